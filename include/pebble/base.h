@@ -1,0 +1,131 @@
+/* base.h -- statuses, the context, memory and streams: what every other header needs.
+ *
+ *     pb_context ctx;
+ *     pb_context_init(&ctx);
+ *     pb_arena arena;
+ *     pb_arena_init(&arena, &ctx);
+ *     ... calls that take &ctx or &arena ...
+ *     pb_arena_release(&arena);
+ *
+ * The library never prints, exits or reads the environment; it speaks through the
+ * context's callbacks and through pb_status. One context serves one thread at a time.
+ */
+#ifndef PEBBLE_BASE_H
+#define PEBBLE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PB_VERSION "0.1.0"
+
+typedef enum pb_status {
+#define PB_STATUS(code, text) code,
+#include "status.def"
+#undef PB_STATUS
+    PB_STATUS_COUNT
+} pb_status;
+
+/* A fixed sentence for a status. */
+const char *pb_status_text(pb_status status);
+
+/* What went wrong, where: line and column count from 1; line 0 means "no place". */
+typedef struct pb_error {
+    char message[512];
+    uint64_t line, column;
+} pb_error;
+
+/* Why work should stop, as the stop callback answers. */
+typedef enum pb_stop { PB_GO_ON = 0, PB_STOP_INTERRUPT, PB_STOP_TIME } pb_stop;
+
+typedef struct pb_context {
+    /* Allocator: like realloc; new_bytes 0 frees and returns NULL. */
+    void *(*resize)(void *state, void *block, size_t old_bytes, size_t new_bytes);
+    void *allocator_state;
+    size_t memory_limit; /* bytes, 0: none */
+    size_t memory_used, memory_peak;
+
+    uint64_t tick_limit; /* planning effort, 0: none */
+    uint64_t ticks;      /* spent so far */
+
+    pb_stop (*stop)(void *state); /* may be NULL; polled often, must be quick */
+    void (*progress)(void *state, const char *what, uint64_t done, uint64_t total); /* may be NULL */
+    void (*log)(void *state, const char *message);                                  /* may be NULL */
+    void *callback_state;
+    pb_stop stopped; /* the first answer of stop that was not PB_GO_ON */
+
+    pb_error error; /* of the last call that failed */
+} pb_context;
+
+/* The C library's allocator, no limits, no callbacks. */
+void pb_context_init(pb_context *ctx);
+
+/* Memory that is dropped whole. Nothing taken from an arena is freed alone. */
+typedef struct pb_arena {
+    pb_context *ctx;
+    struct pb_block *newest;
+} pb_arena;
+
+void pb_arena_init(pb_arena *arena, pb_context *ctx);
+void pb_arena_release(pb_arena *arena);
+
+/* count * size bytes, aligned for any type, not cleared; NULL when memory or the
+ * context's limit is exhausted or the product overflows (ctx->error then says so). */
+void *pb_arena_alloc(pb_arena *arena, size_t count, size_t size);
+/* The same, cleared to zero. */
+void *pb_arena_zero(pb_arena *arena, size_t count, size_t size);
+/* A NUL-terminated copy of `length` bytes. */
+char *pb_arena_text(pb_arena *arena, const char *text, size_t length);
+
+/* 128-bit unsigned integer. */
+typedef struct pb_u128 {
+    uint64_t high, low;
+} pb_u128;
+
+#define PB_U128_TEXT 40 /* room for its decimal text with NUL */
+/* Writes decimal digits and NUL; returns the length. */
+size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT]);
+int pb_u128_compare(pb_u128 a, pb_u128 b);
+double pb_u128_double(pb_u128 value);
+
+/* A named value, as in `every-k:k=10` or `tree --height 5`. */
+typedef struct pb_option {
+    const char *key, *value;
+} pb_option;
+
+/* Bytes in: fills up to `room` bytes; *got 0 is the end. */
+typedef struct pb_source {
+    pb_status (*read)(void *state, char *bytes, size_t room, size_t *got);
+    void *state;
+} pb_source;
+
+/* Bytes out. */
+typedef struct pb_sink {
+    pb_status (*write)(void *state, const char *bytes, size_t length);
+    void *state;
+} pb_sink;
+
+/* A source over bytes in memory: borrowed, and `memory` must outlive the source. */
+typedef struct pb_memory {
+    const char *bytes;
+    size_t length, at;
+} pb_memory;
+pb_source pb_source_memory(pb_memory *memory);
+
+/* A sink that collects bytes in an arena; bytes[length] is always NUL. */
+typedef struct pb_buffer {
+    pb_arena *arena;
+    char *bytes;
+    size_t length, room;
+} pb_buffer;
+void pb_buffer_init(pb_buffer *buffer, pb_arena *arena);
+pb_sink pb_sink_buffer(pb_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

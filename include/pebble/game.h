@@ -1,0 +1,52 @@
+/* game.h -- a graph with a rule set, a cap and prices. Data only: the rules live in verify/. */
+#ifndef PEBBLE_GAME_H
+#define PEBBLE_GAME_H
+
+#include "graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pb_game_kind { PB_GAME_REMAT = 1, PB_GAME_REVERSIBLE = 2, PB_GAME_TIERED = 4 } pb_game_kind;
+#define PB_GAME_ALL (PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED)
+
+const char *pb_game_kind_name(pb_game_kind kind);
+/* False when the name is none of remat, reversible, tiered. */
+bool pb_game_kind_parse(const char *name, pb_game_kind *out);
+
+#define PB_UNLIMITED UINT64_MAX
+#define PB_MAX_TIERS 8
+
+typedef struct pb_tier {
+    uint64_t store_cost, load_cost;         /* per move */
+    uint64_t store_per_unit, load_per_unit; /* per size unit */
+    uint64_t cap;                           /* PB_UNLIMITED: none */
+} pb_tier;
+
+/* cost = alpha * peak + beta * flux + gamma * (recompute + uncompute + io).
+ * Exact decimals: alpha stands for alpha / 10^digits, and so on. */
+typedef struct pb_weights {
+    uint64_t alpha, beta, gamma;
+    uint32_t digits; /* at most 9 */
+} pb_weights;
+#define PB_WEIGHTS_DEFAULT ((pb_weights){0, 0, 1, 0})
+
+/* Reads "a,b,c": non-negative decimals with at most 9 digits after the point. */
+pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out);
+/* Writes one weight (0 alpha, 1 beta, 2 gamma) as a decimal, shortest form, with NUL. */
+void pb_weight_text(const pb_weights *weights, int which, char text[32]);
+
+typedef struct pb_game {
+    const pb_graph *graph;
+    pb_game_kind kind;
+    uint64_t cap; /* PB_UNLIMITED: none */
+    pb_weights weights;
+    uint32_t tier_count;
+    pb_tier tiers[PB_MAX_TIERS]; /* slow tier t is tiers[t-1] */
+} pb_game;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

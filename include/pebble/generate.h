@@ -1,0 +1,45 @@
+/* generate.h -- graph families, each a function of a few named parameters.
+ *
+ *     pb_option params[] = {{"height", "5"}};
+ *     pb_generate(&ctx, "tree", params, 1, &arena, &graph);
+ */
+#ifndef PEBBLE_GENERATE_H
+#define PEBBLE_GENERATE_H
+
+#include "graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pb_param_kind { PB_PARAM_INTEGER, PB_PARAM_REAL, PB_PARAM_WORD } pb_param_kind;
+
+typedef struct pb_param_spec {
+    const char *key; /* also the command's option: --key */
+    pb_param_kind kind;
+    const char *standard; /* default, as text */
+    double least, most;   /* of numbers; reals are inclusive too */
+    const char *words;    /* of words: "a|b|c" */
+    const char *help;
+    bool positional; /* may be given without its key, as in `chain 100` */
+} pb_param_spec;
+
+typedef struct pb_family {
+    const char *name, *help;
+    const pb_param_spec *params;
+    uint32_t param_count;
+} pb_family;
+
+/* All families, in the order that help lists them. */
+const pb_family *pb_families(uint32_t *count);
+const pb_family *pb_family_find(const char *name);
+
+/* Parameters not named take their defaults.
+ *   returns PB_EUNKNOWN no such family or parameter; PB_EINVAL, PB_ERANGE a bad value; ctx->error says which */
+pb_status pb_generate(pb_context *ctx, const char *family, const pb_option *params, uint32_t param_count,
+                      pb_arena *result, const pb_graph **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,161 @@
+/* graph.h -- a computation as a directed acyclic graph, frozen into flat arrays.
+ *
+ *     pb_builder *b;
+ *     pb_builder_new(&ctx, &b);
+ *     pb_node x, y;
+ *     pb_builder_add_node(b, &(pb_node_spec){.name = "x", .cost = 1, .size = 8}, &x);
+ *     pb_builder_add_node(b, &(pb_node_spec){.name = "y", .cost = 2, .size = 8}, &y);
+ *     pb_builder_add_edge(b, x, y);
+ *     const pb_graph *g;
+ *     if (pb_builder_freeze(b, &arena, &g) != PB_OK) puts(ctx.error.message);
+ *     pb_builder_free(b);
+ *
+ * Edge u -> v: computing v reads u. docs/games.md says what the fields mean.
+ */
+#ifndef PEBBLE_GRAPH_H
+#define PEBBLE_GRAPH_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t pb_node;
+typedef uint32_t pb_edge;
+#define PB_NO_NODE UINT32_MAX
+#define PB_MAX_NODES 2000000000u
+#define PB_MAX_EDGES 4000000000u
+
+/* Node flags. The first group is the caller's, the second is worked out by freeze. */
+enum {
+    PB_NODE_GIVEN = 1,      /* exists before the start, never computed */
+    PB_NODE_GIVEN_SLOW = 2, /* with PB_NODE_GIVEN: starts in slow memory (tiered game) */
+    PB_NODE_ONCE = 4,       /* computed at most once */
+    PB_NODE_KEEP = 8,       /* must be resident at the end */
+    PB_NODE_TARGET = 16,    /* must have been computed; set by freeze for sinks where no targets were named */
+
+    PB_NODE_NEEDED = 32,     /* a target or kept node is it or depends on it */
+    PB_NODE_BYPRODUCT = 64,  /* owner[] says of what */
+    PB_NODE_HAS_PARTS = 128, /* has by-products */
+};
+
+typedef enum pb_shape {
+    PB_SHAPE_EMPTY,
+    PB_SHAPE_CHAIN,         /* one path */
+    PB_SHAPE_ADJOINT_CHAIN, /* a path and a path of gradients that reads it backwards */
+    PB_SHAPE_IN_TREE,       /* one sink, every other node read exactly once */
+    PB_SHAPE_GENERAL
+} pb_shape;
+const char *pb_shape_name(pb_shape shape);
+
+/* A frozen graph: read its fields freely, write none. Arrays have node_count entries,
+ * *_start arrays one more: row v of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
+typedef struct pb_graph {
+    const char *name, *cost_unit, *size_unit; /* never NULL */
+    uint32_t node_count, edge_count;
+    uint64_t fixed_size;
+
+    const uint64_t *cost, *size, *workspace;
+    const uint16_t *flags;
+    const uint32_t *in_start;
+    const pb_node *in; /* inputs, ascending */
+    const uint32_t *out_start;
+    const pb_node *out; /* readers, ascending */
+
+    const uint32_t *inplace_start; /* NULL when no node lists any */
+    const pb_node *inplace;
+    const pb_node *owner; /* byproduct_of, or PB_NO_NODE; NULL when there are no by-products */
+    const uint32_t *part_start;
+    const pb_node *part; /* by-products of each node; NULL with owner */
+
+    /* Every node that can be computed (not given, not a by-product) in the order of the
+     * program as written: the file's, else the lexicographically smallest by index. */
+    const pb_node *order;
+    uint32_t order_count;
+    bool order_named;
+    const uint32_t *depth; /* edges on the longest path from a source; a by-product has its owner's */
+    uint32_t max_depth;
+
+    const pb_node *targets; /* ascending */
+    uint32_t target_count;
+    bool targets_named;
+
+    const char *const *group_names; /* group_count of them */
+    const uint32_t *group;          /* index into group_names, or UINT32_MAX; NULL when there are none */
+    uint32_t group_count;
+
+    const uint64_t *name_start; /* names as one text, each NUL-terminated */
+    const char *name_text;
+
+    /* Unknown JSON fields, kept for rewriting: `"key":value` members joined by commas. */
+    const char *extra;         /* of the graph, "" for none */
+    const pb_node *extra_node; /* ascending nodes that have some */
+    const char *const *extra_text;
+    uint32_t extra_count;
+
+    pb_shape shape;
+    uint64_t needed_cost;  /* of needed nodes, once each */
+    uint32_t needed_count; /* needed nodes that must be computed */
+    uint64_t total_size;   /* of all values and fixed_size */
+} pb_graph;
+
+static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
+
+/* Looks a node up by its name, else by its 0-based index in decimal; PB_NO_NODE if neither. O(nodes). */
+pb_node pb_graph_find(const pb_graph *g, const char *name);
+
+/* Peak of the program as written (docs/games.md, "Percent caps"): the 100 % of percent caps. */
+pb_status pb_graph_written_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak);
+
+/* SHA-256 of the canonical graph (docs/formats.md) in hexadecimal. */
+#define PB_HASH_TEXT 65
+pb_status pb_graph_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT]);
+
+/* Audits every array against every other; PB_EBUG and ctx->error name the broken fact. For tests. */
+pb_status pb_graph_check(pb_context *ctx, const pb_graph *g);
+
+/* Builder. Names are copied; a NULL name becomes the node's index. A failing call leaves the
+ * builder usable; ctx->error has a sentence. */
+typedef struct pb_builder pb_builder;
+
+typedef struct pb_node_spec {
+    const char *name; /* need not be NUL-terminated when name_length > 0 */
+    size_t name_length;
+    uint64_t cost, size, workspace;
+    uint16_t flags; /* of the first group */
+    const char *group;
+    size_t group_length;
+} pb_node_spec;
+
+pb_status pb_builder_new(pb_context *ctx, pb_builder **out);
+void pb_builder_free(pb_builder *b);
+void pb_builder_clear(pb_builder *b); /* forget everything, keep the memory */
+
+pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *out);
+/* Ends may be nodes that do not exist yet; freeze checks them. */
+pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to);
+pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input);
+pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner);
+pb_status pb_builder_add_target(pb_builder *b, pb_node v);
+/* Appends to the named order; it must list every computed node once (given nodes and by-products may be left out). */
+pb_status pb_builder_add_order(pb_builder *b, pb_node v);
+/* Any of these may be NULL to leave it as it is. */
+pb_status pb_builder_set_texts(pb_builder *b, const char *name, const char *cost_unit, const char *size_unit);
+void pb_builder_set_fixed_size(pb_builder *b, uint64_t size);
+/* Raw JSON members `"key":value`; call once per node at most, nodes ascending; PB_NO_NODE: the graph's own. */
+pb_status pb_builder_set_extra(pb_builder *b, pb_node v, const char *members, size_t length);
+
+uint32_t pb_builder_node_count(const pb_builder *b);
+/* PB_NO_NODE when there is none. */
+pb_node pb_builder_find(const pb_builder *b, const char *name, size_t length);
+
+/* Checks everything, builds the arrays in `result`. The builder may be reused or freed afterwards.
+ *   returns PB_EGRAPH  loop, cycle (with its nodes), bad reference, given node with inputs, bad order...
+ *           PB_ERANGE  sizes or costs together pass 2^64 */
+pb_status pb_builder_freeze(pb_builder *b, pb_arena *result, const pb_graph **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* io.h -- graphs and schedules from and to files, as streams.
+ *
+ * Readers stop at the first fault: PB_EFORMAT, PB_EGRAPH or PB_ERANGE with line, column and a
+ * sentence in ctx->error. docs/formats.md has the formats.
+ */
+#ifndef PEBBLE_IO_H
+#define PEBBLE_IO_H
+
+#include "schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pb_format { PB_FORMAT_AUTO, PB_FORMAT_JSON, PB_FORMAT_DOT, PB_FORMAT_CSV, PB_FORMAT_BINARY } pb_format;
+const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary */
+bool pb_format_parse(const char *name, pb_format *out);
+/* What a file's name suggests (.json .dot .gv .csv .pbs); PB_FORMAT_AUTO when it says nothing. */
+pb_format pb_format_of_path(const char *path);
+
+/* PB_FORMAT_AUTO looks at the content first; `path` (may be NULL) decides where content does not. */
+pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
+                        const pb_graph **out);
+/* json, dot or csv. */
+pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
+
+/* json or binary; node references by name need the graph. Checks shape and ranges, not the rules. */
+pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,
+                           pb_schedule *out);
+pb_status pb_schedule_write(pb_context *ctx, const pb_schedule *s, pb_format format, pb_sink sink);
+/* The fields of the file without `moves`, plus "seconds" when it is not negative: `pebble plan --json`. */
+pb_status pb_schedule_write_summary(pb_context *ctx, const pb_schedule *s, double seconds, pb_sink sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,18 @@
+/* pebble.h -- everything that libpebble offers. */
+#ifndef PEBBLE_PEBBLE_H
+#define PEBBLE_PEBBLE_H
+
+#include "api.h"
+#include "base.h"
+#include "bound.h"
+#include "game.h"
+#include "generate.h"
+#include "graph.h"
+#include "io.h"
+#include "metrics.h"
+#include "plan.h"
+#include "report.h"
+#include "schedule.h"
+#include "verify.h"
+
+#endif

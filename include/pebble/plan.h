@@ -1,0 +1,35 @@
+/* plan.h -- the strategies there are. Plans are made through api.h, which verifies them. */
+#ifndef PEBBLE_PLAN_H
+#define PEBBLE_PLAN_H
+
+#include "schedule.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO } pb_strength;
+
+/* One row of strategies.def. `options` lists the strategy's own keys, one per line:
+ * "key=default|what it does". */
+typedef struct pb_strategy {
+    const char *name;
+    unsigned games; /* pb_game_kind bits */
+    pb_strength strength;
+    const char *summary, *options;
+    bool takes_policy;
+} pb_strategy;
+
+const pb_strategy *pb_strategies(uint32_t *count);
+const pb_strategy *pb_strategy_find(const char *name);
+
+typedef struct pb_policy {
+    const char *name, *summary;
+} pb_policy;
+/* abort, oldest, least-recent, random, largest, priority. */
+const pb_policy *pb_policies(uint32_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

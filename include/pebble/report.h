@@ -1,0 +1,39 @@
+/* report.h -- what people read: plots, tables, explanations and exports of certified schedules. */
+#ifndef PEBBLE_REPORT_H
+#define PEBBLE_REPORT_H
+
+#include "metrics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
+size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
+
+typedef struct pb_plot_style {
+    uint32_t width, height; /* characters, at least 20 x 4 */
+    bool color, unicode;
+} pb_plot_style;
+/* Memory over time as text, with the cap line and the peak. */
+pb_status pb_plot_write(pb_context *ctx, const pb_certificate *c, const pb_plot_style *style, pb_sink sink);
+
+/* "free X after Y, compute X again before Z": the decisions that differ from keeping everything. */
+pb_status pb_decisions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* One row a move: step, op, node, cost, memory during and after, cumulative work, flux. */
+pb_status pb_steps_csv_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* The same as one JSON document, with names. */
+pb_status pb_steps_json_write(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink);
+/* The graph in DOT, coloured by what the plan does with each value. */
+pb_status pb_plan_dot_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* Chrome/Perfetto trace: moves as slices on compute and transfer tracks, memory as counters. */
+pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+
+/* Why values are kept or computed again. `node` PB_NO_NODE: the whole plan. */
+pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
+pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

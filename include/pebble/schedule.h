@@ -1,0 +1,102 @@
+/* schedule.h -- a list of moves, and the records that travel with it. */
+#ifndef PEBBLE_SCHEDULE_H
+#define PEBBLE_SCHEDULE_H
+
+#include "game.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint64_t pb_step; /* 0-based position of a move */
+
+typedef enum pb_op { PB_COMPUTE, PB_UNCOMPUTE, PB_FREE, PB_STORE, PB_LOAD, PB_DROP, PB_OP_COUNT } pb_op;
+const char *pb_op_name(pb_op op);
+bool pb_op_parse(const char *name, size_t length, pb_op *out);
+
+enum {
+    PB_MOVE_OVER = 1, /* arg is the input whose memory is taken over */
+    PB_MOVE_ALSO = 2, /* arg indexes pb_moves.extra: over or PB_NO_NODE, count, by-products */
+};
+
+typedef struct pb_move {
+    pb_node node;
+    uint32_t arg;
+    uint8_t op;   /* pb_op */
+    uint8_t tier; /* 1.. for store, load, drop; else 0 */
+    uint8_t flags;
+    uint8_t zero;
+} pb_move;
+
+/* A growing list of moves in an arena. */
+typedef struct pb_moves {
+    pb_arena *arena;
+    pb_move *move;
+    pb_step count, room;
+    uint32_t *extra;
+    size_t extra_count, extra_room;
+} pb_moves;
+
+void pb_moves_init(pb_moves *moves, pb_arena *arena);
+/* A plain move; tier 0 but for store, load and drop. */
+pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier);
+/* A computation; `over` may be PB_NO_NODE, `also` has also_count by-products. */
+pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, const pb_node *also, uint32_t also_count);
+/* The input taken over by move k, or PB_NO_NODE. */
+pb_node pb_moves_over(const pb_moves *moves, pb_step k);
+/* The by-products that move k makes; *count may be 0. */
+const pb_node *pb_moves_also(const pb_moves *moves, pb_step k, uint32_t *count);
+
+typedef enum pb_outcome { PB_GAVE_UP, PB_FOUND, PB_OPTIMAL, PB_INFEASIBLE } pb_outcome;
+const char *pb_outcome_name(pb_outcome outcome); /* gave_up, found, optimal, infeasible */
+bool pb_outcome_parse(const char *name, pb_outcome *out);
+
+typedef enum pb_bound_kind { PB_BOUND_NONE, PB_BOUND_FREE_ORDER, PB_BOUND_FIXED_ORDER } pb_bound_kind;
+const char *pb_bound_kind_name(pb_bound_kind kind); /* free-order, fixed-order; NULL for none */
+
+typedef struct pb_metrics {
+    uint64_t peak, work, io, makespan;
+    uint64_t recompute, recompute_count, uncompute;
+    pb_u128 flux;
+    uint64_t moves, depth;
+    pb_u128 cost;         /* in units of 10^-digits of the weights */
+    double overhead, gap; /* gap is negative when there is no bound */
+} pb_metrics;
+
+/* All a schedule file holds. Texts live in the arena of whoever filled it. */
+typedef struct pb_schedule {
+    const char *graph_name;
+    char graph_hash[PB_HASH_TEXT]; /* "" when unknown */
+    pb_game_kind game;
+    uint64_t cap;
+    uint32_t tier_count;
+    pb_tier tiers[PB_MAX_TIERS];
+    pb_weights weights;
+
+    const char *strategy; /* "" when unknown */
+    const char *policy;   /* NULL for none */
+    uint64_t seed, ticks; /* ticks: the limit, 0 for none */
+    uint32_t threads;
+    const pb_option *options; /* the strategy's own */
+    uint32_t option_count;
+    const char *version;
+
+    pb_outcome outcome;
+    const char *reason; /* NULL for none */
+    pb_bound_kind bound_kind;
+    uint64_t lower_bound; /* of the makespan; with bound_kind */
+    bool has_cost_bound;
+    pb_u128 cost_bound; /* in the units of metrics.cost */
+    bool has_metrics;
+    pb_metrics metrics;
+    pb_moves moves;
+} pb_schedule;
+
+/* Decimal text of a cost under these weights: exact, no trailing zeros, with NUL. */
+#define PB_COST_TEXT 56
+void pb_cost_text(pb_u128 cost, const pb_weights *weights, char text[PB_COST_TEXT]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

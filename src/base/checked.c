@@ -1,0 +1,63 @@
+/* checked.c -- 128-bit integers as decimal text. */
+#include "base/checked.h"
+
+#include <string.h>
+
+pb_u128 pbi_u128_divide(pb_u128 value, uint32_t divisor, uint32_t *remainder)
+{
+    uint64_t parts[4] = {value.high >> 32, value.high & UINT32_MAX, value.low >> 32, value.low & UINT32_MAX};
+    uint64_t rest = 0;
+    for (int i = 0; i < 4; i++) {
+        uint64_t now = rest << 32 | parts[i];
+        parts[i] = now / divisor;
+        rest = now % divisor;
+    }
+    *remainder = (uint32_t)rest;
+    return (pb_u128){parts[0] << 32 | parts[1], parts[2] << 32 | parts[3]};
+}
+
+size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT])
+{
+    char digits[PB_U128_TEXT];
+    size_t at = sizeof digits;
+    do {
+        uint32_t digit;
+        value = pbi_u128_divide(value, 10, &digit);
+        digits[--at] = (char)('0' + digit);
+    } while (value.high || value.low);
+    size_t length = sizeof digits - at;
+    memcpy(text, digits + at, length);
+    text[length] = '\0';
+    return length;
+}
+
+int pb_u128_compare(pb_u128 a, pb_u128 b)
+{
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return a.low == b.low ? 0 : a.low < b.low ? -1 : 1;
+}
+
+double pb_u128_double(pb_u128 value) { return (double)value.high * 18446744073709551616.0 + (double)value.low; }
+
+bool pbi_u128_parse(const char *text, size_t length, pb_u128 *out)
+{
+    pb_u128 value = {0, 0};
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        if (!pbi_u128_scale(value, 10, &value) || !pbi_u128_add(&value, pbi_u128((uint64_t)(text[i] - '0'))))
+            return false;
+    }
+    *out = value;
+    return length > 0;
+}
+
+bool pbi_u64_parse(const char *text, size_t length, uint64_t *out)
+{
+    pb_u128 value;
+    if (!pbi_u128_parse(text, length, &value) || value.high)
+        return false;
+    *out = value.low;
+    return true;
+}

@@ -1,0 +1,63 @@
+/* context.c -- see context.h. */
+#include "base/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *pb_status_text(pb_status status)
+{
+    static const char *const texts[] = {
+#define PB_STATUS(code, text) text,
+#include "pebble/status.def"
+#undef PB_STATUS
+    };
+    return (unsigned)status < PB_STATUS_COUNT ? texts[status] : "unknown status";
+}
+
+static void write_error(pb_context *ctx, uint64_t line, uint64_t column, const char *format, va_list args)
+{
+    vsnprintf(ctx->error.message, sizeof ctx->error.message, format, args);
+    ctx->error.line = line;
+    ctx->error.column = column;
+}
+
+pb_status pbi_fail(pb_context *ctx, pb_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_error(ctx, 0, 0, format, args);
+    va_end(args);
+    return status;
+}
+
+pb_status pbi_fail_at(pb_context *ctx, pb_status status, uint64_t line, uint64_t column, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_error(ctx, line, column, format, args);
+    va_end(args);
+    return status;
+}
+
+pb_status pbi_poll(pb_context *ctx)
+{
+    if (ctx->stopped == PB_GO_ON && ctx->stop)
+        ctx->stopped = ctx->stop(ctx->callback_state);
+    if (ctx->stopped == PB_GO_ON)
+        return PB_OK;
+    return pbi_fail(ctx, PB_ECANCELLED, ctx->stopped == PB_STOP_TIME ? "the time limit was reached" : "interrupted");
+}
+
+pb_status pbi_tick(pb_context *ctx, uint64_t ticks)
+{
+    ctx->ticks += ticks;
+    if (ctx->tick_limit && ctx->ticks > ctx->tick_limit)
+        return pbi_fail(ctx, PB_ELIMIT, "the limit of %llu ticks was reached", (unsigned long long)ctx->tick_limit);
+    return pbi_poll(ctx);
+}
+
+void pbi_progress(pb_context *ctx, const char *what, uint64_t done, uint64_t total)
+{
+    if (ctx->progress)
+        ctx->progress(ctx->callback_state, what, done, total);
+}

@@ -1,0 +1,19 @@
+/* context.h -- failing with a sentence, counting ticks, stopping when asked. */
+#ifndef PBI_CONTEXT_H
+#define PBI_CONTEXT_H
+
+#include "pebble/base.h"
+
+/* Write ctx->error (printf style, no place) and return `status`. */
+pb_status pbi_fail(pb_context *ctx, pb_status status, const char *format, ...);
+/* The same with a place. */
+pb_status pbi_fail_at(pb_context *ctx, pb_status status, uint64_t line, uint64_t column, const char *format, ...);
+
+/* Has the outside asked to stop? PB_OK or PB_ECANCELLED. Cheap, but a call: poll every thousand steps or so. */
+pb_status pbi_poll(pb_context *ctx);
+/* Spend planning effort: PB_OK, PB_ELIMIT past the tick limit, PB_ECANCELLED. Ticks are deterministic: count
+ * the same for the same input. */
+pb_status pbi_tick(pb_context *ctx, uint64_t ticks);
+void pbi_progress(pb_context *ctx, const char *what, uint64_t done, uint64_t total);
+
+#endif
