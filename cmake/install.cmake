@@ -1,0 +1,28 @@
+# What `make install` lays down: libraries, headers, the command, its manual page and completions, and the
+# files by which pkg-config and CMake find the library.
+include(CMakePackageConfigHelpers)
+set(PB_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Pebble)
+
+# Two export sets: the shared library stands alone, the static one brings libcrypto.
+install(TARGETS pebble_shared EXPORT PebbleTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS pebble_static EXPORT PebbleStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT PebbleTargets NAMESPACE Pebble:: DESTINATION ${PB_CMAKE_DIR})
+install(EXPORT PebbleStaticTargets NAMESPACE Pebble:: DESTINATION ${PB_CMAKE_DIR})
+configure_package_config_file(cmake/PebbleConfig.cmake.in cmake/PebbleConfig.cmake INSTALL_DESTINATION ${PB_CMAKE_DIR})
+write_basic_package_version_file(cmake/PebbleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/cmake/PebbleConfig.cmake ${CMAKE_BINARY_DIR}/cmake/PebbleConfigVersion.cmake
+        DESTINATION ${PB_CMAKE_DIR})
+
+configure_file(cmake/pebble.pc.in cmake/pebble.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/cmake/pebble.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY include/pebble DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+
+if(TARGET pebble)
+  install(TARGETS pebble RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES docs/pebble.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES apps/completions/pebble.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME pebble)
+  install(FILES apps/completions/pebble.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _pebble)
+  install(FILES apps/completions/pebble.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
