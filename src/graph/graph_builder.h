@@ -1,0 +1,61 @@
+/* graph_builder.h -- what the builder has gathered, for freeze. */
+#ifndef PBI_GRAPH_BUILDER_H
+#define PBI_GRAPH_BUILDER_H
+
+#include "pebble/graph.h"
+
+/* Texts with a hash index: node names, group names. Entry i is text + start[i], NUL-terminated. */
+typedef struct pbi_names {
+    char *text;
+    size_t text_used, text_room;
+    uint64_t *start;
+    size_t count, start_room;
+    uint32_t *slot; /* open addressing: entry + 1, 0 is empty */
+    size_t slot_count;
+} pbi_names;
+
+typedef struct pbi_pair {
+    pb_node a, b;
+} pbi_pair;
+
+/* A growing list of pairs. */
+typedef struct pbi_pairs {
+    pbi_pair *item;
+    size_t count, room;
+} pbi_pairs;
+
+typedef struct pbi_nodes {
+    pb_node *item;
+    size_t count, room;
+} pbi_nodes;
+
+typedef struct pbi_record {
+    uint64_t cost, size, workspace;
+    uint32_t group; /* UINT32_MAX: none */
+    uint16_t flags;
+} pbi_record;
+
+typedef struct pbi_extra {
+    pb_node node;
+    char *text;
+} pbi_extra;
+
+struct pb_builder {
+    pb_context *ctx;
+    pb_arena arena; /* holds everything below; the builder itself too lives in `home` */
+    pb_arena home;
+    pbi_names names, groups;
+    pbi_record *record;
+    size_t record_room;
+    pbi_pairs edges;     /* from, to */
+    pbi_pairs inplace;   /* node, input */
+    pbi_pairs byproduct; /* by-product, owner */
+    pbi_nodes targets, order;
+    pbi_extra *extras;
+    size_t extra_count, extra_room;
+    char *extra; /* the graph's own */
+    char *name, *cost_unit, *size_unit;
+    uint64_t fixed_size;
+};
+
+#endif

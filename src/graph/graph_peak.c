@@ -1,0 +1,73 @@
+/* graph_peak.c -- the peak of the program as written, which percent caps are percentages of; looking nodes up. */
+#include "base/checked.h"
+#include "pebble/graph.h"
+
+#include <string.h>
+
+pb_node pb_graph_find(const pb_graph *g, const char *name)
+{
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (strcmp(pb_graph_name(g, v), name) == 0)
+            return v;
+    uint64_t index;
+    if (pbi_u64_parse(name, strlen(name), &index) && index < g->node_count)
+        return (pb_node)index;
+    return PB_NO_NODE;
+}
+
+/* Place in the order after which each value is no longer read; UINT32_MAX: never freed, or never read if given. */
+static void fill_last_use(const pb_graph *g, uint32_t *last)
+{
+    memset(last, 0xff, g->node_count * sizeof *last);
+    for (uint32_t i = 0; i < g->order_count; i++) {
+        pb_node v = g->order[i];
+        last[v] = i;
+        if (g->flags[v] & PB_NODE_HAS_PARTS)
+            for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
+                last[g->part[k]] = i;
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+            last[g->in[k]] = i;
+    }
+}
+
+static uint64_t freed_here(const pb_graph *g, const uint32_t *last, pb_node v, uint32_t at)
+{
+    return last[v] == at && !(g->flags[v] & PB_NODE_KEEP) ? g->size[v] : 0;
+}
+
+pb_status pb_graph_written_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    uint32_t *last = pb_arena_alloc(&scratch, g->node_count, sizeof *last);
+    if (!last)
+        return PB_ENOMEM;
+    fill_last_use(g, last);
+    uint64_t now = g->fixed_size, unread = 0, most;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (g->flags[v] & PB_NODE_GIVEN) {
+            now += g->size[v];
+            if (last[v] == UINT32_MAX && !(g->flags[v] & PB_NODE_KEEP))
+                unread += g->size[v];
+        }
+    most = now;
+    now -= unread;
+    for (uint32_t i = 0; i < g->order_count; i++) {
+        pb_node v = g->order[i];
+        uint64_t gone = freed_here(g, last, v, i);
+        now += g->size[v];
+        if (g->flags[v] & PB_NODE_HAS_PARTS)
+            for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
+                now += g->size[g->part[k]];
+                gone += freed_here(g, last, g->part[k], i);
+            }
+        if (now + g->workspace[v] > most)
+            most = now + g->workspace[v];
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+            gone += freed_here(g, last, g->in[k], i);
+        now -= gone;
+    }
+    pb_arena_release(&scratch);
+    *peak = most;
+    return PB_OK;
+}
