@@ -1,0 +1,70 @@
+# A small front door to CMake and Ninja: `make help` lists what there is.
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Seconds for each fuzz target of `make fuzz`.
+FUZZ_SECONDS ?= 60
+
+SOURCES = $(shell git ls-files '*.c' '*.h')
+CLANG_FORMAT = $(shell command -v clang-format-14 || echo clang-format)
+
+.PHONY: all deps demo test test-long bench fuzz install uninstall format clean help
+
+all: build/build.ninja
+	@cmake --build build --target pebble pebble_shared pebble_static
+
+build/build.ninja: CMakePresets.json
+	@tools/deps build
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@touch $@
+
+deps:
+	@tools/deps
+
+demo: all
+	@tools/demo build/pebble
+
+test:
+	@tools/test short
+
+test-long:
+	@tools/test long
+
+bench: all
+	@tools/deps test
+	@cmake --build build --target bench
+	@tools/bench build/bench/bench $(BENCH)
+
+fuzz:
+	@tools/fuzz $(FUZZ_SECONDS)
+
+install: all
+	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+	@cmake --build build --target pebble pebble_shared pebble_static
+	@DESTDIR=$(DESTDIR) cmake --install build
+
+# Only what was installed, and then the folders that were ours alone.
+uninstall:
+	@test -f build/install_manifest.txt || { echo "nothing was installed from build/"; exit 1; }
+	@sed 's|^|$(DESTDIR)|' build/install_manifest.txt | while read -r file; do rm -f "$$file"; done
+	@sed -n 's|/pebble/[^/]*$$|/pebble|p; s|/Pebble/[^/]*$$|/Pebble|p' build/install_manifest.txt | sort -u | \
+	 while read -r dir; do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done
+	@echo "removed $$(wc -l <build/install_manifest.txt) files"
+
+format:
+	@$(CLANG_FORMAT) -i $(SOURCES)
+
+clean:
+	@rm -rf build build-debug build-asan build-clang build-tsan build-fuzz
+
+help:
+	@echo 'make               the command at build/pebble and the library at build/libpebble.{so,a}'
+	@echo 'make demo          builds, then plans an example and shows the result'
+	@echo 'make test          everything that runs on each push: checks, tests, sanitizers, gcc and clang'
+	@echo 'make test-long     more random cases, ThreadSanitizer, fuzzing, large instances'
+	@echo 'make bench         measures speed and plan quality (BENCH="verify grid" picks parts; bench/README.md)'
+	@echo 'make fuzz          each fuzz target for FUZZ_SECONDS=60'
+	@echo 'make install       PREFIX=/usr/local, DESTDIR= ; `make uninstall` takes it away again'
+	@echo 'make deps          installs the tools and libraries that are missing (Debian, Ubuntu)'
+	@echo 'make format        clang-format on every source'
+	@echo 'make clean         removes the build directories'
+	@echo 'Other builds: cmake --preset debug|asan|clang|tsan|fuzz, then cmake --build --preset NAME (docs/building.md)'
