@@ -1,0 +1,189 @@
+/* bounds.c -- limits that hold for every schedule of a game, in any order.
+ *
+ * Memory: a needed node is computed at least once, and then its inputs, itself, its workspace and
+ * fixed_size are resident together (less what an in-place move saves); the start and the end state
+ * are resident together too. In the reversible game given values never leave.
+ * Work: every needed node is computed once; in the reversible game every needed node that does not
+ * stay is uncomputed as often as it is computed; a needed value given in slow memory is loaded once.
+ * Cost: peak is at least the least cap, flux at least work times working set, node by node.
+ */
+#include "pebble/bound.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+static bool is_computed(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT)); }
+
+/* Memory that is resident during any computation of v: no schedule needs less. */
+static uint64_t working_set(const pb_game *game, pb_node v, uint64_t given_fast)
+{
+    const pb_graph *g = game->graph;
+    uint64_t inputs = 0, given = 0, saved = 0;
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+        inputs += g->size[g->in[k]];
+        if (g->flags[g->in[k]] & PB_NODE_GIVEN)
+            given += g->size[g->in[k]];
+    }
+    if (g->inplace_start)
+        for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++) {
+            uint64_t size = g->size[g->inplace[k]] < g->size[v] ? g->size[g->inplace[k]] : g->size[v];
+            saved = size > saved ? size : saved;
+        }
+    if (game->kind == PB_GAME_REVERSIBLE)
+        inputs += given_fast - given;
+    return g->fixed_size + inputs + g->size[v] - saved + g->workspace[v];
+}
+
+/* Least price of bringing a value that is given in slow memory into fast memory once. */
+static uint64_t load_price(const pb_game *game, pb_node v)
+{
+    const pb_tier *tier = &game->tiers[0];
+    uint64_t price;
+    if (!pbi_mul(tier->load_per_unit, game->graph->size[v], &price))
+        return UINT64_MAX;
+    return pbi_add_saturated(price, tier->load_cost);
+}
+
+static void raise(pb_bounds *b, uint64_t need, pb_node at, const char *why)
+{
+    if (need > b->least_cap || !b->least_why) {
+        b->least_cap = need;
+        b->least_at = at;
+        b->least_why = why;
+    }
+}
+
+/* Memory at the start and at the end. A target need not stay resident except in the reversible game. */
+static uint64_t bound_ends(const pb_game *game, pb_bounds *b)
+{
+    const pb_graph *g = game->graph;
+    uint64_t given = 0, end = 0;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        uint16_t flags = g->flags[v];
+        bool fast = (flags & PB_NODE_GIVEN) && !(flags & PB_NODE_GIVEN_SLOW);
+        bool stays =
+            (flags & PB_NODE_KEEP) || (game->kind == PB_GAME_REVERSIBLE && (flags & (PB_NODE_TARGET | PB_NODE_GIVEN)));
+        given += fast ? g->size[v] : 0;
+        end += stays ? g->size[v] : 0;
+    }
+    raise(b, g->fixed_size + given, PB_NO_NODE, "start");
+    raise(b, g->fixed_size + end, PB_NO_NODE, "end");
+    return given;
+}
+
+/* A value given in slow memory can only be used where there is slow memory. */
+static bool out_of_reach(const pb_game *game, pb_node v)
+{
+    uint16_t flags = game->graph->flags[v];
+    if (!(flags & PB_NODE_GIVEN_SLOW) || (game->kind == PB_GAME_TIERED && game->tier_count))
+        return false;
+    bool read = false; /* a slow value that is only a target counts as computed already */
+    for (uint32_t k = game->graph->out_start[v]; k < game->graph->out_start[v + 1] && !read; k++)
+        read = game->graph->flags[game->graph->out[k]] & PB_NODE_NEEDED;
+    return read || (flags & PB_NODE_KEEP) || game->kind == PB_GAME_REVERSIBLE;
+}
+
+static bool slow_is_loaded(const pb_graph *g, pb_node v)
+{
+    if (g->flags[v] & PB_NODE_KEEP)
+        return true;
+    for (uint32_t k = g->out_start[v]; k < g->out_start[v + 1]; k++)
+        if (g->flags[g->out[k]] & PB_NODE_NEEDED)
+            return true;
+    return false;
+}
+
+/* How often the work of v is done at least: computed once, and uncomputed unless it stays. By-products of v may
+ * force nothing more. */
+static unsigned least_runs(const pb_game *game, pb_node v)
+{
+    bool stays = game->graph->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP);
+    return game->kind == PB_GAME_REVERSIBLE && !stays ? 2 : 1;
+}
+
+/* In the reversible game an in-place move removes its victim without uncomputing it. */
+static bool may_be_overwritten(const pb_graph *g, pb_node v)
+{
+    for (uint32_t k = g->out_start[v]; g->inplace_start && k < g->out_start[v + 1]; k++) {
+        pb_node reader = g->out[k];
+        for (uint32_t i = g->inplace_start[reader]; i < g->inplace_start[reader + 1]; i++)
+            if (g->inplace[i] == v)
+                return true;
+    }
+    return false;
+}
+
+typedef struct sums {
+    uint64_t makespan, extra; /* extra: what the bound on cost weighs with gamma */
+    pb_u128 flux;
+} sums;
+
+/* False when a sum passes its type: the bound then is the largest it can say. */
+static bool add_node(const pb_game *game, pb_node v, uint64_t set, sums *s)
+{
+    unsigned runs = least_runs(game, v);
+    if (runs == 2 && may_be_overwritten(game->graph, v))
+        runs = 1;
+    uint64_t cost = game->graph->cost[v];
+    for (unsigned i = 0; i < runs; i++) {
+        if (!pbi_add(s->makespan, cost, &s->makespan))
+            return false;
+        pbi_u128_add(&s->flux, pbi_u128_product(cost, set));
+    }
+    s->extra += runs == 2 ? cost : 0;
+    return true;
+}
+
+static bool add_load(const pb_game *game, pb_node v, sums *s)
+{
+    uint64_t price = load_price(game, v);
+    if (price == UINT64_MAX || !pbi_add(s->makespan, price, &s->makespan))
+        return false;
+    s->extra += price;
+    return pbi_u128_add(&s->flux, pbi_u128_product(price, game->graph->fixed_size + game->graph->size[v]));
+}
+
+static void bound_cost(const pb_game *game, const sums *s, pb_bounds *b)
+{
+    const pb_weights *w = &game->weights;
+    pb_u128 part, sum = pbi_u128_product(w->alpha, b->least_cap);
+    b->has_cost = pbi_u128_scale(s->flux, w->beta, &part) && pbi_u128_add(&sum, part) &&
+                  pbi_u128_add(&sum, pbi_u128_product(w->gamma, s->extra));
+    b->cost = sum;
+}
+
+pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    const pb_graph *g = game->graph;
+    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = PB_NO_NODE};
+    uint64_t given = bound_ends(game, &b);
+    sums s = {0, 0, {0, 0}};
+    bool fits = true;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if ((v & 0xffff) == 0) {
+            pb_status status = pbi_poll(ctx);
+            if (status != PB_OK)
+                return status;
+        }
+        if (!b.impossible && out_of_reach(game, v)) {
+            b.impossible = true;
+            b.impossible_at = v;
+        }
+        if (!(g->flags[v] & PB_NODE_NEEDED))
+            continue;
+        if (is_computed(g, v)) {
+            uint64_t set = working_set(game, v, given);
+            raise(&b, set, v, "working set");
+            fits = fits && add_node(game, v, set, &s);
+        } else if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && game->kind == PB_GAME_TIERED && slow_is_loaded(g, v)) {
+            raise(&b, g->fixed_size + g->size[v], v, "working set");
+            fits = fits && add_load(game, v, &s);
+        }
+    }
+    if (!fits)
+        return pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
+    b.makespan = s.makespan;
+    bound_cost(game, &s, &b);
+    *out = b;
+    return PB_OK;
+}

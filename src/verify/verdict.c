@@ -1,0 +1,85 @@
+/* verdict.c -- a verdict in words. */
+#include "pebble/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct {
+    const char *name, *sentence;
+} rules[] = {
+#define PB_RULE(code, name, sentence) {name, sentence},
+#include "pebble/rules.def"
+#undef PB_RULE
+};
+
+const char *pb_rule_name(pb_rule rule) { return (unsigned)rule < PB_RULE_COUNT ? rules[rule].name : "unknown"; }
+const char *pb_rule_sentence(pb_rule rule) { return (unsigned)rule < PB_RULE_COUNT ? rules[rule].sentence : "unknown"; }
+
+static const char *name_of(const pb_graph *g, pb_node v, char number[16])
+{
+    if (v < g->node_count)
+        return pb_graph_name(g, v);
+    snprintf(number, 16, "#%" PRIu32, v);
+    return number;
+}
+
+/* What exactly is wrong, without the place. */
+static int write_fault(char *text, size_t room, const pb_game *game, const pb_verdict *v, pb_op op)
+{
+    const pb_graph *g = game->graph;
+    char a[16], b[16];
+    const char *node = name_of(g, v->node, a), *other = name_of(g, v->other, b);
+    uint64_t cap = game->cap, over = v->amount > cap ? v->amount - cap : 0;
+    switch (v->rule) {
+    case PB_RULE_NONE: return snprintf(text, room, "legal");
+    case PB_RULE_START_CAP:
+        return snprintf(text, room, "the start needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64,
+                        v->amount, over, cap);
+    case PB_RULE_START_TIER:
+        return snprintf(text, room, "slow memory holds %" PRIu64 " at the start, over its cap", v->amount);
+    case PB_RULE_NODE: return snprintf(text, room, "the graph has no node %" PRIu32, v->other);
+    case PB_RULE_MOVE:
+        return snprintf(text, room, "%s is no move of the %s game", pb_op_name(op), pb_game_kind_name(game->kind));
+    case PB_RULE_GIVEN: return snprintf(text, room, "%s is given: it is never computed or uncomputed", node);
+    case PB_RULE_BYPRODUCT: return snprintf(text, room, "%s is a by-product: compute %s with `also`", node, other);
+    case PB_RULE_RESIDENT: return snprintf(text, room, "%s is already resident", node);
+    case PB_RULE_INPUT: return snprintf(text, room, "input %s is not resident", other);
+    case PB_RULE_ONCE: return snprintf(text, room, "%s is a `once` node and was computed before", node);
+    case PB_RULE_OVER: return snprintf(text, room, "%s may not be made in the memory of %s", node, other);
+    case PB_RULE_OVER_RESIDENT: return snprintf(text, room, "%s is resident and cannot be made over %s", node, other);
+    case PB_RULE_ALSO: return snprintf(text, room, "%s is no by-product of %s", other, node);
+    case PB_RULE_ALSO_RESIDENT: return snprintf(text, room, "by-product %s is already resident", other);
+    case PB_RULE_TIER: return snprintf(text, room, "there is no slow tier %" PRIu64, v->amount);
+    case PB_RULE_STORE_AGAIN: return snprintf(text, room, "%s is already stored there", node);
+    case PB_RULE_TIER_CAP: return snprintf(text, room, "slow memory would hold %" PRIu64 ", over its cap", v->amount);
+    case PB_RULE_LOAD:
+    case PB_RULE_DROP: return snprintf(text, room, "%s is not stored there", node);
+    case PB_RULE_LOAD_RESIDENT: return snprintf(text, room, "%s is already resident", node);
+    case PB_RULE_CAP:
+        return snprintf(text, room, "needs %" PRIu64 ", which is %" PRIu64 " over the cap of %" PRIu64, v->amount, over,
+                        cap);
+    case PB_RULE_TARGET: return snprintf(text, room, "target %s was never computed", node);
+    case PB_RULE_KEEP: return snprintf(text, room, "%s must be kept but is not resident", node);
+    case PB_RULE_LEFT: return snprintf(text, room, "%s is still resident", node);
+    default: return snprintf(text, room, "%s is not resident", node);
+    }
+}
+
+size_t pb_verdict_text(const pb_game *game, const pb_moves *moves, const pb_verdict *v, char *text, size_t room)
+{
+    char fault[400];
+    char number[16];
+    bool start = v->rule == PB_RULE_START_CAP || v->rule == PB_RULE_START_TIER;
+    const pb_move *move = !start && v->step < moves->count ? &moves->move[v->step] : NULL;
+    pb_op op = move ? (pb_op)move->op : PB_COMPUTE;
+    write_fault(fault, sizeof fault, game, v, op);
+    int length;
+    if (v->certificate || v->rule == PB_RULE_NONE || start)
+        length = snprintf(text, room, "%s", fault);
+    else if (!move)
+        length = snprintf(text, room, "at the end: %s", fault);
+    else
+        length = snprintf(text, room, "move %" PRIu64 " (%s %.80s): %s", v->step, pb_op_name(op),
+                          name_of(game->graph, move->node, number), fault);
+    return length > 0 ? (size_t)length : 0;
+}

@@ -1,0 +1,333 @@
+/* verify.c -- replays a schedule by the rules of docs/games.md and names the first one broken.
+ *
+ * Deliberately plain: one state byte per node, one function per kind of move, checks in the
+ * order of rules.def. Sums of sizes cannot overflow (freezing a graph proves that); work and io
+ * are checked here.
+ */
+#include "pebble/verify.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+enum { RESIDENT = 1, DONE = 2, COMPUTED = 4 };
+
+struct pb_certificate {
+    const pb_game *game;
+    const pb_moves *moves;
+    pb_totals totals;
+};
+
+typedef struct replay {
+    const pb_game *game;
+    const pb_graph *g;
+    const pb_moves *moves;
+    uint8_t *state; /* one byte a node */
+    uint8_t *slow;  /* one bit a tier, one byte a node; NULL without tiers */
+    uint64_t slow_used[PB_MAX_TIERS];
+    uint64_t memory; /* resident now, fixed_size included */
+    uint64_t time;   /* work + io so far: must fit 64 bits */
+    pb_totals totals;
+    pb_verdict verdict;
+} replay;
+
+/* A move as it is judged: what it costs and the memory during it. */
+typedef struct effect {
+    uint64_t cost, during;
+} effect;
+
+static bool breaks(replay *r, pb_rule rule, pb_node node, pb_node other, uint64_t amount)
+{
+    r->verdict.rule = rule;
+    r->verdict.node = node;
+    r->verdict.other = other;
+    r->verdict.amount = amount;
+    return false;
+}
+
+static bool inputs_resident(replay *r, pb_node v, pb_node inputs_of)
+{
+    const pb_graph *g = r->g;
+    for (uint32_t k = g->in_start[inputs_of], end = g->in_start[inputs_of + 1]; k < end; k++)
+        if (!(r->state[g->in[k]] & RESIDENT))
+            return breaks(r, PB_RULE_INPUT, v, g->in[k], 0);
+    return true;
+}
+
+static bool may_overwrite(const pb_graph *g, pb_node v, pb_node u)
+{
+    if (g->inplace_start)
+        for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++)
+            if (g->inplace[k] == u)
+                return true;
+    return false;
+}
+
+/* Makes the by-products of move k resident and adds their sizes to *made. */
+static bool make_byproducts(replay *r, pb_step k, pb_node v, uint64_t *made)
+{
+    uint32_t count;
+    const pb_node *also = pb_moves_also(r->moves, k, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        pb_node w = also[i];
+        if (w >= r->g->node_count)
+            return breaks(r, PB_RULE_NODE, v, w, 0);
+        if (!r->g->owner || r->g->owner[w] != v)
+            return breaks(r, PB_RULE_ALSO, v, w, 0);
+        if (r->state[w] & RESIDENT)
+            return breaks(r, PB_RULE_ALSO_RESIDENT, v, w, 0);
+        r->state[w] |= RESIDENT | DONE;
+        *made += r->g->size[w];
+    }
+    return true;
+}
+
+static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
+{
+    const pb_graph *g = r->g;
+    uint8_t flags = r->moves->move[k].flags;
+    uint16_t kind = g->flags[v];
+    if (kind & PB_NODE_GIVEN)
+        return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
+    if (kind & PB_NODE_BYPRODUCT)
+        return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
+    bool again = r->state[v] & RESIDENT; /* allowed only to make by-products */
+    if (again && !(flags & PB_MOVE_ALSO))
+        return breaks(r, PB_RULE_RESIDENT, v, PB_NO_NODE, 0);
+    if (!inputs_resident(r, v, v))
+        return false;
+    if ((kind & PB_NODE_ONCE) && (r->state[v] & COMPUTED))
+        return breaks(r, PB_RULE_ONCE, v, PB_NO_NODE, 0);
+    uint64_t made = again ? 0 : g->size[v], taken = 0, saved = 0;
+    if (flags & PB_MOVE_OVER) {
+        pb_node u = pb_moves_over(r->moves, k);
+        if (u >= g->node_count)
+            return breaks(r, PB_RULE_NODE, v, u, 0);
+        if (!may_overwrite(g, v, u))
+            return breaks(r, PB_RULE_OVER, v, u, 0);
+        if (again)
+            return breaks(r, PB_RULE_OVER_RESIDENT, v, u, 0);
+        taken = g->size[u];
+        saved = made < taken ? made : taken;
+        r->state[u] &= (uint8_t)~RESIDENT;
+    }
+    if ((flags & PB_MOVE_ALSO) && !make_byproducts(r, k, v, &made))
+        return false;
+    r->state[v] |= RESIDENT | DONE | COMPUTED;
+    e->cost = g->cost[v];
+    e->during = r->memory + made - saved + g->workspace[v];
+    r->memory = r->memory + made - taken;
+    r->totals.compute_work += e->cost;
+    r->totals.compute_count++;
+    return true;
+}
+
+/* A by-product is uncomputed by its node's computation run backwards: that needs the node's inputs. */
+static bool play_uncompute(replay *r, pb_node v, effect *e)
+{
+    const pb_graph *g = r->g;
+    if (g->flags[v] & PB_NODE_GIVEN)
+        return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
+    if (!(r->state[v] & RESIDENT))
+        return breaks(r, PB_RULE_UNCOMPUTE, v, PB_NO_NODE, 0);
+    if (!inputs_resident(r, v, g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v))
+        return false;
+    e->cost = g->cost[v];
+    e->during = r->memory + g->workspace[v];
+    r->state[v] &= (uint8_t)~RESIDENT;
+    r->memory -= g->size[v];
+    r->totals.uncompute_work += e->cost;
+    return true;
+}
+
+static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint64_t size, uint64_t *cost)
+{
+    return pbi_mul(per_unit, size, cost) && pbi_add(*cost, fixed, cost);
+}
+
+/* Store, load and drop. *status is PB_ERANGE when the price passes 64 bits. */
+static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *status)
+{
+    pb_node v = move->node;
+    uint64_t size = r->g->size[v];
+    if (move->tier == 0 || move->tier > r->game->tier_count)
+        return breaks(r, PB_RULE_TIER, v, PB_NO_NODE, move->tier);
+    unsigned t = move->tier - 1u;
+    const pb_tier *tier = &r->game->tiers[t];
+    uint8_t bit = (uint8_t)(1u << t);
+    bool fast = r->state[v] & RESIDENT, stored = r->slow[v] & bit, fits = true;
+    if (move->op == PB_STORE) {
+        if (!fast)
+            return breaks(r, PB_RULE_STORE, v, PB_NO_NODE, 0);
+        if (stored)
+            return breaks(r, PB_RULE_STORE_AGAIN, v, PB_NO_NODE, 0);
+        r->slow[v] |= bit;
+        r->slow_used[t] += size;
+        if (r->slow_used[t] > tier->cap)
+            return breaks(r, PB_RULE_TIER_CAP, v, PB_NO_NODE, r->slow_used[t]);
+        fits = transfer_cost(tier->store_cost, tier->store_per_unit, size, &e->cost);
+    } else if (move->op == PB_LOAD) {
+        if (!stored)
+            return breaks(r, PB_RULE_LOAD, v, PB_NO_NODE, 0);
+        if (fast)
+            return breaks(r, PB_RULE_LOAD_RESIDENT, v, PB_NO_NODE, 0);
+        r->state[v] |= RESIDENT;
+        r->memory += size;
+        e->during = r->memory;
+        fits = transfer_cost(tier->load_cost, tier->load_per_unit, size, &e->cost);
+    } else {
+        if (!stored)
+            return breaks(r, PB_RULE_DROP, v, PB_NO_NODE, 0);
+        r->slow[v] &= (uint8_t)~bit;
+        r->slow_used[t] -= size;
+    }
+    r->totals.io += e->cost;
+    if (!fits)
+        *status = PB_ERANGE;
+    return true;
+}
+
+static bool play(replay *r, pb_step k, effect *e, pb_status *status)
+{
+    const pb_move *move = &r->moves->move[k];
+    pb_node v = move->node;
+    pb_game_kind kind = r->game->kind;
+    *e = (effect){0, r->memory};
+    if (v >= r->g->node_count)
+        return breaks(r, PB_RULE_NODE, PB_NO_NODE, v, 0);
+    switch (move->op) {
+    case PB_COMPUTE: return play_compute(r, k, v, e);
+    case PB_FREE:
+        if (kind == PB_GAME_REVERSIBLE)
+            break;
+        if (!(r->state[v] & RESIDENT))
+            return breaks(r, PB_RULE_FREE, v, PB_NO_NODE, 0);
+        r->state[v] &= (uint8_t)~RESIDENT;
+        r->memory -= r->g->size[v];
+        return true;
+    case PB_UNCOMPUTE:
+        if (kind == PB_GAME_REVERSIBLE)
+            return play_uncompute(r, v, e);
+        break;
+    case PB_STORE:
+    case PB_LOAD:
+    case PB_DROP:
+        if (kind == PB_GAME_TIERED)
+            return play_tier(r, move, e, status);
+        break;
+    default: break;
+    }
+    return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE, 0);
+}
+
+static bool set_start(replay *r)
+{
+    const pb_graph *g = r->g;
+    r->memory = g->fixed_size;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (!(g->flags[v] & PB_NODE_GIVEN))
+            continue;
+        r->state[v] = DONE;
+        if (!(g->flags[v] & PB_NODE_GIVEN_SLOW)) {
+            r->state[v] |= RESIDENT;
+            r->memory += g->size[v];
+        } else if (r->slow) {
+            r->slow[v] = 1;
+            r->slow_used[0] += g->size[v];
+        }
+    }
+    r->totals.peak = r->totals.start_memory = r->memory;
+    r->totals.peak_step = UINT64_MAX;
+    if (r->memory > r->game->cap)
+        return breaks(r, PB_RULE_START_CAP, PB_NO_NODE, PB_NO_NODE, r->memory);
+    if (r->slow && r->slow_used[0] > r->game->tiers[0].cap)
+        return breaks(r, PB_RULE_START_TIER, PB_NO_NODE, PB_NO_NODE, r->slow_used[0]);
+    return true;
+}
+
+static pb_status play_all(replay *r, pb_context *ctx, bool *legal)
+{
+    effect e;
+    pb_status status = PB_OK;
+    *legal = true;
+    for (pb_step k = 0; k < r->moves->count; k++) {
+        if ((k & 0xffff) == 0 && (status = pbi_poll(ctx)) != PB_OK)
+            return status;
+        r->verdict.step = k;
+        *legal = play(r, k, &e, &status) &&
+                 (e.during <= r->game->cap || breaks(r, PB_RULE_CAP, r->moves->move[k].node, PB_NO_NODE, e.during));
+        if (!*legal)
+            return PB_OK;
+        if (e.during > r->totals.peak) {
+            r->totals.peak = e.during;
+            r->totals.peak_step = k;
+        }
+        if (e.cost) {
+            if (status != PB_OK || !pbi_add(r->time, e.cost, &r->time))
+                return pbi_fail(ctx, PB_ERANGE, "the work and io of the schedule pass 2^64 at move %llu",
+                                (unsigned long long)k);
+            pbi_u128_add(&r->totals.flux, pbi_u128_product(e.cost, e.during)); /* below 2^64 * 2^64 */
+        } else if (status != PB_OK) {
+            return pbi_fail(ctx, status, "the price of move %llu passes 2^64", (unsigned long long)k);
+        }
+    }
+    return PB_OK;
+}
+
+static bool check_end(replay *r)
+{
+    const pb_graph *g = r->g;
+    r->verdict.step = r->moves->count;
+    for (uint32_t i = 0; i < g->target_count; i++)
+        if (!(r->state[g->targets[i]] & DONE))
+            return breaks(r, PB_RULE_TARGET, g->targets[i], PB_NO_NODE, 0);
+    for (pb_node v = 0; v < g->node_count; v++)
+        if ((g->flags[v] & PB_NODE_KEEP) && !(r->state[v] & RESIDENT))
+            return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE, 0);
+    for (pb_node v = 0; r->game->kind == PB_GAME_REVERSIBLE && v < g->node_count; v++) {
+        bool wanted = g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
+        if (wanted != ((r->state[v] & RESIDENT) != 0))
+            return breaks(r, wanted ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE, 0);
+    }
+    return true;
+}
+
+static pb_status replay_all(replay *r, pb_context *ctx, pb_arena *scratch, bool *legal)
+{
+    uint32_t n = r->g->node_count;
+    bool tiers = r->game->kind == PB_GAME_TIERED && r->game->tier_count;
+    r->state = pb_arena_zero(scratch, n, sizeof *r->state);
+    r->slow = tiers ? pb_arena_zero(scratch, n, sizeof *r->slow) : NULL;
+    if (!r->state || (tiers && !r->slow))
+        return PB_ENOMEM;
+    *legal = set_start(r);
+    pb_status status = *legal ? play_all(r, ctx, legal) : PB_OK;
+    if (status == PB_OK && *legal)
+        *legal = check_end(r);
+    r->totals.end_memory = r->memory;
+    return status;
+}
+
+pb_status pb_verify(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result, pb_verdict *v)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    replay r = {.game = game, .g = game->graph, .moves = moves};
+    r.verdict.node = r.verdict.other = PB_NO_NODE;
+    bool legal;
+    pb_status status = replay_all(&r, ctx, &scratch, &legal);
+    pb_arena_release(&scratch);
+    if (status == PB_OK && legal) {
+        pb_certificate *c = pb_arena_alloc(result, 1, sizeof *c);
+        if (!c)
+            return PB_ENOMEM;
+        *c = (pb_certificate){game, moves, r.totals};
+        r.verdict.certificate = c;
+    }
+    if (status == PB_OK)
+        *v = r.verdict;
+    return status;
+}
+
+const pb_game *pb_certificate_game(const pb_certificate *c) { return c->game; }
+const pb_moves *pb_certificate_moves(const pb_certificate *c) { return c->moves; }
+const pb_totals *pb_certificate_totals(const pb_certificate *c) { return &c->totals; }
