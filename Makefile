@@ -38,17 +38,16 @@ fuzz:
 	@tools/fuzz $(FUZZ_SECONDS)
 
 install: all
-	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
-	@cmake --build build --target pebble pebble_shared pebble_static
-	@DESTDIR=$(DESTDIR) cmake --install build
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+	@cp build/install_manifest.txt build/installed.txt
 
 # Only what was installed, and then the folders that were ours alone.
 uninstall:
-	@test -f build/install_manifest.txt || { echo "nothing was installed from build/"; exit 1; }
-	@sed 's|^|$(DESTDIR)|' build/install_manifest.txt | while read -r file; do rm -f "$$file"; done
-	@sed -n 's|/pebble/[^/]*$$|/pebble|p; s|/Pebble/[^/]*$$|/Pebble|p' build/install_manifest.txt | sort -u | \
-	 while read -r dir; do rmdir "$(DESTDIR)$$dir" 2>/dev/null || true; done
-	@echo "removed $$(wc -l <build/install_manifest.txt) files"
+	@test -f build/installed.txt || { echo "nothing was installed from build/"; exit 1; }
+	@while read -r file; do rm -f "$(DESTDIR)$$file"; done <build/installed.txt
+	@sed -n 's|/[Pp]ebble/[^/]*$$||p' build/installed.txt | sort -u | \
+	 while read -r dir; do rmdir "$(DESTDIR)$$dir/pebble" "$(DESTDIR)$$dir/Pebble" 2>/dev/null || true; done
+	@echo "removed $$(wc -l <build/installed.txt) files"
 
 format:
 	@$(CLANG_FORMAT) -i $(SOURCES)

@@ -13,7 +13,17 @@ write_basic_package_version_file(cmake/PebbleConfigVersion.cmake COMPATIBILITY S
 install(FILES ${CMAKE_BINARY_DIR}/cmake/PebbleConfig.cmake ${CMAKE_BINARY_DIR}/cmake/PebbleConfigVersion.cmake
         DESTINATION ${PB_CMAKE_DIR})
 
-configure_file(cmake/pebble.pc.in cmake/pebble.pc @ONLY)
+# Written while installing, so that `cmake --install --prefix` may choose the place.
+foreach(dir LIBDIR INCLUDEDIR)
+  set(PB_${dir} ${CMAKE_INSTALL_${dir}})
+  if(NOT IS_ABSOLUTE "${PB_${dir}}")
+    set(PB_${dir} "\${prefix}/${PB_${dir}}")
+  endif()
+endforeach()
+set(AT @)
+configure_file(cmake/pebble.pc.in cmake/pebble.pc.in @ONLY)
+install(CODE "set(prefix \"\${CMAKE_INSTALL_PREFIX}\")
+configure_file(\"${CMAKE_BINARY_DIR}/cmake/pebble.pc.in\" \"${CMAKE_BINARY_DIR}/cmake/pebble.pc\" @ONLY)")
 install(FILES ${CMAKE_BINARY_DIR}/cmake/pebble.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY include/pebble DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
