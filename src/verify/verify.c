@@ -91,7 +91,9 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
     if (kind & PB_NODE_BYPRODUCT)
         return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
     bool again = r->state[v] & RESIDENT; /* allowed only to make by-products */
-    if (again && !(flags & PB_MOVE_ALSO))
+    uint32_t also_count;
+    pb_moves_also(r->moves, k, &also_count);
+    if (again && !also_count)
         return breaks(r, PB_RULE_RESIDENT, v, PB_NO_NODE, 0);
     if (!inputs_resident(r, v, v))
         return false;
@@ -110,7 +112,7 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
         saved = made < taken ? made : taken;
         r->state[u] &= (uint8_t)~RESIDENT;
     }
-    if ((flags & PB_MOVE_ALSO) && !make_byproducts(r, k, v, &made))
+    if (also_count && !make_byproducts(r, k, v, &made))
         return false;
     r->state[v] |= RESIDENT | DONE | COMPUTED;
     e->cost = g->cost[v];
