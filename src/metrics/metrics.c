@@ -4,85 +4,114 @@
 #include "base/checked.h"
 #include "base/context.h"
 
-/* Per node: the level at which its value is there, and the highest level that read it since. */
+/* One copy of a value, in fast memory or in a tier: the level at which it is there, the highest level that read it
+ * since, and whether it is there at all. A copy that is gone keeps the level of its removal in both. */
 typedef struct level {
     uint32_t made, read;
+    bool here;
 } level;
+
+typedef struct depths {
+    const pb_graph *g;
+    const pb_moves *moves;
+    level *fast;
+    level *slow[PB_MAX_TIERS];
+} depths;
 
 static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* The removal of a value comes after every move that read it; what is made there next comes after that. */
-static void removed(level *l) { l->made = l->read = later(l->made, l->read); }
+static void make(level *l, uint32_t now) { *l = (level){now, now, true}; }
 
-static uint32_t read_inputs(const pb_graph *g, level *levels, pb_node v, uint32_t start)
+/* The removal of a value comes after every move that read it; what is made there next comes after that. */
+static void removed(level *l) { *l = (level){l->read, l->read, false}; }
+
+static uint32_t read_inputs(depths *d, pb_node v, uint32_t start)
 {
+    const pb_graph *g = d->g;
     uint32_t now = start;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        now = later(now, levels[g->in[k]].made);
+        now = later(now, d->fast[g->in[k]].made);
     now++;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        levels[g->in[k]].read = later(levels[g->in[k]].read, now);
+        d->fast[g->in[k]].read = later(d->fast[g->in[k]].read, now);
     return now;
 }
 
-static uint32_t compute_level(const pb_graph *g, const pb_moves *moves, pb_step k, level *levels)
+static uint32_t compute_level(depths *d, pb_step k)
 {
-    pb_node v = moves->move[k].node;
-    uint32_t count = 0, start = levels[v].read;
-    const pb_node *also = NULL;
-    if (moves->move[k].flags & PB_MOVE_ALSO)
-        also = pb_moves_also(moves, k, &count);
+    const pb_move *move = &d->moves->move[k];
+    level *made = &d->fast[move->node];
+    bool again = made->here; /* run only for by-products: the value itself stays as it is */
+    uint32_t count, start = again ? 0 : made->read;
+    const pb_node *also = pb_moves_also(d->moves, k, &count);
     for (uint32_t i = 0; i < count; i++)
-        start = later(start, levels[also[i]].read);
-    pb_node over = PB_NO_NODE;
-    if (moves->move[k].flags & PB_MOVE_OVER) { /* takes u's memory: after all that read u */
-        over = pb_moves_over(moves, k);
-        start = later(start, levels[over].read);
-    }
-    uint32_t now = read_inputs(g, levels, v, start);
+        start = later(start, d->fast[also[i]].read);
+    pb_node over = pb_moves_over(d->moves, k);
+    if (over != PB_NO_NODE) /* takes its memory: after all that read it */
+        start = later(start, d->fast[over].read);
+    uint32_t now = read_inputs(d, move->node, start);
     if (over != PB_NO_NODE)
-        removed(&levels[over]);
-    levels[v].made = levels[v].read = now;
+        removed(&d->fast[over]);
+    if (!again)
+        make(made, now);
     for (uint32_t i = 0; i < count; i++)
-        levels[also[i]].made = levels[also[i]].read = now;
+        make(&d->fast[also[i]], now);
     return now;
 }
 
-/* The longest chain of moves that depend on each other; free and drop have no length. */
-static pb_status measure_depth(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t *depth)
+/* A copy of `from` becomes `to`. */
+static uint32_t copy_level(level *from, level *to)
+{
+    uint32_t now = later(from->made, to->read) + 1;
+    from->read = later(from->read, now);
+    make(to, now);
+    return now;
+}
+
+/* Free and drop have no length. */
+static uint32_t move_level(depths *d, pb_step k)
+{
+    const pb_move *move = &d->moves->move[k];
+    pb_node v = move->node;
+    level *fast = &d->fast[v], *slow = move->tier ? &d->slow[move->tier - 1][v] : NULL;
+    switch (move->op) {
+    case PB_COMPUTE: return compute_level(d, k);
+    case PB_UNCOMPUTE:
+        fast->read = read_inputs(d, d->g->flags[v] & PB_NODE_BYPRODUCT ? d->g->owner[v] : v, fast->read);
+        removed(fast);
+        return fast->read;
+    case PB_FREE: removed(fast); return 0;
+    case PB_STORE: return copy_level(fast, slow);
+    case PB_LOAD: return copy_level(slow, fast);
+    default: removed(slow); return 0;
+    }
+}
+
+static bool depths_init(depths *d, const pb_game *game, const pb_moves *moves, pb_arena *scratch)
 {
     const pb_graph *g = game->graph;
+    uint32_t tiers = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
+    *d = (depths){.g = g, .moves = moves, .fast = pb_arena_zero(scratch, g->node_count, sizeof *d->fast)};
+    for (uint32_t t = 0; t < tiers; t++)
+        if (!(d->slow[t] = pb_arena_zero(scratch, g->node_count, sizeof **d->slow)))
+            return false;
+    for (pb_node v = 0; d->fast && v < g->node_count; v++)
+        d->fast[v].here = (g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW);
+    return d->fast != NULL;
+}
+
+/* The longest chain of moves that depend on each other. */
+static pb_status measure_depth(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t *depth)
+{
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    level *levels = pb_arena_zero(&scratch, g->node_count, sizeof *levels);
-    uint32_t *stored = game->kind == PB_GAME_TIERED ? pb_arena_zero(&scratch, g->node_count, sizeof *stored) : NULL;
-    pb_status status = levels && (stored || game->kind != PB_GAME_TIERED) ? PB_OK : PB_ENOMEM;
+    depths d;
+    pb_status status = depths_init(&d, game, moves, &scratch) ? PB_OK : PB_ENOMEM;
     uint32_t most = 0;
     for (pb_step k = 0; k < moves->count && status == PB_OK; k++) {
-        pb_node v = moves->move[k].node;
-        uint32_t now = 0;
         if ((k & 0xffff) == 0)
             status = pbi_poll(ctx);
-        switch (moves->move[k].op) {
-        case PB_COMPUTE: now = compute_level(g, moves, k, levels); break;
-        case PB_UNCOMPUTE:
-            now = read_inputs(g, levels, g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v,
-                              later(levels[v].made, levels[v].read));
-            levels[v].made = levels[v].read = now;
-            break;
-        case PB_FREE: removed(&levels[v]); break;
-        case PB_STORE:
-            now = levels[v].made + 1;
-            levels[v].read = later(levels[v].read, now);
-            stored[v] = later(stored[v], now);
-            break;
-        case PB_LOAD:
-            now = later(levels[v].read, stored[v]) + 1;
-            levels[v].made = levels[v].read = now;
-            break;
-        default: break;
-        }
-        most = later(most, now);
+        most = later(most, move_level(&d, k));
     }
     pb_arena_release(&scratch);
     *depth = most;
