@@ -206,8 +206,8 @@ static void search_gives_two_level_makespans(void **state)
     }
 }
 
-/* Gradient i reads x_i, x_{i+1} and gradient i+1, nothing is overwritten: computations = 1 + the extra steps of Revolve with
- * two values less. */
+/* Gradient i reads x_i, x_{i+1} and gradient i+1, nothing is overwritten: computations = 1 + the extra steps of Revolve
+ * with two values less. */
 static void search_gives_adjoint_chains_without_sliding(void **state)
 {
     for (size_t i = 0; i < COUNT(revolve_extras); i++) {

@@ -134,7 +134,7 @@ static bool compute(replay *r)
     wide parts = 0;
     for (uint32_t i = 0; i < r->also_count; i++) {
         pb_node w = r->also[i];
-        if (w >= r->g->node_count || owner_of(r, w) != v)
+        if (owner_of(r, w) != v)
             return breaks(r, PB_RULE_ALSO, v, w);
         bool twice = false;
         for (uint32_t j = 0; j < i; j++)
@@ -166,10 +166,10 @@ static bool uncompute(replay *r)
     pb_node v = r->move->node, owner = owner_of(r, v);
     if (is_given(r, v))
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE);
-    if (!inputs_resident(r, v, owner == PB_NO_NODE ? v : owner))
-        return false;
     if (!r->fast[v])
         return breaks(r, PB_RULE_UNCOMPUTE, v, PB_NO_NODE);
+    if (!inputs_resident(r, v, owner == PB_NO_NODE ? v : owner))
+        return false;
     r->use = r->memory + r->g->workspace[v];
     r->cost = owner == PB_NO_NODE ? r->g->cost[v] : 0;
     r->out->uncompute_work += r->cost;
@@ -224,7 +224,12 @@ static bool play(replay *r)
 {
     pb_node v = r->move->node;
     if (v >= r->g->node_count)
-        return breaks(r, PB_RULE_NODE, v, PB_NO_NODE);
+        return breaks(r, PB_RULE_NODE, PB_NO_NODE, v);
+    if (r->over != PB_NO_NODE && r->over >= r->g->node_count)
+        return breaks(r, PB_RULE_NODE, v, r->over);
+    for (uint32_t i = 0; i < r->also_count; i++)
+        if (r->also[i] >= r->g->node_count)
+            return breaks(r, PB_RULE_NODE, v, r->also[i]);
     r->use = r->memory;
     r->cost = 0;
     bool reversible = r->game->kind == PB_GAME_REVERSIBLE, ok = true;
@@ -241,9 +246,7 @@ static bool play(replay *r)
         break;
     case PB_STORE:
     case PB_LOAD:
-    case PB_DROP:
-        ok = r->game->kind == PB_GAME_TIERED ? transfer(r) : breaks(r, PB_RULE_MOVE, v, PB_NO_NODE);
-        break;
+    case PB_DROP: ok = r->game->kind == PB_GAME_TIERED ? transfer(r) : breaks(r, PB_RULE_MOVE, v, PB_NO_NODE); break;
     default: return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE);
     }
     if (!ok)
@@ -272,12 +275,11 @@ static bool end(replay *r)
             return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE);
     if (r->game->kind != PB_GAME_REVERSIBLE)
         return true;
-    for (pb_node v = 0; v < n; v++)
-        if (r->fast[v] && !(r->g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN)))
-            return breaks(r, PB_RULE_LEFT, v, PB_NO_NODE);
-    for (pb_node v = 0; v < n; v++)
-        if (!r->fast[v] && (r->g->flags[v] & (PB_NODE_TARGET | PB_NODE_GIVEN)))
-            return breaks(r, PB_RULE_GONE, v, PB_NO_NODE);
+    for (pb_node v = 0; v < n; v++) {
+        bool stays = r->g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
+        if (r->fast[v] != stays)
+            return breaks(r, stays ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE);
+    }
     return true;
 }
 

@@ -155,12 +155,11 @@ bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_
     bool ok = true;
     for (pb_node v = 0; v < s->node_count && ok; v++) {
         pb_node got;
-        ok = pb_builder_add_node(b,
-                                 &(pb_node_spec){.cost = s->cost[v],
-                                                 .size = s->size[v],
-                                                 .workspace = s->workspace[v],
-                                                 .flags = s->flags[v]},
-                                 &got) == PB_OK;
+        ok = pb_builder_add_node(
+                 b,
+                 &(pb_node_spec){
+                     .cost = s->cost[v], .size = s->size[v], .workspace = s->workspace[v], .flags = s->flags[v]},
+                 &got) == PB_OK;
     }
     for (pb_node v = 0; v < s->node_count; v++) {
         for (pb_node u = 0; u < s->node_count && ok; u++) {
@@ -183,8 +182,7 @@ bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_
     const pb_graph *g = NULL;
     ok = ok && pb_builder_freeze(b, arena, &g) == PB_OK;
     pb_builder_free(b);
-    *out = (pb_game){
-        .graph = g, .kind = s->kind, .cap = s->cap, .weights = s->weights, .tier_count = s->tier_count};
+    *out = (pb_game){.graph = g, .kind = s->kind, .cap = s->cap, .weights = s->weights, .tier_count = s->tier_count};
     memcpy(out->tiers, s->tiers, sizeof out->tiers);
     return ok;
 }
