@@ -1,0 +1,27 @@
+/* families.h -- the function behind each row of families.def.
+ *
+ * A generator writes nodes, edges and order into `builder`; the caller has set the graph's name and freezes it. It
+ * checks its counts with pbi_emit_budget before it builds, and gives equal bytes for equal parameters on every machine.
+ */
+#ifndef PBI_FAMILIES_H
+#define PBI_FAMILIES_H
+
+#include "params.h"
+
+typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_builder *builder);
+
+#define FAMILY(id, name, help) pbi_generator pbi_generate_##id;
+#define MAIN(key, standard, least, most, help)
+#define INTEGER(key, standard, least, most, help)
+#define REAL(key, standard, least, most, help)
+#define WORD(key, standard, words, help)
+#define END(id)
+#include "families.def"
+#undef FAMILY
+#undef MAIN
+#undef INTEGER
+#undef REAL
+#undef WORD
+#undef END
+
+#endif

@@ -1,0 +1,205 @@
+/* params.c -- one reader for the parameters of every family, so that every refusal reads alike. */
+#include "params.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/checked.h"
+#include "base/context.h"
+#include "base/out.h"
+
+/* Plain decimals only. A mantissa below 2^53 over a power of ten up to 10^22 divides with a single rounding, so the
+ * same text is the same double everywhere, whatever the C library's locale. */
+static bool parse_real(const char *text, double *out)
+{
+    uint64_t mantissa = 0;
+    double scale = 1;
+    bool digits = false, point = false;
+    for (; *text; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || mantissa > (UINT64_C(1) << 53) / 10 - 1)
+            return false;
+        digits = true;
+        mantissa = mantissa * 10 + (uint64_t)(*text - '0');
+        if (point)
+            scale *= 10;
+    }
+    *out = (double)mantissa / scale;
+    return digits;
+}
+
+static bool find_word(const char *words, const char *text, size_t length, pbi_param_value *out)
+{
+    for (const char *at = words;;) {
+        const char *bar = strchr(at, '|');
+        size_t word_length = bar ? (size_t)(bar - at) : strlen(at);
+        if (word_length == length && memcmp(at, text, length) == 0) {
+            out->word = at;
+            out->word_length = length;
+            return true;
+        }
+        if (!bar)
+            return false;
+        at = bar + 1;
+    }
+}
+
+static pb_status refuse_number(pb_context *ctx, pb_status status, const pb_family *family, const pb_param_spec *spec,
+                               const char *text)
+{
+    if (status == PB_EINVAL)
+        return pbi_fail(ctx, status, "%s: %s must be a %s between %.17g and %.17g in plain digits, not '%.60s'",
+                        family->name, spec->key, spec->kind == PB_PARAM_INTEGER ? "whole number" : "number",
+                        spec->least, spec->most, text);
+    return pbi_fail(ctx, status, "%s: %s must be between %.17g and %.17g, not %.60s", family->name, spec->key,
+                    spec->least, spec->most, text);
+}
+
+static bool all_digits(const char *text) { return *text && strspn(text, "0123456789") == strlen(text); }
+
+static pb_status read_value(pb_context *ctx, const pb_family *family, const pb_param_spec *spec, const char *text,
+                            pbi_param_value *out)
+{
+    bool inside = true;
+    switch (spec->kind) {
+    case PB_PARAM_INTEGER:
+        if (!all_digits(text))
+            return refuse_number(ctx, PB_EINVAL, family, spec, text);
+        inside = pbi_u64_parse(text, strlen(text), &out->integer) && (double)out->integer >= spec->least &&
+                 (double)out->integer <= spec->most;
+        break;
+    case PB_PARAM_REAL:
+        if (!parse_real(text, &out->real))
+            return refuse_number(ctx, PB_EINVAL, family, spec, text);
+        inside = out->real >= spec->least && out->real <= spec->most;
+        break;
+    case PB_PARAM_WORD:
+        if (!find_word(spec->words, text, strlen(text), out))
+            return pbi_fail(ctx, PB_EINVAL, "%s: %s must be one of %s, not '%.60s'", family->name, spec->key,
+                            spec->words, text);
+        break;
+    }
+    return inside ? PB_OK : refuse_number(ctx, PB_ERANGE, family, spec, text);
+}
+
+static uint32_t find_spec(const pb_family *family, const char *key)
+{
+    uint32_t i = 0;
+    while (i < family->param_count && strcmp(family->params[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+static pb_status refuse_key(pb_context *ctx, const pb_family *family, const char *key)
+{
+    char list[360] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < family->param_count; i++) {
+        const char *known = family->params[i].key;
+        size_t length = strlen(known);
+        if (used + length + 3 > sizeof list)
+            break;
+        if (i) {
+            memcpy(list + used, ", ", 2);
+            used += 2;
+        }
+        memcpy(list + used, known, length + 1);
+        used += length;
+    }
+    return pbi_fail(ctx, PB_EUNKNOWN, "%s has no parameter '%.60s'; it has %s", family->name, key, list);
+}
+
+static bool same_value(const pb_param_spec *spec, const pbi_param_value *a, const pbi_param_value *b)
+{
+    switch (spec->kind) {
+    case PB_PARAM_INTEGER: return a->integer == b->integer;
+    case PB_PARAM_REAL: return !(a->real < b->real) && !(a->real > b->real);
+    case PB_PARAM_WORD: return a->word == b->word;
+    }
+    return false;
+}
+
+pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_option *options, uint32_t count,
+                          pbi_params *out)
+{
+    PB_ASSERT(family->param_count <= PBI_MAX_PARAMS);
+    pbi_params p = {.family = family};
+    bool seen[PBI_MAX_PARAMS] = {false};
+    for (uint32_t i = 0; i < family->param_count; i++) {
+        pb_status status = read_value(ctx, family, &family->params[i], family->params[i].standard, &p.values[i]);
+        if (status != PB_OK)
+            return status;
+        p.values[i].standard = true;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t i = find_spec(family, options[k].key);
+        if (i == family->param_count)
+            return refuse_key(ctx, family, options[k].key);
+        const pb_param_spec *spec = &family->params[i];
+        if (seen[i])
+            return pbi_fail(ctx, PB_EINVAL, "%s: %s is given twice", family->name, spec->key);
+        seen[i] = true;
+        pbi_param_value value = {0};
+        pb_status status = read_value(ctx, family, spec, options[k].value, &value);
+        if (status != PB_OK)
+            return status;
+        value.standard = same_value(spec, &value, &p.values[i]);
+        p.values[i] = value;
+    }
+    *out = p;
+    return PB_OK;
+}
+
+static const pbi_param_value *find_value(const pbi_params *p, const char *key, pb_param_kind kind)
+{
+    uint32_t i = find_spec(p->family, key);
+    PB_ASSERT(i < p->family->param_count && p->family->params[i].kind == kind);
+    (void)kind;
+    return &p->values[i];
+}
+
+uint64_t pbi_param_integer(const pbi_params *p, const char *key)
+{
+    return find_value(p, key, PB_PARAM_INTEGER)->integer;
+}
+
+double pbi_param_real(const pbi_params *p, const char *key) { return find_value(p, key, PB_PARAM_REAL)->real; }
+
+bool pbi_param_is(const pbi_params *p, const char *key, const char *word)
+{
+    const pbi_param_value *value = find_value(p, key, PB_PARAM_WORD);
+    return value->word_length == strlen(word) && memcmp(value->word, word, value->word_length) == 0;
+}
+
+bool pbi_params_has(const pbi_params *p, const char *key) { return find_spec(p->family, key) < p->family->param_count; }
+
+pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena, const char **title)
+{
+    pb_buffer buffer;
+    pb_buffer_init(&buffer, arena);
+    pbi_out out;
+    pbi_out_init(&out, ctx, pb_sink_buffer(&buffer));
+    pbi_out_text(&out, p->family->name);
+    for (uint32_t i = 0; i < p->family->param_count; i++) {
+        const pbi_param_value *value = &p->values[i];
+        if (i && value->standard)
+            continue;
+        pbi_out_char(&out, i ? ',' : '(');
+        pbi_out_text(&out, p->family->params[i].key);
+        pbi_out_char(&out, '=');
+        switch (p->family->params[i].kind) {
+        case PB_PARAM_INTEGER: pbi_out_u64(&out, value->integer); break;
+        case PB_PARAM_REAL: pbi_out_json_real(&out, value->real); break;
+        case PB_PARAM_WORD: pbi_out_bytes(&out, value->word, value->word_length); break;
+        }
+    }
+    if (p->family->param_count)
+        pbi_out_char(&out, ')');
+    pb_status status = pbi_out_finish(&out);
+    if (status == PB_OK)
+        *title = buffer.bytes;
+    return status;
+}

@@ -1,0 +1,143 @@
+/* tape.h -- training steps: operations are written down forward, the tape adds the way back.
+ *
+ *     pbi_tape t;
+ *     pbi_tape_init(&t, &emit, &arena, &options);
+ *     pbi_value x = pbi_tape_input(&t, "images", dims, 4);
+ *     pbi_tape_group(&t, "layer1");
+ *     x = pbi_op_linear(&t, "fc", x, 10);
+ *     pbi_op_loss(&t, "loss", x, labels);
+ *     return pbi_tape_backward(&t);
+ *
+ * Each operation follows a rule (tape.c has the table) that says what its gradients read: inputs, its own output or
+ * what it saved on the side. Values that several operations read get their gradients added up by nodes named `dsum`.
+ * Adding an operation: one row in the table of rules, one function in tape_ops.c that works out shape and cost.
+ *
+ * Names are "<group>.<operation>", then ".dx" for the gradient of its input (".dx0", ".dx1" with several), ".dw" for
+ * that of its weights, ".update" for the optimiser's step.
+ */
+#ifndef PBI_TAPE_H
+#define PBI_TAPE_H
+
+#include "emit.h"
+
+typedef uint32_t pbi_value;
+#define PBI_NO_VALUE UINT32_MAX
+
+/* rows: batch, or all tokens of it. */
+typedef struct pbi_dims {
+    uint64_t rows, channels, height, width;
+} pbi_dims;
+
+typedef enum pbi_grads { PBI_GRADS_ACCUMULATE, PBI_GRADS_KEEP, PBI_GRADS_UPDATE } pbi_grads;
+
+typedef struct pbi_tape_options {
+    uint64_t element_size; /* bytes of a number */
+    pbi_grads grads;
+    uint64_t state_per_parameter; /* numbers the optimiser keeps for each */
+    uint64_t update_cost;         /* flop for each parameter; 0: no optimiser */
+    bool im2col;                  /* convolutions take workspace for one image's patches */
+    bool dropout;                 /* without it pbi_op_dropout does nothing */
+    bool dropout_seed;            /* save the seed, not the mask */
+} pbi_tape_options;
+
+typedef enum pbi_op_kind {
+    PBI_OP_LINEAR,
+    PBI_OP_CONV,
+    PBI_OP_RELU,
+    PBI_OP_GELU,
+    PBI_OP_NORM,
+    PBI_OP_MAX_POOL,
+    PBI_OP_MEAN_POOL,
+    PBI_OP_ADD,
+    PBI_OP_CONCAT,
+    PBI_OP_MATMUL,
+    PBI_OP_SOFTMAX,
+    PBI_OP_DROPOUT,
+    PBI_OP_EMBED,
+    PBI_OP_ATTENTION,
+    PBI_OP_LOSS,
+    PBI_OP_KINDS
+} pbi_op_kind;
+
+#define PBI_OP_INPUTS 3
+
+/* What an operation function hands to the tape. */
+typedef struct pbi_op {
+    pbi_op_kind kind;
+    const char *name; /* must outlive the tape: a literal, or pbi_tape_text */
+    pbi_value in[PBI_OP_INPUTS];
+    pbi_dims dims;        /* of the output */
+    uint64_t cost;        /* forward; 0: by the rule, for each element of the output */
+    uint64_t grad_cost;   /* of each input's gradient; 0: by the rule, for each element of the input */
+    uint64_t parameters;  /* numbers that are learnt */
+    uint64_t weight_cost; /* of their gradient; 0: by the rule, for each element of the output */
+    uint64_t workspace;   /* of the forward node and of each gradient */
+    uint64_t side_size;   /* bytes saved as a by-product for the way back; 0: none */
+    pb_node side;         /* or a node that both ways read; PB_NO_NODE: none */
+} pbi_op;
+
+typedef struct pbi_tape {
+    pbi_emit *emit;
+    pb_arena *arena;
+    pbi_tape_options options;
+    struct tape_value *values;
+    struct tape_op *ops;
+    size_t value_count, value_room, op_count, op_room;
+    const char *group; /* of the operations that follow, "" for none */
+    uint64_t parameters;
+} pbi_tape;
+
+void pbi_tape_init(pbi_tape *t, pbi_emit *emit, pb_arena *arena, const pbi_tape_options *options);
+/* The layer or block of the operations that follow. */
+void pbi_tape_group(pbi_tape *t, const char *name);
+/* The same with a number behind, as in "block12". */
+void pbi_tape_block(pbi_tape *t, const char *name, uint64_t number);
+/* "conv3", for an operation's name. */
+const char *pbi_tape_text(pbi_tape *t, const char *text, uint64_t number);
+
+/* Data that is there from the start and wants no gradient. */
+pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size);
+/* The forward node; PBI_NO_VALUE after a failure, which every later call takes. */
+pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op);
+/* A node of the operation to come that is no value: a random mask, a seed. */
+pb_node pbi_tape_source(pbi_tape *t, const char *name, const char *suffix, uint64_t cost, uint64_t size);
+pbi_dims pbi_tape_dims(const pbi_tape *t, pbi_value value);
+static inline uint64_t pbi_dims_elements(pbi_dims d)
+{
+    return pbi_times(pbi_times(d.rows, d.channels), pbi_times(d.height, d.width));
+}
+
+/* All gradients, in the reverse order of the operations; targets and the fixed size too. */
+pb_status pbi_tape_backward(pbi_tape *t);
+
+/* Operations, tape_ops.c. Costs in flop: a multiplication and an addition are two; operations that only move data count
+ * one for each element. */
+pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t outputs);
+/* Padded so that the output is the input divided by the stride, rounded up; no bias. */
+pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, uint64_t kernel, uint64_t stride);
+/* Transposed convolution, 2 x 2 with stride 2, to `like`'s height and width (at most twice x's). */
+pbi_value pbi_op_conv_up(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, pbi_value like);
+pbi_value pbi_op_relu(pbi_tape *t, const char *name, pbi_value x);
+pbi_value pbi_op_gelu(pbi_tape *t, const char *name, pbi_value x);
+pbi_value pbi_op_batch_norm(pbi_tape *t, const char *name, pbi_value x); /* saves mean and deviation by channel */
+pbi_value pbi_op_layer_norm(pbi_tape *t, const char *name, pbi_value x); /* saves them by row */
+pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t kernel, uint64_t stride);
+pbi_value pbi_op_mean_pool(pbi_tape *t, const char *name, pbi_value x); /* to 1 x 1 */
+pbi_value pbi_op_add(pbi_tape *t, const char *name, pbi_value a, pbi_value b);
+pbi_value pbi_op_concat(pbi_tape *t, const char *name, pbi_value a, pbi_value b); /* along channels */
+/* rows x inner times inner x columns, for each of `rows` rows in all. */
+pbi_value pbi_op_matmul(pbi_tape *t, const char *name, pbi_value a, pbi_value b, pbi_dims out, uint64_t inner);
+pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x);
+pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x);
+/* Rows of a table of `vocabulary` (and of `positions`, added) picked by tokens. */
+pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t width, uint64_t vocabulary,
+                       uint64_t positions);
+typedef struct pbi_attention {
+    pbi_value q, k, v;
+    uint64_t heads, sequence;
+} pbi_attention;
+/* Scores, softmax and weighted sum in one kernel that never stores the probabilities, only row sums. */
+pbi_value pbi_op_attention(pbi_tape *t, const char *name, const pbi_attention *a);
+pbi_value pbi_op_loss(pbi_tape *t, const char *name, pbi_value logits, pbi_value labels);
+
+#endif

@@ -1,0 +1,178 @@
+/* tape_ops.c -- shapes, costs and what is saved of each operation. Products saturate: the tape refuses what overflows.
+ */
+#include "tape.h"
+
+static uint64_t product(uint64_t a, uint64_t b, uint64_t c) { return pbi_times(pbi_times(a, b), c); }
+
+/* `rows` times `inner` times `columns` multiply-adds. */
+static uint64_t product_cost(uint64_t rows, uint64_t inner, uint64_t columns)
+{
+    return pbi_times(2, product(rows, inner, columns));
+}
+
+static pbi_op unary(const pbi_tape *t, pbi_op_kind kind, const char *name, pbi_value x)
+{
+    return (pbi_op){.kind = kind, .name = name, .in = {x}, .dims = pbi_tape_dims(t, x), .side = PB_NO_NODE};
+}
+
+pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t outputs)
+{
+    pbi_op op = unary(t, PBI_OP_LINEAR, name, x);
+    uint64_t inputs = product(op.dims.channels, op.dims.height, op.dims.width);
+    op.dims = (pbi_dims){op.dims.rows, outputs, 1, 1};
+    op.cost = op.grad_cost = op.weight_cost = product_cost(op.dims.rows, inputs, outputs);
+    op.parameters = pbi_add_saturated(pbi_times(inputs, outputs), outputs); /* with bias */
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, uint64_t kernel, uint64_t stride)
+{
+    pbi_op op = unary(t, PBI_OP_CONV, name, x);
+    uint64_t patch = product(op.dims.channels, kernel, kernel);
+    op.dims =
+        (pbi_dims){op.dims.rows, channels, pbi_ceil_div(op.dims.height, stride), pbi_ceil_div(op.dims.width, stride)};
+    uint64_t pixels = op.dims.height * op.dims.width;
+    op.cost = op.grad_cost = op.weight_cost = product_cost(pbi_times(op.dims.rows, pixels), patch, channels);
+    op.parameters = pbi_times(patch, channels);
+    if (t->options.im2col && (kernel > 1 || stride > 1))
+        op.workspace = product(pixels, patch, t->options.element_size);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_conv_up(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, pbi_value like)
+{
+    pbi_op op = unary(t, PBI_OP_CONV, name, x);
+    pbi_dims in = op.dims, shape = pbi_tape_dims(t, like);
+    op.dims = (pbi_dims){in.rows, channels, shape.height, shape.width};
+    uint64_t pixels = in.height * in.width;
+    op.cost = op.grad_cost = op.weight_cost =
+        product_cost(pbi_times(in.rows, pixels), in.channels, pbi_times(channels, 4));
+    op.parameters = product(in.channels, channels, 4);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_relu(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_RELU, name, x);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_gelu(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_GELU, name, x);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_batch_norm(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_NORM, name, x);
+    op.parameters = 2 * op.dims.channels;
+    op.side_size = product(2, op.dims.channels, t->options.element_size);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_layer_norm(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_NORM, name, x);
+    op.parameters = 2 * op.dims.channels;
+    op.side_size = product(2, op.dims.rows, t->options.element_size);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t kernel, uint64_t stride)
+{
+    pbi_op op = unary(t, PBI_OP_MAX_POOL, name, x);
+    op.dims.height = pbi_ceil_div(op.dims.height, stride);
+    op.dims.width = pbi_ceil_div(op.dims.width, stride);
+    uint64_t elements = pbi_dims_elements(op.dims);
+    op.cost = product(elements, kernel, kernel);
+    op.side_size = elements; /* which of the window was largest: a byte each */
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_mean_pool(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_MEAN_POOL, name, x);
+    op.cost = pbi_dims_elements(op.dims);
+    op.dims.height = op.dims.width = 1;
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_add(pbi_tape *t, const char *name, pbi_value a, pbi_value b)
+{
+    pbi_op op = unary(t, PBI_OP_ADD, name, a);
+    op.in[1] = b;
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_concat(pbi_tape *t, const char *name, pbi_value a, pbi_value b)
+{
+    pbi_op op = unary(t, PBI_OP_CONCAT, name, a);
+    op.in[1] = b;
+    op.dims.channels += pbi_tape_dims(t, b).channels;
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_matmul(pbi_tape *t, const char *name, pbi_value a, pbi_value b, pbi_dims out, uint64_t inner)
+{
+    pbi_op op = unary(t, PBI_OP_MATMUL, name, a);
+    op.in[1] = b;
+    op.dims = out;
+    op.cost = op.grad_cost = pbi_times(2 * inner, pbi_dims_elements(out));
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x)
+{
+    pbi_op op = unary(t, PBI_OP_SOFTMAX, name, x);
+    return pbi_tape_op(t, &op);
+}
+
+/* A random draw happens once: what the way back needs of it, the mask or the seed, is a node that may not be computed
+ * again. With a seed both ways draw the mask anew, at 8 flop an element. */
+pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
+{
+    if (!t->options.dropout)
+        return x;
+    pbi_op op = unary(t, PBI_OP_DROPOUT, name, x);
+    uint64_t elements = pbi_dims_elements(op.dims), draws = pbi_times(elements, 8);
+    if (t->options.dropout_seed) {
+        op.side = pbi_tape_source(t, name, ".seed", 1, 8);
+        op.cost = op.grad_cost = pbi_add_saturated(draws, elements);
+    } else {
+        op.side = pbi_tape_source(t, name, ".mask", draws, elements);
+    }
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t width, uint64_t vocabulary,
+                       uint64_t positions)
+{
+    pbi_op op = unary(t, PBI_OP_EMBED, name, tokens);
+    op.dims = (pbi_dims){op.dims.rows, width, 1, 1};
+    op.parameters = pbi_times(pbi_add_saturated(vocabulary, positions), width);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_attention(pbi_tape *t, const char *name, const pbi_attention *a)
+{
+    pbi_op op = unary(t, PBI_OP_ATTENTION, name, a->q);
+    op.in[1] = a->k;
+    op.in[2] = a->v;
+    uint64_t products = product_cost(op.dims.rows, op.dims.channels, a->sequence);
+    uint64_t scores = product(op.dims.rows, a->heads, a->sequence);
+    /* Two products forward, five back (the scores are made again), and the softmax each way. */
+    op.cost = pbi_add_saturated(pbi_times(2, products), pbi_times(5, scores));
+    op.grad_cost = pbi_add_saturated(pbi_times(5, products), pbi_times(9, scores));
+    op.side_size = product(op.dims.rows, a->heads, 4);
+    return pbi_tape_op(t, &op);
+}
+
+pbi_value pbi_op_loss(pbi_tape *t, const char *name, pbi_value logits, pbi_value labels)
+{
+    pbi_op op = unary(t, PBI_OP_LOSS, name, logits);
+    op.in[1] = labels;
+    op.cost = pbi_times(5, pbi_dims_elements(op.dims));
+    op.dims = (pbi_dims){1, 1, 1, 1};
+    return pbi_tape_op(t, &op);
+}

@@ -1,0 +1,40 @@
+/* training.c -- see training.h. */
+#include "training.h"
+
+typedef struct optimizer {
+    const char *name;
+    uint64_t state, flops; /* for each parameter */
+} optimizer;
+
+static const optimizer optimizers[] = {{"none", 0, 0}, {"sgd", 0, 2}, {"momentum", 1, 4}, {"adam", 2, 12}};
+
+static uint64_t element_size(const pbi_params *params)
+{
+    if (pbi_param_is(params, "dtype", "f64"))
+        return 8;
+    return pbi_param_is(params, "dtype", "f32") ? 4 : 2;
+}
+
+void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *params, pb_builder *builder,
+                        pb_arena *arena)
+{
+    pbi_tape_options options = {.element_size = element_size(params)};
+    if (pbi_param_is(params, "grads", "keep"))
+        options.grads = PBI_GRADS_KEEP;
+    else if (pbi_param_is(params, "grads", "update"))
+        options.grads = PBI_GRADS_UPDATE;
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+        if (!pbi_param_is(params, "optimizer", optimizers[i].name))
+            continue;
+        options.state_per_parameter = optimizers[i].state;
+        options.update_cost = optimizers[i].flops;
+    }
+    if (pbi_params_has(params, "workspace"))
+        options.im2col = pbi_param_is(params, "workspace", "im2col");
+    if (pbi_params_has(params, "dropout")) {
+        options.dropout = pbi_param_real(params, "dropout") > 0;
+        options.dropout_seed = pbi_param_is(params, "dropout-state", "seed");
+    }
+    pbi_emit_init(&s->emit, ctx, params, builder);
+    pbi_tape_init(&s->tape, &s->emit, arena, &options);
+}

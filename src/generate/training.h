@@ -1,0 +1,22 @@
+/* training.h -- what the families of training steps share: their common parameters and a tape's life.
+ *
+ *     pbi_training s;
+ *     pbi_training_start(&s, ctx, params, builder, &arena);
+ *     if (pbi_emit_budget(&s.emit, nodes, edges) != PB_OK) ...
+ *     ... operations on &s.tape ...
+ */
+#ifndef PBI_TRAINING_H
+#define PBI_TRAINING_H
+
+#include "tape.h"
+
+typedef struct pbi_training {
+    pbi_emit emit;
+    pbi_tape tape;
+} pbi_training;
+
+/* `s` must stay where it is: its tape points at its emit. */
+void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *params, pb_builder *builder,
+                        pb_arena *arena);
+
+#endif
