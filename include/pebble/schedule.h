@@ -63,6 +63,23 @@ typedef struct pb_metrics {
     double overhead, gap; /* gap is negative when there is no bound */
 } pb_metrics;
 
+/* The metrics that a file states, as bits in the order of pb_metrics. */
+enum {
+    PB_STATED_PEAK = 1 << 0,
+    PB_STATED_WORK = 1 << 1,
+    PB_STATED_IO = 1 << 2,
+    PB_STATED_MAKESPAN = 1 << 3,
+    PB_STATED_RECOMPUTE = 1 << 4,
+    PB_STATED_RECOMPUTE_COUNT = 1 << 5,
+    PB_STATED_UNCOMPUTE = 1 << 6,
+    PB_STATED_FLUX = 1 << 7,
+    PB_STATED_MOVES = 1 << 8,
+    PB_STATED_DEPTH = 1 << 9,
+    PB_STATED_COST = 1 << 10,
+    PB_STATED_OVERHEAD = 1 << 11,
+    PB_STATED_GAP = 1 << 12,
+};
+
 /* All a schedule file holds. Texts live in the arena of whoever filled it. */
 typedef struct pb_schedule {
     const char *graph_name;
@@ -88,6 +105,7 @@ typedef struct pb_schedule {
     bool has_cost_bound;
     pb_u128 cost_bound; /* in the units of metrics.cost */
     bool has_metrics;
+    uint32_t metrics_stated; /* PB_STATED_* of a file that was read; 0 with has_metrics: all */
     pb_metrics metrics;
     pb_moves moves;
 } pb_schedule;

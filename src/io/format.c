@@ -1,0 +1,174 @@
+/* format.c -- the names of formats, and which of them a file is in. */
+#include "base/context.h"
+#include "io/formats.h"
+
+static const char *const names[] = {"auto", "json", "dot", "csv", "binary"};
+enum { FORMATS = sizeof names / sizeof *names };
+
+const char *pb_format_name(pb_format format) { return (unsigned)format < FORMATS ? names[format] : "unknown"; }
+
+bool pb_format_parse(const char *name, pb_format *out)
+{
+    for (unsigned i = 0; i < FORMATS; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (pb_format)i;
+            return true;
+        }
+    return false;
+}
+
+/* Does `path` end with `ending`, in whatever case? `ending` is lower case. */
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t have = strlen(path), need = strlen(ending);
+    if (have < need)
+        return false;
+    for (size_t i = 0; i < need; i++) {
+        char c = path[have - need + i];
+        if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != ending[i])
+            return false;
+    }
+    return true;
+}
+
+pb_format pb_format_of_path(const char *path)
+{
+    static const struct {
+        const char *ending;
+        pb_format format;
+    } endings[] = {{".json", PB_FORMAT_JSON},
+                   {".dot", PB_FORMAT_DOT},
+                   {".gv", PB_FORMAT_DOT},
+                   {".csv", PB_FORMAT_CSV},
+                   {".pbs", PB_FORMAT_BINARY}};
+    for (size_t i = 0; path && i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(path, endings[i].ending))
+            return endings[i].format;
+    return PB_FORMAT_AUTO;
+}
+
+/* The first byte that is neither white space nor inside a comment of DOT or CSV; the end when the buffer has none. */
+static const char *first_word(const pbi_text *text)
+{
+    const char *c = text->at, *end = text->end;
+    for (;;) {
+        while (c < end && (*c == ' ' || *c == '\t' || *c == '\r' || *c == '\n'))
+            c++;
+        bool slashes = end - c >= 2 && c[0] == '/' && c[1] == '/', block = end - c >= 2 && c[0] == '/' && c[1] == '*';
+        if (c < end && (*c == '#' || slashes)) {
+            while (c < end && *c != '\n')
+                c++;
+        } else if (block) {
+            for (c += 2; c < end && (c[0] != '*' || c[1] != '/');)
+                c++;
+            c += end - c >= 2 ? 2 : end - c;
+        } else {
+            return c;
+        }
+    }
+}
+
+/* Is the word at `c` this one, in whatever case, and followed by what may follow it in DOT? */
+static bool is_word(const char *c, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(end - c) < length)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if ((c[i] >= 'A' && c[i] <= 'Z' ? c[i] - 'A' + 'a' : c[i]) != word[i])
+            return false;
+    const char *after = c + length;
+    return after == end || strchr(" \t\r\n{\"/", *after) != NULL;
+}
+
+/* What the content says; PB_FORMAT_AUTO when it says nothing. An edge list has no sign of its own: it is what
+ * holds a comma and is nothing else. */
+static pb_format sniff(const pbi_text *text)
+{
+    const char *c = first_word(text), *end = text->end;
+    if (end - text->at >= PBI_BINARY_MAGIC_BYTES && memcmp(text->at, PBI_BINARY_MAGIC, PBI_BINARY_MAGIC_BYTES) == 0)
+        return PB_FORMAT_BINARY;
+    if (c < end && *c == '{')
+        return PB_FORMAT_JSON;
+    if (is_word(c, end, "digraph") || is_word(c, end, "strict") || is_word(c, end, "graph"))
+        return PB_FORMAT_DOT;
+    for (; c < end && *c != '\n'; c++)
+        if (*c == ',')
+            return PB_FORMAT_CSV;
+    return PB_FORMAT_AUTO;
+}
+
+static pb_status read_graph_as(pbi_text *text, pb_format format, pb_arena *scratch, pb_arena *result,
+                               const pb_graph **out)
+{
+    switch (format) {
+    case PB_FORMAT_JSON: return pbi_graph_json_read(text, scratch, result, out);
+    case PB_FORMAT_DOT: return pbi_graph_dot_read(text, scratch, result, out);
+    case PB_FORMAT_CSV: return pbi_graph_csv_read(text, scratch, result, out);
+    case PB_FORMAT_BINARY:
+        return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1, "this is a schedule in binary form, not a graph");
+    case PB_FORMAT_AUTO: break;
+    }
+    return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1,
+                       text->at == text->end ? "the file is empty"
+                                             : "this is no graph in JSON, DOT or CSV that can be told by its content");
+}
+
+pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
+                        const pb_graph **out)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pbi_text text;
+    pb_status status = pbi_text_init(&text, ctx, source, &scratch);
+    if (status == PB_OK && format == PB_FORMAT_AUTO) {
+        pbi_text_ensure(&text, PBI_TEXT_AHEAD);
+        format = sniff(&text);
+        if (format == PB_FORMAT_AUTO)
+            format = pb_format_of_path(path);
+    }
+    if (status == PB_OK)
+        status = read_graph_as(&text, format, &scratch, result, out);
+    pb_arena_release(&scratch);
+    return status;
+}
+
+pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink)
+{
+    switch (format) {
+    case PB_FORMAT_JSON: return pbi_graph_json_write(ctx, g, sink);
+    case PB_FORMAT_DOT: return pbi_graph_dot_write(ctx, g, sink);
+    case PB_FORMAT_CSV: return pbi_graph_csv_write(ctx, g, sink);
+    case PB_FORMAT_AUTO:
+    case PB_FORMAT_BINARY: break;
+    }
+    return pbi_fail(ctx, PB_EINVAL, "a graph is written as json, dot or csv, not as %s", pb_format_name(format));
+}
+
+pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,
+                           pb_schedule *out)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pbi_text text;
+    pb_status status = pbi_text_init(&text, ctx, source, &scratch);
+    if (status == PB_OK && format == PB_FORMAT_AUTO)
+        format = sniff(&text) == PB_FORMAT_BINARY ? PB_FORMAT_BINARY : PB_FORMAT_JSON;
+    if (status == PB_OK && format == PB_FORMAT_JSON)
+        status = pbi_schedule_json_read(&text, &scratch, g, true, result, out);
+    else if (status == PB_OK && format == PB_FORMAT_BINARY)
+        status = pbi_schedule_binary_read(&text, &scratch, g, result, out);
+    else if (status == PB_OK)
+        status = pbi_fail(ctx, PB_EINVAL, "a schedule is json or binary, not %s", pb_format_name(format));
+    pb_arena_release(&scratch);
+    return status;
+}
+
+pb_status pb_schedule_write(pb_context *ctx, const pb_schedule *s, pb_format format, pb_sink sink)
+{
+    if (format == PB_FORMAT_JSON)
+        return pbi_schedule_json_write(ctx, s, sink);
+    if (format == PB_FORMAT_BINARY)
+        return pbi_schedule_binary_write(ctx, s, sink);
+    return pbi_fail(ctx, PB_EINVAL, "a schedule is written as json or binary, not as %s", pb_format_name(format));
+}

@@ -1,0 +1,34 @@
+/* formats.h -- one reader and one writer per format; format.c chooses among them.
+ *
+ * Readers take a text whose first bytes are already in its buffer, and `scratch` for what is dropped afterwards.
+ */
+#ifndef PBI_FORMATS_H
+#define PBI_FORMATS_H
+
+#include "base/out.h"
+#include "io/text_source.h"
+#include "pebble/io.h"
+
+pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
+pb_status pbi_graph_json_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
+pb_status pbi_graph_dot_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
+pb_status pbi_graph_dot_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
+pb_status pbi_graph_csv_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
+pb_status pbi_graph_csv_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
+
+/* `moves`: the document must hold them (a header of the binary form holds none). */
+pb_status pbi_schedule_json_read(pbi_text *text, pb_arena *scratch, const pb_graph *g, bool moves, pb_arena *result,
+                                 pb_schedule *out);
+pb_status pbi_schedule_json_write(pb_context *ctx, const pb_schedule *s, pb_sink sink);
+pb_status pbi_schedule_binary_read(pbi_text *text, pb_arena *scratch, const pb_graph *g, pb_arena *result,
+                                   pb_schedule *out);
+pb_status pbi_schedule_binary_write(pb_context *ctx, const pb_schedule *s, pb_sink sink);
+
+/* The members of a schedule's document but `moves`, with the opening brace and without the closing one. */
+void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s);
+
+/* The first bytes of the binary form; no text begins with them. */
+#define PBI_BINARY_MAGIC "\x89PBS\r\n\x1a\n"
+enum { PBI_BINARY_MAGIC_BYTES = 8 };
+
+#endif

@@ -1,0 +1,117 @@
+/* graph_csv_write.c -- writes the records that graph_csv.c reads: graph, then nodes by index, then edges. */
+#include "base/out.h"
+#include "io/formats.h"
+#include "io/node_table.h"
+
+/* A field: `key` (may be empty) and text, in quotes where a reader could mistake it. */
+static void write_field(pbi_out *out, const char *key, const char *text)
+{
+    bool quoted = !*text || strpbrk(text, ",\"\n\r\t #") != NULL;
+    pbi_out_char(out, ',');
+    if (quoted)
+        pbi_out_char(out, '"');
+    pbi_out_text(out, key);
+    for (; *text; text++) {
+        if (*text == '"')
+            pbi_out_char(out, '"');
+        pbi_out_char(out, *text);
+    }
+    if (quoted)
+        pbi_out_char(out, '"');
+}
+
+static bool write_list(pbi_out *out, const char *key, const pb_graph *g, const pb_node *row, uint32_t count,
+                       pb_buffer *list)
+{
+    list->length = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = pbi_name_list_add(list, pb_graph_name(g, row[i]));
+    ok = ok && pbi_bytes_add(list, "", 1);
+    if (ok)
+        write_field(out, key, list->bytes);
+    return ok;
+}
+
+static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *list)
+{
+    bool ok = true;
+    pbi_out_text(out, "node");
+    write_field(out, "", pb_graph_name(g, v));
+    pbi_out_char(out, ',');
+    pbi_out_u64(out, g->cost[v]);
+    pbi_out_char(out, ',');
+    pbi_out_u64(out, g->size[v]);
+    if (g->workspace[v]) {
+        pbi_out_text(out, ",workspace=");
+        pbi_out_u64(out, g->workspace[v]);
+    }
+    if (g->flags[v] & PB_NODE_GIVEN)
+        pbi_out_text(out, g->flags[v] & PB_NODE_GIVEN_SLOW ? ",given=slow" : ",given=true");
+    if (g->flags[v] & PB_NODE_ONCE)
+        pbi_out_text(out, ",once=true");
+    if (g->flags[v] & PB_NODE_KEEP)
+        pbi_out_text(out, ",keep=true");
+    if (g->targets_named && g->flags[v] & PB_NODE_TARGET)
+        pbi_out_text(out, ",target=true");
+    if (g->inplace_start && g->inplace_start[v] < g->inplace_start[v + 1])
+        ok = write_list(out, "inplace=", g, g->inplace + g->inplace_start[v],
+                        g->inplace_start[v + 1] - g->inplace_start[v], list);
+    if (g->owner && g->owner[v] != PB_NO_NODE)
+        write_field(out, "byproduct_of=", pb_graph_name(g, g->owner[v]));
+    if (g->group && g->group[v] != UINT32_MAX)
+        write_field(out, "group=", g->group_names[g->group[v]]);
+    pbi_out_char(out, '\n');
+    return ok;
+}
+
+static void write_graph_text(pbi_out *out, const char *key, const char *text)
+{
+    pbi_out_text(out, "graph,");
+    pbi_out_text(out, key);
+    write_field(out, "", text);
+    pbi_out_char(out, '\n');
+}
+
+static bool write_head(pbi_out *out, const pb_graph *g, pb_buffer *list)
+{
+    bool ok = true;
+    if (*g->name)
+        write_graph_text(out, "name", g->name);
+    write_graph_text(out, "cost_unit", g->cost_unit);
+    write_graph_text(out, "size_unit", g->size_unit);
+    if (g->fixed_size) {
+        pbi_out_text(out, "graph,fixed_size,");
+        pbi_out_u64(out, g->fixed_size);
+        pbi_out_char(out, '\n');
+    }
+    if (g->order_named && g->order_count) {
+        pbi_out_text(out, "graph,order");
+        ok = write_list(out, "", g, g->order, g->order_count, list);
+        pbi_out_char(out, '\n');
+    }
+    return ok;
+}
+
+pb_status pbi_graph_csv_write(pb_context *ctx, const pb_graph *g, pb_sink sink)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pb_buffer list;
+    pb_buffer_init(&list, &scratch);
+    pbi_out out;
+    pbi_out_init(&out, ctx, sink);
+    bool ok = write_head(&out, g, &list);
+    for (pb_node v = 0; v < g->node_count && ok; v++)
+        ok = write_node(&out, g, v, &list);
+    for (pb_node v = 0; v < g->node_count && ok; v++)
+        for (uint32_t k = g->out_start[v]; k < g->out_start[v + 1]; k++) {
+            pbi_out_text(&out, "edge");
+            write_field(&out, "", pb_graph_name(g, v));
+            write_field(&out, "", pb_graph_name(g, g->out[k]));
+            pbi_out_char(&out, '\n');
+        }
+    pb_status status = pbi_out_finish(&out);
+    pb_arena_release(&scratch);
+    return ok ? status : PB_ENOMEM;
+}

@@ -1,0 +1,553 @@
+/* graph_json.c -- reads pebble-graph/1.
+ *
+ * One pass: fields may come in any order, so a name that no node carries yet is set aside with its place and looked
+ * up when the document is complete. Indices need no such care: only the largest one is remembered, and compared with
+ * the number of nodes at the end.
+ */
+#include "base/arena.h"
+#include "base/context.h"
+#include "io/formats.h"
+#include "io/json_read.h"
+
+#include <inttypes.h>
+
+enum graph_field { FORMAT, NAME, COST_UNIT, SIZE_UNIT, FIXED_SIZE, NODES, EDGES, TARGETS, ORDER, GRAPH_FIELDS };
+static const pbi_slice graph_fields[] = {
+    PBI_NAME("format"), PBI_NAME("name"),  PBI_NAME("cost_unit"), PBI_NAME("size_unit"), PBI_NAME("fixed_size"),
+    PBI_NAME("nodes"),  PBI_NAME("edges"), PBI_NAME("targets"),   PBI_NAME("order"),
+};
+
+enum node_field {
+    NODE_NAME,
+    NODE_COST,
+    NODE_SIZE,
+    NODE_WORKSPACE,
+    NODE_GIVEN,
+    NODE_ONCE,
+    NODE_KEEP,
+    NODE_INPLACE,
+    NODE_BYPRODUCT,
+    NODE_GROUP,
+    NODE_FIELDS
+};
+static const pbi_slice node_fields[] = {
+    PBI_NAME("name"), PBI_NAME("cost"), PBI_NAME("size"),    PBI_NAME("workspace"),    PBI_NAME("given"),
+    PBI_NAME("once"), PBI_NAME("keep"), PBI_NAME("inplace"), PBI_NAME("byproduct_of"), PBI_NAME("group"),
+};
+
+/* A node: its index, or NAMED and the offset of its name in reader.names. */
+typedef uint64_t reference;
+#define NAMED (UINT64_C(1) << 63)
+
+typedef enum reference_use { USE_EDGE, USE_INPLACE, USE_BYPRODUCT, USE_TARGET, USE_ORDER } reference_use;
+
+/* What waits for a name: an edge a -> b, `inplace` or `byproduct_of` b of node a, a target or next in order b. */
+typedef struct waiting {
+    reference a, b;
+    uint32_t line, column;
+    reference_use use;
+} waiting;
+
+typedef struct placed_reference {
+    reference node;
+    pbi_place place;
+} placed_reference;
+
+typedef struct reader {
+    pb_context *ctx;
+    pb_arena *scratch;
+    pb_builder *builder;
+    pbi_json json;
+    uint32_t seen;
+    bool nodes_known, order_waits;
+    uint64_t most; /* the largest index met before the nodes were known, plus 1 */
+    pbi_place most_place;
+    waiting *wait;
+    size_t wait_count, wait_room;
+    pb_buffer names; /* of waiting references, NUL-terminated */
+    pb_buffer graph_extra, node_extra, node_name, node_group;
+    placed_reference *inplace; /* of the node being read */
+    size_t inplace_count, inplace_room;
+    pbi_keys graph_keys, node_keys;
+} reader;
+
+/* A fault that the builder found gets the place where it was met; exhausted memory has none. */
+static pb_status placed(reader *r, pb_status status, pbi_place place)
+{
+    if (status != PB_OK && status != PB_ENOMEM) {
+        r->ctx->error.line = place.line;
+        r->ctx->error.column = place.column;
+    }
+    return status;
+}
+
+static pb_status too_large(reader *r, uint64_t index, pbi_place place)
+{
+    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
+                       "there is no node %" PRIu64 ": the graph has %" PRIu32 " nodes", index,
+                       pb_builder_node_count(r->builder));
+}
+
+static pb_status unknown_name(reader *r, const char *name, size_t length, pbi_place place)
+{
+    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "no node is named \"%.*s\"",
+                       (int)(length < 80 ? length : 80), name);
+}
+
+static pb_status check_index(reader *r, uint64_t index, pbi_place place)
+{
+    if (r->nodes_known)
+        return index < pb_builder_node_count(r->builder) ? PB_OK : too_large(r, index, place);
+    if (index >= PB_MAX_NODES)
+        return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
+                           "there is no node %" PRIu64 ": a graph has at most %u nodes", index, PB_MAX_NODES);
+    if (index >= r->most) {
+        r->most = index + 1;
+        r->most_place = place;
+    }
+    return PB_OK;
+}
+
+/* Takes the next value as a node. */
+static pb_status read_reference(reader *r, pbi_field field, reference *out)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(&r->json, &kind);
+    if (status != PB_OK)
+        return status;
+    pbi_place place = r->json.place;
+    if (kind == PBI_JSON_NUMBER) {
+        status = pbi_read_whole(&r->json, field, out);
+        return status == PB_OK ? check_index(r, *out, place) : status;
+    }
+    if (kind != PBI_JSON_STRING)
+        return pbi_field_fail(&r->json, field, "must name a node by its index or its name, not by %s",
+                              pbi_json_kind_name(kind));
+    pbi_slice name;
+    status = pbi_read_text(&r->json, field, &name);
+    if (status != PB_OK)
+        return status;
+    *out = pb_builder_find(r->builder, name.bytes, name.length);
+    if (*out != PB_NO_NODE)
+        return PB_OK;
+    if (r->nodes_known)
+        return unknown_name(r, name.bytes, name.length, place);
+    *out = NAMED | r->names.length;
+    bool kept = pbi_bytes_add(&r->names, name.bytes, name.length) && pbi_bytes_add(&r->names, "", 1);
+    return kept ? PB_OK : PB_ENOMEM;
+}
+
+static pb_status apply(reader *r, reference_use use, pb_node a, pb_node b)
+{
+    switch (use) {
+    case USE_EDGE: return pb_builder_add_edge(r->builder, a, b);
+    case USE_INPLACE: return pb_builder_add_inplace(r->builder, a, b);
+    case USE_BYPRODUCT: return pb_builder_set_byproduct(r->builder, a, b);
+    case USE_TARGET: return pb_builder_add_target(r->builder, b);
+    case USE_ORDER: return pb_builder_add_order(r->builder, b);
+    }
+    return PB_OK;
+}
+
+static uint32_t narrow(uint64_t value) { return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX; }
+
+/* Hands a pair to the builder, or sets it aside until its names are known. `order` must not overtake itself. */
+static pb_status relate(reader *r, reference_use use, reference a, reference b, pbi_place place)
+{
+    if (!((a | b) & NAMED) && !(use == USE_ORDER && r->order_waits))
+        return placed(r, apply(r, use, (pb_node)a, (pb_node)b), place);
+    void *items = r->wait;
+    if (!pbi_arena_reserve(r->scratch, &items, &r->wait_room, r->wait_count + 1, sizeof *r->wait))
+        return PB_ENOMEM;
+    r->wait = items;
+    r->wait[r->wait_count++] = (waiting){a, b, narrow(place.line), narrow(place.column), use};
+    r->order_waits = r->order_waits || use == USE_ORDER;
+    return PB_OK;
+}
+
+static pb_status look_up(reader *r, reference node, pbi_place place, pb_node *out)
+{
+    *out = (pb_node)node;
+    if (!(node & NAMED))
+        return PB_OK;
+    const char *name = r->names.bytes + (node & ~NAMED);
+    *out = pb_builder_find(r->builder, name, strlen(name));
+    return *out == PB_NO_NODE ? unknown_name(r, name, strlen(name), place) : PB_OK;
+}
+
+/* The document is complete: every name must be known now. */
+static pb_status settle(reader *r)
+{
+    if (r->most > pb_builder_node_count(r->builder))
+        return too_large(r, r->most - 1, r->most_place);
+    for (size_t i = 0; i < r->wait_count; i++) {
+        const waiting *w = &r->wait[i];
+        pbi_place place = {w->line, w->column};
+        pb_node a, b;
+        pb_status status = look_up(r, w->a, place, &a);
+        if (status == PB_OK)
+            status = look_up(r, w->b, place, &b);
+        if (status == PB_OK)
+            status = placed(r, apply(r, w->use, a, b), place);
+        if (status != PB_OK)
+            return status;
+    }
+    return PB_OK;
+}
+
+/* An unknown field: its member is appended as text to `into`. */
+static pb_status keep_extra(reader *r, pbi_slice key, pb_buffer *into, pbi_keys *keys)
+{
+    if (into->length && !pbi_bytes_add(into, ",", 1))
+        return PB_ENOMEM;
+    size_t at = into->length;
+    if (!pbi_bytes_add_quoted(into, key))
+        return PB_ENOMEM;
+    bool fresh;
+    pb_status status = pbi_keys_add(keys, into, at, into->length - at, &fresh);
+    if (status != PB_OK)
+        return status;
+    if (!fresh)
+        return pbi_text_fail(r->json.text, r->json.place, "the field %.*s appears twice in one object",
+                             (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
+    if (!pbi_bytes_add(into, ":", 1))
+        return PB_ENOMEM;
+    return pbi_json_raw(&r->json, into);
+}
+
+static pb_status read_given(reader *r, pbi_field field, uint16_t *flags)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(&r->json, &kind);
+    if (status != PB_OK)
+        return status;
+    if (kind == PBI_JSON_TRUE || kind == PBI_JSON_FALSE) {
+        *flags |= kind == PBI_JSON_TRUE ? PB_NODE_GIVEN : 0;
+        return pbi_json_word(&r->json, kind);
+    }
+    pbi_slice word = {"", 0};
+    if (kind == PBI_JSON_STRING)
+        status = pbi_json_string(&r->json, &word);
+    if (status != PB_OK)
+        return status;
+    if (word.length != 4 || memcmp(word.bytes, "slow", 4) != 0)
+        return pbi_field_fail(&r->json, field, "must be true, false or \"slow\"");
+    *flags |= PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW;
+    return PB_OK;
+}
+
+static pb_status read_bit(reader *r, pbi_field field, uint16_t bit, uint16_t *flags)
+{
+    bool on = false;
+    pb_status status = pbi_read_flag(&r->json, field, &on);
+    if (on)
+        *flags |= bit;
+    return status;
+}
+
+/* A text of the node, which the builder takes only when the node is complete. */
+static pb_status read_label(reader *r, pbi_field field, pb_buffer *into)
+{
+    pbi_slice text;
+    pb_status status = pbi_read_text(&r->json, field, &text);
+    if (status != PB_OK)
+        return status;
+    into->length = 0;
+    return pbi_bytes_add(into, text.bytes, text.length) && pbi_bytes_add(into, "", 1) ? PB_OK : PB_ENOMEM;
+}
+
+static pb_status read_inplace(reader *r, pbi_field field)
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    bool more;
+    while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more) {
+        void *items = r->inplace;
+        if (!pbi_arena_reserve(r->scratch, &items, &r->inplace_room, r->inplace_count + 1, sizeof *r->inplace))
+            return PB_ENOMEM;
+        r->inplace = items;
+        placed_reference *entry = &r->inplace[r->inplace_count++];
+        status = read_reference(r, field, &entry->node);
+        entry->place = r->json.place;
+    }
+    return status;
+}
+
+typedef struct node_read {
+    pb_node_spec spec;
+    uint32_t seen;
+    placed_reference owner;
+    pbi_place place;
+} node_read;
+
+static pb_status read_node_field(reader *r, uint32_t which, pbi_field field, node_read *node)
+{
+    pb_node_spec *spec = &node->spec;
+    pb_status status;
+    switch ((enum node_field)which) {
+    case NODE_NAME:
+        status = read_label(r, field, &r->node_name);
+        node->place = r->json.place;
+        return status;
+    case NODE_COST: return pbi_read_whole(&r->json, field, &spec->cost);
+    case NODE_SIZE: return pbi_read_whole(&r->json, field, &spec->size);
+    case NODE_WORKSPACE: return pbi_read_whole(&r->json, field, &spec->workspace);
+    case NODE_GIVEN: return read_given(r, field, &spec->flags);
+    case NODE_ONCE: return read_bit(r, field, PB_NODE_ONCE, &spec->flags);
+    case NODE_KEEP: return read_bit(r, field, PB_NODE_KEEP, &spec->flags);
+    case NODE_INPLACE: return read_inplace(r, field);
+    case NODE_BYPRODUCT:
+        status = read_reference(r, field, &node->owner.node);
+        node->owner.place = r->json.place;
+        return status;
+    case NODE_GROUP: return read_label(r, field, &r->node_group);
+    case NODE_FIELDS: break;
+    }
+    return PB_OK;
+}
+
+static pb_status finish_node(reader *r, node_read *node, pbi_field field)
+{
+    if (!(node->seen & 1u << NODE_SIZE)) {
+        r->json.place = node->place;
+        field.name = "size";
+        return pbi_field_fail(&r->json, field, "is missing: every node says how much memory its value takes");
+    }
+    if (node->seen & 1u << NODE_NAME) {
+        node->spec.name = r->node_name.bytes;
+        node->spec.name_length = r->node_name.length - 1;
+    }
+    if (node->seen & 1u << NODE_GROUP) {
+        node->spec.group = r->node_group.bytes;
+        node->spec.group_length = r->node_group.length - 1;
+    }
+    pb_node v;
+    pb_status status = placed(r, pb_builder_add_node(r->builder, &node->spec, &v), node->place);
+    for (size_t i = 0; i < r->inplace_count && status == PB_OK; i++)
+        status = relate(r, USE_INPLACE, v, r->inplace[i].node, r->inplace[i].place);
+    if (status == PB_OK && node->seen & 1u << NODE_BYPRODUCT)
+        status = relate(r, USE_BYPRODUCT, v, node->owner.node, node->owner.place);
+    if (status == PB_OK && r->node_extra.length)
+        status = pb_builder_set_extra(r->builder, v, r->node_extra.bytes, r->node_extra.length);
+    return status;
+}
+
+static pb_status read_node(reader *r, uint64_t index)
+{
+    pbi_field field = {"nodes", "item", index};
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
+    node_read node = {.place = r->json.place};
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
+    r->inplace_count = 0;
+    if (r->node_extra.length) {
+        r->node_extra.length = 0;
+        pbi_keys_clear(&r->node_keys);
+    }
+    field.of = "node";
+    pbi_slice key;
+    bool more;
+    while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
+        uint32_t which = pbi_key_find(key, node_fields, NODE_FIELDS);
+        if (which == NODE_FIELDS) {
+            status = keep_extra(r, key, &r->node_extra, &r->node_keys);
+            continue;
+        }
+        field.name = node_fields[which].bytes;
+        status = pbi_refuse_twice(&r->json, field, which, &node.seen);
+        if (status == PB_OK)
+            status = read_node_field(r, which, field, &node);
+    }
+    return status == PB_OK ? finish_node(r, &node, field) : status;
+}
+
+static pb_status read_nodes(reader *r, pbi_field field)
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    bool more;
+    uint64_t index = 0;
+    while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more)
+        status = read_node(r, index++);
+    if (status == PB_OK && r->most > index)
+        return too_large(r, r->most - 1, r->most_place);
+    r->nodes_known = true;
+    return status;
+}
+
+/* [u,v] without white space, as writers put it: most of a large file. False: take the long way. */
+static bool plain_edge(pbi_text *text, reference end[2])
+{
+    const char *c = text->at;
+    if (text->end - c < 32 || *c != '[')
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const char *first = ++c;
+        uint32_t value = 0;
+        while (*c >= '0' && *c <= '9' && c - first < 9)
+            value = value * 10 + (uint32_t)(*c++ - '0');
+        if (c == first || (*first == '0' && c > first + 1) || *c != (i ? ']' : ','))
+            return false;
+        end[i] = value;
+    }
+    text->at = c + 1;
+    return true;
+}
+
+static pb_status read_edge_ends(reader *r, pbi_field field, reference end[2])
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    pbi_place place = r->json.place;
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    for (int i = 0; i < 3 && status == PB_OK; i++) {
+        bool more;
+        status = pbi_json_item(&r->json, &more);
+        if (status == PB_OK && more != (i < 2)) {
+            r->json.place = place;
+            return pbi_field_fail(&r->json, field, "must be an array of exactly two nodes, [from, to]");
+        }
+        if (status == PB_OK && i < 2)
+            status = read_reference(r, field, &end[i]);
+    }
+    return status;
+}
+
+static pb_status read_edges(reader *r, pbi_field field)
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    field.of = "item";
+    bool more;
+    while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more) {
+        pbi_place place = pbi_text_place(r->json.text);
+        reference end[2];
+        if (plain_edge(r->json.text, end)) {
+            status = check_index(r, end[0], place);
+            if (status == PB_OK)
+                status = check_index(r, end[1], place);
+        } else {
+            status = read_edge_ends(r, field, end);
+        }
+        if (status == PB_OK && end[0] == end[1])
+            status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "the edge leads from a node to itself");
+        if (status == PB_OK)
+            status = relate(r, USE_EDGE, end[0], end[1], place);
+        field.index++;
+    }
+    return status;
+}
+
+static pb_status read_list(reader *r, pbi_field field, reference_use use)
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    field.of = "item";
+    bool more;
+    for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++) {
+        reference node;
+        status = read_reference(r, field, &node);
+        if (status == PB_OK)
+            status = relate(r, use, 0, node, r->json.place);
+    }
+    return status;
+}
+
+static pb_status read_format(reader *r, pbi_field field)
+{
+    pbi_slice text;
+    pb_status status = pbi_read_text(&r->json, field, &text);
+    if (status == PB_OK && pbi_key_find(text, &(pbi_slice)PBI_NAME("pebble-graph/1"), 1) != 0)
+        return pbi_field_fail(&r->json, field, "must be \"pebble-graph/1\", not \"%.*s\"",
+                              (int)(text.length < 60 ? text.length : 60), text.bytes);
+    return status;
+}
+
+static pb_status read_graph_text(reader *r, pbi_field field, uint32_t which)
+{
+    const char *text = NULL;
+    pb_status status = pbi_read_copy(&r->json, field, r->scratch, &text);
+    if (status != PB_OK)
+        return status;
+    return pb_builder_set_texts(r->builder, which == NAME ? text : NULL, which == COST_UNIT ? text : NULL,
+                                which == SIZE_UNIT ? text : NULL);
+}
+
+static pb_status read_graph_field(reader *r, uint32_t which)
+{
+    pbi_field field = {graph_fields[which].bytes, NULL, 0};
+    uint64_t value = 0;
+    pb_status status;
+    switch ((enum graph_field)which) {
+    case FORMAT: return read_format(r, field);
+    case NAME:
+    case COST_UNIT:
+    case SIZE_UNIT: return read_graph_text(r, field, which);
+    case FIXED_SIZE:
+        status = pbi_read_whole(&r->json, field, &value);
+        pb_builder_set_fixed_size(r->builder, value);
+        return status;
+    case NODES: return read_nodes(r, field);
+    case EDGES: return read_edges(r, field);
+    case TARGETS: return read_list(r, field, USE_TARGET);
+    case ORDER: return read_list(r, field, USE_ORDER);
+    case GRAPH_FIELDS: break;
+    }
+    return PB_OK;
+}
+
+static pb_status read_document(reader *r)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(&r->json, &kind);
+    pbi_place place = r->json.place;
+    if (status == PB_OK && kind != PBI_JSON_OBJECT)
+        return pbi_text_fail(r->json.text, place, "a graph is an object, not %s", pbi_json_kind_name(kind));
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, kind);
+    pbi_slice key;
+    bool more;
+    while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
+        uint32_t which = pbi_key_find(key, graph_fields, GRAPH_FIELDS);
+        if (which == GRAPH_FIELDS) {
+            status = keep_extra(r, key, &r->graph_extra, &r->graph_keys);
+            continue;
+        }
+        status = pbi_refuse_twice(&r->json, (pbi_field){graph_fields[which].bytes, NULL, 0}, which, &r->seen);
+        if (status == PB_OK)
+            status = read_graph_field(r, which);
+    }
+    if (status == PB_OK)
+        status = pbi_json_end(&r->json);
+    for (uint32_t which = FORMAT; status == PB_OK && which <= NODES; which += NODES - FORMAT)
+        if (!(r->seen & UINT32_C(1) << which))
+            return pbi_text_fail(r->json.text, place, "the graph has no field \"%s\"", graph_fields[which].bytes);
+    if (status == PB_OK)
+        status = settle(r);
+    if (status == PB_OK && r->graph_extra.length)
+        status = pb_builder_set_extra(r->builder, PB_NO_NODE, r->graph_extra.bytes, r->graph_extra.length);
+    return status;
+}
+
+pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out)
+{
+    reader r = {.ctx = text->ctx, .scratch = scratch};
+    pbi_json_init(&r.json, text, scratch);
+    pb_buffer *buffers[] = {&r.names, &r.graph_extra, &r.node_extra, &r.node_name, &r.node_group};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        pb_buffer_init(buffers[i], scratch);
+    pbi_keys_init(&r.graph_keys, scratch);
+    pbi_keys_init(&r.node_keys, scratch);
+    pb_status status = pb_builder_new(text->ctx, &r.builder);
+    if (status != PB_OK)
+        return status;
+    status = read_document(&r);
+    if (status == PB_OK)
+        status = pb_builder_freeze(r.builder, result, out);
+    pb_builder_free(r.builder);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* json_read.h -- typed values from a JSON stream, with sentences that name the field. */
+#ifndef PBI_JSON_READ_H
+#define PBI_JSON_READ_H
+
+#include "io/json_scan.h"
+
+/* Which field a value is: "size" of node 3. `of` NULL: the document's own. */
+typedef struct pbi_field {
+    const char *name;
+    const char *of;
+    uint64_t index;
+} pbi_field;
+
+/* PB_EFORMAT at the place of the value met last: the field, then the formatted rest of the sentence. */
+pb_status pbi_field_fail(pbi_json *json, pbi_field field, const char *format, ...);
+
+/* The position of `key` among names, `count` when it is none of them. */
+uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count);
+#define PBI_NAME(text)            \
+    {                             \
+        "" text, sizeof(text) - 1 \
+    }
+
+/* Marks field `which` in *seen; a second time is an error at the key. */
+pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint32_t *seen);
+
+/* Looks at the next value and refuses every other kind (true and false count as one). */
+pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind wanted);
+/* Non-negative integers, as digits or as a string of digits. */
+pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out);
+pb_status pbi_read_u128(pbi_json *json, pbi_field field, pb_u128 *out);
+pb_status pbi_read_flag(pbi_json *json, pbi_field field, bool *out);
+pb_status pbi_read_real(pbi_json *json, pbi_field field, double *out);
+/* A string without NUL; the slice lives until the next call. */
+pb_status pbi_read_text(pbi_json *json, pbi_field field, pbi_slice *out);
+/* The same as a C string in `arena`. */
+pb_status pbi_read_copy(pbi_json *json, pbi_field field, pb_arena *arena, const char **out);
+
+/* Appends `key` as a JSON string. */
+bool pbi_bytes_add_quoted(pb_buffer *buffer, pbi_slice key);
+
+/* A set of keys: who repeats one? Emptied in one step, for millions of small objects. */
+typedef struct pbi_key_slot {
+    uint64_t hash;
+    size_t at, length;
+    uint32_t stamp;
+} pbi_key_slot;
+typedef struct pbi_keys {
+    pb_arena *arena;
+    pbi_key_slot *slot;
+    size_t slot_count, used;
+    uint32_t stamp; /* slots with another stamp are empty */
+} pbi_keys;
+void pbi_keys_init(pbi_keys *keys, pb_arena *arena);
+void pbi_keys_clear(pbi_keys *keys);
+/* Adds the key text->bytes[at .. at+length); the set remembers offsets only. *fresh false: it was there. */
+pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
+
+#endif

@@ -1,0 +1,23 @@
+/* name_index.h -- from names to numbers, over names that lie NUL-terminated in one text. */
+#ifndef PBI_NAME_INDEX_H
+#define PBI_NAME_INDEX_H
+
+#include "pebble/base.h"
+
+/* Name i is text + start[i]; the owner of the names may move them, so every call is told where they are. */
+typedef struct pbi_name_index {
+    uint32_t *slot; /* open addressing: i + 1, 0 is empty */
+    size_t slot_count;
+} pbi_name_index;
+
+/* UINT32_MAX when no name is this one, which holds no NUL. */
+uint32_t pbi_name_index_find(const pbi_name_index *index, const char *text, const uint64_t *start, const char *name,
+                             size_t length);
+/* Indexes the first `count` names. They are not compared: of equal names the first is found. */
+bool pbi_name_index_build(pbi_name_index *index, pb_arena *arena, const char *text, const uint64_t *start,
+                          uint32_t count);
+/* Adds name number `count`, which is not there yet, to an index of the first `count` names. */
+bool pbi_name_index_add(pbi_name_index *index, pb_arena *arena, const char *text, const uint64_t *start,
+                        uint32_t count);
+
+#endif

@@ -1,0 +1,251 @@
+/* schedule_json_write.c -- writes pebble-schedule/1, and its summary without the moves. */
+#include "base/checked.h"
+#include "io/formats.h"
+#include "io/schedule_reader.h"
+
+enum { MOVES_PER_LINE = 8, NUMBER_DIGITS = 15 };
+
+const pbi_slice pbi_metric_names[PBI_METRICS] = {
+    PBI_NAME("peak"),      PBI_NAME("work"),      PBI_NAME("io"),
+    PBI_NAME("makespan"),  PBI_NAME("recompute"), PBI_NAME("recompute_count"),
+    PBI_NAME("uncompute"), PBI_NAME("flux"),      PBI_NAME("moves"),
+    PBI_NAME("depth"),     PBI_NAME("cost"),      PBI_NAME("overhead"),
+    PBI_NAME("gap"),
+};
+
+/* A text, or null. */
+static void write_text(pbi_out *out, const char *key, const char *text)
+{
+    pbi_out_text(out, key);
+    if (text)
+        pbi_out_json_text(out, text);
+    else
+        pbi_out_text(out, "null");
+}
+
+static void write_cap(pbi_out *out, const char *key, uint64_t cap)
+{
+    pbi_out_text(out, key);
+    if (cap == PB_UNLIMITED)
+        pbi_out_text(out, "null");
+    else
+        pbi_out_json_u64(out, cap);
+}
+
+static void write_tiers(pbi_out *out, const pb_schedule *s)
+{
+    pbi_out_text(out, ",\"tiers\":[");
+    for (uint32_t i = 0; i < s->tier_count; i++) {
+        const pb_tier *tier = &s->tiers[i];
+        pbi_out_text(out, i ? ",{\"store_cost\":" : "{\"store_cost\":");
+        pbi_out_json_u64(out, tier->store_cost);
+        pbi_out_text(out, ",\"load_cost\":");
+        pbi_out_json_u64(out, tier->load_cost);
+        pbi_out_text(out, ",\"store_per_unit\":");
+        pbi_out_json_u64(out, tier->store_per_unit);
+        pbi_out_text(out, ",\"load_per_unit\":");
+        pbi_out_json_u64(out, tier->load_per_unit);
+        write_cap(out, ",\"cap\":", tier->cap);
+        pbi_out_char(out, '}');
+    }
+    pbi_out_char(out, ']');
+}
+
+/* Numbers that every reader holds exactly, and booleans, are written bare; the reader takes either as text. */
+static void write_option_value(pbi_out *out, const char *value)
+{
+    bool bare = strcmp(value, "true") == 0 || strcmp(value, "false") == 0 ||
+                (strlen(value) <= NUMBER_DIGITS && pbi_json_is_number(value));
+    if (bare)
+        pbi_out_text(out, value);
+    else
+        pbi_out_json_text(out, value);
+}
+
+static void write_options(pbi_out *out, const pb_schedule *s)
+{
+    pbi_out_text(out, ",\"options\":{\"seed\":");
+    pbi_out_json_u64(out, s->seed);
+    pbi_out_text(out, ",\"ticks\":");
+    pbi_out_json_u64(out, s->ticks);
+    pbi_out_text(out, ",\"threads\":");
+    pbi_out_u64(out, s->threads);
+    for (uint32_t i = 0; i < s->option_count; i++) {
+        pbi_out_char(out, ',');
+        pbi_out_json_text(out, s->options[i].key);
+        pbi_out_char(out, ':');
+        write_option_value(out, s->options[i].value);
+    }
+    pbi_out_char(out, '}');
+}
+
+/* A number where a double holds it exactly enough to read it back, else a string. */
+static void write_cost(pbi_out *out, pb_u128 cost, const pb_weights *weights)
+{
+    char text[PB_COST_TEXT];
+    pb_cost_text(cost, weights, text);
+    size_t digits = 0;
+    bool point = false;
+    for (const char *c = text; *c; c++) {
+        point = point || *c == '.';
+        digits += *c != '.' && (digits || *c != '0');
+    }
+    uint32_t unit = 1, rest;
+    for (uint32_t i = 0; i < weights->digits; i++)
+        unit *= 10;
+    if (!point)
+        pbi_out_json_u128(out, pbi_u128_divide(cost, unit, &rest));
+    else if (digits <= NUMBER_DIGITS)
+        pbi_out_text(out, text);
+    else
+        pbi_out_json_text(out, text);
+}
+
+static void write_metric(pbi_out *out, const pb_schedule *s, uint32_t which)
+{
+    const pb_metrics *m = &s->metrics;
+    const uint64_t whole[] = {m->peak,      m->work, m->io,    m->makespan, m->recompute, m->recompute_count,
+                              m->uncompute, 0,       m->moves, m->depth};
+    switch (1 << which) {
+    case PB_STATED_FLUX: pbi_out_json_u128(out, m->flux); break;
+    case PB_STATED_COST: write_cost(out, m->cost, &s->weights); break;
+    case PB_STATED_OVERHEAD: pbi_out_json_real(out, m->overhead); break;
+    case PB_STATED_GAP:
+        if (m->gap < 0)
+            pbi_out_text(out, "null");
+        else
+            pbi_out_json_real(out, m->gap);
+        break;
+    default: pbi_out_json_u64(out, whole[which]);
+    }
+}
+
+/* Those that are stated; gap always is, if only as null. */
+static void write_metrics(pbi_out *out, const pb_schedule *s)
+{
+    pbi_out_text(out, ",\n\"metrics\":");
+    if (!s->has_metrics) {
+        pbi_out_text(out, "null");
+        return;
+    }
+    char before = '{';
+    for (uint32_t which = 0; which < PBI_METRICS; which++) {
+        bool stated = !s->metrics_stated || s->metrics_stated >> which & 1 || UINT32_C(1) << which == PB_STATED_GAP;
+        if (!stated)
+            continue;
+        pbi_out_char(out, before);
+        pbi_out_json_text(out, pbi_metric_names[which].bytes);
+        pbi_out_char(out, ':');
+        write_metric(out, s, which);
+        before = ',';
+    }
+    pbi_out_char(out, '}');
+}
+
+static void write_outcome(pbi_out *out, const pb_schedule *s)
+{
+    write_text(out, ",\n\"outcome\":", pb_outcome_name(s->outcome));
+    if (s->reason)
+        write_text(out, ",\"reason\":", s->reason);
+    pbi_out_text(out, ",\"lower_bound\":");
+    if (s->bound_kind == PB_BOUND_NONE)
+        pbi_out_text(out, "null");
+    else
+        pbi_out_json_u64(out, s->lower_bound);
+    write_text(out, ",\"bound_kind\":", pb_bound_kind_name(s->bound_kind));
+    if (s->has_cost_bound) {
+        pbi_out_text(out, ",\"cost_bound\":");
+        write_cost(out, s->cost_bound, &s->weights);
+    }
+}
+
+void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s)
+{
+    pbi_out_text(out, "{\"format\":\"pebble-schedule/1\"");
+    write_text(out, ",\"graph\":", s->graph_name);
+    write_text(out, ",\"graph_hash\":", s->graph_hash);
+    write_text(out, ",\"game\":", pb_game_kind_name(s->game));
+    write_cap(out, ",\"cap\":", s->cap);
+    write_tiers(out, s);
+    write_text(out, ",\n\"strategy\":", s->strategy);
+    write_options(out, s);
+    write_text(out, ",\"policy\":", s->policy);
+    for (int i = 0; i < 3; i++) {
+        char text[32];
+        pb_weight_text(&s->weights, i, text);
+        pbi_out_text(out, i ? "," : ",\"weights\":[");
+        pbi_out_text(out, text);
+    }
+    write_text(out, "],\"version\":", s->version);
+    write_outcome(out, s);
+    write_metrics(out, s);
+}
+
+static void write_compute(pbi_out *out, const pb_moves *moves, pb_step k)
+{
+    pb_node over = pb_moves_over(moves, k);
+    uint32_t count;
+    const pb_node *also = pb_moves_also(moves, k, &count);
+    char before = '{';
+    pbi_out_char(out, ',');
+    if (over != PB_NO_NODE) {
+        pbi_out_text(out, "{\"over\":");
+        pbi_out_u64(out, over);
+        before = ',';
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0) {
+            pbi_out_char(out, before);
+            pbi_out_text(out, "\"also\":");
+        }
+        pbi_out_char(out, i ? ',' : '[');
+        pbi_out_u64(out, also[i]);
+    }
+    pbi_out_text(out, count ? "]}" : "}");
+}
+
+static void write_move(pbi_out *out, const pb_moves *moves, pb_step k)
+{
+    const pb_move *move = &moves->move[k];
+    pbi_out_text(out, "[\"");
+    pbi_out_text(out, pb_op_name((pb_op)move->op));
+    pbi_out_text(out, "\",");
+    pbi_out_u64(out, move->node);
+    if (move->flags & (PB_MOVE_OVER | PB_MOVE_ALSO))
+        write_compute(out, moves, k);
+    if (move->op == PB_STORE || move->op == PB_LOAD || move->op == PB_DROP) {
+        pbi_out_char(out, ',');
+        pbi_out_u64(out, move->tier);
+    }
+    pbi_out_char(out, ']');
+}
+
+pb_status pbi_schedule_json_write(pb_context *ctx, const pb_schedule *s, pb_sink sink)
+{
+    pbi_out out;
+    pbi_out_init(&out, ctx, sink);
+    pbi_schedule_json_members(&out, s);
+    pbi_out_text(&out, ",\n\"moves\":[");
+    for (pb_step k = 0; k < s->moves.count; k++) {
+        if (k)
+            pbi_out_char(&out, ',');
+        if (k % MOVES_PER_LINE == 0)
+            pbi_out_char(&out, '\n');
+        write_move(&out, &s->moves, k);
+    }
+    pbi_out_text(&out, "]}\n");
+    return pbi_out_finish(&out);
+}
+
+pb_status pb_schedule_write_summary(pb_context *ctx, const pb_schedule *s, double seconds, pb_sink sink)
+{
+    pbi_out out;
+    pbi_out_init(&out, ctx, sink);
+    pbi_schedule_json_members(&out, s);
+    if (seconds >= 0) {
+        pbi_out_text(&out, ",\"seconds\":");
+        pbi_out_json_real(&out, seconds);
+    }
+    pbi_out_text(&out, "}\n");
+    return pbi_out_finish(&out);
+}

@@ -1,0 +1,34 @@
+/* schedule_reader.h -- what the parts of the schedule reader share. */
+#ifndef PBI_SCHEDULE_READER_H
+#define PBI_SCHEDULE_READER_H
+
+#include "io/json_read.h"
+#include "io/name_index.h"
+#include "pebble/schedule.h"
+
+typedef struct pbi_schedule_reader {
+    pb_context *ctx;
+    pb_arena *scratch, *result;
+    const pb_graph *graph; /* NULL: nodes by index only */
+    pb_schedule *s;
+    pbi_json json;
+    bool with_moves;
+    uint32_t seen, stated; /* fields met; those that were not null */
+    const char *cost_text, *bound_text;
+    pbi_place cost_place, bound_place;
+    pb_option *options;
+    size_t option_count, option_room;
+    pb_buffer option_names;
+    pbi_keys option_keys;
+    pbi_name_index names; /* of the graph, built when the first name is met */
+    pb_node *also;
+    size_t also_count, also_room;
+} pbi_schedule_reader;
+
+/* The metrics in the order of the PB_STATED bits. */
+enum { PBI_METRICS = 13 };
+extern const pbi_slice pbi_metric_names[PBI_METRICS];
+
+pb_status pbi_schedule_read_moves(pbi_schedule_reader *r, pbi_field field);
+
+#endif
