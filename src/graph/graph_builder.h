@@ -4,13 +4,18 @@
 
 #include "pebble/graph.h"
 
+/* A place of the index: entry + 1 (0: empty), and the hash, so that most texts need not be looked at. */
+typedef struct pbi_slot {
+    uint32_t entry, hash;
+} pbi_slot;
+
 /* Texts with a hash index: node names, group names. Entry i is text + start[i], NUL-terminated. */
 typedef struct pbi_names {
     char *text;
     size_t text_used, text_room;
     uint64_t *start;
     size_t count, start_room;
-    uint32_t *slot; /* open addressing: entry + 1, 0 is empty */
+    pbi_slot *slot; /* open addressing */
     size_t slot_count;
 } pbi_names;
 
