@@ -1,0 +1,76 @@
+/* explain.h -- the story of one value, or of a whole plan, as records that the text and JSON writers share. */
+#ifndef PBI_EXPLAIN_H
+#define PBI_EXPLAIN_H
+
+#include "report/rework.h"
+
+/* A stretch in which a value waits for its next use while other moves are made. */
+typedef struct pbi_gap {
+    pb_step from, to; /* the use (or the making) before, the use after; to is the move count for the end */
+    uint64_t time;    /* work and io that pass */
+    pb_u128 held;     /* its size times that */
+    bool to_end;      /* it waits for the end, where it must be resident */
+    pbi_rework_cost saves;
+} pbi_gap;
+
+/* From being made to being removed. Given values begin at PBI_NO_STEP; what stays ends there. */
+typedef struct pbi_life {
+    pb_step made, removed;
+    pb_step first_use, last_use; /* PBI_NO_STEP: never read */
+    pb_step again;               /* the move that makes it again after that, or PBI_NO_STEP */
+    uint64_t uses;
+    size_t first_gap, gap_count;
+    /* While it was away before this life: the fullest moment, and the largest values then. */
+    pb_step full_step;
+    uint64_t full;
+    size_t first_other, other_count, others_left;
+} pbi_life;
+
+typedef struct pbi_story {
+    const pb_game *game;
+    const pb_moves *moves;
+    pb_node node;
+    pbi_life *lives;
+    size_t life_count;
+    pbi_gap *gaps;
+    size_t gap_count;
+    pb_node *others;
+    size_t other_count;
+    uint64_t computed, loaded, uncomputed; /* how often */
+    uint64_t spent_again;                  /* work of every computation but the first */
+    pb_u128 held;
+} pbi_story;
+
+pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node, pb_arena *scratch, pbi_story *out);
+
+/* One value in a list of the whole plan. */
+typedef struct pbi_share {
+    pb_node node;
+    uint64_t times; /* computed */
+    uint64_t work;  /* spent on making it again */
+    pb_u128 held;   /* memory times time in all its gaps */
+    uint64_t gaps;  /* how many of them */
+    uint64_t saves; /* work that keeping it over the gaps saves */
+    bool complete;  /* false: saves is a lower bound */
+    bool possible;  /* false: it could not be made again at all */
+} pbi_share;
+
+typedef struct pbi_overview {
+    const pb_game *game;
+    const pb_totals *totals;
+    pb_step moves;
+    uint64_t once_work, again_work, again_count; /* of computations */
+    uint64_t values, kept_values,
+        again_values; /* computed at all, holding memory over a gap, computed more than once */
+    pb_u128 held;     /* of all gaps */
+    pbi_share *again; /* most work first */
+    size_t again_length;
+    pbi_share *kept; /* most memory times time first */
+    size_t kept_length;
+} pbi_overview;
+
+/* Lists have at most `longest` entries. */
+pb_status pbi_overview_make(pb_context *ctx, const pb_certificate *c, size_t longest, pb_arena *scratch,
+                            pbi_overview *out);
+
+#endif

@@ -1,0 +1,298 @@
+/* explain_text.c -- explanations as people read them. */
+#include "pebble/report.h"
+
+#include "base/context.h"
+#include "base/out.h"
+#include "report/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, NAME_WIDTH = 24, AMOUNT_ROOM = 48 };
+
+static void amount(pbi_out *out, uint64_t value, const char *unit)
+{
+    char text[AMOUNT_ROOM];
+    pb_quantity_text(value, unit, text, sizeof text);
+    pbi_out_text(out, text);
+    if (strcmp(unit, "byte") != 0)
+        pbi_out_format(out, " %.60s", unit);
+}
+
+/* "move 12 (compute b)" */
+static void say_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_step k)
+{
+    pbi_out_text(out, "move ");
+    pbi_out_u64(out, k);
+    pbi_out_format(out, " (%s ", pb_op_name((pb_op)moves->move[k].op));
+    pbi_out_text(out, pb_graph_name(g, moves->move[k].node));
+    pbi_out_char(out, ')');
+}
+
+static void say_saving(pbi_out *out, const pbi_rework_cost *cost, const char *unit)
+{
+    if (!cost->possible) {
+        pbi_out_text(out, "could not be made again");
+        return;
+    }
+    pbi_out_text(out, cost->complete ? "saves " : "saves at least ");
+    amount(out, cost->work, unit);
+}
+
+static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
+{
+    const pb_graph *g = s->game->graph;
+    char held[PB_U128_TEXT];
+    pbi_out_text(out, "       waits ");
+    if (gap->from == PBI_NO_STEP)
+        pbi_out_text(out, "from the start");
+    else
+        pbi_out_format(out, "from move %llu", (unsigned long long)gap->from);
+    if (gap->to_end)
+        pbi_out_text(out, " to the end");
+    else {
+        pbi_out_text(out, " for ");
+        say_move(out, g, s->moves, gap->to);
+    }
+    pb_u128_text(gap->held, held);
+    pbi_out_text(out, ": holds ");
+    amount(out, g->size[s->node], g->size_unit);
+    pbi_out_text(out, " for ");
+    amount(out, gap->time, g->cost_unit);
+    pbi_out_format(out, " (%s), ", held);
+    say_saving(out, &gap->saves, g->cost_unit);
+    pbi_out_char(out, '\n');
+}
+
+static void say_making(pbi_out *out, const pbi_story *s, size_t i)
+{
+    const pbi_life *life = &s->lives[i];
+    const pb_graph *g = s->game->graph;
+    if (life->made == PBI_NO_STEP) {
+        pbi_out_text(out, "there from the start");
+    } else {
+        const pb_move *m = &s->moves->move[life->made];
+        bool load = m->op == PB_LOAD;
+        pbi_out_format(out, "%s at move %llu",
+                       load ? "loaded"
+                       : i  ? "computed again"
+                            : "computed",
+                       (unsigned long long)life->made);
+        if (!load && m->node != s->node) {
+            pbi_out_text(out, " with ");
+            pbi_out_text(out, pb_graph_name(g, m->node));
+        }
+    }
+    if (life->first_use != PBI_NO_STEP) {
+        pbi_out_text(out, i ? " because " : ", first read by ");
+        say_move(out, g, s->moves, life->first_use);
+        if (i)
+            pbi_out_text(out, " needs it");
+        if (life->uses > 1)
+            pbi_out_format(out, ", read %llu times", (unsigned long long)life->uses);
+    }
+    pbi_out_char(out, '\n');
+}
+
+/* What took its place while it was away. */
+static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
+{
+    const pb_graph *g = s->game->graph;
+    if (life->full_step == PBI_NO_STEP)
+        return;
+    pbi_out_text(out, "       while it was away memory reached ");
+    amount(out, life->full, g->size_unit);
+    pbi_out_text(out, " at ");
+    say_move(out, g, s->moves, life->full_step);
+    for (size_t i = 0; i < life->other_count; i++) {
+        pb_node v = s->others[life->first_other + i];
+        pbi_out_text(out, i ? ", " : ", with ");
+        pbi_out_text(out, pb_graph_name(g, v));
+    }
+    if (life->others_left)
+        pbi_out_format(out, " and %zu more", life->others_left);
+    pbi_out_text(out, life->other_count ? " resident\n" : "\n");
+}
+
+static void say_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
+{
+    const pb_graph *g = s->game->graph;
+    pbi_out_text(out, "       ");
+    if (life->removed == PBI_NO_STEP) {
+        uint16_t must = g->flags[s->node] & (PB_NODE_KEEP | PB_NODE_TARGET);
+        pbi_out_text(out, must & PB_NODE_KEEP ? "stays to the end, as `keep` asks\n"
+                          : must              ? "stays to the end; it is a target\n"
+                                              : "stays to the end; nothing needed its room\n");
+        return;
+    }
+    const pb_move *m = &s->moves->move[life->removed];
+    if (m->op == PB_COMPUTE) {
+        pbi_out_text(out, "overwritten in place by ");
+        pbi_out_text(out, pb_graph_name(g, m->node));
+    } else {
+        pbi_out_text(out, m->op == PB_UNCOMPUTE ? "uncomputed" : "freed");
+    }
+    pbi_out_format(out, " at move %llu", (unsigned long long)life->removed);
+    if (life->again != PBI_NO_STEP)
+        pbi_out_format(out, ", to be made again at move %llu\n", (unsigned long long)life->again);
+    else
+        pbi_out_text(out, life->last_use == PBI_NO_STEP ? ", never read\n" : ", after its last use\n");
+}
+
+static void say_head(pbi_out *out, const pbi_story *s)
+{
+    const pb_graph *g = s->game->graph;
+    uint32_t readers = g->out_start[s->node + 1] - g->out_start[s->node];
+    pbi_out_text(out, pb_graph_name(g, s->node));
+    pbi_out_text(out, ": costs ");
+    amount(out, g->cost[s->node], g->cost_unit);
+    pbi_out_text(out, ", holds ");
+    amount(out, g->size[s->node], g->size_unit);
+    pbi_out_format(out, ", read by %u value%s\n", (unsigned)readers, readers == 1 ? "" : "s");
+    if (s->computed > 1) {
+        pbi_out_format(out, "It is computed %llu times; doing it again costs ", (unsigned long long)s->computed);
+        amount(out, s->spent_again, g->cost_unit);
+        pbi_out_text(out, ".\n");
+    } else if (s->computed == 1) {
+        pbi_out_text(out, "It is computed once.\n");
+    } else if (s->life_count == 0) {
+        pbi_out_text(out, "The plan never makes it: nothing that must be computed needs it.\n");
+    }
+    if (s->loaded)
+        pbi_out_format(out, "It is loaded from slow memory %llu time%s.\n", (unsigned long long)s->loaded,
+                       s->loaded == 1 ? "" : "s");
+}
+
+static void say_story(pbi_out *out, const pbi_story *s)
+{
+    say_head(out, s);
+    for (size_t i = 0; i < s->life_count && i < SHOWN_LIVES; i++) {
+        const pbi_life *life = &s->lives[i];
+        pbi_out_format(out, "%5zu. ", i + 1);
+        say_making(out, s, i);
+        say_others(out, s, life);
+        for (size_t k = 0; k < life->gap_count && k < SHOWN_GAPS; k++)
+            say_gap(out, s, &s->gaps[life->first_gap + k]);
+        if (life->gap_count > SHOWN_GAPS)
+            pbi_out_format(out, "       and waits %zu times more\n", life->gap_count - SHOWN_GAPS);
+        say_removal(out, s, life);
+    }
+    if (s->life_count > SHOWN_LIVES)
+        pbi_out_format(out, "  and %zu lives more (all of them with --json)\n", s->life_count - SHOWN_LIVES);
+}
+
+/* A name in a column: cut with dots where it is too long. */
+static void column_name(pbi_out *out, const char *name)
+{
+    size_t length = strlen(name), bytes = 0, shown = 0;
+    for (; bytes < length && shown < NAME_WIDTH; bytes++, shown++)
+        while (bytes + 1 < length && ((unsigned char)name[bytes + 1] & 0xc0) == 0x80)
+            bytes++;
+    bool cut = bytes < length && length > NAME_WIDTH;
+    if (cut) {
+        pbi_out_bytes(out, name, NAME_WIDTH - 2);
+        pbi_out_text(out, "..");
+        shown = NAME_WIDTH;
+    } else {
+        pbi_out_bytes(out, name, bytes);
+    }
+    for (; shown < NAME_WIDTH; shown++)
+        pbi_out_char(out, ' ');
+}
+
+static void say_again(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    char work[AMOUNT_ROOM];
+    if (o->again_length == 0) {
+        pbi_out_text(out, "\nNo value is computed twice.\n");
+        return;
+    }
+    pbi_out_format(out, "\n%llu value%s computed again; the most work goes to\n", (unsigned long long)o->again_values,
+                   o->again_values == 1 ? " is" : "s are");
+    pbi_out_format(out, "  %-*s %10s %20s\n", NAME_WIDTH, "value", "computed", "work spent again");
+    for (size_t i = 0; i < o->again_length; i++) {
+        const pbi_share *share = &o->again[i];
+        pbi_out_text(out, "  ");
+        column_name(out, pb_graph_name(g, share->node));
+        pb_quantity_text(share->work, NULL, work, sizeof work);
+        pbi_out_format(out, " %10llu %20s\n", (unsigned long long)share->times, work);
+    }
+}
+
+static void say_kept(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    char held[PB_U128_TEXT], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
+    if (o->kept_length == 0) {
+        pbi_out_text(out, "\nNo value waits in memory for a later use.\n");
+        return;
+    }
+    pbi_out_format(out, "\n%llu value%s in memory for a later use; the most memory over time goes to\n",
+                   (unsigned long long)o->kept_values, o->kept_values == 1 ? " waits" : "s wait");
+    pbi_out_format(out, "  %-*s %10s %20s %20s\n", NAME_WIDTH, "value", "size", "memory x time", "work it saves");
+    for (size_t i = 0; i < o->kept_length; i++) {
+        const pbi_share *share = &o->kept[i];
+        pbi_out_text(out, "  ");
+        column_name(out, pb_graph_name(g, share->node));
+        pb_quantity_text(g->size[share->node], g->size_unit, size, sizeof size);
+        pb_quantity_text(share->saves, NULL, saves + 3, sizeof saves - 3);
+        memcpy(saves, ">= ", 3);
+        pb_u128_text(share->held, held);
+        pbi_out_format(out, " %10s %20s %20s\n", size, held,
+                       !share->possible  ? "cannot be redone"
+                       : share->complete ? saves + 3
+                                         : saves);
+    }
+}
+
+static void say_overview(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    pbi_out_text(out, g->name[0] ? g->name : "the graph");
+    pbi_out_format(out, ": %llu moves in the %s game", (unsigned long long)o->moves, pb_game_kind_name(o->game->kind));
+    pbi_out_text(out, ", peak ");
+    amount(out, o->totals->peak, g->size_unit);
+    if (o->game->cap != PB_UNLIMITED) {
+        pbi_out_text(out, " under a cap of ");
+        amount(out, o->game->cap, g->size_unit);
+    }
+    pbi_out_text(out, "\nComputing each value once takes ");
+    amount(out, o->once_work, g->cost_unit);
+    pbi_out_text(out, ", computing again ");
+    amount(out, o->again_work, g->cost_unit);
+    if (o->totals->uncompute_work) {
+        pbi_out_text(out, ", uncomputing ");
+        amount(out, o->totals->uncompute_work, g->cost_unit);
+    }
+    if (o->totals->io) {
+        pbi_out_text(out, ", loads and stores ");
+        amount(out, o->totals->io, g->cost_unit);
+    }
+    pbi_out_char(out, '\n');
+    say_again(out, o);
+    say_kept(out, o);
+}
+
+pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink)
+{
+    pb_arena scratch;
+    pbi_overview overview;
+    pbi_story story;
+    if (node != PB_NO_NODE && node >= pb_certificate_game(c)->graph->node_count)
+        return pbi_fail(ctx, PB_EINVAL, "the graph has no node %u", (unsigned)node);
+    pb_arena_init(&scratch, ctx);
+    pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, SHOWN_SHARES, &scratch, &overview)
+                                          : pbi_story_make(ctx, c, node, &scratch, &story);
+    if (status == PB_OK) {
+        pbi_out out;
+        pbi_out_init(&out, ctx, sink);
+        if (node == PB_NO_NODE)
+            say_overview(&out, &overview);
+        else
+            say_story(&out, &story);
+        status = pbi_out_finish(&out);
+    }
+    pb_arena_release(&scratch);
+    return status;
+}

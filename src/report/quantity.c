@@ -1,0 +1,53 @@
+/* quantity.c -- sizes and counts as people write them. */
+#include "pebble/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_byte(const char *unit)
+{
+    return strcmp(unit, "byte") == 0 || strcmp(unit, "bytes") == 0 || strcmp(unit, "B") == 0;
+}
+
+/* 12345678 -> 12,345,678 */
+static void grouped(uint64_t value, char text[32])
+{
+    char digits[21];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = '\0';
+}
+
+/* Two decimals, fewer where they are zeros; truncated, so that a size never looks larger than it is. */
+static void binary(uint64_t value, char text[32])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    int unit = 0;
+    while (unit < 6 && value >> (10 * unit) >= 1024)
+        unit++;
+    uint64_t whole = value >> (10 * unit);
+    uint64_t rest = unit ? value & ((UINT64_C(1) << (10 * unit)) - 1) : 0;
+    /* The part below one unit in hundredths; shifted down first so that the product fits. */
+    unsigned hundredths = (unsigned)(unit > 5 ? ((rest >> 10) * 100) >> 50 : (rest * 100) >> (10 * unit));
+    if (hundredths == 0)
+        snprintf(text, 32, "%llu %s", (unsigned long long)whole, units[unit]);
+    else if (hundredths % 10 == 0)
+        snprintf(text, 32, "%llu.%u %s", (unsigned long long)whole, hundredths / 10, units[unit]);
+    else
+        snprintf(text, 32, "%llu.%02u %s", (unsigned long long)whole, hundredths, units[unit]);
+}
+
+size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room)
+{
+    char made[32];
+    if (unit && is_byte(unit))
+        binary(value, made);
+    else
+        grouped(value, made);
+    int length = snprintf(text, room, "%s", made);
+    return length < 0 ? 0 : (size_t)length;
+}

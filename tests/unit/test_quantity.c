@@ -1,0 +1,57 @@
+/* test_quantity.c -- numbers as people read them. */
+#include "unit/report_bench.h"
+
+static void reads(uint64_t value, const char *unit, const char *expected)
+{
+    char text[64];
+    size_t length = pb_quantity_text(value, unit, text, sizeof text);
+    assert_string_equal(text, expected);
+    assert_int_equal(length, strlen(expected));
+}
+
+static void counts_are_grouped_by_thousands(void **state)
+{
+    (void)state;
+    reads(0, "pebble", "0");
+    reads(999, "pebble", "999");
+    reads(1000, "pebble", "1,000");
+    reads(12345678, NULL, "12,345,678");
+    reads(UINT64_MAX, "step", "18,446,744,073,709,551,615");
+}
+
+static void bytes_take_binary_units(void **state)
+{
+    (void)state;
+    reads(0, "byte", "0 B");
+    reads(1023, "byte", "1023 B");
+    reads(1024, "byte", "1 KiB");
+    reads(1536, "byte", "1.5 KiB");
+    reads(UINT64_C(8) << 30, "byte", "8 GiB");
+    reads((UINT64_C(5) << 20) / 4, "bytes", "1.25 MiB");
+}
+
+static void sizes_never_look_larger_than_they_are(void **state)
+{
+    (void)state;
+    reads((UINT64_C(1) << 30) - 1, "byte", "1023.99 MiB");
+    reads(UINT64_MAX, "byte", "15.99 EiB");
+}
+
+static void a_short_room_is_not_overrun(void **state)
+{
+    (void)state;
+    char text[5] = "....";
+    assert_int_equal(pb_quantity_text(1234567, "step", text, 4), 9);
+    assert_string_equal(text, "1,2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_grouped_by_thousands),
+        cmocka_unit_test(bytes_take_binary_units),
+        cmocka_unit_test(sizes_never_look_larger_than_they_are),
+        cmocka_unit_test(a_short_room_is_not_overrun),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
