@@ -1,4 +1,4 @@
-/* profile.c -- memory over time of a certified schedule. */
+/* memory_profile.c -- memory over time of a certified schedule. */
 #include "pebble/metrics.h"
 
 #include "base/checked.h"
