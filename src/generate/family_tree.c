@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "emit.h"
 #include "families.h"
-#include "profile.h"
+#include "node_profile.h"
 
 /* A tree over the numbers 0 .. count-1; 0 is the root and a parent is smaller than its children. */
 typedef struct tree {

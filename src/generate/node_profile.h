@@ -1,4 +1,4 @@
-/* profile.h -- costs and sizes along a family's nodes: all alike, drawn, rising, or like the layers of a network.
+/* node_profile.h -- costs and sizes along a family's nodes: all alike, drawn, rising, or like the layers of a network.
  *
  * Families with the parameters `profile`, `spread` and `seed` share this. With base b and spread s:
  *   uniform  b everywhere
@@ -6,8 +6,8 @@
  *   ramp     from b at the first node to s*b at the last
  *   layers   sizes fall by half at each quarter of the way, from s*b; every third cost is s*b, the others b
  */
-#ifndef PBI_PROFILE_H
-#define PBI_PROFILE_H
+#ifndef PBI_NODE_PROFILE_H
+#define PBI_NODE_PROFILE_H
 
 #include "params.h"
 
