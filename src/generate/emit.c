@@ -1,5 +1,5 @@
 /* emit.c -- see emit.h. */
-#include "emit.h"
+#include "generate/emit.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #define PBI_EMIT_H
 
 #include "base/checked.h"
-#include "params.h"
+#include "generate/params.h"
 
 /* More than any planner takes, and a slip of the keyboard away from a useful number. */
 #define PBI_GENERATED_NODES 200000000u

@@ -1,5 +1,5 @@
 /* families.c -- the table of families, and the one way to call a generator. */
-#include "families.h"
+#include "generate/families.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
     }           \
     ;           \
     _Static_assert(sizeof id##_specs / sizeof *id##_specs <= PBI_MAX_PARAMS, "raise PBI_MAX_PARAMS");
-#include "families.def"
+#include "generate/families.def"
 #undef FAMILY
 #undef MAIN
 #undef INTEGER
@@ -30,13 +30,13 @@
 
 static const pb_family families[] = {
 #define FAMILY(id, name, help) {name, help, id##_specs, sizeof id##_specs / sizeof *id##_specs},
-#include "families.def"
+#include "generate/families.def"
 #undef FAMILY
 };
 
 static pbi_generator *const generators[] = {
 #define FAMILY(id, name, help) pbi_generate_##id,
-#include "families.def"
+#include "generate/families.def"
 #undef FAMILY
 };
 

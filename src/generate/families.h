@@ -6,7 +6,7 @@
 #ifndef PBI_FAMILIES_H
 #define PBI_FAMILIES_H
 
-#include "params.h"
+#include "generate/params.h"
 
 typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_builder *builder);
 
@@ -16,7 +16,7 @@ typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_bu
 #define REAL(key, standard, least, most, help)
 #define WORD(key, standard, words, help)
 #define END(id)
-#include "families.def"
+#include "generate/families.def"
 #undef FAMILY
 #undef MAIN
 #undef INTEGER

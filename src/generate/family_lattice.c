@@ -1,6 +1,6 @@
 /* family_lattice.c -- pyramids, grids and butterflies: the graphs of the classic space bounds. */
-#include "emit.h"
-#include "families.h"
+#include "generate/emit.h"
+#include "generate/families.h"
 
 typedef struct lattice {
     pbi_emit e;

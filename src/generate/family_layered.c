@@ -6,8 +6,8 @@
  */
 #include "base/arena.h"
 #include "base/rng.h"
-#include "emit.h"
-#include "families.h"
+#include "generate/emit.h"
+#include "generate/families.h"
 
 typedef struct layered {
     pbi_emit e;

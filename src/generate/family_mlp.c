@@ -1,6 +1,6 @@
 /* family_mlp.c -- a training step of a multi-layer perceptron. */
-#include "families.h"
-#include "training.h"
+#include "generate/families.h"
+#include "generate/training.h"
 
 static pbi_value hidden_layer(pbi_tape *t, const pbi_params *params, pbi_value x)
 {

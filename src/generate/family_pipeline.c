@@ -2,8 +2,8 @@
  *
  * A tile of stage s reads the tiles of stage s-1 that its pixels and their halo touch. Stage 0 is the input image.
  */
-#include "emit.h"
-#include "families.h"
+#include "generate/emit.h"
+#include "generate/families.h"
 
 typedef struct filter {
     const char *name;

@@ -1,7 +1,7 @@
 /* family_transformer.c -- a training step of a transformer with normalisation before attention and before the MLP. */
 #include "base/context.h"
-#include "families.h"
-#include "training.h"
+#include "generate/families.h"
+#include "generate/training.h"
 
 typedef struct model {
     uint64_t blocks, batch, sequence, width, heads, ratio, vocabulary;

@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/rng.h"
-#include "emit.h"
-#include "families.h"
-#include "node_profile.h"
+#include "generate/emit.h"
+#include "generate/families.h"
+#include "generate/node_profile.h"
 
 /* A tree over the numbers 0 .. count-1; 0 is the root and a parent is smaller than its children. */
 typedef struct tree {
@@ -14,7 +14,7 @@ typedef struct tree {
     pb_node *placed;                 /* node of each number, once it is made */
 } tree;
 
-/* Below a node of `below` descendants the first child gets `skew` of them, the others equal shares of the rest. */
+/* Of a skewed tree, still to be made: so many nodes below this parent. */
 typedef struct subtree {
     uint32_t count, parent;
 } subtree;
@@ -67,7 +67,8 @@ static bool push(pb_arena *arena, subtree **stack, size_t *room, size_t *depth, 
     return true;
 }
 
-/* The heavy child is pushed first and so numbered last: the stack holds arity entries a level of the light ones. */
+/* The first child gets `skew` of the nodes below its parent, the others equal shares of the rest.
+ * The heavy child is pushed first and so numbered last: the stack holds arity entries a level of the light ones. */
 static bool shape_skewed(tree *t, pb_arena *arena, uint64_t arity, double skew)
 {
     subtree *stack = NULL;

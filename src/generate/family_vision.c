@@ -1,7 +1,7 @@
 /* family_vision.c -- training steps of convolutional networks: residual networks and U-Nets. */
 #include "base/context.h"
-#include "families.h"
-#include "training.h"
+#include "generate/families.h"
+#include "generate/training.h"
 
 /* Convolution, normalisation, and relu where `relu` is not NULL. */
 typedef struct unit {

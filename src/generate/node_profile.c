@@ -1,5 +1,5 @@
 /* node_profile.c -- see node_profile.h. Bases up to 10^15 and spreads up to 10^3 keep every product below 2^64. */
-#include "node_profile.h"
+#include "generate/node_profile.h"
 
 #include "base/checked.h"
 #include "base/rng.h"

@@ -9,7 +9,7 @@
 #ifndef PBI_NODE_PROFILE_H
 #define PBI_NODE_PROFILE_H
 
-#include "params.h"
+#include "generate/params.h"
 
 typedef enum pbi_series { PBI_STEPS, PBI_GRADIENTS, PBI_SERIES_COUNT } pbi_series;
 

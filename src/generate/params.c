@@ -1,5 +1,5 @@
 /* params.c -- one reader for the parameters of every family, so that every refusal reads alike. */
-#include "params.h"
+#include "generate/params.h"
 
 #include <string.h>
 

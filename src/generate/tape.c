@@ -1,10 +1,9 @@
 /* tape.c -- see tape.h. One loop forward as operations come in, one loop back over them in reverse. */
-#include "tape.h"
+#include "generate/tape.h"
 
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/assert.h"
 
 /* What a gradient reads beside the gradient of the output. */
 enum { IN0 = 1, IN1 = 2, IN2 = 4, OUT = 8, SIDE = 16 };
@@ -65,20 +64,20 @@ static const rule rules[PBI_OP_KINDS] = {
     [PBI_OP_LOSS] = {.inputs = 2, .last = true, .grad_reads = {IN0 | IN1}, .grad_per_element = 3},
 };
 
-typedef struct tape_value {
+typedef struct pbi_tape_value {
     pb_node node;
     pb_node grad;   /* sum of what has been contributed, PB_NO_NODE before */
     uint32_t maker; /* operation, UINT32_MAX for inputs */
     uint32_t sums;  /* additions so far */
     pbi_dims dims;
     bool wants_grad;
-} tape_value;
+} pbi_tape_value;
 
-typedef struct tape_op {
+typedef struct pbi_tape_record {
     pbi_op op;
     const char *group;
     pbi_value out;
-} tape_op;
+} pbi_tape_record;
 
 void pbi_tape_init(pbi_tape *t, pbi_emit *emit, pb_arena *arena, const pbi_tape_options *options)
 {
@@ -118,12 +117,12 @@ pbi_dims pbi_tape_dims(const pbi_tape *t, pbi_value value)
     return value < t->value_count ? t->values[value].dims : (pbi_dims){1, 1, 1, 1};
 }
 
-static uint64_t value_size(const pbi_tape *t, const tape_value *value)
+static uint64_t value_size(const pbi_tape *t, const pbi_tape_value *value)
 {
     return pbi_times(pbi_dims_elements(value->dims), t->options.element_size);
 }
 
-static pbi_value add_value(pbi_tape *t, const tape_value *value)
+static pbi_value add_value(pbi_tape *t, const pbi_tape_value *value)
 {
     void *values = t->values;
     if (!pbi_arena_reserve(t->arena, &values, &t->value_room, t->value_count + 1, sizeof *value)) {
@@ -157,7 +156,8 @@ pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t 
     pb_node_spec spec = node_spec(&label, t->group, name, "");
     spec.size = pbi_times(pbi_dims_elements(dims), element_size);
     spec.flags = PB_NODE_GIVEN;
-    tape_value value = {.node = pbi_emit_node(t->emit, &spec), .grad = PB_NO_NODE, .maker = UINT32_MAX, .dims = dims};
+    pbi_tape_value value = {
+        .node = pbi_emit_node(t->emit, &spec), .grad = PB_NO_NODE, .maker = UINT32_MAX, .dims = dims};
     return add_value(t, &value);
 }
 
@@ -171,7 +171,7 @@ pb_node pbi_tape_source(pbi_tape *t, const char *name, const char *suffix, uint6
     return pbi_emit_step(t->emit, &spec);
 }
 
-static bool remember(pbi_tape *t, const tape_op *op)
+static bool remember(pbi_tape *t, const pbi_tape_record *op)
 {
     void *ops = t->ops;
     if (!pbi_arena_reserve(t->arena, &ops, &t->op_room, t->op_count + 1, sizeof *op)) {
@@ -188,7 +188,7 @@ pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op)
     const rule *r = &rules[op->kind];
     if (t->emit->status != PB_OK)
         return PBI_NO_VALUE;
-    tape_value value = {.grad = PB_NO_NODE, .dims = op->dims, .maker = (uint32_t)t->op_count};
+    pbi_tape_value value = {.grad = PB_NO_NODE, .dims = op->dims, .maker = (uint32_t)t->op_count};
     value.wants_grad = op->parameters > 0;
     uint64_t elements = pbi_dims_elements(op->dims);
     pbi_label label;
@@ -198,13 +198,13 @@ pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op)
     spec.workspace = op->workspace;
     value.node = pbi_emit_step(t->emit, &spec);
     for (int i = 0; i < r->inputs; i++) {
-        const tape_value *in = &t->values[op->in[i]];
+        const pbi_tape_value *in = &t->values[op->in[i]];
         value.wants_grad |= in->wants_grad;
         pbi_emit_edge(t->emit, in->node, value.node);
         if (r->overwrites >> i & 1)
             pbi_emit_inplace(t->emit, value.node, in->node);
     }
-    tape_op record = {.op = *op, .group = t->group};
+    pbi_tape_record record = {.op = *op, .group = t->group};
     if (op->side != PB_NO_NODE)
         pbi_emit_edge(t->emit, op->side, value.node);
     if (op->side_size) {
@@ -219,7 +219,7 @@ pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op)
 
 /* ---- The way back ---- */
 
-static void read_saved(pbi_tape *t, const tape_op *o, uint8_t reads, pb_node reader)
+static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, pb_node reader)
 {
     for (int i = 0; i < PBI_OP_INPUTS; i++)
         if (reads >> i & 1)
@@ -233,12 +233,12 @@ static void read_saved(pbi_tape *t, const tape_op *o, uint8_t reads, pb_node rea
 /* Add `grad` to the gradient of `value`; the second and later ones need a node that adds. */
 static void contribute(pbi_tape *t, pbi_value index, pb_node grad)
 {
-    tape_value *value = &t->values[index];
+    pbi_tape_value *value = &t->values[index];
     if (value->grad == PB_NO_NODE) {
         value->grad = grad;
         return;
     }
-    const tape_op *maker = &t->ops[value->maker];
+    const pbi_tape_record *maker = &t->ops[value->maker];
     pbi_label label;
     pb_node_spec spec = node_spec(&label, maker->group, maker->op.name, ".dsum");
     if (value->sums++) {
@@ -255,11 +255,11 @@ static void contribute(pbi_tape *t, pbi_value index, pb_node grad)
     value->grad = sum;
 }
 
-static pb_node emit_input_gradient(pbi_tape *t, const tape_op *o, int i, pb_node owner)
+static pb_node emit_input_gradient(pbi_tape *t, const pbi_tape_record *o, int i, pb_node owner)
 {
     static const char *const suffixes[] = {".dx0", ".dx1", ".dx2"};
     const rule *r = &rules[o->op.kind];
-    const tape_value *in = &t->values[o->op.in[i]];
+    const pbi_tape_value *in = &t->values[o->op.in[i]];
     pbi_label label;
     bool alone = r->inputs == 1 || r->last;
     pb_node_spec spec = node_spec(&label, o->group, o->op.name, alone ? ".dx" : suffixes[i]);
@@ -279,7 +279,7 @@ static pb_node emit_input_gradient(pbi_tape *t, const tape_op *o, int i, pb_node
     return v;
 }
 
-static void emit_input_gradients(pbi_tape *t, const tape_op *o)
+static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o)
 {
     const rule *r = &rules[o->op.kind];
     pb_node owner = PB_NO_NODE;
@@ -297,7 +297,7 @@ static void emit_input_gradients(pbi_tape *t, const tape_op *o)
             contribute(t, o->op.in[i], grads[i]);
 }
 
-static void emit_weight_gradient(pbi_tape *t, const tape_op *o)
+static void emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o)
 {
     const rule *r = &rules[o->op.kind];
     const pbi_tape_options *options = &t->options;
@@ -338,7 +338,7 @@ static uint64_t fixed_size(const pbi_tape *t)
 pb_status pbi_tape_backward(pbi_tape *t)
 {
     for (size_t i = t->op_count; i-- > 0 && t->emit->status == PB_OK;) {
-        const tape_op *o = &t->ops[i];
+        const pbi_tape_record *o = &t->ops[i];
         if (rules[o->op.kind].last)
             pbi_emit_target(t->emit, t->values[o->out].node);
         else if (t->values[o->out].grad == PB_NO_NODE)

@@ -18,7 +18,7 @@
 #ifndef PBI_TAPE_H
 #define PBI_TAPE_H
 
-#include "emit.h"
+#include "generate/emit.h"
 
 typedef uint32_t pbi_value;
 #define PBI_NO_VALUE UINT32_MAX
@@ -80,8 +80,8 @@ typedef struct pbi_tape {
     pbi_emit *emit;
     pb_arena *arena;
     pbi_tape_options options;
-    struct tape_value *values;
-    struct tape_op *ops;
+    struct pbi_tape_value *values;
+    struct pbi_tape_record *ops;
     size_t value_count, value_room, op_count, op_room;
     const char *group; /* of the operations that follow, "" for none */
     uint64_t parameters;

@@ -1,5 +1,5 @@
 /* training.c -- see training.h. */
-#include "training.h"
+#include "generate/training.h"
 
 typedef struct optimizer {
     const char *name;

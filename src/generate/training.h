@@ -8,7 +8,7 @@
 #ifndef PBI_TRAINING_H
 #define PBI_TRAINING_H
 
-#include "tape.h"
+#include "generate/tape.h"
 
 typedef struct pbi_training {
     pbi_emit emit;

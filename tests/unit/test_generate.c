@@ -83,6 +83,57 @@ static void another_seed_gives_another_graph(void **state)
     }
 }
 
+/* FNV-1a over costs, sizes and inputs. */
+static uint64_t fingerprint(const char *family, const char *words)
+{
+    made m;
+    const pb_graph *g = make_sound(&m, family, words);
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        hash = (hash ^ g->cost[v]) * 0x100000001b3u;
+        hash = (hash ^ g->size[v]) * 0x100000001b3u;
+        for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
+            hash = (hash ^ g->in[i]) * 0x100000001b3u;
+    }
+    unmake(&m);
+    return hash;
+}
+
+/* Drawn graphs are quoted in results: they may not change from one compiler, machine or release to the next. */
+static void drawn_graphs_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    assert_int_equal(fingerprint("layered", "nodes=1000 seed=7"), 0x45c71955b0ea6282u);
+    assert_int_equal(fingerprint("tree", "shape=random nodes=1000 profile=random"), 0xdd0ed8dbb6ad6960u);
+    assert_int_equal(fingerprint("tree", "shape=skewed nodes=1000 skew=0.7 arity=3"), 0x8ae0ee8f3f53d8fau);
+    assert_int_equal(fingerprint("adjoint-chain", "steps=100 profile=random"), 0xfc43f8158e29f19du);
+}
+
+/* Every family and parameter has its place on the page for users. */
+static void the_page_names_every_family_and_parameter(void **state)
+{
+    (void)state;
+    FILE *file = fopen(TEST_DIR "/../docs/generators.md", "r");
+    assert_non_null(file);
+    static char page[1 << 16];
+    size_t length = fread(page, 1, sizeof page - 1, file);
+    fclose(file);
+    page[length] = 0;
+    uint32_t count;
+    const pb_family *families = pb_families(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "pebble gen %s", families[i].name);
+        if (!strstr(page, text))
+            fail_msg("the page has no '%s'", text);
+        for (uint32_t k = 0; k < families[i].param_count; k++) {
+            snprintf(text, sizeof text, "--%s", families[i].params[k].key);
+            if (!strstr(page, text))
+                fail_msg("the page has no '%s' of %s", text, families[i].name);
+        }
+    }
+}
+
 /* Each number one below its least (where that is a number) and one above its most; each word misspelt. */
 static void every_parameter_out_of_range_is_refused_by_name(void **state)
 {
@@ -260,6 +311,8 @@ int main(void)
         cmocka_unit_test(every_order_puts_inputs_first),
         cmocka_unit_test(equal_parameters_give_equal_graphs),
         cmocka_unit_test(another_seed_gives_another_graph),
+        cmocka_unit_test(drawn_graphs_are_the_same_everywhere),
+        cmocka_unit_test(the_page_names_every_family_and_parameter),
         cmocka_unit_test(every_parameter_out_of_range_is_refused_by_name),
         cmocka_unit_test(refusals_are_sentences),
         cmocka_unit_test(counts_too_large_are_refused_before_building),
