@@ -18,13 +18,14 @@ typedef struct pb_request {
 } pb_request;
 
 typedef struct pb_planned {
-    pb_schedule schedule;              /* all the file holds */
-    const pb_game *game;               /* as played, a copy in `result` */
+    pb_schedule schedule; /* all the file holds */
+    const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
+    const pb_game *game;  /* as played, a copy in `result` */
     const pb_certificate *certificate; /* NULL when there are no moves */
     pb_step failed_step;               /* gave_up for the cap: the move that could not fit; else UINT64_MAX */
     pb_node failed_node;               /* its node, else PB_NO_NODE */
     uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
-    double seconds;                    /* by `clock`, 0 without one */
+    double seconds;                    /* by ctx->clock_ns, 0 without one */
 } pb_planned;
 
 /* One verified plan. PB_OK with outcome gave_up or infeasible is an answer, not an error.
@@ -53,7 +54,7 @@ typedef struct pb_comparison {
 } pb_comparison;
 
 /* Every strategy in every game of `games` (bits) that applies to it. The cap, weights and tiers are `base`'s.
- * `only`: names separated by commas, or NULL for all. */
+ * `only`: "a,b:k=3,c", or NULL for all but portfolios. The request's strategy is not looked at. */
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out);
 

@@ -55,6 +55,7 @@ typedef struct pb_context {
     pb_stop (*stop)(void *state); /* may be NULL; polled often, must be quick */
     void (*progress)(void *state, const char *what, uint64_t done, uint64_t total); /* may be NULL */
     void (*log)(void *state, const char *message);                                  /* may be NULL */
+    uint64_t (*clock_ns)(void *state); /* may be NULL; only fills `seconds` in results */
     void *callback_state;
     pb_stop stopped; /* the first answer of stop that was not PB_GO_ON */
 

@@ -56,6 +56,22 @@ pb_status pbi_tick(pb_context *ctx, uint64_t ticks)
     return pbi_poll(ctx);
 }
 
+pbi_held pbi_hold(pb_context *ctx)
+{
+    pbi_held held = {ctx->stop, ctx->stopped, ctx->tick_limit};
+    ctx->stop = NULL;
+    ctx->stopped = PB_GO_ON;
+    ctx->tick_limit = 0;
+    return held;
+}
+
+void pbi_resume(pb_context *ctx, pbi_held held)
+{
+    ctx->stop = held.stop;
+    ctx->stopped = held.stopped;
+    ctx->tick_limit = held.tick_limit;
+}
+
 void pbi_progress(pb_context *ctx, const char *what, uint64_t done, uint64_t total)
 {
     if (ctx->progress)

@@ -14,6 +14,17 @@ pb_status pbi_poll(pb_context *ctx);
 /* Spend planning effort: PB_OK, PB_ELIMIT past the tick limit, PB_ECANCELLED. Ticks are deterministic: count
  * the same for the same input. */
 pb_status pbi_tick(pb_context *ctx, uint64_t ticks);
+
+/* Between hold and resume nothing asks to stop and no ticks run out: to finish and verify the best plan so far
+ * after a stop. */
+typedef struct pbi_held {
+    pb_stop (*stop)(void *state);
+    pb_stop stopped;
+    uint64_t tick_limit;
+} pbi_held;
+pbi_held pbi_hold(pb_context *ctx);
+void pbi_resume(pb_context *ctx, pbi_held held);
+
 void pbi_progress(pb_context *ctx, const char *what, uint64_t done, uint64_t total);
 
 #endif

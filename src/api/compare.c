@@ -1,0 +1,192 @@
+/* compare.c -- strategies side by side, and the least cap that is known to work. */
+#include "api/pipeline.h"
+
+#include "base/arena.h"
+#include "base/context.h"
+
+#include <string.h>
+
+typedef struct comparer {
+    pbi_job job;
+    const pb_game *base;
+    pb_arena *result;
+    pb_planned *rows;
+    size_t count, room;
+    uint32_t total;
+} comparer;
+
+static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
+{
+    void *rows = c->rows;
+    if (!pbi_arena_reserve(c->result, &rows, &c->room, c->count + 1, sizeof *c->rows))
+        return PB_ENOMEM;
+    c->rows = rows;
+    pb_game game = *c->base;
+    game.kind = kind;
+    pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
+    pb_status status = pbi_plan_row(&c->job, &game, spec, c->result, &c->rows[c->count]);
+    if (status == PB_OK)
+        c->count++;
+    return status;
+}
+
+/* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
+static const char *spec_end(const char *text)
+{
+    const char *end = text;
+    bool colon = false;
+    for (;; end++) {
+        if (*end == ':')
+            colon = true;
+        if (*end == '\0')
+            return end;
+        if (*end != ',')
+            continue;
+        size_t word = strcspn(end + 1, ",:=");
+        if (!colon || end[1 + word] != '=')
+            return end;
+    }
+}
+
+static pb_status compare_named(comparer *c, unsigned games, const char *only)
+{
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
+        for (const char *at = only; (games & kind) && *at && status == PB_OK;) {
+            const char *end = spec_end(at);
+            pbi_spec spec;
+            status = pbi_spec_parse(c->job.ctx, at, (size_t)(end - at), c->result, &spec);
+            if (status == PB_OK && (spec.row->games & kind))
+                status = add_row(c, (pb_game_kind)kind, &spec);
+            at = *end ? end + 1 : end;
+        }
+    return status;
+}
+
+static pb_status compare_all(comparer *c, unsigned games)
+{
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+        for (uint32_t i = 0; i < count; i++)
+            c->total += (games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
+        for (uint32_t i = 0; i < count && status == PB_OK; i++)
+            if ((games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO)
+                status = add_row(c, (pb_game_kind)kind, &(pbi_spec){.row = &rows[i]});
+    return status;
+}
+
+pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
+                     pb_arena *result, pb_comparison *out)
+{
+    comparer c = {.base = base, .result = result};
+    ctx->stopped = PB_GO_ON;
+    pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
+    if (status == PB_OK)
+        status = only ? compare_named(&c, games, only) : compare_all(&c, games);
+    bool interrupted = status == PB_ECANCELLED;
+    if (status != PB_OK && !interrupted)
+        return status;
+    *out = (pb_comparison){c.rows, (uint32_t)c.count, UINT32_MAX, interrupted};
+    for (uint32_t i = 0; i < c.count; i++)
+        if (c.rows[i].certificate &&
+            (out->winner == UINT32_MAX || pbi_planned_better(&c.rows[i], &c.rows[out->winner])))
+            out->winner = i;
+    return PB_OK;
+}
+
+/* ---- least cap ---- */
+
+enum { SMALL_GRAPH = 20000 };
+
+typedef struct finder {
+    pbi_job job;
+    pb_game game;
+    pb_planned best; /* of the least peak so far */
+    pb_arena arena;  /* holds it */
+    bool any;
+} finder;
+
+/* Plan by every suitable row at the game's cap; keep the plan of the least peak. *found: one fits. */
+static pb_status try_cap(finder *f, uint64_t cap, bool *found)
+{
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    pb_status status = PB_OK;
+    *found = false;
+    f->game.cap = cap;
+    for (uint32_t i = 0; i < count && status == PB_OK && !*found; i++) {
+        bool slow = f->game.graph->node_count > SMALL_GRAPH && strcmp(rows[i].name, "last-use") != 0 &&
+                    strcmp(rows[i].name, "sqrt") != 0 && strcmp(rows[i].name, "eager-uncompute") != 0;
+        if (rows[i].strength == PB_PORTFOLIO || !(rows[i].games & (unsigned)f->game.kind) || slow)
+            continue;
+        pb_planned now;
+        pb_arena arena;
+        pb_arena_init(&arena, f->job.ctx);
+        status = pbi_plan_row(&f->job, &f->game, &(pbi_spec){.row = &rows[i]}, &arena, &now);
+        bool better = status == PB_OK && now.certificate &&
+                      (!f->any || now.schedule.metrics.peak < f->best.schedule.metrics.peak);
+        if (better) {
+            if (f->any)
+                pb_arena_release(&f->arena);
+            f->arena = arena;
+            f->best = now;
+            f->any = true;
+        } else {
+            pb_arena_release(&arena);
+        }
+        *found = cap != PB_UNLIMITED && f->any && f->best.schedule.metrics.peak <= cap;
+    }
+    return status;
+}
+
+/* The least peak of any strategy without a cap, then halving between it and the proved least. */
+static pb_status find_least(finder *f, const pb_bounds *bounds)
+{
+    bool found;
+    pb_status status = try_cap(f, PB_UNLIMITED, &found);
+    uint64_t low = bounds->least_cap;
+    for (int round = 0; round < 24 && status == PB_OK && f->any; round++) {
+        uint64_t high = f->best.schedule.metrics.peak;
+        if (low >= high || (f->game.graph->node_count > SMALL_GRAPH && round >= 2))
+            break;
+        uint64_t cap = round == 0 ? low : low + (high - low) / 2;
+        status = try_cap(f, cap, &found);
+        if (!found)
+            low = cap + 1;
+    }
+    return status;
+}
+
+pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                       pb_planned *out)
+{
+    finder f = {.game = *game};
+    pb_bounds bounds;
+    ctx->stopped = PB_GO_ON;
+    f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
+    pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
+    if (status == PB_OK)
+        status = pb_bounds_make(ctx, &f.game, &bounds);
+    if (status == PB_OK)
+        status = find_least(&f, &bounds);
+    if (f.any && (status == PB_OK || status == PB_ECANCELLED)) {
+        /* The winner is planned once more, as it was, into the caller's arena. */
+        pbi_held held = pbi_hold(ctx);
+        pbi_spec spec = {.row = pb_strategy_find(f.best.schedule.strategy)};
+        for (uint32_t i = 0; i < f.best.schedule.option_count && i < PBI_SPEC_OPTIONS; i++)
+            spec.options[spec.option_count++] = f.best.schedule.options[i];
+        f.game.cap = f.best.game->cap;
+        status = pbi_plan_row(&f.job, &f.game, &spec, result, out);
+        pbi_resume(ctx, held);
+    } else if (status == PB_OK) {
+        pbi_spec spec = {.row = pb_strategy_find("auto")};
+        f.game.cap = bounds.least_cap;
+        status = pbi_plan_row(&f.job, &f.game, &spec, result, out);
+    }
+    if (f.any)
+        pb_arena_release(&f.arena);
+    return status;
+}

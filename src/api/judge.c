@@ -1,0 +1,80 @@
+/* judge.c -- schedules that came from elsewhere: replay them, measure them, check what they claim. */
+#include "pebble/api.h"
+
+#include "base/context.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
+                   pb_verdict *verdict, pb_metrics *metrics)
+{
+    *game = (pb_game){.graph = g, .kind = s->game, .cap = s->cap, .weights = s->weights, .tier_count = s->tier_count};
+    memcpy(game->tiers, s->tiers, sizeof game->tiers);
+    pb_status status = pb_verify(ctx, game, &s->moves, result, verdict);
+    if (status != PB_OK || !verdict->certificate)
+        return status;
+    status = pb_metrics_measure(ctx, verdict->certificate, metrics);
+    if (status == PB_OK && s->bound_kind != PB_BOUND_NONE)
+        metrics->gap = pb_metrics_gap(metrics->makespan, s->lower_bound);
+    return status;
+}
+
+static bool differs(char *text, size_t room, const char *name, const char *said, const char *is)
+{
+    snprintf(text, room, "%s: the file says %s, the replay %s", name, said, is);
+    return true;
+}
+
+static bool near_enough(double a, double b) { return fabs(a - b) <= 1e-9 * (1 + fabs(a) + fabs(b)); }
+
+bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, size_t room)
+{
+    const pb_metrics *f = &s->metrics;
+    uint32_t stated = !s->has_metrics ? 0 : s->metrics_stated ? s->metrics_stated : UINT32_MAX;
+    const struct {
+        uint32_t bit;
+        const char *name;
+        uint64_t said, is;
+    } whole[] = {
+        {PB_STATED_PEAK, "peak", f->peak, m->peak},
+        {PB_STATED_WORK, "work", f->work, m->work},
+        {PB_STATED_IO, "io", f->io, m->io},
+        {PB_STATED_MAKESPAN, "makespan", f->makespan, m->makespan},
+        {PB_STATED_RECOMPUTE, "recompute", f->recompute, m->recompute},
+        {PB_STATED_RECOMPUTE_COUNT, "recompute_count", f->recompute_count, m->recompute_count},
+        {PB_STATED_UNCOMPUTE, "uncompute", f->uncompute, m->uncompute},
+        {PB_STATED_MOVES, "moves", f->moves, m->moves},
+        {PB_STATED_DEPTH, "depth", f->depth, m->depth},
+    };
+    char said[PB_COST_TEXT], is[PB_COST_TEXT];
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if ((stated & whole[i].bit) && whole[i].said != whole[i].is) {
+            snprintf(said, sizeof said, "%" PRIu64, whole[i].said);
+            snprintf(is, sizeof is, "%" PRIu64, whole[i].is);
+            return differs(text, room, whole[i].name, said, is);
+        }
+    if ((stated & PB_STATED_FLUX) && pb_u128_compare(f->flux, m->flux) != 0) {
+        pb_u128_text(f->flux, said);
+        pb_u128_text(m->flux, is);
+        return differs(text, room, "flux", said, is);
+    }
+    if ((stated & PB_STATED_COST) && pb_u128_compare(f->cost, m->cost) != 0) {
+        pb_cost_text(f->cost, &s->weights, said);
+        pb_cost_text(m->cost, &s->weights, is);
+        return differs(text, room, "cost", said, is);
+    }
+    if ((stated & PB_STATED_OVERHEAD) && !near_enough(f->overhead, m->overhead)) {
+        snprintf(said, sizeof said, "%.9g", f->overhead);
+        snprintf(is, sizeof is, "%.9g", m->overhead);
+        return differs(text, room, "overhead", said, is);
+    }
+    if ((stated & PB_STATED_GAP) && s->bound_kind != PB_BOUND_NONE && !near_enough(f->gap, m->gap)) {
+        snprintf(said, sizeof said, "%.9g", f->gap);
+        snprintf(is, sizeof is, "%.9g", m->gap);
+        return differs(text, room, "gap", said, is);
+    }
+    return false;
+}

@@ -1,0 +1,310 @@
+/* pipeline.c -- the only place where the stages meet: plan, verify, measure, bound.
+ *
+ * Nothing leaves here that the verifier has not replayed. `optimal` is claimed for a plan whose cost meets a
+ * proved bound, `infeasible` where a proved bound passes the cap, or where an exact strategy says so.
+ */
+#include "api/pipeline.h"
+
+#include "base/context.h"
+#include "plan/strategy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t clock_of(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
+
+static bool has_plan(const pb_planned *p) { return p->certificate != NULL; }
+
+bool pbi_planned_better(const pb_planned *a, const pb_planned *b)
+{
+    if (!has_plan(a) || !has_plan(b))
+        return has_plan(a) && !has_plan(b);
+    const pb_metrics *x = &a->schedule.metrics, *y = &b->schedule.metrics;
+    int order = pb_u128_compare(x->cost, y->cost);
+    if (order)
+        return order < 0;
+    if (x->makespan != y->makespan)
+        return x->makespan < y->makespan;
+    return x->peak != y->peak ? x->peak < y->peak : x->moves < y->moves;
+}
+
+pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request)
+{
+    uint32_t count;
+    const pb_policy *policies = pb_policies(&count);
+    bool known = !request->policy;
+    for (uint32_t i = 0; i < count && !known; i++)
+        known = strcmp(policies[i].name, request->policy) == 0;
+    if (!known)
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", request->policy);
+    *job = (pbi_job){.ctx = ctx, .request = request};
+    return pb_graph_hash(ctx, g, job->hash);
+}
+
+static pb_status answer(pb_planned *out, pb_arena *result, pb_outcome outcome, const char *text)
+{
+    out->schedule.outcome = outcome;
+    out->schedule.reason = pb_arena_text(result, text, strlen(text));
+    return out->schedule.reason ? PB_OK : PB_ENOMEM;
+}
+
+/* Everything that is known of a schedule before it is planned. */
+static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                                 pb_planned *out)
+{
+    pb_schedule *s = &out->schedule;
+    pb_game *copy = pb_arena_alloc(result, 1, sizeof *copy);
+    if (!copy)
+        return PB_ENOMEM;
+    *copy = *game;
+    *out = (pb_planned){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
+    s->graph_name = game->graph->name;
+    memcpy(s->graph_hash, job->hash, sizeof s->graph_hash);
+    s->game = game->kind;
+    s->cap = game->cap;
+    s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
+    memcpy(s->tiers, game->tiers, sizeof s->tiers);
+    s->weights = game->weights;
+    s->strategy = spec->row->name;
+    s->seed = job->request->seed;
+    s->ticks = job->ctx->tick_limit;
+    s->threads = job->request->threads ? job->request->threads : 1;
+    s->version = PB_VERSION;
+    pb_moves_init(&s->moves, result);
+    return PB_OK;
+}
+
+/* Proved infeasibility, before any planning. *proved tells. */
+static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_arena *result, pb_planned *out,
+                                bool *proved)
+{
+    char text[300];
+    *proved = true;
+    if (b->impossible) {
+        snprintf(text, sizeof text, "%.80s is given in slow memory, which the %s game does not have",
+                 pb_graph_name(game->graph, b->impossible_at), pb_game_kind_name(game->kind));
+        return answer(out, result, PB_INFEASIBLE, text);
+    }
+    if (game->cap < b->least_cap) {
+        if (b->least_at == PB_NO_NODE)
+            snprintf(text, sizeof text, "the %s alone needs %" PRIu64 ", %" PRIu64 " over the cap", b->least_why,
+                     b->least_cap, b->least_cap - game->cap);
+        else
+            snprintf(text, sizeof text, "computing %.80s alone needs %" PRIu64 ", %" PRIu64 " over the cap",
+                     pb_graph_name(game->graph, b->least_at), b->least_cap, b->least_cap - game->cap);
+        return answer(out, result, PB_INFEASIBLE, text);
+    }
+    *proved = false;
+    return PB_OK;
+}
+
+/* Replay and measure plan->moves; claim what is proved. */
+static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+{
+    pb_schedule *s = &out->schedule;
+    pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
+    if (!moves)
+        return PB_ENOMEM;
+    *moves = plan->moves;
+    pb_verdict verdict;
+    pb_status status = pb_verify(ctx, out->game, moves, result, &verdict);
+    if (status != PB_OK)
+        return status;
+    if (!verdict.certificate) {
+        char text[300];
+        pb_verdict_text(out->game, moves, &verdict, text, sizeof text);
+        return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
+                        pb_rule_name(verdict.rule));
+    }
+    status = pb_metrics_measure(ctx, verdict.certificate, &s->metrics);
+    if (status != PB_OK)
+        return status;
+    s->moves = *moves;
+    s->has_metrics = true;
+    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, b->makespan);
+    bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;
+    s->outcome = meets || plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
+    out->certificate = verdict.certificate;
+    return PB_OK;
+}
+
+/* What the strategy said, into the answer. */
+static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+{
+    pb_option *options = pb_arena_alloc(result, plan->option_count, sizeof *options);
+    if (!options)
+        return PB_ENOMEM;
+    memcpy(options, plan->options, plan->option_count * sizeof *options);
+    out->schedule.options = options;
+    out->schedule.option_count = plan->option_count;
+    out->schedule.policy = plan->policy;
+    out->failed_step = plan->failed_step;
+    out->failed_node = plan->failed_node;
+    out->failed_need = plan->failed_need;
+    if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL)
+        return certify(ctx, b, plan, result, out);
+    return answer(out, result, plan->outcome, plan->reason ? plan->reason : "no plan was found");
+}
+
+/* ---- portfolios: rows are planned in arenas of their own, the best is kept ---- */
+
+typedef struct portfolio {
+    const pbi_job *job;
+    const pb_game *game;
+    pb_planned best;
+    pb_arena arena; /* of the best */
+    bool any;
+} portfolio;
+
+static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bool *better)
+{
+    portfolio *p = state;
+    pbi_spec spec = {.row = row};
+    pb_planned now;
+    pb_arena arena;
+    pb_arena_init(&arena, p->job->ctx);
+    pb_status status = pbi_plan_row(p->job, p->game, &spec, &arena, &now);
+    *better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
+    if (*better) {
+        if (p->any)
+            pb_arena_release(&p->arena);
+        p->best = now;
+        p->arena = arena;
+        p->any = true;
+        plan->outcome = now.schedule.outcome;
+    } else {
+        pb_arena_release(&arena);
+    }
+    return status == PB_OK ? pbi_poll(p->job->ctx) : status;
+}
+
+/* Moves, options and texts of the portfolio's best into `plan`, which lives in the result's arena. */
+static pb_status take_best(const portfolio *p, pbi_plan *plan)
+{
+    const pb_schedule *s = &p->best.schedule;
+    pb_status status = PB_OK;
+    plan->moves.move = pb_arena_alloc(plan->arena, (size_t)s->moves.count, sizeof *s->moves.move);
+    plan->moves.extra = pb_arena_alloc(plan->arena, s->moves.extra_count, sizeof *s->moves.extra);
+    if (!plan->moves.move || !plan->moves.extra)
+        return PB_ENOMEM;
+    plan->moves.count = plan->moves.room = s->moves.count;
+    plan->moves.extra_count = plan->moves.extra_room = s->moves.extra_count;
+    if (s->moves.count)
+        memcpy(plan->moves.move, s->moves.move, (size_t)s->moves.count * sizeof *s->moves.move);
+    if (s->moves.extra_count)
+        memcpy(plan->moves.extra, s->moves.extra, s->moves.extra_count * sizeof *s->moves.extra);
+    plan->outcome = s->outcome;
+    plan->policy = s->policy; /* policy and keys are constants of the library */
+    plan->strategy = s->strategy;
+    for (uint32_t i = 0; i < s->option_count && status == PB_OK; i++)
+        status = pbi_plan_record(plan, s->options[i].key, s->options[i].value);
+    return status;
+}
+
+static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi_spec *spec, const pb_bounds *bounds,
+                              pbi_plan *plan)
+{
+    portfolio p = {.job = job, .game = game};
+    bool takes = spec->row->takes_policy || spec->row->strength == PB_PORTFOLIO;
+    pbi_plan_options options = {
+        .policy = spec->policy ? spec->policy
+                  : takes      ? job->request->policy
+                               : NULL,
+        .seed = job->request->seed,
+        .threads = job->request->threads ? job->request->threads : 1,
+        .options = spec->options,
+        .option_count = spec->option_count,
+        .bounds = bounds,
+        .try_row = try_row,
+        .try_state = &p,
+    };
+    pb_request inner = *job->request; /* a policy named in the spec holds for the portfolio's rows too */
+    inner.policy = options.policy;
+    pbi_job inner_job = *job;
+    inner_job.request = &inner;
+    p.job = &inner_job;
+    pb_status status = pbi_strategy_function(spec->row)(job->ctx, game, &options, plan);
+    if (p.any) {
+        if (status == PB_OK)
+            status = take_best(&p, plan);
+        pb_arena_release(&p.arena);
+    }
+    return status;
+}
+
+/* A limit or the clock ended planning with nothing to show: an answer, not an error. */
+static bool is_answer(const pb_context *ctx, pb_status status)
+{
+    return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
+}
+
+static pb_status plan_inner(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                            pb_planned *out)
+{
+    pb_context *ctx = job->ctx;
+    pb_bounds bounds;
+    pbi_plan plan;
+    bool proved;
+    pb_status status = pb_bounds_make(ctx, game, &bounds);
+    if (status != PB_OK)
+        return status;
+    out->schedule.bound_kind = PB_BOUND_FREE_ORDER;
+    out->schedule.lower_bound = bounds.makespan;
+    out->schedule.has_cost_bound = bounds.has_cost && (game->weights.alpha || game->weights.beta);
+    out->schedule.cost_bound = bounds.cost;
+    status = check_feasible(game, &bounds, result, out, &proved);
+    if (status != PB_OK || proved)
+        return status;
+    pbi_plan_reset(&plan, result);
+    status = run_strategy(job, game, spec, &bounds, &plan);
+    if (status != PB_OK)
+        return status;
+    if (plan.strategy)
+        out->schedule.strategy = plan.strategy;
+    pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
+    status = conclude(ctx, &bounds, &plan, result, out);
+    pbi_resume(ctx, held);
+    return status;
+}
+
+pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+{
+    pb_context *ctx = job->ctx;
+    uint64_t start = clock_of(ctx);
+    pb_status status = fill_provenance(job, game, spec, result, out);
+    if (status != PB_OK)
+        return status;
+    ctx->ticks = 0;
+    if (!(spec->row->games & (unsigned)game->kind)) {
+        char text[120];
+        snprintf(text, sizeof text, "does not apply: %s does not play the %s game", spec->row->name,
+                 pb_game_kind_name(game->kind));
+        status = answer(out, result, PB_GAVE_UP, text);
+    } else {
+        status = plan_inner(job, game, spec, result, out);
+    }
+    if (is_answer(ctx, status))
+        status = answer(out, result, PB_GAVE_UP, ctx->error.message);
+    out->seconds = (double)(clock_of(ctx) - start) * 1e-9;
+    return status;
+}
+
+pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
+{
+    pbi_job job;
+    pbi_spec spec;
+    pb_planned planned;
+    const char *text = request->strategy ? request->strategy : "auto";
+    ctx->stopped = PB_GO_ON;
+    pb_status status = pbi_spec_parse(ctx, text, strlen(text), result, &spec);
+    if (status == PB_OK)
+        status = pbi_job_init(&job, ctx, game->graph, request);
+    if (status == PB_OK && request->policy && !spec.row->takes_policy && spec.row->strength != PB_PORTFOLIO)
+        status = pbi_fail(ctx, PB_EINVAL, "strategy %s takes no policy; demand does", spec.row->name);
+    if (status == PB_OK)
+        status = pbi_plan_row(&job, game, &spec, result, &planned);
+    if (status == PB_OK)
+        *out = planned;
+    return status;
+}

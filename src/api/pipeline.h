@@ -1,0 +1,35 @@
+/* pipeline.h -- what the files of the pipeline share. */
+#ifndef PBI_PIPELINE_H
+#define PBI_PIPELINE_H
+
+#include "pebble/api.h"
+
+enum { PBI_SPEC_OPTIONS = 16 };
+
+/* "every-k:k=10" taken apart. */
+typedef struct pbi_spec {
+    const pb_strategy *row;
+    const char *policy; /* from `policy=...` inside the spec, else NULL */
+    pb_option options[PBI_SPEC_OPTIONS];
+    uint32_t option_count;
+} pbi_spec;
+
+/* Texts are copied to `arena`. PB_EUNKNOWN, PB_EINVAL with a sentence. */
+pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_arena *arena, pbi_spec *out);
+
+/* What all plans of one call have in common. */
+typedef struct pbi_job {
+    pb_context *ctx;
+    const pb_request *request;
+    char hash[PB_HASH_TEXT];
+} pbi_job;
+pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
+
+/* Plan, verify and measure by one row. PB_OK with gave_up is an answer. */
+pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                       pb_planned *out);
+
+/* Does plan a beat plan b under the weights? Plans that found nothing never do. */
+bool pbi_planned_better(const pb_planned *a, const pb_planned *b);
+
+#endif

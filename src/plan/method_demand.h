@@ -1,0 +1,18 @@
+/* method_demand.h -- demand-driven planning under a cap, one function a family of games. */
+#ifndef PBI_METHOD_DEMAND_H
+#define PBI_METHOD_DEMAND_H
+
+#include "plan/method_evict.h"
+
+typedef struct pbi_demand_options {
+    pbi_policy policy;
+    uint64_t seed, limit;
+} pbi_demand_options;
+
+/* remat and tiered: an evicted value is freed, or stored where loading it back is cheaper than remaking it. */
+pb_status pbi_demand_forward(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_plan *plan);
+/* reversible: an evicted value is uncomputed, which needs its inputs. */
+pb_status pbi_demand_reversible(pb_context *ctx, const pb_game *game, const pbi_demand_options *options,
+                                pbi_plan *plan);
+
+#endif

@@ -1,0 +1,108 @@
+/* strategy.c -- the table of strategies, their options, and how they give up. */
+#include "plan/strategy.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const pb_strategy rows[] = {
+#define STRATEGY(id, name, games, strength, policy, summary, options) {name, games, strength, summary, options, policy},
+#include "plan/strategies.def"
+#undef STRATEGY
+};
+
+static const pbi_plan_function functions[] = {
+#define STRATEGY(id, name, games, strength, policy, summary, options) pbi_plan_##id,
+#include "plan/strategies.def"
+#undef STRATEGY
+};
+
+const pb_strategy *pb_strategies(uint32_t *count)
+{
+    *count = sizeof rows / sizeof *rows;
+    return rows;
+}
+
+const pb_strategy *pb_strategy_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+pbi_plan_function pbi_strategy_function(const pb_strategy *row) { return functions[row - rows]; }
+
+const char *pbi_option_find(const pbi_plan_options *options, const char *key)
+{
+    const char *value = NULL;
+    for (uint32_t i = 0; i < options->option_count; i++)
+        if (strcmp(options->options[i].key, key) == 0)
+            value = options->options[i].value;
+    return value;
+}
+
+pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
+                            uint64_t most, uint64_t standard, uint64_t *out)
+{
+    const char *text = pbi_option_find(options, key);
+    uint64_t value = standard;
+    if (text && strcmp(text, "auto") != 0 &&
+        (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most))
+        return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number from %" PRIu64 " to %" PRIu64 ", not \"%.40s\"", key,
+                        least, most, text);
+    *out = value;
+    return PB_OK;
+}
+
+pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value)
+{
+    char *copy = pb_arena_text(plan->arena, value, strlen(value));
+    if (!copy || plan->option_count == PBI_MAX_OPTIONS)
+        return PB_ENOMEM;
+    plan->options[plan->option_count++] = (pb_option){key, copy};
+    return PB_OK;
+}
+
+pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return pbi_plan_record(plan, key, text);
+}
+
+pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    plan->outcome = PB_GAVE_UP;
+    plan->reason = pb_arena_text(plan->arena, text, strlen(text));
+    return plan->reason ? PB_OK : PB_ENOMEM;
+}
+
+pb_status pbi_plan_over_cap(pbi_plan *plan, const pb_game *game, pb_step step, const char *word, pb_node v,
+                            uint64_t need)
+{
+    plan->failed_step = step;
+    plan->failed_node = v;
+    plan->failed_need = need;
+    return pbi_plan_give_up(plan,
+                            "does not fit: move %" PRIu64 " (%s %.60s) needs %" PRIu64 ", %" PRIu64 " over the cap",
+                            step, word, pb_graph_name(game->graph, v), need, need - game->cap);
+}
+
+void pbi_plan_reset(pbi_plan *plan, pb_arena *arena)
+{
+    memset(plan, 0, sizeof *plan);
+    plan->arena = arena;
+    pb_moves_init(&plan->moves, arena);
+    plan->failed_step = UINT64_MAX;
+    plan->failed_node = PB_NO_NODE;
+}

@@ -1,0 +1,79 @@
+/* strategy.h -- what every strategy is given and what it answers. One file and one row add a strategy:
+ *
+ *     pb_status pbi_plan_frontier(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
+ *                                 pbi_plan *plan);
+ *
+ * A strategy appends moves to plan->moves and sets plan->outcome to PB_FOUND, or leaves PB_GAVE_UP and says
+ * why. It may also return PB_ELIMIT or PB_ECANCELLED when it has nothing to show. The pipeline verifies
+ * what comes back and adds bounds, metrics and claims of optimality.
+ */
+#ifndef PBI_STRATEGY_H
+#define PBI_STRATEGY_H
+
+#include "pebble/bound.h"
+#include "pebble/plan.h"
+#include "pebble/schedule.h"
+
+enum { PBI_MAX_OPTIONS = 16 };
+
+typedef struct pbi_plan {
+    pb_arena *arena; /* for texts that stay with the plan */
+    pb_moves moves;
+    pb_outcome outcome;
+    const char *reason;
+    pb_step failed_step; /* the move that could not fit, UINT64_MAX for none */
+    pb_node failed_node;
+    uint64_t failed_need; /* memory it needed */
+
+    /* What the plan was really made with; recorded, so that the same words give the same plan again. */
+    pb_option options[PBI_MAX_OPTIONS];
+    uint32_t option_count;
+    const char *policy;   /* NULL: none was used */
+    const char *strategy; /* set by a portfolio to the row that won, else NULL */
+} pbi_plan;
+
+typedef struct pbi_plan_options {
+    const char *policy; /* NULL: the strategy chooses */
+    uint64_t seed;
+    uint32_t threads;
+    const pb_option *options; /* known keys only: the pipeline has checked them against the row */
+    uint32_t option_count;
+    const pb_bounds *bounds; /* of this game */
+
+    /* For portfolios: plan the same game by another row and get a verified plan back; *better tells whether it
+     * beats, under the weights, what the portfolio has kept so far, and then it is kept in `plan`. */
+    pb_status (*try_row)(void *state, const pb_strategy *row, pbi_plan *plan, bool *better);
+    void *try_state;
+} pbi_plan_options;
+
+typedef pb_status (*pbi_plan_function)(pb_context *, const pb_game *, const pbi_plan_options *, pbi_plan *);
+
+#define STRATEGY(id, name, games, strength, policy, summary, options) \
+    pb_status pbi_plan_##id(pb_context *, const pb_game *, const pbi_plan_options *, pbi_plan *);
+#include "plan/strategies.def"
+#undef STRATEGY
+
+/* The function of a row of pb_strategies(). */
+pbi_plan_function pbi_strategy_function(const pb_strategy *row);
+
+/* An option's value, or NULL. */
+const char *pbi_option_find(const pbi_plan_options *options, const char *key);
+/* A whole number within bounds, or `standard` when the key is absent or its value is "auto".
+ * PB_EINVAL with a sentence otherwise. */
+pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
+                            uint64_t most, uint64_t standard, uint64_t *out);
+
+/* Record an option with the plan. */
+pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value);
+pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value);
+
+/* Give up with a sentence (printf style). Returns PB_OK, or PB_ENOMEM. */
+pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...);
+/* Give up because move `step` on node v needs `need`. */
+pb_status pbi_plan_over_cap(pbi_plan *plan, const pb_game *game, pb_step step, const char *word, pb_node v,
+                            uint64_t need);
+
+/* Forget what was planned, keep the arena. */
+void pbi_plan_reset(pbi_plan *plan, pb_arena *arena);
+
+#endif
