@@ -7,13 +7,15 @@ FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.c' '*.h')
 CLANG_FORMAT = $(shell command -v clang-format-14 || echo clang-format)
 
-.PHONY: all deps demo test test-long bench fuzz install uninstall format clean help
+.PHONY: all needs deps demo test test-long bench fuzz install uninstall format clean help
 
 all: build/build.ninja
-	@cmake --build build --target pebble pebble_shared pebble_static
+	@cmake --build build --target pebble pebble_shared pebble_static pebble_pages
 
-build/build.ninja: CMakePresets.json
+needs:
 	@tools/deps build
+
+build/build.ninja: CMakePresets.json | needs
 	@cmake --preset release --log-level=WARNING >/dev/null
 	@touch $@
 

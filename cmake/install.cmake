@@ -28,11 +28,21 @@ install(FILES ${CMAKE_BINARY_DIR}/cmake/pebble.pc DESTINATION ${CMAKE_INSTALL_LI
 install(DIRECTORY include/pebble DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 
+# The command writes its own manual page and completions, so that they cannot fall behind it.
 if(TARGET pebble)
   install(TARGETS pebble RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES docs/pebble.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES apps/completions/pebble.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-          RENAME pebble)
-  install(FILES apps/completions/pebble.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _pebble)
-  install(FILES apps/completions/pebble.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  if(NOT CMAKE_CROSSCOMPILING)
+    foreach(form man bash zsh fish)
+      set(page ${CMAKE_BINARY_DIR}/share/pebble.${form})
+      add_custom_command(OUTPUT ${page} COMMAND pebble help --as ${form} > ${page} DEPENDS pebble VERBATIM)
+      list(APPEND pages ${page})
+    endforeach()
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share)
+    add_custom_target(pebble_pages ALL DEPENDS ${pages})
+    set(share ${CMAKE_INSTALL_DATADIR})
+    install(FILES ${CMAKE_BINARY_DIR}/share/pebble.man DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 RENAME pebble.1)
+    install(FILES ${CMAKE_BINARY_DIR}/share/pebble.bash DESTINATION ${share}/bash-completion/completions RENAME pebble)
+    install(FILES ${CMAKE_BINARY_DIR}/share/pebble.zsh DESTINATION ${share}/zsh/site-functions RENAME _pebble)
+    install(FILES ${CMAKE_BINARY_DIR}/share/pebble.fish DESTINATION ${share}/fish/vendor_completions.d)
+  endif()
 endif()
