@@ -61,11 +61,16 @@ const pb_graph *instance_make(pb_context *ctx, pb_arena *arena, const char *spec
 
 bool instance_wanted(const bench *b, const char *name) { return !b->only || strstr(name, b->only); }
 
+uint64_t percent_of(uint64_t whole, unsigned percent)
+{
+    return whole / 100 * percent + (whole % 100 * percent + 99) / 100;
+}
+
 uint64_t percent_cap(pb_context *ctx, const pb_graph *g, unsigned percent)
 {
     uint64_t peak = 0;
     must(ctx, pb_graph_written_peak(ctx, g, &peak), "written peak");
-    return peak / 100 * percent + (peak % 100 * percent + 99) / 100;
+    return percent_of(peak, percent);
 }
 
 static pb_stop stop_at(void *state) { return now_seconds() > *(double *)state ? PB_STOP_TIME : PB_GO_ON; }

@@ -34,7 +34,9 @@ void must(const pb_context *ctx, pb_status status, const char *what);
 const pb_graph *instance_make(pb_context *ctx, pb_arena *arena, const char *spec);
 bool instance_wanted(const bench *b, const char *name);
 
-/* ceil(percent of the graph's written peak). */
+/* Rounded up. */
+uint64_t percent_of(uint64_t whole, unsigned percent);
+/* Of the graph's written peak, rounded up. */
 uint64_t percent_cap(pb_context *ctx, const pb_graph *g, unsigned percent);
 
 /* One plan under the limits of the benchmark. */
