@@ -89,7 +89,7 @@ static void draw_row(plot *p, uint32_t row)
     if (row + 1 == p->rows && !p->cap_line)
         quantity(p, p->top, text);
     else if (middle)
-        quantity(p, p->top / p->rows * (row + 1), text);
+        quantity(p, (uint64_t)((double)p->top * (row + 1) / p->rows), text);
     label(p, text, text[0] ? p->marks->tick : p->marks->wall);
     ink(p, "36");
     uint32_t used = p->columns; /* no blanks at the end of the line */

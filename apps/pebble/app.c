@@ -1,0 +1,84 @@
+/* app.c -- see app.h. */
+#include "app.h"
+
+#include "commands.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void speak(app *a, const char *format, va_list args)
+{
+    progress_clear(&a->progress);
+    fflush(stdout);
+    fputs("pebble: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+exit_code app_fail(app *a, exit_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    speak(a, format, args);
+    va_end(args);
+    return code;
+}
+
+exit_code app_usage(app *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    speak(a, format, args);
+    va_end(args);
+    if (a->command)
+        fprintf(stderr, "Try `pebble %s --help`.\n", a->command->name);
+    else
+        fputs("Try `pebble help`.\n", stderr);
+    return EXIT_USAGE;
+}
+
+void app_note(app *a, const char *format, ...)
+{
+    if (app_option(a, OPT_QUIET))
+        return;
+    va_list args;
+    va_start(args, format);
+    speak(a, format, args);
+    va_end(args);
+}
+
+exit_code app_status(app *a, pb_status status)
+{
+    const char *sentence = a->ctx.error.message[0] ? a->ctx.error.message : pb_status_text(status);
+    switch (status) {
+    case PB_OK: return EXIT_DONE;
+    case PB_ECANCELLED:
+        if (a->progress.stopped == PB_STOP_TIME)
+            return app_fail(a, EXIT_NOTHING, "the time is up, and nothing was found yet");
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+    case PB_ELIMIT: return app_fail(a, EXIT_NOTHING, "%s", sentence);
+    case PB_EUNKNOWN:
+    case PB_EINVAL: return app_usage(a, "%s", sentence);
+    default: return app_fail(a, EXIT_FAILED, "%s", sentence);
+    }
+}
+
+bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
+{
+    const char *text = app_option(a, id);
+    char *end;
+    *out = standard;
+    if (!text)
+        return true;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno == ERANGE) {
+        app_usage(a, "--%s: `%s` is not a whole number from 0 to 18446744073709551615", option_specs[id].name, text);
+        return false;
+    }
+    *out = value;
+    return true;
+}

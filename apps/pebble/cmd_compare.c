@@ -1,0 +1,293 @@
+/* cmd_compare.c -- pebble compare: every strategy side by side, and the winner. */
+#include "commands.h"
+#include "figures.h"
+#include "files.h"
+#include "json_print.h"
+#include "settings.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PLOT_HEIGHT = 9, DIGITS = 9 };
+
+typedef struct contest {
+    pb_game base;
+    unsigned games;
+    pb_request request;
+    pb_comparison result;
+    uint64_t written_peak;
+    bool uncomputes, transfers; /* columns that some rows fill */
+} contest;
+
+static exit_code prepare(app *a, contest *c)
+{
+    bool game_given, tiers_given;
+    pb_game_kind kind = PB_GAME_REMAT;
+    exit_code code = read_graph(a, a->opts.positional[0], &c->base.graph);
+    if (code != EXIT_DONE)
+        return code;
+    const pb_graph *g = c->base.graph;
+    if (!setting_game(a, &kind, &game_given) || !setting_tiers(a, g, &c->base, &tiers_given) ||
+        !setting_size(a, OPT_CAP, g, &c->base.cap) || !setting_weights(a, &c->base.weights) ||
+        !setting_request(a, &c->request))
+        return EXIT_USAGE;
+    if (game_given && tiers_given && kind != PB_GAME_TIERED)
+        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(kind));
+    c->games = game_given ? (unsigned)kind : PB_GAME_REMAT | PB_GAME_REVERSIBLE | (tiers_given ? PB_GAME_TIERED : 0u);
+    if ((c->games & PB_GAME_TIERED) && !tiers_given) {
+        c->base.tier_count = 1;
+        c->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+    }
+    c->base.kind = kind;
+    pb_status status = pb_graph_written_peak(&a->ctx, g, &c->written_peak);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
+}
+
+static void short_u64(uint64_t value, char *text) { short_number((pb_u128){0, value}, DIGITS, text); }
+
+/* The columns of this comparison; returns how many. */
+static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
+{
+    int count = 0;
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        const pb_planned *p = &c->result.rows[i];
+        c->uncomputes |= p->certificate && p->schedule.game == PB_GAME_REVERSIBLE;
+        c->transfers |= p->certificate && p->schedule.game == PB_GAME_TIERED;
+    }
+    columns[count++] = (table_column){"", false};
+    columns[count++] = (table_column){"strategy", false};
+    columns[count++] = (table_column){"game", false};
+    columns[count++] = (table_column){"outcome", false};
+    columns[count++] = (table_column){"peak", true};
+    columns[count++] = (table_column){"work", true};
+    if (c->transfers)
+        columns[count++] = (table_column){"io", true};
+    columns[count++] = (table_column){"recompute", true};
+    if (c->uncomputes)
+        columns[count++] = (table_column){"uncompute", true};
+    columns[count++] = (table_column){"flux", true};
+    columns[count++] = (table_column){"moves", true};
+    columns[count++] = (table_column){"cost", true};
+    columns[count++] = (table_column){"gap", true};
+    return count;
+}
+
+static bool found_row(app *a, table *t, const contest *c, const pb_planned *p, bool winner)
+{
+    enum { PEAK, WORK, IO, RECOMPUTE, UNCOMPUTE, FLUX, MOVES, COST, GAP, FIGURES };
+    const pb_metrics *m = &p->schedule.metrics;
+    char name[FIGURE_ROOM], text[FIGURES][FIGURE_ROOM];
+    const char *cells[MAX_COLUMNS];
+    int count = 0;
+    strategy_text(&p->schedule, name);
+    pb_quantity_text(m->peak, c->base.graph->size_unit, text[PEAK], FIGURE_ROOM);
+    short_u64(m->work, text[WORK]);
+    short_u64(m->io, text[IO]);
+    short_u64(m->recompute, text[RECOMPUTE]);
+    short_u64(m->uncompute, text[UNCOMPUTE]);
+    short_number(m->flux, DIGITS, text[FLUX]);
+    short_u64(m->moves, text[MOVES]);
+    if (p->schedule.weights.digits)
+        pb_cost_text(m->cost, &p->schedule.weights, text[COST]);
+    else
+        short_number(m->cost, DIGITS, text[COST]);
+    text[GAP][0] = '\0';
+    if (m->gap >= 0)
+        percent_text(m->gap, text[GAP]);
+    cells[count++] = !winner ? "" : a->unicode ? "★" : "*";
+    cells[count++] = name;
+    cells[count++] = pb_game_kind_name(p->schedule.game);
+    cells[count++] = pb_outcome_name(p->schedule.outcome);
+    for (int f = 0; f < FIGURES; f++)
+        if ((f != IO || c->transfers) && (f != UNCOMPUTE || c->uncomputes))
+            cells[count++] = text[f];
+    return table_row(t, cells, winner ? "1;32" : NULL);
+}
+
+static bool failed_row(table *t, const contest *c, const pb_planned *p)
+{
+    char name[FIGURE_ROOM], reason[512];
+    strategy_text(&p->schedule, name);
+    reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
+    const char *cells[MAX_COLUMNS] = {"", name, pb_game_kind_name(p->schedule.game),
+                                      pb_outcome_name(p->schedule.outcome), reason};
+    return table_row(t, cells, "2");
+}
+
+static void print_winner(const app *a, const contest *c)
+{
+    const pb_planned *w = &c->result.rows[c->result.winner];
+    char name[FIGURE_ROOM], trade[512], text[768];
+    strategy_text(&w->schedule, name);
+    trade_text(&w->schedule, c->written_peak, trade, sizeof trade);
+    snprintf(text, sizeof text, "winner: %s in the %s game: %s", name, pb_game_kind_name(w->schedule.game), trade);
+    putchar('\n');
+    print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+/* What the program as written, or one that keeps everything, would look like beside the winner. */
+static const pb_planned *plain_row(const contest *c)
+{
+    static const char *const names[] = {"last-use", "cache-all"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (uint32_t i = 0; i < c->result.row_count; i++) {
+            const pb_planned *p = &c->result.rows[i];
+            if (i != c->result.winner && p->certificate && strcmp(p->schedule.strategy, names[n]) == 0)
+                return p;
+        }
+    return NULL;
+}
+
+static pb_status print_plots(app *a, const contest *c)
+{
+    const pb_planned *winner = &c->result.rows[c->result.winner], *plain = plain_row(c);
+    printf("\n%s\n", winner->schedule.strategy);
+    pb_status status = print_plot(a, winner->certificate, PLOT_HEIGHT);
+    if (status != PB_OK || !plain)
+        return status;
+    printf("\n%s\n", plain->schedule.strategy);
+    return print_plot(a, plain->certificate, PLOT_HEIGHT);
+}
+
+static void print_head(const contest *c)
+{
+    const pb_graph *g = c->base.graph;
+    char cap[FIGURE_ROOM], written[FIGURE_ROOM], weights[3][32];
+    amount_text(c->base.cap, g->size_unit, cap);
+    amount_text(c->written_peak, g->size_unit, written);
+    for (int i = 0; i < 3; i++)
+        pb_weight_text(&c->base.weights, i, weights[i]);
+    printf("%s: cap %s; as written it needs %s\n", g->name[0] ? g->name : "graph",
+           c->base.cap == PB_UNLIMITED ? "none" : cap, written);
+    printf("work in %s, cost with weights %s,%s,%s\n\n", g->cost_unit, weights[0], weights[1], weights[2]);
+}
+
+static pb_status print_text(app *a, contest *c)
+{
+    table_column columns[MAX_COLUMNS];
+    table t;
+    table_init(&t, &a->arena, columns, choose_columns(c, columns));
+    t.color = a->color;
+    t.width = a->width;
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        const pb_planned *p = &c->result.rows[i];
+        bool ok = p->certificate ? found_row(a, &t, c, p, i == c->result.winner) : failed_row(&t, c, p);
+        if (!ok)
+            return PB_ENOMEM;
+    }
+    print_head(c);
+    table_print(&t, stdout);
+    if (c->result.winner == UINT32_MAX) {
+        printf("\nno strategy fits\n");
+        return PB_OK;
+    }
+    print_winner(a, c);
+    return wants_plot(a) ? print_plots(a, c) : PB_OK;
+}
+
+static void print_json_row(const contest *c, const pb_planned *p)
+{
+    const pb_schedule *s = &p->schedule;
+    char reason[512];
+    printf("{\"strategy\":");
+    json_text(stdout, s->strategy);
+    printf(",\"game\":\"%s\",\"outcome\":\"%s\",\"reason\":", pb_game_kind_name(s->game), pb_outcome_name(s->outcome));
+    if (p->certificate) {
+        json_text(stdout, s->reason);
+    } else {
+        reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
+        json_text(stdout, reason);
+    }
+    fputs(",\"metrics\":", stdout);
+    if (p->certificate)
+        json_metrics(stdout, &s->metrics, &s->weights);
+    else
+        fputs("null", stdout);
+    fputs(",\"lower_bound\":", stdout);
+    if (s->bound_kind == PB_BOUND_NONE)
+        fputs("null", stdout);
+    else
+        json_u64(stdout, s->lower_bound);
+    fputs(",\"gap\":", stdout);
+    if (p->certificate && s->metrics.gap >= 0)
+        json_real(stdout, s->metrics.gap);
+    else
+        fputs("null", stdout);
+    fputs(",\"seconds\":", stdout);
+    json_real(stdout, p->seconds);
+    fputs(",\"bound_kind\":", stdout);
+    json_text(stdout, pb_bound_kind_name(s->bound_kind));
+    fputs(",\"options\":{", stdout);
+    for (uint32_t i = 0; i < s->option_count; i++) {
+        if (i)
+            putchar(',');
+        json_text(stdout, s->options[i].key);
+        putchar(':');
+        json_text(stdout, s->options[i].value);
+    }
+    fputs("}}", stdout);
+}
+
+static void print_json(const contest *c)
+{
+    const pb_planned *winner = c->result.winner == UINT32_MAX ? NULL : &c->result.rows[c->result.winner];
+    fputs("{\"graph\":", stdout);
+    json_text(stdout, c->base.graph->name);
+    fputs(",\"cap\":", stdout);
+    json_cap(stdout, c->base.cap);
+    fputs(",\"weights\":", stdout);
+    json_weights(stdout, &c->base.weights);
+    fputs(",\"winner\":", stdout);
+    json_text(stdout, winner ? winner->schedule.strategy : NULL);
+    fputs(",\"winner_game\":", stdout);
+    json_text(stdout, winner ? pb_game_kind_name(winner->schedule.game) : NULL);
+    fputs(",\"written_peak\":", stdout);
+    json_u64(stdout, c->written_peak);
+    fputs(",\"strategies\":[", stdout);
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        fputs(i ? ",\n" : "\n", stdout);
+        print_json_row(c, &c->result.rows[i]);
+    }
+    puts("\n]}");
+}
+
+/* Nothing fits: is that proved for every game that was played? */
+static exit_code nothing_fits(const contest *c)
+{
+    unsigned proved = 0;
+    for (uint32_t i = 0; i < c->result.row_count; i++)
+        if (c->result.rows[i].schedule.outcome == PB_INFEASIBLE)
+            proved |= (unsigned)c->result.rows[i].schedule.game;
+    return proved && (proved & c->games) == c->games ? EXIT_INFEASIBLE : EXIT_NOTHING;
+}
+
+exit_code cmd_compare(app *a)
+{
+    contest c = {.base = {.cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT}, .request = {.seed = 1, .threads = 1}};
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "compare takes one graph");
+    if (!app_option(a, OPT_CAP))
+        return missing_cap(a);
+    exit_code code = prepare(a, &c);
+    if (code != EXIT_DONE)
+        return code;
+    const char *only = c.request.strategy;
+    c.request.strategy = NULL;
+    progress_planning(&a->progress, true);
+    pb_status status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
+    progress_planning(&a->progress, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (app_option(a, OPT_JSON))
+        print_json(&c);
+    else
+        status = print_text(a, &c);
+    if (status != PB_OK && status != PB_EIO)
+        return app_status(a, status);
+    if (progress_interrupted()) {
+        app_note(a, "interrupted: the strategies that follow are missing");
+        return EXIT_INTERRUPTED;
+    }
+    return c.result.winner == UINT32_MAX ? nothing_fits(&c) : EXIT_DONE;
+}

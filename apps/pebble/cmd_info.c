@@ -1,0 +1,260 @@
+/* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
+#include "commands.h"
+#include "files.h"
+#include "json_print.h"
+#include "settings.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What is known of one game's least cap. */
+typedef struct least {
+    pb_game_kind kind;
+    pb_bounds bounds;
+    bool known; /* some plan shows a cap that works */
+    uint64_t cap;
+    const char *strategy;
+    const char *reason; /* why none is known */
+} least;
+
+typedef struct facts {
+    const pb_graph *g;
+    uint64_t written_peak, largest;
+    pb_node largest_at;
+    uint32_t given, byproducts, once, keep;
+    least games[3];
+    int game_count;
+} facts;
+
+static void gather(const pb_graph *g, facts *f)
+{
+    f->largest_at = PB_NO_NODE;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (f->largest_at == PB_NO_NODE || g->size[v] > f->largest) {
+            f->largest = g->size[v];
+            f->largest_at = v;
+        }
+        f->given += (g->flags[v] & PB_NODE_GIVEN) != 0;
+        f->byproducts += (g->flags[v] & PB_NODE_BYPRODUCT) != 0;
+        f->once += (g->flags[v] & PB_NODE_ONCE) != 0;
+        f->keep += (g->flags[v] & PB_NODE_KEEP) != 0;
+    }
+}
+
+static exit_code find_least(app *a, const pb_game *game, const pb_request *request, least *out)
+{
+    pb_planned planned;
+    out->kind = game->kind;
+    pb_status status = pb_bounds_make(&a->ctx, game, &out->bounds);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (out->bounds.impossible)
+        return EXIT_DONE;
+    progress_planning(&a->progress, true);
+    status = pb_least_cap(&a->ctx, game, request, &a->arena, &planned);
+    progress_planning(&a->progress, false);
+    if (status == PB_ECANCELLED || status == PB_ELIMIT) /* the time is up: what is known is still worth showing */
+        return EXIT_DONE;
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (planned.certificate) {
+        out->known = true;
+        out->cap = planned.schedule.metrics.peak;
+        out->strategy = planned.schedule.strategy;
+    } else {
+        out->reason = planned.schedule.reason;
+    }
+    return EXIT_DONE;
+}
+
+static exit_code find_all(app *a, facts *f)
+{
+    bool game_given, tiers_given;
+    pb_game_kind only = PB_GAME_REMAT;
+    pb_game game = {.graph = f->g, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+    pb_request request = {.seed = 1, .threads = 1};
+    if (!setting_game(a, &only, &game_given) || !setting_tiers(a, f->g, &game, &tiers_given) ||
+        !setting_request(a, &request))
+        return EXIT_USAGE;
+    if (game_given && only == PB_GAME_TIERED && !tiers_given) {
+        game.tier_count = 1;
+        game.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+    }
+    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED; bit *= 2) {
+        bool wanted = game_given ? bit == (unsigned)only : bit != PB_GAME_TIERED || tiers_given;
+        if (!wanted)
+            continue;
+        game.kind = (pb_game_kind)bit;
+        exit_code code = find_least(a, &game, &request, &f->games[f->game_count++]);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    return EXIT_DONE;
+}
+
+static void fact(const char *name, const char *value) { printf("  %-17s %s\n", name, value); }
+
+static void amount(uint64_t value, const char *unit, char *text, size_t room)
+{
+    size_t used = pb_quantity_text(value, unit, text, room);
+    if (used < room && strcmp(unit, "byte") != 0)
+        snprintf(text + used, room - used, " %.60s", unit);
+}
+
+static void print_shape(const facts *f)
+{
+    const pb_graph *g = f->g;
+    char text[256], number[96];
+    snprintf(text, sizeof text, "%s, %u deep", pb_shape_name(g->shape), (unsigned)g->max_depth);
+    fact("shape", text);
+    snprintf(text, sizeof text, "%u%s", (unsigned)g->target_count, g->targets_named ? "" : ", every sink");
+    fact("targets", text);
+    if (f->given || f->keep || f->once || f->byproducts) {
+        snprintf(text, sizeof text, "%u given, %u kept, %u computed once only, %u by-products", (unsigned)f->given,
+                 (unsigned)f->keep, (unsigned)f->once, (unsigned)f->byproducts);
+        fact("special", text);
+    }
+    amount(g->needed_cost, g->cost_unit, number, sizeof number);
+    snprintf(text, sizeof text, "%s for the %u nodes that are needed", number, (unsigned)g->needed_count);
+    fact("cost", text);
+    amount(g->total_size, g->size_unit, number, sizeof number);
+    int used = snprintf(text, sizeof text, "%s in all", number);
+    if (f->largest_at != PB_NO_NODE) {
+        amount(f->largest, g->size_unit, number, sizeof number);
+        used += snprintf(text + used, sizeof text - (size_t)used, ", the largest %s (%.60s)", number,
+                         pb_graph_name(g, f->largest_at));
+    }
+    if (g->fixed_size) {
+        amount(g->fixed_size, g->size_unit, number, sizeof number);
+        snprintf(text + used, sizeof text - (size_t)used, ", %s always in use", number);
+    }
+    fact("sizes", text);
+    amount(f->written_peak, g->size_unit, number, sizeof number);
+    snprintf(text, sizeof text, "%s, the 100 %% of --cap", number);
+    fact("peak as written", text);
+}
+
+static void why_text(const facts *f, const least *l, char *text, size_t room)
+{
+    if (l->bounds.least_at != PB_NO_NODE)
+        snprintf(text, room, "%s of %.40s", l->bounds.least_why, pb_graph_name(f->g, l->bounds.least_at));
+    else
+        snprintf(text, room, "%s", l->bounds.least_why ? l->bounds.least_why : "");
+}
+
+static void share_text(const facts *f, uint64_t cap, char *text, size_t room)
+{
+    if (f->written_peak)
+        snprintf(text, room, "%.1f %%", 100.0 * (double)cap / (double)f->written_peak);
+    else
+        text[0] = '\0';
+}
+
+static void print_text(app *a, const facts *f)
+{
+    static const table_column columns[] = {{"game", false},          {"proved least cap", true}, {"because of", false},
+                                           {"cap that works", true}, {"of written peak", true},  {"with", false}};
+    const pb_graph *g = f->g;
+    printf(a->color ? "\033[1m%s\033[0m: %u nodes, %u edges\n" : "%s: %u nodes, %u edges\n",
+           g->name[0] ? g->name : "graph", (unsigned)g->node_count, (unsigned)g->edge_count);
+    print_shape(f);
+    putchar('\n');
+    table t;
+    table_init(&t, &a->arena, columns, 6);
+    t.color = a->color;
+    t.width = a->width;
+    for (int i = 0; i < f->game_count; i++) {
+        const least *l = &f->games[i];
+        char proved[96], why[128], cap[96], share[32];
+        amount(l->bounds.least_cap, g->size_unit, proved, sizeof proved);
+        why_text(f, l, why, sizeof why);
+        amount(l->cap, g->size_unit, cap, sizeof cap);
+        share_text(f, l->cap, share, sizeof share);
+        const char *cells[] = {pb_game_kind_name(l->kind), proved, why, cap, share, l->strategy};
+        if (l->bounds.impossible) {
+            snprintf(why, sizeof why, "no cap at all: %.60s can never be made",
+                     pb_graph_name(g, l->bounds.impossible_at));
+            cells[1] = why;
+            cells[2] = NULL;
+        } else if (!l->known) {
+            cells[3] = "?";
+            cells[4] = "";
+            cells[5] = l->reason ? l->reason : "not found in time";
+        }
+        table_row(&t, cells, NULL);
+    }
+    table_print(&t, stdout);
+}
+
+static void u64_field(const char *key, uint64_t value)
+{
+    printf(",\"%s\":", key);
+    json_u64(stdout, value);
+}
+
+static void text_field(const char *key, const char *value)
+{
+    printf(",\"%s\":", key);
+    json_text(stdout, value);
+}
+
+static void print_json(const facts *f)
+{
+    const pb_graph *g = f->g;
+    fputs("{\"graph\":", stdout);
+    json_text(stdout, g->name);
+    u64_field("nodes", g->node_count);
+    u64_field("edges", g->edge_count);
+    text_field("shape", pb_shape_name(g->shape));
+    u64_field("depth", g->max_depth);
+    u64_field("targets", g->target_count);
+    u64_field("given", f->given);
+    u64_field("needed_nodes", g->needed_count);
+    text_field("cost_unit", g->cost_unit);
+    text_field("size_unit", g->size_unit);
+    u64_field("needed_cost", g->needed_cost);
+    u64_field("total_size", g->total_size);
+    u64_field("fixed_size", g->fixed_size);
+    u64_field("largest_size", f->largest);
+    text_field("largest_node", f->largest_at == PB_NO_NODE ? NULL : pb_graph_name(g, f->largest_at));
+    u64_field("written_peak", f->written_peak);
+    fputs(",\"games\":[", stdout);
+    for (int i = 0; i < f->game_count; i++) {
+        const least *l = &f->games[i];
+        printf("%s{\"game\":\"%s\",\"impossible\":%s", i ? "," : "", pb_game_kind_name(l->kind),
+               l->bounds.impossible ? "true" : "false");
+        u64_field("proved_cap", l->bounds.least_cap);
+        text_field("proved_by", l->bounds.least_why);
+        text_field("proved_at", l->bounds.least_at == PB_NO_NODE ? NULL : pb_graph_name(g, l->bounds.least_at));
+        if (l->known)
+            u64_field("known_cap", l->cap);
+        else
+            fputs(",\"known_cap\":null", stdout);
+        text_field("strategy", l->strategy);
+        putchar('}');
+    }
+    fputs("]}\n", stdout);
+}
+
+exit_code cmd_info(app *a)
+{
+    facts f = {.g = NULL};
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "info takes one graph");
+    exit_code code = read_graph(a, a->opts.positional[0], &f.g);
+    if (code != EXIT_DONE)
+        return code;
+    gather(f.g, &f);
+    pb_status status = pb_graph_written_peak(&a->ctx, f.g, &f.written_peak);
+    if (status != PB_OK)
+        return app_status(a, status);
+    code = find_all(a, &f);
+    if (code != EXIT_DONE)
+        return code;
+    if (app_option(a, OPT_JSON))
+        print_json(&f);
+    else
+        print_text(a, &f);
+    return progress_interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+}

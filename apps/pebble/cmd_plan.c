@@ -1,0 +1,219 @@
+/* cmd_plan.c -- pebble plan: one verified schedule under a memory cap. */
+#include "commands.h"
+#include "figures.h"
+#include "files.h"
+#include "settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PLOT_HEIGHT = 14, SPEC_ROOM = 1024 };
+
+/* --like: the request that made an earlier schedule, options given beside it winning. */
+static exit_code take_after(app *a, const char *path, pb_game *game, pb_request *request)
+{
+    pb_schedule old;
+    exit_code code = read_schedule(a, path, game->graph, &old);
+    if (code != EXIT_DONE)
+        return code;
+    game->kind = old.game;
+    game->cap = old.cap;
+    game->weights = old.weights;
+    game->tier_count = old.tier_count;
+    memcpy(game->tiers, old.tiers, sizeof game->tiers);
+    request->policy = old.policy;
+    request->seed = old.seed;
+    request->threads = old.threads;
+    a->ctx.tick_limit = old.ticks;
+    char *spec = pb_arena_alloc(&a->arena, SPEC_ROOM, 1);
+    if (!spec)
+        return app_status(a, PB_ENOMEM);
+    int used = snprintf(spec, SPEC_ROOM, "%s", old.strategy && old.strategy[0] ? old.strategy : "auto");
+    for (uint32_t i = 0; i < old.option_count && used < SPEC_ROOM; i++)
+        used += snprintf(spec + used, (size_t)(SPEC_ROOM - used), "%c%s=%s", i ? ',' : ':', old.options[i].key,
+                         old.options[i].value);
+    if (used >= SPEC_ROOM)
+        return app_fail(a, EXIT_INPUT, "%s: the strategy's options are too long", path);
+    request->strategy = spec;
+    return EXIT_DONE;
+}
+
+static exit_code prepare(app *a, pb_game *game, pb_request *request)
+{
+    const char *like = app_option(a, OPT_LIKE);
+    bool game_given, tiers_given;
+    if (like && strcmp(like, "-") == 0 && strcmp(a->opts.positional[0], "-") == 0)
+        return app_usage(a, "the graph and the schedule cannot both come from standard input");
+    exit_code code = read_graph(a, a->opts.positional[0], &game->graph);
+    if (code == EXIT_DONE && like)
+        code = take_after(a, like, game, request);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_game(a, &game->kind, &game_given) || !setting_tiers(a, game->graph, game, &tiers_given) ||
+        !setting_size(a, OPT_CAP, game->graph, &game->cap) || !setting_weights(a, &game->weights) ||
+        !setting_request(a, request))
+        return EXIT_USAGE;
+    if (tiers_given && game_given && game->kind != PB_GAME_TIERED)
+        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(game->kind));
+    if (tiers_given)
+        game->kind = PB_GAME_TIERED;
+    if (game->kind == PB_GAME_TIERED && game->tier_count == 0) {
+        game->tier_count = 1;
+        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+    }
+    return EXIT_DONE;
+}
+
+static void figure(FILE *out, const char *name, const char *text) { fprintf(out, "  %-12s %s\n", name, text); }
+
+static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
+{
+    char text[2 * FIGURE_ROOM + 64], one[FIGURE_ROOM];
+    const pb_metrics *m = &s->metrics;
+    amount_text(m->work, g->cost_unit, one);
+    figure(out, "work", one);
+    if (s->game == PB_GAME_TIERED) {
+        amount_text(m->io, g->cost_unit, one);
+        figure(out, "transfers", one);
+    }
+    amount_text(m->recompute, g->cost_unit, one);
+    snprintf(text, sizeof text, "%s in %llu computation%s", one, (unsigned long long)m->recompute_count,
+             m->recompute_count == 1 ? "" : "s");
+    figure(out, "recompute", m->recompute_count ? text : "none");
+    if (s->game == PB_GAME_REVERSIBLE) {
+        amount_text(m->uncompute, g->cost_unit, one);
+        figure(out, "uncompute", one);
+    }
+    percent_text(m->overhead, one);
+    snprintf(text, sizeof text, "%s over computing each value once", one);
+    figure(out, "overhead", m->overhead > 0 ? text : "none");
+}
+
+static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
+{
+    char text[3 * FIGURE_ROOM], bound[FIGURE_ROOM], gap[FIGURE_ROOM] = "";
+    if (s->bound_kind == PB_BOUND_NONE)
+        return;
+    amount_text(s->lower_bound, g->cost_unit, bound);
+    if (s->metrics.gap >= 0)
+        percent_text(s->metrics.gap, gap);
+    snprintf(text, sizeof text, "%s %s%s%s", bound,
+             s->bound_kind == PB_BOUND_FREE_ORDER ? "in any order" : "in this order", gap[0] ? ", gap " : "", gap);
+    figure(out, "lower bound", text);
+}
+
+static void print_found(FILE *out, const pb_planned *p)
+{
+    const pb_schedule *s = &p->schedule;
+    const pb_graph *g = p->game->graph;
+    const pb_metrics *m = &s->metrics;
+    char text[2 * FIGURE_ROOM + 64], one[FIGURE_ROOM], two[FIGURE_ROOM], weights[3][32];
+    strategy_text(s, one);
+    bool chosen = p->asked && strcmp(p->asked, s->strategy) != 0;
+    fprintf(out, "%s by %s in the %s game%s%s\n", pb_outcome_name(s->outcome), one, pb_game_kind_name(s->game),
+            chosen ? ", chosen by " : "", chosen ? p->asked : "");
+    amount_text(m->peak, g->size_unit, one);
+    amount_text(s->cap, g->size_unit, two);
+    if (s->cap == PB_UNLIMITED)
+        snprintf(text, sizeof text, "%s, no cap", one);
+    else
+        snprintf(text, sizeof text, "%s under a cap of %s", one, two);
+    figure(out, "peak", text);
+    print_work(out, s, g);
+    pb_u128_text(m->flux, text);
+    figure(out, "flux", text);
+    snprintf(text, sizeof text, "%llu, the longest chain of them %llu", (unsigned long long)m->moves,
+             (unsigned long long)m->depth);
+    figure(out, "moves", text);
+    print_bound(out, s, g);
+    pb_cost_text(m->cost, &s->weights, one);
+    for (int i = 0; i < 3; i++)
+        pb_weight_text(&s->weights, i, weights[i]);
+    snprintf(text, sizeof text, "%s with weights %s,%s,%s", one, weights[0], weights[1], weights[2]);
+    figure(out, "cost", text);
+}
+
+static void print_missing(app *a, FILE *out, const pb_planned *p)
+{
+    char reason[512], strategy[FIGURE_ROOM];
+    reason_text(p, p->game, reason, sizeof reason);
+    strategy_text(&p->schedule, strategy);
+    if (p->schedule.outcome == PB_INFEASIBLE)
+        fprintf(out, "infeasible: %s\n", reason);
+    else
+        fprintf(out, "gave up (%s): %s\n", strategy, reason);
+    if (app_option(a, OPT_OUTPUT))
+        app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
+}
+
+static exit_code write_schedule(app *a, const pb_schedule *s, const char *path)
+{
+    pb_format format = strcmp(path, "-") == 0 ? PB_FORMAT_JSON : pb_format_of_path(path);
+    file_out out;
+    if (!file_create(a, path, &out))
+        return EXIT_FAILED;
+    if (format != PB_FORMAT_BINARY)
+        format = PB_FORMAT_JSON;
+    return file_finish(a, &out, pb_schedule_write(&a->ctx, s, format, file_sink(&out)));
+}
+
+/* The result on the screen, and the schedule in its file. */
+static exit_code show(app *a, const pb_planned *p, double seconds)
+{
+    const char *path = app_option(a, OPT_OUTPUT);
+    bool piped = path && strcmp(path, "-") == 0, there = p->certificate != NULL;
+    exit_code code = EXIT_DONE;
+    pb_status status = PB_OK;
+    FILE *out = piped ? stderr : stdout; /* the schedule itself has standard output */
+    if (there && path)
+        code = write_schedule(a, &p->schedule, path);
+    if (code != EXIT_DONE)
+        return code;
+    if (app_option(a, OPT_JSON))
+        status = pb_schedule_write_summary(&a->ctx, &p->schedule, seconds, stream_sink(stdout));
+    else if (!there)
+        print_missing(a, out, p);
+    else if (!piped || !app_option(a, OPT_QUIET))
+        print_found(out, p);
+    if (status == PB_OK && there && !piped && !app_option(a, OPT_JSON) && wants_plot(a)) {
+        putchar('\n');
+        status = print_plot(a, p->certificate, PLOT_HEIGHT);
+    }
+    return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
+}
+
+exit_code cmd_plan(app *a)
+{
+    pb_game game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+    pb_request request = {.seed = 1, .threads = 1};
+    pb_planned planned;
+    const char *path = app_option(a, OPT_OUTPUT);
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "plan takes one graph");
+    if (!app_option(a, OPT_CAP) && !app_option(a, OPT_LIKE))
+        return missing_cap(a);
+    if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
+        return app_usage(a, "--json and -o - both want standard output");
+    exit_code code = prepare(a, &game, &request);
+    if (code != EXIT_DONE)
+        return code;
+    double begin = seconds_now();
+    progress_planning(&a->progress, true);
+    pb_status status = pb_plan(&a->ctx, &game, &request, &a->arena, &planned);
+    double seconds = seconds_now() - begin;
+    progress_planning(&a->progress, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    code = show(a, &planned, seconds);
+    if (code != EXIT_DONE)
+        return code;
+    if (progress_interrupted()) {
+        app_note(a, planned.certificate ? "interrupted: this is the best plan so far" : "interrupted");
+        return EXIT_INTERRUPTED;
+    }
+    switch (planned.schedule.outcome) {
+    case PB_INFEASIBLE: return EXIT_INFEASIBLE;
+    case PB_GAVE_UP: return EXIT_NOTHING;
+    default: return EXIT_DONE;
+    }
+}

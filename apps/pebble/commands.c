@@ -1,0 +1,80 @@
+/* commands.c -- see commands.h. */
+#include "commands.h"
+
+#include <string.h>
+
+const command commands[] = {
+    {"gen", ON_GEN, "make a graph of a known family", "pebble gen FAMILY [NUMBER...] [--PARAMETER VALUE...] [-o FILE]",
+     "pebble gen chain 100 -o chain.json\ta path of 100 values\n"
+     "pebble gen adjoint-chain 50 --grad-size 0\ta chain and its gradients\n"
+     "pebble gen tree --height 6 --format dot\ta binary tree, as DOT\n"
+     "pebble gen tree --help\tthe parameters of a family\n",
+     NULL, "", cmd_gen},
+    {"info", ON_INFO, "show a graph's shape and sizes, and how little memory may do", "pebble info GRAPH [options]",
+     "pebble info g.json\twhat is in it, and the least caps\n"
+     "pebble info g.json --game reversible --json\tone game, for a program\n"
+     "pebble gen tree 8 | pebble info -\tfrom standard input\n",
+     "The proved least cap is a limit that no schedule beats; the least cap that works comes with a plan that shows "
+     "it.",
+     "5", cmd_info},
+    {"plan", ON_PLAN, "make one schedule under a memory cap, verified", "pebble plan GRAPH --cap SIZE [options]",
+     "pebble plan g.json --cap 80%\tfit into 80 % of what it needs as written\n"
+     "pebble plan g.json --cap 8GiB -o plan.json\tkeep the schedule\n"
+     "pebble plan g.json --cap 50% --strategy every-k:k=8\tsay how\n"
+     "pebble plan g.json --cap 20 --load-cost 5\twith a slow memory beside\n"
+     "pebble plan g.json --like plan.json -o again.json\tthe same once more\n",
+     "Every schedule is replayed by an independent verifier before it is shown. Ctrl-C stops the search and keeps the "
+     "best plan so far.",
+     "345I", cmd_plan},
+    {"compare", ON_COMPARE, "show every strategy side by side, and the winner",
+     "pebble compare GRAPH --cap SIZE [options]",
+     "pebble compare g.json --cap 60%\tall strategies in their games\n"
+     "pebble compare g.json --cap 60% --game remat\tone game only\n"
+     "pebble compare g.json --cap 60% --strategy last-use,every-k\tthese two\n"
+     "pebble compare g.json --cap 60% --weights 1,0,5\tmemory and work both count\n",
+     "Without --game the remat and the reversible game are played, and the tiered one when a slow memory is priced.",
+     "345I", cmd_compare},
+    {"verify", ON_VERIFY, "replay a schedule and name the first broken rule", "pebble verify GRAPH SCHEDULE [options]",
+     "pebble verify g.json plan.json\tis it legal, are its figures right?\n"
+     "pebble verify g.json plan.json --cap 16\twould it be under this cap?\n",
+     NULL, "56", cmd_verify},
+    {"explain", ON_EXPLAIN, "say why values are kept or computed again",
+     "pebble explain GRAPH SCHEDULE [NODE] [options]",
+     "pebble explain g.json plan.json\tthe whole plan\n"
+     "pebble explain g.json plan.json conv3\tthe life of one value\n",
+     NULL, "56", cmd_explain},
+    {"export", ON_EXPORT, "write a plan, or a graph, in another form",
+     "pebble export GRAPH SCHEDULE --as FORM [-o FILE]\npebble export GRAPH --format json|dot|csv [-o FILE]",
+     "pebble export g.json plan.json --as decisions\twhat to free, and when\n"
+     "pebble export g.json plan.json --as trace -o t.json\tfor Perfetto or chrome://tracing\n"
+     "pebble export g.json plan.json --as dot | dot -Tsvg\ta drawing\n"
+     "pebble export g.json plan.json --as csv\tone row a move\n"
+     "pebble export g.dot -o g.json\tconvert a graph\n",
+     NULL, "56", cmd_export},
+    {"help", ON_HELP, "show help", "pebble help [COMMAND] [--as text|man|bash|zsh|fish]",
+     "pebble help plan\thelp of one command\n"
+     "pebble help --as man | man -l -\tthe manual page\n"
+     "source <(pebble help --as bash)\tcompletions for this shell\n",
+     NULL, "", cmd_help},
+};
+const int command_count = sizeof commands / sizeof *commands;
+
+const exit_text exit_texts[] = {
+    {EXIT_DONE, "done"},
+    {EXIT_FAILED, "something failed (memory, writing)"},
+    {EXIT_USAGE, "wrong usage"},
+    {EXIT_INFEASIBLE, "proved infeasible: no schedule fits the cap"},
+    {EXIT_NOTHING, "nothing found: does not fit, does not apply, or a limit was hit"},
+    {EXIT_INPUT, "a file cannot be read; the message has the place and the reason"},
+    {EXIT_ILLEGAL, "the schedule is not legal, or its figures are wrong"},
+    {EXIT_INTERRUPTED, "interrupted; the best plan so far was still written"},
+};
+const int exit_text_count = sizeof exit_texts / sizeof *exit_texts;
+
+const command *command_find(const char *name)
+{
+    for (int i = 0; i < command_count; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}

@@ -1,0 +1,46 @@
+/* commands.h -- the commands there are, and what help says of them. */
+#ifndef PEBBLE_APP_COMMANDS_H
+#define PEBBLE_APP_COMMANDS_H
+
+#include "app.h"
+
+typedef struct command {
+    const char *name;
+    unsigned bit; /* ON_ */
+    const char *summary;
+    const char *usage;
+    const char *examples; /* lines "command\twhat it does" */
+    const char *details;  /* a paragraph, or NULL */
+    const char *codes;    /* the exit codes it uses beside 0, 1 and 2, as digits: "345" */
+    exit_code (*run)(app *a);
+} command;
+
+extern const command commands[];
+extern const int command_count;
+const command *command_find(const char *name);
+
+/* What an exit code means, in words; NULL past the last. */
+typedef struct exit_text {
+    exit_code code;
+    const char *text;
+} exit_text;
+extern const exit_text exit_texts[];
+extern const int exit_text_count;
+
+exit_code cmd_gen(app *a);
+exit_code cmd_info(app *a);
+exit_code cmd_plan(app *a);
+exit_code cmd_compare(app *a);
+exit_code cmd_verify(app *a);
+exit_code cmd_explain(app *a);
+exit_code cmd_export(app *a);
+exit_code cmd_help(app *a);
+
+/* Help of one command, or of `pebble` itself for NULL. `pebble gen FAMILY --help` finds the family in a->opts. */
+void help_command(app *a, const command *c);
+void help_manual(void);
+void help_complete_bash(void);
+void help_complete_zsh(void);
+void help_complete_fish(void);
+
+#endif

@@ -1,0 +1,99 @@
+/* figures.c -- see figures.h. */
+#include "figures.h"
+
+#include "files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM])
+{
+    size_t used = pb_quantity_text(value, unit, text, FIGURE_ROOM);
+    if (used < FIGURE_ROOM && strcmp(unit, "byte") != 0)
+        snprintf(text + used, FIGURE_ROOM - used, " %.60s", unit);
+}
+
+/* Is this what the strategy does anyway? Its table lists "key=default|text", a line each. */
+static bool is_default(const pb_strategy *row, const pb_option *option)
+{
+    size_t key = strlen(option->key), value = strlen(option->value);
+    for (const char *line = row ? row->options : ""; *line;) {
+        size_t end = strcspn(line, "\n");
+        if (strncmp(line, option->key, key) == 0 && line[key] == '=' &&
+            strncmp(line + key + 1, option->value, value) == 0 && line[key + 1 + value] == '|')
+            return true;
+        line += end + (line[end] == '\n');
+    }
+    return false;
+}
+
+void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM])
+{
+    const char *name = s->strategy && s->strategy[0] ? s->strategy : "?", *join = " (";
+    const pb_strategy *row = pb_strategy_find(name);
+    int used = snprintf(text, FIGURE_ROOM, "%.40s", name);
+    for (uint32_t i = 0; i < s->option_count && used < FIGURE_ROOM - 1; i++) {
+        if (is_default(row, &s->options[i]))
+            continue;
+        used += snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%s%.40s=%.40s", join, s->options[i].key,
+                         s->options[i].value);
+        join = ", ";
+    }
+    if (s->policy && used < FIGURE_ROOM - 1) {
+        used += snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%s%.40s", join, s->policy);
+        join = ", ";
+    }
+    if (join[0] == ',' && used < FIGURE_ROOM - 1)
+        snprintf(text + used, (size_t)(FIGURE_ROOM - used), ")");
+}
+
+void percent_text(double share, char text[FIGURE_ROOM])
+{
+    double percent = 100.0 * share;
+    int digits = percent == 0 || percent >= 99.95 ? 0 : percent >= 0.095 ? 1 : 3;
+    snprintf(text, FIGURE_ROOM, "%.*f %%", digits, percent);
+}
+
+void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room)
+{
+    char share[FIGURE_ROOM], more[FIGURE_ROOM];
+    double of_written = written_peak ? (double)s->metrics.peak / (double)written_peak : 1.0;
+    percent_text(of_written, share);
+    percent_text(s->metrics.overhead, more);
+    if (s->metrics.overhead > 0)
+        snprintf(text, room, "fits in %s of what the program as written needs, for %s more %s", share, more,
+                 s->metrics.io ? "time" : "work");
+    else
+        snprintf(text, room, "fits in %s of what the program as written needs, with no more work than that", share);
+}
+
+void reason_text(const pb_planned *p, const pb_game *game, char *text, size_t room)
+{
+    const pb_graph *g = game->graph;
+    char need[FIGURE_ROOM], over[FIGURE_ROOM];
+    if (p->schedule.reason && p->schedule.reason[0]) {
+        snprintf(text, room, "%s", p->schedule.reason);
+    } else if (p->failed_need && p->failed_node != PB_NO_NODE) {
+        amount_text(p->failed_need, g->size_unit, need);
+        amount_text(p->failed_need - game->cap, g->size_unit, over);
+        snprintf(text, room, "does not fit: move %llu (compute %.60s) needs %s, %s over the cap",
+                 (unsigned long long)p->failed_step, pb_graph_name(g, p->failed_node), need, over);
+    } else {
+        snprintf(text, room, "%s",
+                 p->schedule.outcome == PB_INFEASIBLE ? "no schedule fits the cap" : "nothing was found");
+    }
+}
+
+bool wants_plot(const app *a)
+{
+    if (app_option(a, OPT_NO_PLOT) || app_option(a, OPT_QUIET))
+        return false;
+    return app_option(a, OPT_PLOT) || a->terminal;
+}
+
+pb_status print_plot(app *a, const pb_certificate *c, int height)
+{
+    pb_plot_style style = {
+        .width = (uint32_t)a->width, .height = (uint32_t)height, .color = a->color, .unicode = a->unicode};
+    return pb_plot_write(&a->ctx, c, &style, stream_sink(stdout));
+}

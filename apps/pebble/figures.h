@@ -1,0 +1,24 @@
+/* figures.h -- the words and numbers that plan and compare share. */
+#ifndef PEBBLE_APP_FIGURES_H
+#define PEBBLE_APP_FIGURES_H
+
+#include "app.h"
+
+enum { FIGURE_ROOM = 128 };
+
+/* "12,345 step", "1.5 GiB" */
+void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM]);
+/* "every-k (k=4)": the strategy with its policy and the settings that are not its defaults. */
+void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM]);
+/* "21.3 %"; more digits where it is small. */
+void percent_text(double share, char text[FIGURE_ROOM]);
+/* "62 % of what the program as written needs, for 21 % more work" */
+void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room);
+/* Why a plan is missing, in words. */
+void reason_text(const pb_planned *p, const pb_game *game, char *text, size_t room);
+
+/* Is a plot of memory over time wanted? */
+bool wants_plot(const app *a);
+pb_status print_plot(app *a, const pb_certificate *c, int height);
+
+#endif

@@ -1,0 +1,210 @@
+/* files.c -- see files.h. */
+#define _XOPEN_SOURCE 700
+#include "files.h"
+
+#include "progress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct file_in {
+    FILE *stream;
+    int error;
+} file_in;
+
+static bool is_standard(const char *path) { return !path || strcmp(path, "-") == 0; }
+
+static pb_status read_bytes(void *state, char *bytes, size_t room, size_t *got)
+{
+    file_in *in = state;
+    errno = 0;
+    *got = fread(bytes, 1, room, in->stream);
+    if (*got == 0 && ferror(in->stream)) {
+        in->error = errno ? errno : EIO;
+        return PB_EIO;
+    }
+    return PB_OK;
+}
+
+static exit_code tell_input(app *a, const char *path, const file_in *in, pb_status status)
+{
+    const pb_error *e = &a->ctx.error;
+    const char *shown = is_standard(path) ? "standard input" : path;
+    if (in->error)
+        return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s", shown, strerror(in->error));
+    if (status == PB_ENOMEM || status == PB_ECANCELLED || status == PB_EBUG)
+        return app_status(a, status);
+    if (e->line)
+        return app_fail(a, EXIT_INPUT, "%s:%llu:%llu: %s", shown, (unsigned long long)e->line,
+                        (unsigned long long)e->column, e->message);
+    return app_fail(a, EXIT_INPUT, "%s: %s", shown, e->message[0] ? e->message : pb_status_text(status));
+}
+
+static exit_code open_input(app *a, const char *path, file_in *in)
+{
+    *in = (file_in){.stream = is_standard(path) ? stdin : fopen(path, "rb")};
+    if (!in->stream) {
+        in->error = errno;
+        return tell_input(a, path, in, PB_EIO);
+    }
+    return EXIT_DONE;
+}
+
+static void close_input(file_in *in)
+{
+    if (in->stream && in->stream != stdin)
+        fclose(in->stream);
+}
+
+exit_code read_graph(app *a, const char *path, const pb_graph **out)
+{
+    file_in in;
+    exit_code code = open_input(a, path, &in);
+    if (code != EXIT_DONE)
+        return code;
+    pb_status status = pb_graph_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
+                                     is_standard(path) ? NULL : path, &a->arena, out);
+    close_input(&in);
+    return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
+}
+
+exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out)
+{
+    file_in in;
+    exit_code code = open_input(a, path, &in);
+    if (code != EXIT_DONE)
+        return code;
+    pb_status status = pb_schedule_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO, g, &a->arena, out);
+    close_input(&in);
+    return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
+}
+
+static pb_status write_stream(void *state, const char *bytes, size_t length)
+{
+    return fwrite(bytes, 1, length, state) == length ? PB_OK : PB_EIO;
+}
+
+pb_sink stream_sink(FILE *stream) { return (pb_sink){write_stream, stream}; }
+
+static pb_status write_file(void *state, const char *bytes, size_t length)
+{
+    file_out *out = state;
+    errno = 0;
+    if (fwrite(bytes, 1, length, out->stream) == length)
+        return PB_OK;
+    if (!out->error)
+        out->error = errno ? errno : EIO;
+    return PB_EIO;
+}
+
+pb_sink file_sink(file_out *out) { return (pb_sink){write_file, out}; }
+
+static bool tell_output(app *a, const char *path, int error)
+{
+    app_fail(a, EXIT_FAILED, "%s: cannot be written: %s", path, strerror(error));
+    return false;
+}
+
+/* A neighbour of the file with the permissions that the file has, or would get. */
+static int create_neighbour(app *a, file_out *out, const struct stat *old)
+{
+    size_t length = strlen(out->real_path);
+    out->temporary = pb_arena_alloc(&a->arena, length + sizeof ".XXXXXX", 1);
+    if (!out->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(out->temporary, out->real_path, length);
+    memcpy(out->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
+    int file = mkstemp(out->temporary);
+    if (file < 0) {
+        out->temporary = NULL;
+        return -1;
+    }
+    progress_guard_file(out->temporary);
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(file, old ? old->st_mode & 0777 : 0666 & ~mask);
+    return file;
+}
+
+bool file_create(app *a, const char *path, file_out *out)
+{
+    struct stat old;
+    *out = (file_out){.path = is_standard(path) ? "standard output" : path, .real_path = path};
+    if (is_standard(path)) {
+        out->stream = stdout;
+        return true;
+    }
+    bool exists = stat(path, &old) == 0;
+    if (exists && S_ISDIR(old.st_mode))
+        return tell_output(a, path, EISDIR);
+    if (exists && !S_ISREG(old.st_mode)) {
+        out->stream = fopen(path, "wb");
+        return out->stream || tell_output(a, path, errno);
+    }
+    char *followed = exists ? realpath(path, NULL) : NULL;
+    if (followed) {
+        out->real_path = pb_arena_text(&a->arena, followed, strlen(followed));
+        free(followed);
+        if (!out->real_path)
+            return tell_output(a, path, ENOMEM);
+    }
+    int file = create_neighbour(a, out, exists ? &old : NULL);
+    out->stream = file >= 0 ? fdopen(file, "wb") : NULL;
+    return out->stream || tell_output(a, path, errno);
+}
+
+exit_code file_finish(app *a, file_out *out, pb_status status)
+{
+    if (out->stream == stdout)
+        return status == PB_OK || status == PB_EIO ? finish_output(a, EXIT_DONE) : app_status(a, status);
+    errno = 0;
+    bool written = status == PB_OK && fflush(out->stream) == 0 && (!out->temporary || fsync(fileno(out->stream)) == 0);
+    if (!written && !out->error)
+        out->error = errno;
+    if (fclose(out->stream) != 0 && written) {
+        out->error = errno;
+        written = false;
+    }
+    if (written && out->temporary && rename(out->temporary, out->real_path) != 0) {
+        out->error = errno;
+        written = false;
+    }
+    if (!written && out->temporary)
+        unlink(out->temporary);
+    progress_guard_file(NULL);
+    if (written)
+        return EXIT_DONE;
+    if (status != PB_OK && status != PB_EIO)
+        return app_status(a, status);
+    tell_output(a, out->path, out->error ? out->error : EIO);
+    return EXIT_FAILED;
+}
+
+bool graph_format(app *a, const char *name, const char *path, pb_format *out)
+{
+    pb_format suggested = is_standard(path) ? PB_FORMAT_AUTO : pb_format_of_path(path);
+    *out = suggested == PB_FORMAT_AUTO || suggested == PB_FORMAT_BINARY ? PB_FORMAT_JSON : suggested;
+    if (!name)
+        return true;
+    if (pb_format_parse(name, out) && *out != PB_FORMAT_AUTO && *out != PB_FORMAT_BINARY)
+        return true;
+    app_usage(a, "--format: graphs are written as json, dot or csv, not as `%s`", name);
+    return false;
+}
+
+exit_code finish_output(app *a, exit_code code)
+{
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    if (fflush(stdout) == 0 && !failed)
+        return code;
+    if (errno == EPIPE || (failed && errno == 0)) /* the reader has seen enough; nothing to complain about */
+        return code;
+    tell_output(a, "standard output", errno);
+    return EXIT_FAILED;
+}

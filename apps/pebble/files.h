@@ -1,0 +1,38 @@
+/* files.h -- files in and out: `-` for the standard streams, and no half-written files. */
+#ifndef PEBBLE_APP_FILES_H
+#define PEBBLE_APP_FILES_H
+
+#include "app.h"
+
+#include <stdio.h>
+
+/* A file that is being written. The bytes go to a neighbour that takes its name at the end, so that whoever reads the
+ * name finds the old file or the new one, whole. Devices and pipes are written directly. */
+typedef struct file_out {
+    FILE *stream;
+    const char *path;      /* as given */
+    const char *real_path; /* links followed */
+    char *temporary;       /* NULL when written directly */
+    int error;             /* errno of the first failure */
+} file_out;
+
+/* NULL or "-": standard output. False after telling why. */
+bool file_create(app *a, const char *path, file_out *out);
+pb_sink file_sink(file_out *out);
+/* Makes the file appear under its name, or drops it if anything failed (told). */
+exit_code file_finish(app *a, file_out *out, pb_status status);
+
+/* A sink into an open stream. */
+pb_sink stream_sink(FILE *stream);
+
+/* Reads with any format. EXIT_DONE, or the exit code after telling "path:line:column: sentence". */
+exit_code read_graph(app *a, const char *path, const pb_graph **out);
+exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);
+
+/* The format of a graph to write: `name` if given, else what the path suggests, else json. False after telling. */
+bool graph_format(app *a, const char *name, const char *path, pb_format *out);
+
+/* Flushes standard output at the end; `code`, or EXIT_FAILED when it could not be written. */
+exit_code finish_output(app *a, exit_code code);
+
+#endif

@@ -1,0 +1,101 @@
+/* json_print.c -- see json_print.h. */
+#include "json_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_EXACT ((UINT64_C(1) << 53) - 1)
+
+void json_text(FILE *out, const char *text)
+{
+    if (!text) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fputc('\\', out);
+        if (c >= 0x20 && c != 0x7f)
+            fputc(c, out);
+        else
+            fprintf(out, "\\u%04x", c);
+    }
+    fputc('"', out);
+}
+
+void json_u128(FILE *out, pb_u128 value)
+{
+    char text[PB_U128_TEXT];
+    pb_u128_text(value, text);
+    fprintf(out, value.high || value.low > JSON_EXACT ? "\"%s\"" : "%s", text);
+}
+
+void json_u64(FILE *out, uint64_t value) { json_u128(out, (pb_u128){0, value}); }
+
+void json_real(FILE *out, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        fputs("null", out);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+void json_cap(FILE *out, uint64_t cap)
+{
+    if (cap == PB_UNLIMITED)
+        fputs("null", out);
+    else
+        json_u64(out, cap);
+}
+
+void json_weights(FILE *out, const pb_weights *weights)
+{
+    char text[3][32];
+    for (int i = 0; i < 3; i++)
+        pb_weight_text(weights, i, text[i]);
+    fprintf(out, "[%s,%s,%s]", text[0], text[1], text[2]);
+}
+
+static void field(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\"%s\":", key);
+    json_u64(out, value);
+}
+
+void json_metrics(FILE *out, const pb_metrics *m, const pb_weights *weights)
+{
+    char cost[PB_COST_TEXT];
+    fputs("{\"peak\":", out);
+    json_u64(out, m->peak);
+    field(out, "work", m->work);
+    field(out, "io", m->io);
+    field(out, "makespan", m->makespan);
+    field(out, "recompute", m->recompute);
+    field(out, "recompute_count", m->recompute_count);
+    field(out, "uncompute", m->uncompute);
+    fputs(",\"flux\":", out);
+    json_u128(out, m->flux);
+    field(out, "moves", m->moves);
+    field(out, "depth", m->depth);
+    pb_cost_text(m->cost, weights, cost);
+    fprintf(out, strlen(cost) > 15 ? ",\"cost\":\"%s\"" : ",\"cost\":%s", cost);
+    fputs(",\"overhead\":", out);
+    json_real(out, m->overhead);
+    fputs(",\"gap\":", out);
+    if (m->gap < 0)
+        fputs("null", out);
+    else
+        json_real(out, m->gap);
+    fputc('}', out);
+}

@@ -1,0 +1,109 @@
+/* main.c -- `pebble`: finds the command, reads its options, runs it. */
+#define _XOPEN_SOURCE 700
+#include "app.h"
+#include "commands.h"
+#include "files.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60, MOST_WIDTH = 160 };
+
+/* Does the locale's character set show block characters and stars? */
+static bool speaks_unicode(void)
+{
+    const char *charset = setlocale(LC_CTYPE, "") ? nl_langinfo(CODESET) : "";
+    bool utf8 = strcmp(charset, "UTF-8") == 0 || strcmp(charset, "utf8") == 0;
+    setlocale(LC_CTYPE, "C");
+    return utf8;
+}
+
+static int screen_width(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    int width = PLAIN_WIDTH;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    else if (columns && atoi(columns) > 0)
+        width = atoi(columns);
+    return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+}
+
+/* False when --color has a word that it does not know. */
+static bool choose_style(app *a)
+{
+    const char *when = app_option(a, OPT_COLOR), *term = getenv("TERM"), *refused = getenv("NO_COLOR");
+    a->terminal = isatty(STDOUT_FILENO) != 0;
+    a->unicode = speaks_unicode();
+    a->width = screen_width();
+    if (!when || strcmp(when, "auto") == 0)
+        a->color = a->terminal && !(refused && refused[0]) && term && strcmp(term, "dumb") != 0;
+    else if (strcmp(when, "always") == 0)
+        a->color = true;
+    else if (strcmp(when, "never") != 0)
+        return false;
+    return true;
+}
+
+static exit_code unknown_command(app *a, const char *name)
+{
+    const char *names[16];
+    for (int i = 0; i < command_count; i++)
+        names[i] = commands[i].name;
+    const char *near = nearest_name(name, names, (size_t)command_count);
+    if (near)
+        return app_usage(a, "there is no command `%s`; did you mean %s?", name, near);
+    return app_usage(a, "there is no command `%s`", name);
+}
+
+static exit_code run_command(app *a, int count, char **words)
+{
+    char why[512];
+    if (!options_read(&a->opts, a->command->bit, count, words, why, sizeof why))
+        return app_usage(a, "%s", why);
+    if (app_option(a, OPT_VERSION)) {
+        puts("pebble " PB_VERSION);
+        return EXIT_DONE;
+    }
+    if (!choose_style(a))
+        return app_usage(a, "--color: `%s` is none of auto, always and never", app_option(a, OPT_COLOR));
+    progress_begin(&a->progress, &a->ctx, !app_option(a, OPT_QUIET));
+    if (app_option(a, OPT_HELP)) {
+        help_command(a, a->command->bit == ON_HELP ? NULL : a->command);
+        return EXIT_DONE;
+    }
+    exit_code code = a->command->run(a);
+    progress_clear(&a->progress);
+    return code;
+}
+
+int main(int count, char **words)
+{
+    app a;
+    exit_code code;
+    memset(&a, 0, sizeof a);
+    pb_context_init(&a.ctx);
+    pb_arena_init(&a.arena, &a.ctx);
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death */
+    if (count < 2) {
+        choose_style(&a);
+        help_command(&a, NULL);
+        code = EXIT_USAGE;
+    } else if (words[1][0] == '-' && words[1][1]) { /* pebble --help, pebble --version */
+        a.command = command_find("help");
+        code = run_command(&a, count - 1, words + 1);
+    } else {
+        a.command = command_find(words[1]);
+        code = a.command ? run_command(&a, count - 2, words + 2) : unknown_command(&a, words[1]);
+    }
+    code = finish_output(&a, code);
+    pb_arena_release(&a.arena);
+    return code;
+}

@@ -1,0 +1,230 @@
+/* options.c -- see options.h. */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const option_spec option_specs[OPT_COUNT] = {
+#define OPTION(id, name, letter, argument, commands, standard, help) \
+    [OPT_##id] = {name, letter, argument, commands, standard, help},
+#include "options.def"
+#undef OPTION
+};
+
+enum { LONGEST_NAME = 63, MOST_NAMES = 512 };
+
+/* Edits that turn a into b, swaps of neighbours counting once. */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    unsigned before[LONGEST_NAME + 2] = {0}, last[LONGEST_NAME + 2], row[LONGEST_NAME + 2];
+    if (n > LONGEST_NAME || m > LONGEST_NAME)
+        return LONGEST_NAME;
+    for (size_t j = 0; j <= m; j++)
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned least = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < least)
+                least = last[j] + 1;
+            if (row[j - 1] + 1 < least)
+                least = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < least)
+                least = before[j - 2] + 1;
+            row[j] = least;
+        }
+        memcpy(before, last, sizeof last);
+        memcpy(last, row, sizeof row);
+    }
+    return last[m];
+}
+
+const char *nearest_name(const char *word, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t length = strlen(word);
+    unsigned least = length <= 1 ? 1 : length <= 3 ? 2 : 3; /* must be below this, or share a beginning */
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i])
+            continue;
+        unsigned distance = edit_distance(word, names[i]);
+        if (length >= 3 && strncmp(word, names[i], length) == 0)
+            distance = 1;
+        if (distance < least) {
+            least = distance;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+/* Does any family take a parameter of this name? Which one is meant may only stand later in the line. */
+static bool is_family_param(const char *name, size_t length)
+{
+    uint32_t count;
+    const pb_family *families = pb_families(&count);
+    for (uint32_t f = 0; f < count; f++)
+        for (uint32_t p = 0; p < families[f].param_count; p++)
+            if (strlen(families[f].params[p].key) == length && strncmp(families[f].params[p].key, name, length) == 0)
+                return true;
+    return false;
+}
+
+static int find_long(const char *name, size_t length, unsigned command)
+{
+    for (int id = 0; id < OPT_COUNT; id++)
+        if ((option_specs[id].commands & command) && strlen(option_specs[id].name) == length &&
+            strncmp(option_specs[id].name, name, length) == 0)
+            return id;
+    return -1;
+}
+
+static int find_letter(char letter, unsigned command)
+{
+    for (int id = 0; id < OPT_COUNT; id++)
+        if ((option_specs[id].commands & command) && option_specs[id].letter == letter)
+            return id;
+    return -1;
+}
+
+static bool unknown_option(const char *word, size_t length, unsigned command, char *why, size_t room)
+{
+    char name[LONGEST_NAME + 1];
+    const char *names[OPT_COUNT + MOST_NAMES];
+    size_t count = 0;
+    uint32_t family_count = 0;
+    const pb_family *families = command == ON_GEN ? pb_families(&family_count) : NULL;
+    for (int id = 0; id < OPT_COUNT; id++)
+        if (option_specs[id].commands & command)
+            names[count++] = option_specs[id].name;
+    for (uint32_t f = 0; f < family_count; f++)
+        for (uint32_t p = 0; p < families[f].param_count && count < OPT_COUNT + MOST_NAMES; p++)
+            names[count++] = families[f].params[p].key;
+    snprintf(name, sizeof name, "%.*s", (int)(length > LONGEST_NAME ? LONGEST_NAME : length), word);
+    const char *near = nearest_name(name, names, count);
+    if (near)
+        snprintf(why, room, "there is no option --%s; did you mean --%s?", name, near);
+    else
+        snprintf(why, room, "there is no option --%s", name);
+    return false;
+}
+
+typedef struct reader {
+    options *o;
+    unsigned command;
+    int count, at;
+    char **words;
+    char *why;
+    size_t room;
+} reader;
+
+static bool take_next(reader *r, const char *dashes, const char *name, const char **value)
+{
+    if (r->at >= r->count) {
+        snprintf(r->why, r->room, "%s%s needs a value", dashes, name);
+        return false;
+    }
+    *value = r->words[r->at++];
+    return true;
+}
+
+static bool read_param(reader *r, const char *name, size_t length, const char *value)
+{
+    options *o = r->o;
+    static const char *const too_many = "too many parameters";
+    /* The key must end with NUL: take the family table's own copy of it. */
+    uint32_t count;
+    const pb_family *families = pb_families(&count);
+    const char *key = NULL;
+    for (uint32_t f = 0; f < count && !key; f++)
+        for (uint32_t p = 0; p < families[f].param_count; p++)
+            if (strlen(families[f].params[p].key) == length && strncmp(families[f].params[p].key, name, length) == 0)
+                key = families[f].params[p].key;
+    if (!value && !take_next(r, "--", key, &value))
+        return false;
+    uint32_t at = 0; /* the last one wins */
+    while (at < o->param_count && strcmp(o->params[at].key, key) != 0)
+        at++;
+    if (at == MAX_PARAMS) {
+        snprintf(r->why, r->room, "%s", too_many);
+        return false;
+    }
+    o->params[at] = (pb_option){key, value};
+    if (at == o->param_count)
+        o->param_count++;
+    return true;
+}
+
+static bool read_long(reader *r, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const char *value = equals ? equals + 1 : NULL;
+    int id = find_long(word, length, r->command ? r->command : ON_HELP);
+    if (id < 0 && r->command == ON_GEN && is_family_param(word, length))
+        return read_param(r, word, length, value);
+    if (id < 0)
+        return unknown_option(word, length, r->command ? r->command : ON_HELP, r->why, r->room);
+    const option_spec *spec = &option_specs[id];
+    if (!spec->argument) {
+        if (value) {
+            snprintf(r->why, r->room, "--%s takes no value", spec->name);
+            return false;
+        }
+        value = "";
+    } else if (!value && !take_next(r, "--", spec->name, &value)) {
+        return false;
+    }
+    r->o->value[id] = value;
+    return true;
+}
+
+/* -o FILE, -oFILE, -qh */
+static bool read_short(reader *r, const char *word)
+{
+    for (; *word; word++) {
+        int id = find_letter(*word, r->command ? r->command : ON_HELP);
+        if (id < 0) {
+            snprintf(r->why, r->room, "there is no option -%c", *word);
+            return false;
+        }
+        if (!option_specs[id].argument) {
+            r->o->value[id] = "";
+            continue;
+        }
+        char name[2] = {*word, '\0'};
+        const char *value = word[1] ? word + 1 : NULL;
+        if (!value && !take_next(r, "-", name, &value))
+            return false;
+        r->o->value[id] = value;
+        return true;
+    }
+    return true;
+}
+
+bool options_read(options *o, unsigned command, int count, char **words, char *why, size_t room)
+{
+    reader r = {.o = o, .command = command, .count = count, .words = words, .why = why, .room = room};
+    bool only_positionals = false;
+    memset(o, 0, sizeof *o);
+    while (r.at < count) {
+        const char *word = words[r.at++];
+        bool ok = true;
+        if (!only_positionals && strcmp(word, "--") == 0)
+            only_positionals = true;
+        else if (!only_positionals && strncmp(word, "--", 2) == 0)
+            ok = read_long(&r, word + 2);
+        else if (!only_positionals && word[0] == '-' && word[1])
+            ok = read_short(&r, word + 1);
+        else if (o->positional_count < MAX_POSITIONALS)
+            o->positional[o->positional_count++] = word;
+        else {
+            snprintf(why, room, "too many arguments, from `%s` on", word);
+            ok = false;
+        }
+        if (!ok)
+            return false;
+    }
+    return true;
+}

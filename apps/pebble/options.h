@@ -1,0 +1,52 @@
+/* options.h -- what stands on the command line, checked against options.def. */
+#ifndef PEBBLE_APP_OPTIONS_H
+#define PEBBLE_APP_OPTIONS_H
+
+#include "pebble/pebble.h"
+
+enum {
+    ON_GEN = 1,
+    ON_INFO = 2,
+    ON_PLAN = 4,
+    ON_COMPARE = 8,
+    ON_VERIFY = 16,
+    ON_EXPLAIN = 32,
+    ON_EXPORT = 64,
+    ON_HELP = 128,
+    ON_ALL = 255
+};
+
+typedef enum option_id {
+#define OPTION(id, name, letter, argument, commands, standard, help) OPT_##id,
+#include "options.def"
+#undef OPTION
+    OPT_COUNT
+} option_id;
+
+typedef struct option_spec {
+    const char *name;
+    char letter;
+    const char *argument;
+    unsigned commands; /* ON_ bits */
+    const char *standard, *help;
+} option_spec;
+extern const option_spec option_specs[OPT_COUNT];
+
+enum { MAX_POSITIONALS = 8, MAX_PARAMS = 64 };
+
+typedef struct options {
+    const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
+    const char *positional[MAX_POSITIONALS];
+    int positional_count;
+    pb_option params[MAX_PARAMS]; /* of gen: --height 5 */
+    uint32_t param_count;
+} options;
+
+/* Reads the words after the command's name. `command` is one ON_ bit, 0 when there is no command yet.
+ * False with a sentence in `why` (usage errors). The texts of argv are borrowed. */
+bool options_read(options *o, unsigned command, int count, char **words, char *why, size_t room);
+
+/* The name nearest to `word` among `names` (NULL entries are skipped), or NULL when none is near. */
+const char *nearest_name(const char *word, const char *const *names, size_t count);
+
+#endif

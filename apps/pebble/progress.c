@@ -1,0 +1,107 @@
+/* progress.c -- see progress.h. The signal handler needs globals; they are all here. */
+#define _XOPEN_SOURCE 700
+#include "progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { INTERRUPTED = 130 };
+
+static volatile sig_atomic_t interrupts, planning;
+static const char *volatile guarded;
+
+static void on_interrupt(int signal)
+{
+    (void)signal;
+    if (interrupts || !planning) {
+        if (guarded)
+            unlink(guarded);
+        _exit(INTERRUPTED);
+    }
+    interrupts = 1;
+}
+
+static uint64_t now_ns(void *state)
+{
+    struct timespec t;
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+double seconds_now(void) { return 1e-9 * (double)now_ns(NULL); }
+
+static pb_stop should_stop(void *state)
+{
+    const progress *p = state;
+    if (interrupts)
+        return PB_STOP_INTERRUPT;
+    return p->deadline > 0 && seconds_now() >= p->deadline ? PB_STOP_TIME : PB_GO_ON;
+}
+
+static void show_progress(void *state, const char *what, uint64_t done, uint64_t total)
+{
+    progress *p = state;
+    double now = p->show ? seconds_now() : 0;
+    if (!p->show || now - p->begin < 1.0 || now - p->shown_at < 0.1)
+        return;
+    p->shown_at = now;
+    p->visible = true;
+    if (total)
+        fprintf(stderr, "\r\033[K%.60s %3.0f %%  %.0f s", what, 100.0 * (double)done / (double)total, now - p->begin);
+    else
+        fprintf(stderr, "\r\033[K%.60s  %.0f s", what, now - p->begin);
+    fflush(stderr);
+}
+
+void progress_begin(progress *p, pb_context *ctx, bool show)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    *p = (progress){.begin = seconds_now(), .show = show && isatty(STDERR_FILENO)};
+    p->ctx = ctx;
+    ctx->clock_ns = now_ns;
+    ctx->progress = show_progress;
+    ctx->callback_state = p;
+}
+
+void progress_limit(progress *p, double seconds) { p->deadline = seconds_now() + seconds; }
+
+void progress_clear(progress *p)
+{
+    if (!p->visible)
+        return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    p->visible = false;
+}
+
+/* Once the plan is there it is written and shown in peace: what was asked to stop has stopped. */
+void progress_planning(progress *p, bool begins)
+{
+    planning = begins;
+    p->ctx->stop = begins ? should_stop : NULL;
+    if (begins) {
+        if (!p->ctx->tick_limit)
+            p->ctx->tick_limit = p->tick_limit; /* of the planning before */
+        p->tick_limit = p->ctx->tick_limit;
+        p->ctx->ticks = 0;
+        return;
+    }
+    p->stopped = p->ctx->stopped;
+    p->ctx->stopped = PB_GO_ON;
+    p->ctx->tick_limit = 0;
+    progress_clear(p);
+}
+
+bool progress_interrupted(void) { return interrupts != 0; }
+
+void progress_guard_file(const char *path) { guarded = path; }

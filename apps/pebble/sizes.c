@@ -1,0 +1,152 @@
+/* sizes.c -- see sizes.h. Decimals are kept as integers, so that 12.5% of anything is exact. */
+#include "sizes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DIGITS = 9 };
+
+/* number / 10^digits */
+typedef struct decimal {
+    uint64_t number;
+    uint64_t scale;
+} decimal;
+
+/* Past 64 bits the number stays at the most there is, and *large is set. */
+static bool decimal_parse(const char **text, decimal *out, bool *large)
+{
+    const char *at = *text;
+    int after = -1; /* digits after the point */
+    *out = (decimal){0, 1};
+    *large = false;
+    if (*at < '0' || *at > '9')
+        return false;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && after < 0); at++) {
+        if (*at == '.') {
+            after = 0;
+            continue;
+        }
+        unsigned digit = (unsigned)(*at - '0');
+        if (after >= 0 && ++after > MOST_DIGITS)
+            return false;
+        *large |= out->number > (UINT64_MAX - digit) / 10;
+        out->number = *large ? UINT64_MAX : out->number * 10 + digit;
+        if (after > 0)
+            out->scale *= 10;
+    }
+    *text = at;
+    return after != 0;
+}
+
+/* a * b / divisor, rounded down or up; false when it passes 64 bits. The divisor is below 2^63. */
+static bool multiply_divide(uint64_t a, uint64_t b, uint64_t divisor, bool up, uint64_t *out)
+{
+    /* Schoolbook: one bit of a at a time, so the remainder never passes 2 * divisor + b's share. */
+    uint64_t quotient = 0, remainder = 0;
+    uint64_t whole = b / divisor, rest = b % divisor;
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t add_whole = a >> bit & 1 ? whole : 0, add_rest = a >> bit & 1 ? rest : 0;
+        if (quotient > UINT64_MAX / 2)
+            return false;
+        quotient *= 2;
+        uint64_t carry = 0;
+        remainder *= 2;
+        if (remainder >= divisor) {
+            remainder -= divisor;
+            carry++;
+        }
+        if (remainder >= divisor - add_rest) {
+            remainder -= divisor - add_rest;
+            carry++;
+        } else {
+            remainder += add_rest;
+        }
+        if (add_whole > UINT64_MAX - carry || quotient > UINT64_MAX - carry - add_whole)
+            return false;
+        quotient += add_whole + carry;
+    }
+    if (up && remainder) {
+        if (quotient == UINT64_MAX)
+            return false;
+        quotient++;
+    }
+    *out = quotient;
+    return true;
+}
+
+/* Bytes in a unit such as KiB, MB or k; 0 when it is none. Letters may be small. */
+static uint64_t unit_bytes(const char *unit)
+{
+    static const char prefixes[] = "kmgtpe";
+    if (strcmp(unit, "B") == 0 || strcmp(unit, "b") == 0 || strcmp(unit, "byte") == 0 || strcmp(unit, "bytes") == 0)
+        return 1;
+    char first = (char)(unit[0] >= 'A' && unit[0] <= 'Z' ? unit[0] + ('a' - 'A') : unit[0]);
+    const char *found = first ? strchr(prefixes, first) : NULL;
+    if (!found)
+        return 0;
+    bool binary = unit[1] == 'i';
+    const char *end = unit + (binary ? 2 : 1);
+    if (!(strcmp(end, "B") == 0 || strcmp(end, "b") == 0 || *end == '\0'))
+        return 0;
+    uint64_t bytes = 1;
+    for (long i = 0; i <= found - prefixes; i++)
+        bytes *= binary ? 1024 : 1000;
+    return bytes;
+}
+
+bool size_is_share(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 1 && text[length - 1] == '%';
+}
+
+bool size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_t *out, char *why, size_t room)
+{
+    const char *at = text;
+    decimal value;
+    if (strcmp(text, "none") == 0 || strcmp(text, "unlimited") == 0) {
+        *out = PB_UNLIMITED;
+        return true;
+    }
+    bool large, number = decimal_parse(&at, &value, &large), fits = true;
+    uint64_t unit = number && *at ? unit_bytes(at) : 0;
+    if (number && strcmp(at, "%") == 0) {
+        fits = multiply_divide(value.number, whole, value.scale * 100, true, out);
+    } else if (number && *at == '\0' && value.scale == 1) {
+        *out = value.number;
+    } else if (unit) {
+        uint64_t graph_unit = size_unit[1] ? unit_bytes(size_unit) : 1; /* one letter says too little */
+        /* In the graph's own unit: down, so that the cap is never passed. */
+        fits = multiply_divide(value.number, unit, value.scale, false, out);
+        *out = fits && graph_unit > 1 ? *out / graph_unit : *out;
+    } else {
+        snprintf(why, room, "`%.60s` is not a size; sizes look like 4096, 8GiB, 500MB, 80%% or none", text);
+        return false;
+    }
+    if (!fits || large || *out == PB_UNLIMITED) {
+        snprintf(why, room, "`%.60s` is too large: sizes stay below 2^64 - 1; `none` stands for no limit", text);
+        return false;
+    }
+    return true;
+}
+
+bool time_parse(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    const char *at = text;
+    decimal value;
+    bool large;
+    if (!decimal_parse(&at, &value, &large))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(at, units[i].unit) == 0) {
+            *seconds = (double)value.number / (double)value.scale * units[i].seconds;
+            return true;
+        }
+    }
+    return false;
+}

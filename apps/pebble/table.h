@@ -1,0 +1,40 @@
+/* table.h -- aligned tables on standard output. */
+#ifndef PEBBLE_APP_TABLE_H
+#define PEBBLE_APP_TABLE_H
+
+#include "pebble/base.h"
+
+#include <stdio.h>
+
+enum { MAX_COLUMNS = 16 };
+
+typedef struct table_column {
+    const char *title;
+    bool right; /* numbers */
+} table_column;
+
+typedef struct table {
+    pb_arena *arena;
+    const table_column *columns;
+    int column_count;
+    char ***rows; /* [row][column]; a NULL cell: the one before it runs on to the end of the line */
+    const char **inks;
+    size_t row_count, room;
+    bool color;
+    int width; /* of the screen */
+} table;
+
+void table_init(table *t, pb_arena *arena, const table_column *columns, int column_count);
+/* Cells are copied; `ink` is an SGR code such as "1" or "31", or NULL. False when memory is out. */
+bool table_row(table *t, const char *const *cells, const char *ink);
+void table_print(const table *t, FILE *out);
+
+/* Characters that a text takes on the screen: UTF-8 sequences count once. */
+int text_width(const char *text);
+/* Prints text in lines of at most `width`, the first continuing at column `used`, later ones after `indent` blanks. */
+void print_wrapped(FILE *out, const char *text, int used, int indent, int width);
+
+/* A count for a narrow column: 12,345 as it is, more than `digits` digits as 1.23e12. */
+void short_number(pb_u128 value, int digits, char *text); /* room for 64 */
+
+#endif

@@ -1,0 +1,2 @@
+set -o pipefail
+pebble gen chain 200000 | head -c 26

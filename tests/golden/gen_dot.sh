@@ -1,0 +1,1 @@
+pebble gen tree --height 1 --format dot

@@ -1,0 +1,1 @@
+pebble gen chain 3

@@ -1,0 +1,1 @@
+pebble gen piramid 3

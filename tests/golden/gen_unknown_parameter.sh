@@ -1,0 +1,1 @@
+pebble gen tree --hight 3

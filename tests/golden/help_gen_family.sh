@@ -1,0 +1,1 @@
+pebble gen pyramid --help && pebble help gen grid

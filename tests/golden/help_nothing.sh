@@ -1,0 +1,2 @@
+# Without a command: the overview, and exit code 2.
+pebble

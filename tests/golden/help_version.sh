@@ -1,0 +1,1 @@
+pebble --version && pebble plan --version

@@ -1,0 +1,1 @@
+pebble gen chain 0 | pebble info - --game remat | sed '$s/ *[^ ]*$//' # whichever strategy shows it

@@ -1,0 +1,2 @@
+mkdir d
+pebble info d

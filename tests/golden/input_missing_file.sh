@@ -1,0 +1,1 @@
+pebble info nowhere.json

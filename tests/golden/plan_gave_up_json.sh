@@ -1,0 +1,1 @@
+pebble gen chain 8 | pebble plan - --cap 5 --strategy cache-all --json

@@ -1,0 +1,1 @@
+pebble plan g.json --weigths 1,0,0
