@@ -4,12 +4,12 @@
 #include "base/checked.h"
 #include "base/context.h"
 
-/* One copy of a value, in fast memory or in a tier: the level at which it is there, the highest level that read it
- * since, and whether it is there at all. A copy that is gone keeps the level of its removal in both. */
+/* One copy of a value, in fast memory or in a tier: the level at which it is there (GONE: it is not), and the highest
+ * level that read it, which outlasts its removal: what is made there next comes after that. */
 typedef struct level {
     uint32_t made, read;
-    bool here;
 } level;
+#define GONE UINT32_MAX
 
 typedef struct depths {
     const pb_graph *g;
@@ -20,28 +20,26 @@ typedef struct depths {
 
 static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-static void make(level *l, uint32_t now) { *l = (level){now, now, true}; }
-
-/* The removal of a value comes after every move that read it; what is made there next comes after that. */
-static void removed(level *l) { *l = (level){l->read, l->read, false}; }
+static void make(level *l, uint32_t now) { *l = (level){now, now}; }
 
 static uint32_t read_inputs(depths *d, pb_node v, uint32_t start)
 {
-    const pb_graph *g = d->g;
-    uint32_t now = start;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        now = later(now, d->fast[g->in[k]].made);
+    const pb_node *in = d->g->in;
+    uint32_t from = d->g->in_start[v], to = d->g->in_start[v + 1], now = start;
+    for (uint32_t k = from; k < to; k++)
+        now = later(now, d->fast[in[k]].made);
     now++;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-        d->fast[g->in[k]].read = later(d->fast[g->in[k]].read, now);
+    for (uint32_t k = from; k < to; k++)
+        d->fast[in[k]].read = later(d->fast[in[k]].read, now);
     return now;
 }
 
+/* A computation that overwrites an input or makes by-products. */
 static uint32_t compute_level(depths *d, pb_step k)
 {
     const pb_move *move = &d->moves->move[k];
     level *made = &d->fast[move->node];
-    bool again = made->here; /* run only for by-products: the value itself stays as it is */
+    bool again = made->made != GONE; /* run only for by-products: the value itself stays as it is */
     uint32_t count, start = again ? 0 : made->read;
     const pb_node *also = pb_moves_also(d->moves, k, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -51,7 +49,7 @@ static uint32_t compute_level(depths *d, pb_step k)
         start = later(start, d->fast[over].read);
     uint32_t now = read_inputs(d, move->node, start);
     if (over != PB_NO_NODE)
-        removed(&d->fast[over]);
+        d->fast[over].made = GONE;
     if (!again)
         make(made, now);
     for (uint32_t i = 0; i < count; i++)
@@ -73,17 +71,23 @@ static uint32_t move_level(depths *d, pb_step k)
 {
     const pb_move *move = &d->moves->move[k];
     pb_node v = move->node;
-    level *fast = &d->fast[v], *slow = move->tier ? &d->slow[move->tier - 1][v] : NULL;
+    level *fast = &d->fast[v];
+    uint32_t now = 0;
     switch (move->op) {
-    case PB_COMPUTE: return compute_level(d, k);
+    case PB_COMPUTE:
+        if (move->flags)
+            return compute_level(d, k);
+        now = read_inputs(d, v, fast->read);
+        make(fast, now);
+        return now;
     case PB_UNCOMPUTE:
-        fast->read = read_inputs(d, d->g->flags[v] & PB_NODE_BYPRODUCT ? d->g->owner[v] : v, fast->read);
-        removed(fast);
-        return fast->read;
-    case PB_FREE: removed(fast); return 0;
-    case PB_STORE: return copy_level(fast, slow);
-    case PB_LOAD: return copy_level(slow, fast);
-    default: removed(slow); return 0;
+        now = read_inputs(d, d->g->flags[v] & PB_NODE_BYPRODUCT ? d->g->owner[v] : v, fast->read);
+        *fast = (level){GONE, now};
+        return now;
+    case PB_FREE: fast->made = GONE; return 0;
+    case PB_STORE: return copy_level(fast, &d->slow[move->tier - 1][v]);
+    case PB_LOAD: return copy_level(&d->slow[move->tier - 1][v], fast);
+    default: d->slow[move->tier - 1][v].made = GONE; return 0;
     }
 }
 
@@ -91,12 +95,12 @@ static bool depths_init(depths *d, const pb_game *game, const pb_moves *moves, p
 {
     const pb_graph *g = game->graph;
     uint32_t tiers = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
-    *d = (depths){.g = g, .moves = moves, .fast = pb_arena_zero(scratch, g->node_count, sizeof *d->fast)};
+    *d = (depths){.g = g, .moves = moves, .fast = pb_arena_alloc(scratch, g->node_count, sizeof *d->fast)};
     for (uint32_t t = 0; t < tiers; t++)
         if (!(d->slow[t] = pb_arena_zero(scratch, g->node_count, sizeof **d->slow)))
             return false;
     for (pb_node v = 0; d->fast && v < g->node_count; v++)
-        d->fast[v].here = (g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW);
+        d->fast[v] = (level){g->flags[v] & PB_NODE_GIVEN ? 0 : GONE, 0};
     return d->fast != NULL;
 }
 

@@ -1,6 +1,6 @@
 /* verify.c -- replays a schedule by the rules of docs/games.md and names the first one broken.
  *
- * Deliberately plain: one state byte per node, one function per kind of move, checks in the
+ * Deliberately plain: one state word per node, one function per kind of move, checks in the
  * order of rules.def. Sums of sizes cannot overflow (freezing a graph proves that); work and io
  * are checked here.
  */
@@ -9,7 +9,8 @@
 #include "base/checked.h"
 #include "base/context.h"
 
-enum { RESIDENT = 1, DONE = 2, COMPUTED = 4 };
+/* A node's state: its flags in the graph and these. */
+enum { RESIDENT = 1 << 13, DONE = 1 << 14, COMPUTED = 1 << 15 };
 
 struct pb_certificate {
     const pb_game *game;
@@ -21,8 +22,8 @@ typedef struct replay {
     const pb_game *game;
     const pb_graph *g;
     const pb_moves *moves;
-    uint8_t *state; /* one byte a node */
-    uint8_t *slow;  /* one bit a tier, one byte a node; NULL without tiers */
+    uint16_t *state; /* per node */
+    uint8_t *slow;   /* one bit a tier, one byte a node; NULL without tiers */
     uint64_t slow_used[PB_MAX_TIERS];
     uint64_t memory; /* resident now, fixed_size included */
     uint64_t time;   /* work + io so far: must fit 64 bits */
@@ -85,19 +86,20 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
 {
     const pb_graph *g = r->g;
     uint8_t flags = r->moves->move[k].flags;
-    uint16_t kind = g->flags[v];
+    uint16_t kind = r->state[v];
     if (kind & PB_NODE_GIVEN)
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
     if (kind & PB_NODE_BYPRODUCT)
         return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
-    bool again = r->state[v] & RESIDENT; /* allowed only to make by-products */
-    uint32_t also_count;
-    pb_moves_also(r->moves, k, &also_count);
+    bool again = kind & RESIDENT; /* allowed only to make by-products */
+    uint32_t also_count = 0;
+    if (flags & PB_MOVE_ALSO)
+        pb_moves_also(r->moves, k, &also_count);
     if (again && !also_count)
         return breaks(r, PB_RULE_RESIDENT, v, PB_NO_NODE, 0);
     if (!inputs_resident(r, v, v))
         return false;
-    if ((kind & PB_NODE_ONCE) && (r->state[v] & COMPUTED))
+    if ((kind & PB_NODE_ONCE) && (kind & COMPUTED))
         return breaks(r, PB_RULE_ONCE, v, PB_NO_NODE, 0);
     uint64_t made = again ? 0 : g->size[v], taken = 0, saved = 0;
     if (flags & PB_MOVE_OVER) {
@@ -110,11 +112,11 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
             return breaks(r, PB_RULE_OVER_RESIDENT, v, u, 0);
         taken = g->size[u];
         saved = made < taken ? made : taken;
-        r->state[u] &= (uint8_t)~RESIDENT;
+        r->state[u] &= (uint16_t)~RESIDENT;
     }
     if (also_count && !make_byproducts(r, k, v, &made))
         return false;
-    r->state[v] |= RESIDENT | DONE | COMPUTED;
+    r->state[v] = kind | RESIDENT | DONE | COMPUTED;
     e->cost = g->cost[v];
     e->during = r->memory + made - saved + g->workspace[v];
     r->memory = r->memory + made - taken;
@@ -135,7 +137,7 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
         return false;
     e->cost = g->cost[v];
     e->during = r->memory + g->workspace[v];
-    r->state[v] &= (uint8_t)~RESIDENT;
+    r->state[v] &= (uint16_t)~RESIDENT;
     r->memory -= g->size[v];
     r->totals.uncompute_work += e->cost;
     return true;
@@ -203,7 +205,7 @@ static bool play(replay *r, pb_step k, effect *e, pb_status *status)
             break;
         if (!(r->state[v] & RESIDENT))
             return breaks(r, PB_RULE_FREE, v, PB_NO_NODE, 0);
-        r->state[v] &= (uint8_t)~RESIDENT;
+        r->state[v] &= (uint16_t)~RESIDENT;
         r->memory -= r->g->size[v];
         return true;
     case PB_UNCOMPUTE:
@@ -226,9 +228,10 @@ static bool set_start(replay *r)
     const pb_graph *g = r->g;
     r->memory = g->fixed_size;
     for (pb_node v = 0; v < g->node_count; v++) {
+        r->state[v] = g->flags[v];
         if (!(g->flags[v] & PB_NODE_GIVEN))
             continue;
-        r->state[v] = DONE;
+        r->state[v] |= DONE;
         if (!(g->flags[v] & PB_NODE_GIVEN_SLOW)) {
             r->state[v] |= RESIDENT;
             r->memory += g->size[v];
@@ -254,11 +257,12 @@ static pb_status play_all(replay *r, pb_context *ctx, bool *legal)
     for (pb_step k = 0; k < r->moves->count; k++) {
         if ((k & 0xffff) == 0 && (status = pbi_poll(ctx)) != PB_OK)
             return status;
-        r->verdict.step = k;
         *legal = play(r, k, &e, &status) &&
                  (e.during <= r->game->cap || breaks(r, PB_RULE_CAP, r->moves->move[k].node, PB_NO_NODE, e.during));
-        if (!*legal)
+        if (!*legal) {
+            r->verdict.step = k;
             return PB_OK;
+        }
         if (e.during > r->totals.peak) {
             r->totals.peak = e.during;
             r->totals.peak_step = k;
@@ -297,7 +301,7 @@ static pb_status replay_all(replay *r, pb_context *ctx, pb_arena *scratch, bool 
 {
     uint32_t n = r->g->node_count;
     bool tiers = r->game->kind == PB_GAME_TIERED && r->game->tier_count;
-    r->state = pb_arena_zero(scratch, n, sizeof *r->state);
+    r->state = pb_arena_alloc(scratch, n, sizeof *r->state);
     r->slow = tiers ? pb_arena_zero(scratch, n, sizeof *r->slow) : NULL;
     if (!r->state || (tiers && !r->slow))
         return PB_ENOMEM;
