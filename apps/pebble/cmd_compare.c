@@ -55,21 +55,21 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
         c->uncomputes |= p->certificate && p->schedule.game == PB_GAME_REVERSIBLE;
         c->transfers |= p->certificate && p->schedule.game == PB_GAME_TIERED;
     }
-    columns[count++] = (table_column){"", false};
-    columns[count++] = (table_column){"strategy", false};
-    columns[count++] = (table_column){"game", false};
-    columns[count++] = (table_column){"outcome", false};
-    columns[count++] = (table_column){"peak", true};
-    columns[count++] = (table_column){"work", true};
+    columns[count++] = (table_column){"", false, 0};
+    columns[count++] = (table_column){"strategy", false, 0};
+    columns[count++] = (table_column){"game", false, 0};
+    columns[count++] = (table_column){"outcome", false, 0};
+    columns[count++] = (table_column){"peak", true, 0};
+    columns[count++] = (table_column){"work", true, 0};
     if (c->transfers)
-        columns[count++] = (table_column){"io", true};
-    columns[count++] = (table_column){"recompute", true};
+        columns[count++] = (table_column){"io", true, 2};
+    columns[count++] = (table_column){"recompute", true, 0};
     if (c->uncomputes)
-        columns[count++] = (table_column){"uncompute", true};
-    columns[count++] = (table_column){"flux", true};
-    columns[count++] = (table_column){"moves", true};
-    columns[count++] = (table_column){"cost", true};
-    columns[count++] = (table_column){"gap", true};
+        columns[count++] = (table_column){"uncompute", true, 3};
+    columns[count++] = (table_column){"flux", true, 4};
+    columns[count++] = (table_column){"moves", true, 5};
+    columns[count++] = (table_column){"cost", true, 0};
+    columns[count++] = (table_column){"gap", true, 1};
     return count;
 }
 
@@ -107,10 +107,9 @@ static bool found_row(app *a, table *t, const contest *c, const pb_planned *p, b
 
 static bool failed_row(table *t, const contest *c, const pb_planned *p)
 {
-    char name[FIGURE_ROOM], reason[512];
-    strategy_text(&p->schedule, name);
+    char reason[512];
     reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
-    const char *cells[MAX_COLUMNS] = {"", name, pb_game_kind_name(p->schedule.game),
+    const char *cells[MAX_COLUMNS] = {"", p->schedule.strategy, pb_game_kind_name(p->schedule.game),
                                       pb_outcome_name(p->schedule.outcome), reason};
     return table_row(t, cells, "2");
 }
@@ -170,6 +169,7 @@ static pb_status print_text(app *a, contest *c)
     table_init(&t, &a->arena, columns, choose_columns(c, columns));
     t.color = a->color;
     t.width = a->width;
+    t.fit = a->terminal;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         const pb_planned *p = &c->result.rows[i];
         bool ok = p->certificate ? found_row(a, &t, c, p, i == c->result.winner) : failed_row(&t, c, p);

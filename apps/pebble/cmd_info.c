@@ -146,24 +146,30 @@ static void why_text(const facts *f, const least *l, char *text, size_t room)
 static void share_text(const facts *f, uint64_t cap, char *text, size_t room)
 {
     if (f->written_peak)
-        snprintf(text, room, "%.1f %%", 100.0 * (double)cap / (double)f->written_peak);
+        snprintf(text, room, "%.*f %%", cap / 10 > f->written_peak ? 0 : 1,
+                 100.0 * (double)cap / (double)f->written_peak);
     else
         text[0] = '\0';
 }
 
 static void print_text(app *a, const facts *f)
 {
-    static const table_column columns[] = {{"game", false},          {"proved least cap", true}, {"because of", false},
-                                           {"cap that works", true}, {"of written peak", true},  {"with", false}};
+    static const table_column columns[] = {{"game", false, 0},           {"proved least cap", true, 0},
+                                           {"because of", false, 1},     {"cap that works", true, 0},
+                                           {"of written peak", true, 2}, {"with", false, 0}};
     const pb_graph *g = f->g;
-    printf(a->color ? "\033[1m%s\033[0m: %u nodes, %u edges\n" : "%s: %u nodes, %u edges\n",
-           g->name[0] ? g->name : "graph", (unsigned)g->node_count, (unsigned)g->edge_count);
+    char nodes[32], edges[32];
+    pb_quantity_text(g->node_count, NULL, nodes, sizeof nodes);
+    pb_quantity_text(g->edge_count, NULL, edges, sizeof edges);
+    printf(a->color ? "\033[1m%s\033[0m: %s nodes, %s edges\n" : "%s: %s nodes, %s edges\n",
+           g->name[0] ? g->name : "graph", nodes, edges);
     print_shape(f);
     putchar('\n');
     table t;
     table_init(&t, &a->arena, columns, 6);
     t.color = a->color;
     t.width = a->width;
+    t.fit = a->terminal;
     for (int i = 0; i < f->game_count; i++) {
         const least *l = &f->games[i];
         char proved[96], why[128], cap[96], share[32];

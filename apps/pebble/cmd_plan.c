@@ -122,8 +122,9 @@ static void print_found(FILE *out, const pb_planned *p)
     print_work(out, s, g);
     pb_u128_text(m->flux, text);
     figure(out, "flux", text);
-    snprintf(text, sizeof text, "%llu, the longest chain of them %llu", (unsigned long long)m->moves,
-             (unsigned long long)m->depth);
+    pb_quantity_text(m->moves, NULL, one, sizeof one);
+    pb_quantity_text(m->depth, NULL, two, sizeof two);
+    snprintf(text, sizeof text, "%s, the longest chain of them %s", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
     pb_cost_text(m->cost, &s->weights, one);

@@ -84,6 +84,7 @@ static bool runs_on(const table *t, size_t row, int column)
     return column + 1 < t->column_count && !t->rows[row][column + 1];
 }
 
+/* Columns with width -1 are left out. */
 static void print_row(const table *t, size_t row, const int *widths, FILE *out)
 {
     char *const *cells = t->rows[row];
@@ -93,11 +94,14 @@ static void print_row(const table *t, size_t row, const int *widths, FILE *out)
         fprintf(out, "\033[%sm", t->inks[row]);
     for (int c = 0; c < t->column_count && cells[c]; c++) {
         int blanks = widths[c] - text_width(cells[c]);
+        bool last = runs_on(t, row, c);
+        if (widths[c] < 0 && !last)
+            continue;
         if (c) {
             pad(out, GAP);
             used += GAP;
         }
-        if (runs_on(t, row, c)) {
+        if (last) {
             print_wrapped(out, cells[c], used, used, t->width);
             if (ink)
                 fputs("\033[0m", out);
@@ -113,23 +117,40 @@ static void print_row(const table *t, size_t row, const int *widths, FILE *out)
     fputs(ink ? "\033[0m\n" : "\n", out);
 }
 
-void table_print(const table *t, FILE *out)
+static void measure(const table *t, int *widths)
 {
-    int widths[MAX_COLUMNS];
+    int total = -GAP;
     for (int c = 0; c < t->column_count; c++) {
         widths[c] = text_width(t->columns[c].title);
         for (size_t r = 0; r < t->row_count; r++) {
-            if (!t->rows[r][c])
-                continue;
-            int width = runs_on(t, r, c) ? 0 : text_width(t->rows[r][c]);
+            int width = !t->rows[r][c] || runs_on(t, r, c) ? 0 : text_width(t->rows[r][c]);
             if (width > widths[c])
                 widths[c] = width;
         }
+        total += widths[c] + GAP;
     }
+    while (t->fit && total > t->width) {
+        int spare = -1;
+        for (int c = 0; c < t->column_count; c++)
+            if (widths[c] >= 0 && t->columns[c].spare > (spare < 0 ? 0 : t->columns[spare].spare))
+                spare = c;
+        if (spare < 0)
+            return;
+        total -= widths[spare] + GAP;
+        widths[spare] = -1;
+    }
+}
+
+void table_print(const table *t, FILE *out)
+{
+    int widths[MAX_COLUMNS];
+    measure(t, widths);
     if (t->color)
         fputs("\033[1m", out);
     for (int c = 0; c < t->column_count; c++) {
         int blanks = widths[c] - text_width(t->columns[c].title);
+        if (widths[c] < 0)
+            continue;
         pad(out, (c ? GAP : 0) + (t->columns[c].right ? blanks : 0));
         fputs(t->columns[c].title, out);
         if (!t->columns[c].right && c + 1 < t->column_count)

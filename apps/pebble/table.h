@@ -11,6 +11,7 @@ enum { MAX_COLUMNS = 16 };
 typedef struct table_column {
     const char *title;
     bool right; /* numbers */
+    int spare;  /* above 0: left out where the screen is too narrow, the highest first */
 } table_column;
 
 typedef struct table {
@@ -22,6 +23,7 @@ typedef struct table {
     size_t row_count, room;
     bool color;
     int width; /* of the screen */
+    bool fit;  /* leave columns out rather than pass the width */
 } table;
 
 void table_init(table *t, pb_arena *arena, const table_column *columns, int column_count);

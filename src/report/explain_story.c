@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_OTHERS = 6, MOST_VISITS = 50000000, DETAILED_LIVES = 64, POLL_MOVES = 1 << 14 };
+enum { MOST_OTHERS = 5, MOST_VISITS = 50000000, DETAILED_LIVES = 64, POLL_MOVES = 1 << 14 };
 
 typedef struct teller {
     pb_arena *scratch;

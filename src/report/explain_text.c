@@ -106,12 +106,12 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
     say_move(out, g, s->moves, life->full_step);
     for (size_t i = 0; i < life->other_count; i++) {
         pb_node v = s->others[life->first_other + i];
-        pbi_out_text(out, i ? ", " : ", with ");
+        pbi_out_text(out, i ? ", " : ";\n       the largest values there then: ");
         pbi_out_text(out, pb_graph_name(g, v));
     }
     if (life->others_left)
-        pbi_out_format(out, " and %zu more", life->others_left);
-    pbi_out_text(out, life->other_count ? " resident\n" : "\n");
+        pbi_out_format(out, ", and %zu more", life->others_left);
+    pbi_out_char(out, '\n');
 }
 
 static void say_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
@@ -220,17 +220,29 @@ static void say_again(pbi_out *out, const pbi_overview *o)
     }
 }
 
+/* As it is up to twelve digits, 9.43e19 beyond. */
+static void held_text(pb_u128 held, char text[PB_U128_TEXT])
+{
+    if (pb_u128_text(held, text) > 12)
+        snprintf(text, PB_U128_TEXT, "%.2e", pb_u128_double(held));
+    char *plus = strchr(text, '+');
+    if (plus)
+        memmove(plus, plus + 1, strlen(plus));
+}
+
 static void say_kept(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
-    char held[PB_U128_TEXT], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
+    char held[PB_U128_TEXT], share_text[16], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
+    double flux = pb_u128_double(o->totals->flux);
     if (o->kept_length == 0) {
         pbi_out_text(out, "\nNo value waits in memory for a later use.\n");
         return;
     }
     pbi_out_format(out, "\n%llu value%s in memory for a later use; the most memory over time goes to\n",
                    (unsigned long long)o->kept_values, o->kept_values == 1 ? " waits" : "s wait");
-    pbi_out_format(out, "  %-*s %10s %20s %20s\n", NAME_WIDTH, "value", "size", "memory x time", "work it saves");
+    pbi_out_format(out, "  %-*s %10s %14s %8s %18s\n", NAME_WIDTH, "value", "size", "memory x time", "of flux",
+                   "work it saves");
     for (size_t i = 0; i < o->kept_length; i++) {
         const pbi_share *share = &o->kept[i];
         pbi_out_text(out, "  ");
@@ -238,8 +250,9 @@ static void say_kept(pbi_out *out, const pbi_overview *o)
         pb_quantity_text(g->size[share->node], g->size_unit, size, sizeof size);
         pb_quantity_text(share->saves, NULL, saves + 3, sizeof saves - 3);
         memcpy(saves, ">= ", 3);
-        pb_u128_text(share->held, held);
-        pbi_out_format(out, " %10s %20s %20s\n", size, held,
+        held_text(share->held, held);
+        snprintf(share_text, sizeof share_text, "%.1f %%", flux > 0 ? 100 * pb_u128_double(share->held) / flux : 0.0);
+        pbi_out_format(out, " %10s %14s %8s %18s\n", size, held, share_text,
                        !share->possible  ? "cannot be redone"
                        : share->complete ? saves + 3
                                          : saves);

@@ -82,14 +82,17 @@ static void draw_cap(plot *p)
     pbi_out_text(&p->out, " cap\n");
 }
 
+/* The row, from below, that has a label half way up, and the memory at its upper edge. */
+static bool is_middle(const plot *p, uint32_t row) { return p->rows >= 4 && row + 1 == p->rows / 2; }
+static uint64_t edge_of(const plot *p, uint32_t row) { return (uint64_t)((double)p->top * (row + 1) / p->rows); }
+
 static void draw_row(plot *p, uint32_t row)
 {
     char text[LABEL_ROOM] = "";
-    bool middle = p->rows >= 4 && row + 1 == p->rows / 2;
     if (row + 1 == p->rows && !p->cap_line)
         quantity(p, p->top, text);
-    else if (middle)
-        quantity(p, (uint64_t)((double)p->top * (row + 1) / p->rows), text);
+    else if (is_middle(p, row))
+        quantity(p, edge_of(p, row), text);
     label(p, text, text[0] ? p->marks->tick : p->marks->wall);
     ink(p, "36");
     uint32_t used = p->columns; /* no blanks at the end of the line */
@@ -170,6 +173,12 @@ static void draw_slow(plot *p)
     pbi_out_text(&p->out, " slow\n");
 }
 
+static void widen(plot *p, const char *text)
+{
+    if ((int)strlen(text) > p->label_width)
+        p->label_width = (int)strlen(text);
+}
+
 static pb_status measure(pb_context *ctx, const pb_certificate *c, const pb_plot_style *style, pb_arena *scratch,
                          plot *p)
 {
@@ -181,8 +190,11 @@ static pb_status measure(pb_context *ctx, const pb_certificate *c, const pb_plot
     p->top = p->cap_line ? cap : peak;
     p->slow_line = p->game->kind == PB_GAME_TIERED && height > LEAST_HEIGHT + 1;
     p->rows = height - 3 - (p->cap_line ? 1 : 0) - (p->slow_line ? 1 : 0);
+    p->label_width = 6;
     quantity(p, p->top, text);
-    p->label_width = (int)strlen(text) < 6 ? 6 : (int)strlen(text);
+    widen(p, text);
+    quantity(p, edge_of(p, p->rows / 2 - (p->rows > 1)), text);
+    widen(p, text);
     uint32_t beside = (uint32_t)p->label_width + 2 + MARGIN; /* labels, wall, " cap" on the right */
     p->columns = width > beside + 4 ? width - beside : 4;
     p->axis = p->totals->compute_work || p->totals->uncompute_work || p->totals->io ? PB_AXIS_TIME : PB_AXIS_MOVES;
