@@ -81,21 +81,26 @@ static bool is_word(const char *c, const char *end, const char *word)
     return after == end || strchr(" \t\r\n{\"/", *after) != NULL;
 }
 
-/* What the content says; PB_FORMAT_AUTO when it says nothing. An edge list has no sign of its own: it is what
- * holds a comma and is nothing else. */
+/* What the content says for certain; PB_FORMAT_AUTO when it says nothing. */
 static pb_format sniff(const pbi_text *text)
 {
     const char *c = first_word(text), *end = text->end;
     if (end - text->at >= PBI_BINARY_MAGIC_BYTES && memcmp(text->at, PBI_BINARY_MAGIC, PBI_BINARY_MAGIC_BYTES) == 0)
         return PB_FORMAT_BINARY;
-    if (c < end && *c == '{')
+    if (c < end && (*c == '{' || *c == '['))
         return PB_FORMAT_JSON;
     if (is_word(c, end, "digraph") || is_word(c, end, "strict") || is_word(c, end, "graph"))
         return PB_FORMAT_DOT;
-    for (; c < end && *c != '\n'; c++)
-        if (*c == ',')
-            return PB_FORMAT_CSV;
     return PB_FORMAT_AUTO;
+}
+
+/* Edge lists have no sign of their own: a comma in the first line will do where nothing else is known. */
+static bool looks_like_csv(const pbi_text *text)
+{
+    const char *c = first_word(text);
+    while (c < text->end && *c != '\n' && *c != ',')
+        c++;
+    return c < text->end && *c == ',';
 }
 
 static pb_status read_graph_as(pbi_text *text, pb_format format, pb_arena *scratch, pb_arena *result,
@@ -126,6 +131,8 @@ pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, con
         format = sniff(&text);
         if (format == PB_FORMAT_AUTO)
             format = pb_format_of_path(path);
+        if (format == PB_FORMAT_AUTO && looks_like_csv(&text))
+            format = PB_FORMAT_CSV;
     }
     if (status == PB_OK)
         status = read_graph_as(&text, format, &scratch, result, out);

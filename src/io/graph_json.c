@@ -377,8 +377,9 @@ static pb_status read_nodes(reader *r, pbi_field field)
     return status;
 }
 
-/* [u,v] without white space, as writers put it: most of a large file. False: take the long way. */
-static bool plain_edge(pbi_text *text, reference end[2])
+/* [u,v] without white space, as writers put it: most of a large file. False: take the long way, which also looks
+ * at indices from `limit` on. */
+static bool plain_edge(pbi_text *text, uint64_t limit, reference end[2])
 {
     const char *c = text->at;
     if (text->end - c < 32 || *c != '[')
@@ -388,7 +389,7 @@ static bool plain_edge(pbi_text *text, reference end[2])
         uint32_t value = 0;
         while (*c >= '0' && *c <= '9' && c - first < 9)
             value = value * 10 + (uint32_t)(*c++ - '0');
-        if (c == first || (*first == '0' && c > first + 1) || *c != (i ? ']' : ','))
+        if (c == first || (*first == '0' && c > first + 1) || *c != (i ? ']' : ',') || value >= limit)
             return false;
         end[i] = value;
     }
@@ -425,13 +426,8 @@ static pb_status read_edges(reader *r, pbi_field field)
     while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more) {
         pbi_place place = pbi_text_place(r->json.text);
         reference end[2];
-        if (plain_edge(r->json.text, end)) {
-            status = check_index(r, end[0], place);
-            if (status == PB_OK)
-                status = check_index(r, end[1], place);
-        } else {
+        if (!plain_edge(r->json.text, r->nodes_known ? pb_builder_node_count(r->builder) : r->most, end))
             status = read_edge_ends(r, field, end);
-        }
         if (status == PB_OK && end[0] == end[1])
             status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "the edge leads from a node to itself");
         if (status == PB_OK)

@@ -15,6 +15,8 @@ pb_status pbi_field_fail(pbi_json *json, pbi_field field, const char *format, ..
     va_start(args, format);
     vsnprintf(rest, sizeof rest, format, args);
     va_end(args);
+    if (field.of && strcmp(field.of, "item") == 0)
+        return pbi_text_fail(json->text, json->place, "item %" PRIu64 " of \"%s\" %s", field.index, field.name, rest);
     if (field.of)
         snprintf(of, sizeof of, " of %s %" PRIu64, field.of, field.index);
     return pbi_text_fail(json->text, json->place, "\"%s\"%s %s", field.name, of, rest);

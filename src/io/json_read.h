@@ -4,7 +4,8 @@
 
 #include "io/json_scan.h"
 
-/* Which field a value is: "size" of node 3. `of` NULL: the document's own. */
+/* Which field a value is, for sentences: {"size", "node", 3} is "size" of node 3, {"edges", "item", 3} is item 3 of
+ * "edges". `of` NULL: the document's own. */
 typedef struct pbi_field {
     const char *name;
     const char *of;

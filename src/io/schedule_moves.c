@@ -80,6 +80,7 @@ static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node n
             return pbi_field_fail(&r->json, field, "computes with \"%.*s\": only \"over\" and \"also\" are known",
                                   (int)(key.length < 40 ? key.length : 40), key.bytes);
         field.name = names[which].bytes;
+        field.of = "move";
         status = pbi_refuse_twice(&r->json, field, which, &seen);
         if (status == PB_OK)
             status = which ? read_also(r, field) : read_node(r, field, &over);
@@ -93,6 +94,7 @@ static pb_status read_tier(pbi_schedule_reader *r, pbi_field field, uint8_t *out
 {
     uint64_t tier = 0;
     field.name = "tier";
+    field.of = "move";
     pb_status status = pbi_read_whole(&r->json, field, &tier);
     if (status == PB_OK && (tier < 1 || tier > PB_MAX_TIERS))
         return pbi_field_fail(&r->json, field, "must be from 1 to %d, not %" PRIu64, PB_MAX_TIERS, tier);

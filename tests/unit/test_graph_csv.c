@@ -1,0 +1,241 @@
+/* test_graph_csv.c -- graphs as comma-separated records: edge lists, described nodes, faults at their places. */
+#include "support/io_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct desk {
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+} desk;
+
+static pb_status open_text(desk *d, const char *text, size_t chunk)
+{
+    pb_context_init(&d->ctx);
+    pb_arena_init(&d->arena, &d->ctx);
+    d->g = NULL;
+    return graph_from(&d->ctx, text, strlen(text), chunk, PB_FORMAT_CSV, &d->arena, &d->g);
+}
+
+static void must_open(desk *d, const char *text, size_t chunk)
+{
+    if (open_text(d, text, chunk) != PB_OK)
+        fail_msg("%s: %llu:%llu: %s", text, (unsigned long long)d->ctx.error.line,
+                 (unsigned long long)d->ctx.error.column, d->ctx.error.message);
+    const char *fault = graph_round_trips(&d->ctx, d->g);
+    if (fault)
+        fail_msg("%s: %s", text, fault);
+}
+
+static void shut(desk *d)
+{
+    pb_arena_release(&d->arena);
+    assert_int_equal(d->ctx.memory_used, 0);
+}
+
+static void edge_lists_make_nodes_on_first_mention(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t nodes, edges;
+        const char *first; /* name of node 0 */
+    } cases[] = {
+        {"", 0, 0, NULL},
+        {"\n# nothing\n", 0, 0, NULL},
+        {"a,b\nb,c\na,b\n", 3, 2, "a"},
+        {"a,b", 2, 1, "a"},
+        {"a,b\r\nc,d\r\n", 4, 2, "a"},
+        {"from,to\na,b\n", 2, 1, "a"},
+        {"Source,TARGET\na,b\n", 2, 1, "a"},
+        {"# x\n\nfrom,to\na,b\n", 2, 1, "a"},
+        {"a,b\nfrom,to\n", 4, 2, "a"},
+        {" a , b \n", 2, 1, "a"},
+        {"\" a \",b\n", 2, 1, " a "},
+        {"\"x \"\"y\"\",\nz\", b\n", 2, 1, "x \"y\",\nz"},
+        {"\"\",b\n", 2, 1, ""},
+        {"node,edge\nedge,graph\n", 3, 2, "node"},
+        {"edge,a,b\n", 2, 1, "a"},
+        {"node,a,1\n", 1, 0, "a"},
+        {"\xef\xbb\xbf"
+         "a,b\n",
+         2, 1, "a"},
+    };
+    static const size_t chunks[] = {SIZE_MAX, 1, 5};
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t c = 0; c < COUNT(chunks); c++) {
+            desk d;
+            must_open(&d, cases[i].text, chunks[c]);
+            assert_int_equal(d.g->node_count, cases[i].nodes);
+            assert_int_equal(d.g->edge_count, cases[i].edges);
+            if (cases[i].first) {
+                assert_string_equal(pb_graph_name(d.g, 0), cases[i].first);
+                assert_int_equal(d.g->cost[0], 1);
+                assert_int_equal(d.g->size[0], 1);
+            }
+            shut(&d);
+        }
+}
+
+static void records_fill_every_field(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(
+        &d,
+        "graph,name,\"my, graph\"\ngraph,cost_unit,ns\ngraph,size_unit,byte\ngraph,fixed_size,5\n"
+        "edge,x,y\nnode,y,3,8,workspace=2,once=true,keep=true,target=true,\"inplace=x s\",\"group=a, \"\"b\"\"\"\n"
+        "node,x,0,9,given=true\nnode,s,,4,given=slow\nedge,s,y\nnode,w,,,byproduct_of=y\ngraph,order,x y\n",
+        SIZE_MAX);
+    const pb_graph *g = d.g;
+    assert_string_equal(g->name, "my, graph");
+    assert_string_equal(g->cost_unit, "ns");
+    assert_string_equal(g->size_unit, "byte");
+    assert_int_equal(g->fixed_size, 5);
+    pb_node x = 0, y = 1, s = 2, w = 3;
+    assert_string_equal(pb_graph_name(g, s), "s");
+    assert_int_equal(g->size[x], 9);
+    assert_int_equal(g->cost[x], 0);
+    assert_int_equal(g->cost[y], 3);
+    assert_int_equal(g->workspace[y], 2);
+    assert_int_equal(g->flags[y] & (PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET),
+                     PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET);
+    assert_int_equal(g->flags[s] & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW), PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW);
+    assert_int_equal(g->inplace_start[y + 1] - g->inplace_start[y], 2);
+    assert_string_equal(g->group_names[g->group[y]], "a, \"b\"");
+    assert_int_equal(g->owner[w], y);
+    assert_int_equal(g->cost[w], 0);
+    assert_true(g->order_named);
+    shut(&d);
+}
+
+typedef struct fault {
+    const char *text;
+    pb_status status;
+    uint64_t line, column;
+    const char *words;
+} fault;
+
+static void faults_have_sentence_and_place(void **state)
+{
+    (void)state;
+    static const fault faults[] = {
+        {"a\n", PB_EFORMAT, 1, 1, "expected an edge"},
+        {"a,b\n\nx,y,z\n", PB_EFORMAT, 3, 1, "expected an edge"},
+        {"edge,a,b,c\n", PB_EFORMAT, 1, 1, "expected an edge"},
+        {",b\n", PB_EFORMAT, 1, 1, "name of a node is missing"},
+        {"a,\n", PB_EFORMAT, 1, 3, "name of a node is missing"},
+        {"node,,1,1\n", PB_EFORMAT, 1, 6, "name of a node is missing"},
+        {"node,a,x,1\n", PB_EFORMAT, 1, 8, "cost must be a whole number"},
+        {"node,a,1,-1\n", PB_EFORMAT, 1, 10, "size must be a whole number"},
+        {"node,a,1,18446744073709551616\n", PB_EFORMAT, 1, 10, "size must be"},
+        {"node,a,1,1,red\n", PB_EFORMAT, 1, 12, "key=value"},
+        {"node,a,1,1,color=red\n", PB_EFORMAT, 1, 12, "no field of a node"},
+        {"node,a,1,1,once=1\n", PB_EFORMAT, 1, 12, "true or false"},
+        {"graph,color,red\n", PB_EFORMAT, 1, 7, "no field of a graph"},
+        {"graph,fixed_size,x\n", PB_EFORMAT, 1, 18, "fixed_size must be"},
+        {"a,\"b\nc", PB_EFORMAT, 1, 3, "never closed"},
+        {"\"a\"b,c\n", PB_EFORMAT, 1, 4, "must be followed by ','"},
+        {"a\"b,c\n", PB_EFORMAT, 1, 2, "quotation mark"},
+        {"\xc3\xa9\xc3\xa9,\xc3", PB_EFORMAT, 1, 4, "not UTF-8"},
+        {"# \xff\n", PB_EFORMAT, 1, 3, "not UTF-8"},
+        {"node,a,1,1\n node,a,1,1\n", PB_EGRAPH, 2, 7, "described twice"},
+        {"x,y\na,a\n", PB_EGRAPH, 2, 1, "\"a\" to itself"},
+        {"a,b\nb,a\n", PB_EGRAPH, 0, 0, "cycle"},
+        {"a,b\nnode,b,1,1,inplace=z\n", PB_EGRAPH, 1, 3, "inplace names \"z\""},
+        {"graph,order,a z\na,b\n", PB_EGRAPH, 1, 13, "order names \"z\""},
+    };
+    for (size_t i = 0; i < COUNT(faults); i++)
+        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
+            desk d;
+            pb_status status = open_text(&d, faults[i].text, chunk);
+            const pb_error *error = &d.ctx.error;
+            if (status != faults[i].status || error->line != faults[i].line || error->column != faults[i].column ||
+                !strstr(error->message, faults[i].words))
+                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
+                         (unsigned long long)error->column, error->message);
+            shut(&d);
+        }
+}
+
+static void reader_refuses_nul(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a,\0\n", "#\0 \n", "\"\0\",b"};
+    static const size_t lengths[] = {4, 4, 5};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        desk d;
+        pb_context_init(&d.ctx);
+        pb_arena_init(&d.arena, &d.ctx);
+        assert_int_equal(graph_from(&d.ctx, texts[i], lengths[i], SIZE_MAX, PB_FORMAT_CSV, &d.arena, &d.g), PB_EFORMAT);
+        assert_non_null(strstr(d.ctx.error.message, "NUL"));
+        shut(&d);
+    }
+}
+
+static void long_lists_cross_the_buffer(void **state)
+{
+    (void)state;
+    enum { EDGES = 20000 };
+    char *text = malloc((size_t)EDGES * 40);
+    size_t length = 0;
+    for (int i = 0; i < EDGES; i++)
+        length += (size_t)sprintf(text + length, "\"node \"\"%d\"\"\", \xc3\xa9%d\n", i, i);
+    desk d;
+    must_open(&d, text, SIZE_MAX);
+    assert_int_equal(d.g->node_count, 2 * EDGES);
+    assert_string_equal(pb_graph_name(d.g, 2 * EDGES - 2), "node \"19999\"");
+    assert_string_equal(pb_graph_name(d.g, 2 * EDGES - 1), "\xc3\xa9"
+                                                           "19999");
+    shut(&d);
+    free(text);
+}
+
+static void a_refused_allocation_is_clean_wherever_it_comes(void **state)
+{
+    (void)state;
+    enum { NODE_COUNT = 2000 };
+    char *text = malloc((size_t)NODE_COUNT * 60);
+    size_t length = 0;
+    for (int i = 1; i < NODE_COUNT; i++)
+        length += (size_t)sprintf(text + length, "n%d,n%d\nnode,n%d,1,1,group=g%d\n", i - 1, i, i, i);
+    uint64_t refuse = 0;
+    pb_status status = PB_ENOMEM;
+    while (status == PB_ENOMEM) {
+        failing_allocator allocator = {.refuse = ++refuse};
+        pb_context ctx;
+        failing_context(&ctx, &allocator);
+        pb_arena arena;
+        pb_arena_init(&arena, &ctx);
+        const pb_graph *g = NULL;
+        status = graph_from(&ctx, text, length, 1000, PB_FORMAT_CSV, &arena, &g);
+        pb_arena_release(&arena);
+        assert_int_equal(allocator.blocks, 0);
+    }
+    assert_int_equal(status, PB_OK);
+    assert_true(refuse > 15);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edge_lists_make_nodes_on_first_mention),
+        cmocka_unit_test(records_fill_every_field),
+        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(reader_refuses_nul),
+        cmocka_unit_test(long_lists_cross_the_buffer),
+        cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
