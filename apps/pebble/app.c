@@ -59,6 +59,7 @@ exit_code app_status(app *a, pb_status status)
         if (a->progress.stopped == PB_STOP_TIME)
             return app_fail(a, EXIT_NOTHING, "the time is up, and nothing was found yet");
         return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+    case PB_EBUG: return app_fail(a, EXIT_ILLEGAL, "%s", sentence);
     case PB_ELIMIT: return app_fail(a, EXIT_NOTHING, "%s", sentence);
     case PB_EUNKNOWN:
     case PB_EINVAL: return app_usage(a, "%s", sentence);

@@ -179,7 +179,7 @@ static pb_status print_text(app *a, contest *c)
     print_head(c);
     table_print(&t, stdout);
     if (c->result.winner == UINT32_MAX) {
-        printf("\nno strategy fits\n");
+        puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
         return PB_OK;
     }
     print_winner(a, c);
@@ -255,11 +255,13 @@ static void print_json(const contest *c)
 /* Nothing fits: is that proved for every game that was played? */
 static exit_code nothing_fits(const contest *c)
 {
-    unsigned proved = 0;
-    for (uint32_t i = 0; i < c->result.row_count; i++)
-        if (c->result.rows[i].schedule.outcome == PB_INFEASIBLE)
-            proved |= (unsigned)c->result.rows[i].schedule.game;
-    return proved && (proved & c->games) == c->games ? EXIT_INFEASIBLE : EXIT_NOTHING;
+    unsigned played = 0, proved = 0;
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        const pb_schedule *s = &c->result.rows[i].schedule;
+        played |= (unsigned)s->game;
+        proved |= s->outcome == PB_INFEASIBLE ? (unsigned)s->game : 0u;
+    }
+    return played && proved == played ? EXIT_INFEASIBLE : EXIT_NOTHING;
 }
 
 exit_code cmd_compare(app *a)
