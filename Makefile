@@ -10,7 +10,7 @@ CLANG_FORMAT = $(shell command -v clang-format-14 || echo clang-format)
 .PHONY: all needs deps demo test test-long bench fuzz install uninstall format clean help
 
 all: build/build.ninja
-	@cmake --build build --target pebble pebble_shared pebble_static
+	@cmake --build build --target pebble pebble_shared pebble_static pebble_pages
 
 needs:
 	@tools/deps build
