@@ -23,6 +23,8 @@ if(PB_SANITIZE)
   set(flags -fsanitize=${PB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_options(${flags})
   add_link_options(${flags})
+  # gcc warns about ranges and values that only the sanitizers' own checks hide from it.
+  add_compile_options($<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(PB_FUZZ)
   if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)
