@@ -27,7 +27,7 @@ typedef struct emitter {
     uint8_t *store;    /* per instance: to be stored before it goes, for the first load follows; NULL without loads */
     uint32_t given_count;
     size_t slot_count;
-    uint32_t *latest; /* per node: its latest event, and */
+    uint32_t *latest; /* per node: its latest computation, and */
     uint8_t *read;    /* whether any instance was read; both NULL without by-products */
     pb_node *also;
 
@@ -201,8 +201,8 @@ static pb_status find_last_reads(emitter *m)
         if ((event & PBI_LOAD_EVENT) && note_load(m, event & ~PBI_LOAD_EVENT) != PB_OK)
             return PB_EBUG;
         enter(m, e);
-        if (m->latest)
-            m->latest[event & ~PBI_LOAD_EVENT] = e;
+        if (m->latest && !(event & PBI_LOAD_EVENT))
+            m->latest[event] = e;
     }
     for (pb_node v = 0; v < g->node_count; v++) {
         uint32_t slot = m->current[v];
