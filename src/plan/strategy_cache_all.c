@@ -11,9 +11,10 @@
 
 #include "base/context.h"
 
-static bool is_read(const pb_graph *g, pb_node w)
+/* Must it be in fast memory at some time? */
+static bool is_used(const pb_graph *g, pb_node w)
 {
-    if (g->flags[w] & (PB_NODE_TARGET | PB_NODE_KEEP))
+    if (g->flags[w] & PB_NODE_KEEP)
         return true;
     for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++)
         if (g->flags[g->out[k]] & PB_NODE_NEEDED)
@@ -31,7 +32,7 @@ static pb_status load_given(const pb_game *game, pbi_plan *plan, uint64_t *memor
         if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW))
             *memory += g->size[v];
     for (pb_node v = 0; v < g->node_count && status == PB_OK && *fits; v++)
-        if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && (g->flags[v] & PB_NODE_NEEDED)) {
+        if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && is_used(g, v)) {
             *memory += g->size[v];
             *fits = *memory <= game->cap;
             status = *fits ? pb_moves_add(&plan->moves, PB_LOAD, v, 1)
@@ -58,7 +59,7 @@ pb_status pbi_plan_cache_all(pb_context *ctx, const pb_game *game, const pbi_pla
         memory += g->size[v];
         if (g->flags[v] & PB_NODE_HAS_PARTS)
             for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
-                if (is_read(g, g->part[k])) {
+                if ((g->flags[g->part[k]] & PB_NODE_TARGET) || is_used(g, g->part[k])) {
                     also[made++] = g->part[k];
                     memory += g->size[g->part[k]];
                 }
