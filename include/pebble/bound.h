@@ -15,7 +15,8 @@ typedef struct pb_bounds {
     uint64_t makespan;     /* free-order bound on work + io */
     bool has_cost;         /* false when it passes 128 bits */
     pb_u128 cost;          /* bound on the weighted cost, in units of 10^-digits */
-    bool impossible;       /* no cap at all helps: a needed value can never become resident */
+    bool impossible;       /* no cap at all helps: a needed value can never become resident, or slow memory cannot
+                            * hold what starts there */
     pb_node impossible_at;
 } pb_bounds;
 

@@ -82,8 +82,12 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
     char text[300];
     *proved = true;
     if (b->impossible) {
-        snprintf(text, sizeof text, "%.80s is given in slow memory, which the %s game does not have",
-                 pb_graph_name(game->graph, b->impossible_at), pb_game_kind_name(game->kind));
+        const char *name = pb_graph_name(game->graph, b->impossible_at);
+        if (game->kind == PB_GAME_TIERED && game->tier_count)
+            snprintf(text, sizeof text, "what starts in slow memory passes the cap of tier 1 at %.80s", name);
+        else
+            snprintf(text, sizeof text, "%.80s is given in slow memory, which the %s game does not have", name,
+                     pb_game_kind_name(game->kind));
         return answer(out, result, PB_INFEASIBLE, text);
     }
     if (game->cap < b->least_cap) {

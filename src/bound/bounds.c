@@ -83,6 +83,22 @@ static bool out_of_reach(const pb_game *game, pb_node v)
     return read || (flags & PB_NODE_KEEP) || game->kind == PB_GAME_REVERSIBLE;
 }
 
+/* What is given in slow memory starts in tier 1: no cap on fast memory helps when it does not fit there. The node that
+ * passes the tier's cap, or PB_NO_NODE. */
+static pb_node over_slow_start(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    uint64_t used = 0;
+    if (game->kind != PB_GAME_TIERED || !game->tier_count)
+        return PB_NO_NODE;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        used += g->flags[v] & PB_NODE_GIVEN_SLOW ? g->size[v] : 0;
+        if (used > game->tiers[0].cap)
+            return v;
+    }
+    return PB_NO_NODE;
+}
+
 static bool slow_is_loaded(const pb_graph *g, pb_node v)
 {
     if (g->flags[v] & PB_NODE_KEEP)
@@ -155,7 +171,8 @@ static void bound_cost(const pb_game *game, const sums *s, pb_bounds *b)
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
     const pb_graph *g = game->graph;
-    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = PB_NO_NODE};
+    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = over_slow_start(game)};
+    b.impossible = b.impossible_at != PB_NO_NODE;
     uint64_t given = bound_ends(game, &b);
     sums s = {0, 0, {0, 0}};
     bool fits = true;
