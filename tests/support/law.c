@@ -2,6 +2,7 @@
 #include "support/law.h"
 
 #include "base/rng.h"
+#include "pebble/bound.h"
 #include "support/cases.h"
 
 #include <inttypes.h>
@@ -60,33 +61,40 @@ static bool fails(void *state, const small_game *s)
     return broken;
 }
 
-/* From just below the least cap to none; the interesting ones are near the least. */
-static void choose_cap(bf_space *space, small_game *s)
+/* From just below the least cap to none; the interesting ones are near the least. Large games know only the bound. */
+static void choose_cap(bf_space *space, bool large, small_game *s)
 {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
+    pb_bounds bounds;
     bf_problem p;
-    bf_answer least = {0};
+    bf_answer least;
     pbi_rng rng = {s->seed ^ 0x5eed};
+    uint64_t base = 3, all = 3;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
-    if (small_game_build(&ctx, s, &arena, &game) && bf_from_game(&game, &p))
-        bf_least_peak(space, &p, &least);
+    if (small_game_build(&ctx, s, &arena, &game)) {
+        all = game.graph->total_size;
+        if (large && pb_bounds_make(&ctx, &game, &bounds) == PB_OK)
+            base = bounds.least_cap;
+        else if (!large && bf_from_game(&game, &p) && bf_least_peak(space, &p, &least) && least.feasible)
+            base = least.value;
+    }
     pb_arena_release(&arena);
-    uint64_t base = least.feasible ? least.value : 3;
+    uint64_t range = all > base ? all - base : 0;
     switch (pbi_rng_below(&rng, 8)) {
     case 0: s->cap = base ? base - 1 : 0; break;
-    case 1: s->cap = pbi_rng_below(&rng, base + 1); break;
+    case 1: s->cap = large ? base + range / 2 : pbi_rng_below(&rng, base + 1); break;
     case 2: s->cap = PB_UNLIMITED; break;
     case 3: s->cap = base + 2 + pbi_rng_below(&rng, 6); break;
     case 4:
-    case 5: s->cap = base + 1; break;
-    default: s->cap = base;
+    case 5: s->cap = large ? base + pbi_rng_below(&rng, range / 2 + 1) : base + 1; break;
+    default: s->cap = large ? base + pbi_rng_below(&rng, range / 4 + 1) : base;
     }
 }
 
-void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases)
+static void run(const char *law, law_check check, unsigned kinds, uint64_t cases, bool large)
 {
     checker c = {.check = check, .space = bf_space_new()};
     unsigned broken = 0;
@@ -94,8 +102,8 @@ void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases)
     bf_space_limit(c.space, STATE_LIMIT);
     for (; seed <= cases && broken < MOST_FAILURES; seed++) {
         small_game s;
-        small_game_random(seed, kinds, &s);
-        choose_cap(c.space, &s);
+        (large ? small_game_random_large : small_game_random)(seed, kinds, &s);
+        choose_cap(c.space, large, &s);
         if (fails(&c, &s)) {
             broken++;
             small_game_shrink(fails, &c, &s);
@@ -113,6 +121,13 @@ void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases)
     printf("%s %s: %" PRIu64 " games\n", broken ? "FAILED" : "ok    ", law, seed - 1);
     fflush(stdout);
     broken ? failed++ : passed++;
+}
+
+void law_run(const char *law, law_check check, unsigned kinds, uint64_t cases) { run(law, check, kinds, cases, false); }
+
+void law_run_large(const char *law, law_check check, unsigned kinds, uint64_t cases)
+{
+    run(law, check, kinds, cases, true);
 }
 
 int law_finish(void)

@@ -120,7 +120,7 @@ static void random_weights(pbi_rng *rng, small_game *s)
                                   (uint32_t)pbi_rng_below(rng, 3)};
 }
 
-void small_game_random(uint64_t seed, unsigned kinds, small_game *s)
+static void random_game(uint64_t seed, unsigned kinds, bool large, small_game *s)
 {
     static const pb_game_kind all[] = {PB_GAME_REMAT, PB_GAME_REVERSIBLE, PB_GAME_TIERED};
     pbi_rng rng = {seed};
@@ -132,6 +132,8 @@ void small_game_random(uint64_t seed, unsigned kinds, small_game *s)
     features f = random_features(&rng, s->kind);
     /* Slow tiers square the number of states: fewer nodes there. */
     uint32_t nodes = 2 + (uint32_t)pbi_rng_below(&rng, s->kind == PB_GAME_TIERED ? 5 : 8);
+    if (large)
+        nodes = 8 + (uint32_t)pbi_rng_below(&rng, SMALL_MAX - 7);
     uint32_t reach = 1 + (uint32_t)pbi_rng_below(&rng, 4);
     for (uint32_t i = 0; i < nodes; i++)
         random_node(&rng, &f, reach, s);
@@ -144,6 +146,10 @@ void small_game_random(uint64_t seed, unsigned kinds, small_game *s)
     random_weights(&rng, s);
     s->order_named = one_in(&rng, 4);
 }
+
+void small_game_random(uint64_t seed, unsigned kinds, small_game *s) { random_game(seed, kinds, false, s); }
+
+void small_game_random_large(uint64_t seed, unsigned kinds, small_game *s) { random_game(seed, kinds, true, s); }
 
 /* ---- the library's form ---- */
 

@@ -41,6 +41,8 @@ pb_node small_game_add(small_game *s, uint64_t cost, uint64_t size, uint32_t in)
 
 /* A random game of one of `kinds`; every feature of the model turns up. The cap is left unlimited. */
 void small_game_random(uint64_t seed, unsigned kinds, small_game *s);
+/* The same with 8 to SMALL_MAX nodes: too large for the exhaustive search. */
+void small_game_random_large(uint64_t seed, unsigned kinds, small_game *s);
 
 /* The library's graph and game; false when the model refuses it (ctx->error says why). */
 bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_game *out);
