@@ -93,6 +93,9 @@ size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT]);
 int pb_u128_compare(pb_u128 a, pb_u128 b);
 double pb_u128_double(pb_u128 value);
 
+/* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
+size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
+
 /* A named value, as in `every-k:k=10` or `tree --height 5`. */
 typedef struct pb_option {
     const char *key, *value;

@@ -8,9 +8,6 @@
 extern "C" {
 #endif
 
-/* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
-size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
-
 typedef struct pb_plot_style {
     uint32_t width, height; /* characters, at least 20 x 4 */
     bool color, unicode;

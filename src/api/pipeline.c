@@ -91,12 +91,14 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
         return answer(out, result, PB_INFEASIBLE, text);
     }
     if (game->cap < b->least_cap) {
+        char need[40], over[40], what[100];
+        pb_quantity_text(b->least_cap, game->graph->size_unit, need, sizeof need);
+        pb_quantity_text(b->least_cap - game->cap, game->graph->size_unit, over, sizeof over);
         if (b->least_at == PB_NO_NODE)
-            snprintf(text, sizeof text, "the %s alone needs %" PRIu64 ", %" PRIu64 " over the cap", b->least_why,
-                     b->least_cap, b->least_cap - game->cap);
+            snprintf(what, sizeof what, "the %s", b->least_why);
         else
-            snprintf(text, sizeof text, "computing %.80s alone needs %" PRIu64 ", %" PRIu64 " over the cap",
-                     pb_graph_name(game->graph, b->least_at), b->least_cap, b->least_cap - game->cap);
+            snprintf(what, sizeof what, "computing %.80s", pb_graph_name(game->graph, b->least_at));
+        snprintf(text, sizeof text, "%s alone needs %s, %s over the cap", what, need, over);
         return answer(out, result, PB_INFEASIBLE, text);
     }
     *proved = false;

@@ -59,6 +59,12 @@ pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, co
     return PB_OK;
 }
 
+pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
+{
+    uint64_t standard = 100 * (uint64_t)g->node_count + 100000;
+    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, standard < 20000000 ? standard : 20000000, out);
+}
+
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value)
 {
     char *copy = pb_arena_text(plan->arena, value, strlen(value));
@@ -93,9 +99,11 @@ pb_status pbi_plan_over_cap(pbi_plan *plan, const pb_game *game, pb_step step, c
     plan->failed_step = step;
     plan->failed_node = v;
     plan->failed_need = need;
-    return pbi_plan_give_up(plan,
-                            "does not fit: move %" PRIu64 " (%s %.60s) needs %" PRIu64 ", %" PRIu64 " over the cap",
-                            step, word, pb_graph_name(game->graph, v), need, need - game->cap);
+    char total[40], over[40];
+    pb_quantity_text(need, game->graph->size_unit, total, sizeof total);
+    pb_quantity_text(need - game->cap, game->graph->size_unit, over, sizeof over);
+    return pbi_plan_give_up(plan, "does not fit: move %" PRIu64 " (%s %.60s) needs %s, %s over the cap", step, word,
+                            pb_graph_name(game->graph, v), total, over);
 }
 
 void pbi_plan_reset(pbi_plan *plan, pb_arena *arena)

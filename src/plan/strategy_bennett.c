@@ -162,7 +162,7 @@ pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_
     uint64_t k, limit, chosen;
     pb_status status = pbi_option_number(ctx, options, "k", 2, UINT32_MAX, 0, &k);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, 20000000, &limit);
+        status = pbi_option_limit(ctx, options, game->graph, &limit);
     if (status != PB_OK)
         return status;
     pb_arena scratch;

@@ -1,5 +1,5 @@
 /* quantity.c -- sizes and counts as people write them. */
-#include "pebble/report.h"
+#include "pebble/base.h"
 
 #include <stdio.h>
 #include <string.h>
