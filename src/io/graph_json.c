@@ -56,6 +56,7 @@ typedef struct placed_reference {
 typedef struct reader {
     pb_context *ctx;
     pb_arena *scratch;
+    pb_arena waits; /* what waits for names, dropped before the graph is built */
     pb_builder *builder;
     pbi_json json;
     uint32_t seen;
@@ -157,7 +158,7 @@ static pb_status relate(reader *r, reference_use use, reference a, reference b, 
     if (!((a | b) & NAMED) && !(use == USE_ORDER && r->order_waits))
         return placed(r, apply(r, use, (pb_node)a, (pb_node)b), place);
     void *items = r->wait;
-    if (!pbi_arena_reserve(r->scratch, &items, &r->wait_room, r->wait_count + 1, sizeof *r->wait))
+    if (!pbi_arena_reserve(&r->waits, &items, &r->wait_room, r->wait_count + 1, sizeof *r->wait))
         return PB_ENOMEM;
     r->wait = items;
     r->wait[r->wait_count++] = (waiting){a, b, narrow(place.line), narrow(place.column), use};
@@ -533,7 +534,9 @@ pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *resul
 {
     reader r = {.ctx = text->ctx, .scratch = scratch};
     pbi_json_init(&r.json, text, scratch);
-    pb_buffer *buffers[] = {&r.names, &r.graph_extra, &r.node_extra, &r.node_name, &r.node_group};
+    pb_arena_init(&r.waits, text->ctx);
+    pb_buffer_init(&r.names, &r.waits);
+    pb_buffer *buffers[] = {&r.graph_extra, &r.node_extra, &r.node_name, &r.node_group};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         pb_buffer_init(buffers[i], scratch);
     pbi_keys_init(&r.graph_keys, scratch);
@@ -542,6 +545,7 @@ pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *resul
     if (status != PB_OK)
         return status;
     status = read_document(&r);
+    pb_arena_release(&r.waits);
     if (status == PB_OK)
         status = pb_builder_freeze(r.builder, result, out);
     pb_builder_free(r.builder);
