@@ -1,6 +1,7 @@
 /* conformance.c -- every strategy, in every game it claims, on the awkward small games: legal or an honest refusal,
  * equal when run again, clean when interrupted at any poll and when any allocation is refused. */
 #include "pebble/api.h"
+#include "support/outside.h"
 #include "support/plan_check.h"
 #include "support/small_game.h"
 
@@ -12,41 +13,6 @@
 enum { TICKS = 100000, MOST_POLLS = 60 };
 
 static unsigned long passed, failed;
-
-/* ---- an allocator that counts, and refuses one request ---- */
-
-typedef struct outside {
-    size_t live_blocks, live_bytes;
-    uint64_t requests, refuse_at; /* 0: never */
-    uint64_t polls, stop_at;      /* 0: never */
-} outside;
-
-static void *counting_resize(void *state, void *block, size_t old_bytes, size_t new_bytes)
-{
-    outside *o = state;
-    if (new_bytes == 0) {
-        if (block) {
-            o->live_blocks--;
-            o->live_bytes -= old_bytes;
-        }
-        free(block);
-        return NULL;
-    }
-    if (++o->requests == o->refuse_at)
-        return NULL;
-    void *moved = realloc(block, new_bytes);
-    if (!moved)
-        return NULL;
-    o->live_blocks += !block;
-    o->live_bytes += new_bytes - old_bytes;
-    return moved;
-}
-
-static pb_stop counting_stop(void *state)
-{
-    outside *o = state;
-    return ++o->polls == o->stop_at ? PB_STOP_INTERRUPT : PB_GO_ON;
-}
 
 /* ---- the games ---- */
 
@@ -189,11 +155,7 @@ static bool open_trial(trial *t, const trial *like)
 {
     *t = *like;
     t->out = (outside){0};
-    pb_context_init(&t->ctx);
-    t->ctx.resize = counting_resize;
-    t->ctx.allocator_state = &t->out;
-    t->ctx.callback_state = &t->out;
-    t->ctx.stop = counting_stop;
+    outside_context(&t->ctx, &t->out);
     t->ctx.tick_limit = TICKS;
     pb_arena_init(&t->graph_arena, &t->ctx);
     pb_arena_init(&t->arena, &t->ctx);
