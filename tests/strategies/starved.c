@@ -51,8 +51,8 @@ static pb_status build(pb_context *ctx, pb_arena *arena, const pb_graph **out)
     return status;
 }
 
-/* One run with the k-th request refused or the k-th poll interrupted; false when it is unclean. *hit: the fault
- * happened. */
+/* One run with the k-th request refused or the k-th poll interrupted; false when it is unclean. *seen: how
+ * many requests and polls there were. */
 static bool run(const pb_strategy *row, pb_game game, outside o, pb_status expected, outside *seen)
 {
     char why[PLAN_WHY] = "";
