@@ -33,8 +33,8 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM])
     const pb_strategy *row = pb_strategy_find(name);
     int used = snprintf(text, FIGURE_ROOM, "%.40s", name);
     for (uint32_t i = 0; i < s->option_count && used < FIGURE_ROOM - 1; i++) {
-        if (is_default(row, &s->options[i]))
-            continue;
+        if (is_default(row, &s->options[i]) || strcmp(s->options[i].key, "limit") == 0)
+            continue; /* a limit says when to give up, not what the plan is */
         used += snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%s%.40s=%.40s", join, s->options[i].key,
                          s->options[i].value);
         join = ", ";
