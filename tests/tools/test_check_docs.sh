@@ -45,7 +45,7 @@ finds 'docs/strategies: strategy sqrt has no page sqrt.md'
 printf '# guess\n' >"$tree/docs/strategies/guess.md"
 finds 'docs/strategies/guess.md: there is no such strategy'
 sed -i '/^| `limit`/d' "$tree/docs/strategies/every-k.md"
-finds 'docs/strategies/every-k.md: option limit with default 20000000 is missing'
+finds 'docs/strategies/every-k.md: option limit with default auto is missing'
 sed -i 's/^None\.$/| option | default | meaning |\n|---|---|---|\n| `k` | `3` | no such thing |/' "$tree/docs/strategies/last-use.md"
 finds 'docs/strategies/last-use.md: there is no option k with default 3'
 sed -i 's/order=auto/order=cones/' "$tree/src/plan/strategies.def"
