@@ -41,7 +41,7 @@ fuzz:
 
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
-	@cp build/install_manifest.txt build/installed.txt
+	@sort build/install_manifest.txt >build/installed.txt # ends its last line
 
 # Only what was installed, and then the folders that were ours alone.
 uninstall:
