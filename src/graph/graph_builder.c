@@ -121,6 +121,8 @@ static pb_status group_index(pb_builder *b, const pb_node_spec *spec, uint32_t *
     if (!spec->group)
         return PB_OK;
     size_t length = spec->group_length ? spec->group_length : strlen(spec->group);
+    if (memchr(spec->group, '\0', length))
+        return pbi_fail(b->ctx, PB_EGRAPH, "the group of node %zu contains a NUL character", b->names.count);
     uint32_t known = names_find(&b->groups, spec->group, length);
     if (known == UINT32_MAX) {
         known = (uint32_t)b->groups.count;
@@ -157,17 +159,17 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
     b->record = record;
     uint32_t group;
     pb_status status = group_index(b, spec, &group);
+    size_t targets = b->targets.count;
+    if (status == PB_OK && (spec->flags & PB_NODE_TARGET))
+        status = pb_builder_add_target(b, (pb_node)index);
     if (status != PB_OK)
         return status;
-    if (!names_add(&b->arena, &b->names, name, length))
+    if (!names_add(&b->arena, &b->names, name, length)) {
+        b->targets.count = targets;
         return PB_ENOMEM;
+    }
     uint16_t known = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW | PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET;
     b->record[index] = (pbi_record){spec->cost, spec->size, spec->workspace, group, spec->flags & known};
-    if (spec->flags & PB_NODE_TARGET) {
-        status = pb_builder_add_target(b, (pb_node)index);
-        if (status != PB_OK)
-            return status;
-    }
     if (out)
         *out = (pb_node)index;
     return PB_OK;
