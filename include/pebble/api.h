@@ -58,7 +58,8 @@ typedef struct pb_comparison {
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out);
 
-/* The smallest cap known to work and the plan that shows it, by trying strategies; *out as pb_plan. */
+/* The smallest cap known to work and the plan that shows it, by trying strategies. The plan is made for the least peak:
+ * out->game has the weights 1,0,0, whatever `game` has. */
 pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                        pb_planned *out);
 

@@ -1,6 +1,6 @@
 /* verify.h -- does a schedule obey its game?
  *
- * Replays the moves one by one from the rules in docs/games.md, in that order.
+ * Replays the moves one by one by the rules of docs/games.md and names the first that is broken.
  * Deliberately plain: nothing is borrowed from the planners.
  *
  *     pb_verdict v;

@@ -71,6 +71,8 @@ static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const 
     s->ticks = job->ctx->tick_limit;
     s->threads = job->request->threads ? job->request->threads : 1;
     s->version = PB_VERSION;
+    if (spec->row->takes_policy)
+        s->policy = spec->policy ? spec->policy : job->request->policy;
     pb_moves_init(&s->moves, result);
     return PB_OK;
 }
@@ -144,7 +146,8 @@ static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, p
     memcpy(options, plan->options, plan->option_count * sizeof *options);
     out->schedule.options = options;
     out->schedule.option_count = plan->option_count;
-    out->schedule.policy = plan->policy;
+    if (plan->policy)
+        out->schedule.policy = plan->policy;
     out->failed_step = plan->failed_step;
     out->failed_node = plan->failed_node;
     out->failed_need = plan->failed_need;

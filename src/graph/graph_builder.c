@@ -8,56 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t hash_text(const char *text, size_t length)
-{
-    uint64_t h = 0xcbf29ce484222325u ^ length;
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return (uint32_t)(h ^ h >> 32);
-}
-
-/* The slot that holds the text, or the empty slot where it belongs. */
-static size_t names_probe(const pbi_names *names, const char *text, size_t length, uint32_t hash)
-{
-    size_t mask = names->slot_count - 1, at = hash & mask;
-    for (;; at = (at + 1) & mask) {
-        pbi_slot slot = names->slot[at];
-        if (!slot.entry)
-            return at;
-        if (slot.hash != hash)
-            continue;
-        const char *known = names->text + names->start[slot.entry - 1];
-        if (strncmp(known, text, length) == 0 && known[length] == '\0')
-            return at;
-    }
-}
-
 static uint32_t names_find(const pbi_names *names, const char *text, size_t length)
 {
-    if (!names->slot_count)
-        return UINT32_MAX;
-    uint32_t entry = names->slot[names_probe(names, text, length, hash_text(text, length))].entry;
-    return entry ? entry - 1 : UINT32_MAX;
-}
-
-static bool names_rehash(pb_arena *arena, pbi_names *names)
-{
-    size_t old_count = names->slot_count, count = old_count ? old_count * 2 : 64;
-    pbi_slot *slot = pbi_arena_grow(arena, names->slot, old_count * sizeof *slot, count * sizeof *slot);
-    if (!slot)
-        return false;
-    names->slot = slot;
-    names->slot_count = count;
-    memset(slot, 0, count * sizeof *slot);
-    for (size_t i = 0; i < names->count; i++) {
-        const char *text = names->text + names->start[i];
-        uint32_t hash = hash_text(text, strlen(text));
-        size_t at = hash & (count - 1);
-        while (slot[at].entry)
-            at = (at + 1) & (count - 1);
-        slot[at] = (pbi_slot){(uint32_t)i + 1, hash};
-    }
-    return true;
+    return pbi_name_index_find(&names->index, names->text, names->start, text, length);
 }
 
 /* Adds a text that is not there yet. */
@@ -70,13 +23,12 @@ static bool names_add(pb_arena *arena, pbi_names *names, const char *text, size_
     if (!pbi_arena_reserve(arena, &start, &names->start_room, names->count + 1, sizeof *names->start))
         return false;
     names->start = start;
-    if (names->slot_count < 2 * (names->count + 1) && !names_rehash(arena, names))
-        return false;
-    uint32_t hash = hash_text(text, length);
-    names->slot[names_probe(names, text, length, hash)] = (pbi_slot){(uint32_t)names->count + 1, hash};
-    names->start[names->count++] = names->text_used;
+    names->start[names->count] = names->text_used;
     memcpy(names->text + names->text_used, text, length);
     names->text[names->text_used + length] = '\0';
+    if (!pbi_name_index_add(&names->index, arena, names->text, names->start, (uint32_t)names->count))
+        return false;
+    names->count++;
     names->text_used += length + 1;
     return true;
 }

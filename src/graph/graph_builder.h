@@ -2,21 +2,16 @@
 #ifndef PBI_GRAPH_BUILDER_H
 #define PBI_GRAPH_BUILDER_H
 
+#include "base/name_index.h"
 #include "pebble/graph.h"
 
-/* A place of the index: entry + 1 (0: empty), and the hash, so that most texts need not be looked at. */
-typedef struct pbi_slot {
-    uint32_t entry, hash;
-} pbi_slot;
-
-/* Texts with a hash index: node names, group names. Entry i is text + start[i], NUL-terminated. */
+/* Texts with an index: node names, group names. Entry i is text + start[i], NUL-terminated. */
 typedef struct pbi_names {
     char *text;
     size_t text_used, text_room;
     uint64_t *start;
     size_t count, start_room;
-    pbi_slot *slot; /* open addressing */
-    size_t slot_count;
+    pbi_name_index index;
 } pbi_names;
 
 typedef struct pbi_pair {

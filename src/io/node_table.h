@@ -2,7 +2,7 @@
 #ifndef PBI_NODE_TABLE_H
 #define PBI_NODE_TABLE_H
 
-#include "io/name_index.h"
+#include "base/name_index.h"
 #include "io/text_source.h"
 #include "pebble/graph.h"
 

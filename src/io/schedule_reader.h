@@ -2,8 +2,8 @@
 #ifndef PBI_SCHEDULE_READER_H
 #define PBI_SCHEDULE_READER_H
 
+#include "base/name_index.h"
 #include "io/json_read.h"
-#include "io/name_index.h"
 #include "pebble/schedule.h"
 
 typedef struct pbi_schedule_reader {

@@ -117,7 +117,7 @@ static pb_status play(bennett *b, pbi_reversible *r, uint64_t k)
     return status;
 }
 
-/* k = 2, 3, 4, 6, 8, 12, ... up to all at once: the cheapest that fits. */
+/* k = 2, 3, 5, 8, 12, ... up to all at once: the cheapest that fits. */
 static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint64_t limit, uint64_t *best)
 {
     pbi_figures least = {0};

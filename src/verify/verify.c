@@ -1,8 +1,8 @@
 /* verify.c -- replays a schedule by the rules of docs/games.md and names the first one broken.
  *
- * Deliberately plain: one state word per node, one function per kind of move, checks in the
- * order of rules.def. Sums of sizes cannot overflow (freezing a graph proves that); work and io
- * are checked here.
+ * Deliberately plain: one state word per node, one function per kind of move, checks in a
+ * fixed order, so that one fault has one name. Sums of sizes cannot overflow (freezing a graph proves that); work and
+ * io are checked here.
  */
 #include "pebble/verify.h"
 

@@ -1,5 +1,5 @@
 /* test_name_index.c -- names to numbers: found, not found, many, growing. */
-#include "io/name_index.h"
+#include "base/name_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,9 +4,14 @@
 
 #include "pebble/base.h"
 
+typedef struct pbi_name_slot {
+    uint32_t entry; /* number + 1, 0 is empty */
+    uint32_t hash;
+} pbi_name_slot;
+
 /* Name i is text + start[i]; the owner of the names may move them, so every call is told where they are. */
 typedef struct pbi_name_index {
-    uint32_t *slot; /* open addressing: i + 1, 0 is empty */
+    pbi_name_slot *slot; /* open addressing */
     size_t slot_count;
 } pbi_name_index;
 
