@@ -6,6 +6,7 @@
 #include "api/pipeline.h"
 
 #include "base/context.h"
+#include "plan/method_evict.h"
 #include "plan/strategy.h"
 
 #include <inttypes.h>
@@ -71,8 +72,9 @@ static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const 
     s->ticks = job->ctx->tick_limit;
     s->threads = job->request->threads ? job->request->threads : 1;
     s->version = PB_VERSION;
-    if (spec->row->takes_policy)
-        s->policy = spec->policy ? spec->policy : job->request->policy;
+    pbi_policy policy;
+    if (spec->row->takes_policy && pbi_policy_parse(spec->policy ? spec->policy : job->request->policy, &policy))
+        s->policy = pbi_policy_name(policy);
     pb_moves_init(&s->moves, result);
     return PB_OK;
 }
