@@ -107,9 +107,10 @@ static bool found_row(app *a, table *t, const contest *c, const pb_planned *p, b
 
 static bool failed_row(table *t, const contest *c, const pb_planned *p)
 {
-    char reason[512];
+    char name[FIGURE_ROOM], reason[512];
+    strategy_text(&p->schedule, name);
     reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
-    const char *cells[MAX_COLUMNS] = {"", p->schedule.strategy, pb_game_kind_name(p->schedule.game),
+    const char *cells[MAX_COLUMNS] = {"", name, pb_game_kind_name(p->schedule.game),
                                       pb_outcome_name(p->schedule.outcome), reason};
     return table_row(t, cells, "2");
 }
