@@ -78,11 +78,11 @@ static inline pb_node bench_find(const bench *t, const char *name, size_t length
 /* "a>b c>d". */
 static inline void bench_edges(bench *t, const char *edges)
 {
-    while (*edges) {
-        size_t from = strcspn(edges, ">"), to = strcspn(edges + from + 1, " ");
-        assert_int_equal(pb_builder_add_edge(t->b, bench_find(t, edges, from), bench_find(t, edges + from + 1, to)),
-                         PB_OK);
-        edges += from + 1 + to;
+    for (const char *arrow = strchr(edges, '>'); arrow; arrow = strchr(edges, '>')) {
+        size_t to = strcspn(arrow + 1, " ");
+        pb_node from = bench_find(t, edges, (size_t)(arrow - edges));
+        assert_int_equal(pb_builder_add_edge(t->b, from, bench_find(t, arrow + 1, to)), PB_OK);
+        edges = arrow + 1 + to;
         edges += *edges == ' ';
     }
 }

@@ -1,0 +1,146 @@
+/* test_game.c -- names of games, and weights as exact decimals both ways. */
+#include "base/rng.h"
+#include "pebble/game.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void games_read_back_by_name(void **state)
+{
+    (void)state;
+    static const pb_game_kind kinds[] = {PB_GAME_REMAT, PB_GAME_REVERSIBLE, PB_GAME_TIERED};
+    static const char *const names[] = {"remat", "reversible", "tiered"};
+    for (int i = 0; i < 3; i++) {
+        pb_game_kind kind;
+        assert_string_equal(pb_game_kind_name(kinds[i]), names[i]);
+        assert_true(pb_game_kind_parse(names[i], &kind));
+        assert_int_equal(kind, kinds[i]);
+    }
+    pb_game_kind kind = PB_GAME_TIERED;
+    static const char *const bad[] = {"", "Remat", "remat ", "unknown", "rematx", "all"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(pb_game_kind_parse(bad[i], &kind));
+    assert_int_equal(kind, PB_GAME_TIERED);
+    assert_string_equal(pb_game_kind_name((pb_game_kind)3), "unknown");
+}
+
+static void weights_are_read_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        pb_weights weights;
+    } cases[] = {
+        {"0,0,1", {0, 0, 1, 0}},
+        {"1,2,3", {1, 2, 3, 0}},
+        {"0.5,0,1", {5, 0, 10, 1}},
+        {"0.125,3,0.01", {125, 3000, 10, 3}},
+        {".5,1.,0", {5, 10, 0, 1}},
+        {"1.000,2.50,0.0", {10, 25, 0, 1}}, /* trailing zeros say nothing */
+        {"0.000000001,0,1", {1, 0, 1000000000, 9}},
+        {"18446744073709551615,0,0", {UINT64_MAX, 0, 0, 0}},
+        {"007,00,1", {7, 0, 1, 0}},
+        {"18446744073.709551615,0,0", {UINT64_MAX, 0, 0, 9}},
+    };
+    pb_context ctx;
+    pb_context_init(&ctx);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pb_weights w;
+        assert_int_equal(pb_weights_parse(&ctx, cases[i].text, &w), PB_OK);
+        assert_int_equal(w.alpha, cases[i].weights.alpha);
+        assert_int_equal(w.beta, cases[i].weights.beta);
+        assert_int_equal(w.gamma, cases[i].weights.gamma);
+        assert_int_equal(w.digits, cases[i].weights.digits);
+    }
+}
+
+static void anything_else_is_refused_with_the_text(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",        "1",      "1,2",       "1,2,3,4", "1,2,",
+                                      ",1,2",    "1,,2",   "a,b,c",     "-1,0,1",  "1e3,0,1",
+                                      "1,2,3 ",  "1..0,2", "1.2.3,0,0", "+1,0,0",  ".,0,0",
+                                      "0x1,0,0", "1,2;3",  "1, 2,3",    "nan,0,0", "1.0000000001,0,0"};
+    pb_context ctx;
+    pb_context_init(&ctx);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        pb_weights w = {9, 9, 9, 9};
+        assert_int_equal(pb_weights_parse(&ctx, bad[i], &w), PB_EINVAL);
+        char quoted[60];
+        snprintf(quoted, sizeof quoted, "not \"%s\"", bad[i]);
+        assert_non_null(strstr(ctx.error.message, quoted));
+        assert_int_equal(w.alpha, 9); /* untouched */
+    }
+    pb_weights w;
+    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551616,0,0", &w), PB_EINVAL);
+    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551615,0.1,0", &w), PB_ERANGE); /* times ten is too much */
+    assert_non_null(strstr(ctx.error.message, "too many digits"));
+}
+
+static void weights_are_written_in_their_shortest_form(void **state)
+{
+    (void)state;
+    static const struct {
+        pb_weights weights;
+        const char *alpha, *beta, *gamma;
+    } cases[] = {
+        {{0, 0, 1, 0}, "0", "0", "1"},
+        {{5, 0, 10, 1}, "0.5", "0", "1"},
+        {{125, 3000, 10, 3}, "0.125", "3", "0.01"},
+        {{1, 1000000000, 1500000000, 9}, "0.000000001", "1", "1.5"},
+        {{UINT64_MAX, UINT64_MAX - 5, 1000, 9}, "18446744073.709551615", "18446744073.70955161", "0.000001"},
+        {{UINT64_MAX, 0, 7, 0}, "18446744073709551615", "0", "7"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        pb_weight_text(&cases[i].weights, 0, text);
+        assert_string_equal(text, cases[i].alpha);
+        pb_weight_text(&cases[i].weights, 1, text);
+        assert_string_equal(text, cases[i].beta);
+        pb_weight_text(&cases[i].weights, 2, text);
+        assert_string_equal(text, cases[i].gamma);
+    }
+}
+
+static void weights_read_back_from_their_text(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pbi_rng rng = {4};
+    pb_context_init(&ctx);
+    for (int i = 0; i < 20000; i++) {
+        pb_weights w = {pbi_rng_next(&rng) >> (3 + pbi_rng_below(&rng, 60)), pbi_rng_below(&rng, 1000),
+                        pbi_rng_below(&rng, 1000000), (uint32_t)pbi_rng_below(&rng, 10)};
+        char part[3][32], text[100];
+        for (int k = 0; k < 3; k++)
+            pb_weight_text(&w, k, part[k]);
+        snprintf(text, sizeof text, "%s,%s,%s", part[0], part[1], part[2]);
+        pb_weights back;
+        assert_int_equal(pb_weights_parse(&ctx, text, &back), PB_OK);
+        assert_true(back.digits <= w.digits);
+        uint64_t unit = 1;
+        for (uint32_t d = back.digits; d < w.digits; d++)
+            unit *= 10;
+        assert_int_equal(back.alpha * unit, w.alpha);
+        assert_int_equal(back.beta * unit, w.beta);
+        assert_int_equal(back.gamma * unit, w.gamma);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(games_read_back_by_name),
+        cmocka_unit_test(weights_are_read_exactly),
+        cmocka_unit_test(anything_else_is_refused_with_the_text),
+        cmocka_unit_test(weights_are_written_in_their_shortest_form),
+        cmocka_unit_test(weights_read_back_from_their_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
