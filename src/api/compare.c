@@ -78,6 +78,24 @@ static pb_status compare_all(comparer *c, unsigned games)
     return status;
 }
 
+/* A bound that one row has proved holds for every row of the same game. */
+static void share_bounds(comparer *c)
+{
+    const pb_weights *w = &c->base->weights;
+    bool cost_is_makespan = !w->alpha && !w->beta && w->gamma;
+    for (size_t i = 0; i < c->count; i++) {
+        pb_schedule *s = &c->rows[i].schedule;
+        for (size_t k = 0; k < c->count; k++)
+            if (c->rows[k].schedule.game == s->game && c->rows[k].schedule.lower_bound > s->lower_bound)
+                s->lower_bound = c->rows[k].schedule.lower_bound;
+        if (!s->has_metrics)
+            continue;
+        s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
+        if (cost_is_makespan && s->metrics.makespan == s->lower_bound)
+            s->outcome = PB_OPTIMAL;
+    }
+}
+
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out)
 {
@@ -89,6 +107,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     bool interrupted = status == PB_ECANCELLED;
     if (status != PB_OK && !interrupted)
         return status;
+    share_bounds(&c);
     *out = (pb_comparison){c.rows, (uint32_t)c.count, UINT32_MAX, interrupted};
     for (uint32_t i = 0; i < c.count; i++)
         if (c.rows[i].certificate &&

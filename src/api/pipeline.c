@@ -132,9 +132,12 @@ static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb
         return status;
     s->moves = *moves;
     s->has_metrics = true;
-    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, b->makespan);
     bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;
+    const pb_weights *w = &out->game->weights;
     s->outcome = meets || plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
+    if (s->outcome == PB_OPTIMAL && !w->alpha && !w->beta && w->gamma)
+        s->lower_bound = s->metrics.makespan; /* least cost is then least makespan: the proof is a bound */
+    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
     out->certificate = verdict.certificate;
     return PB_OK;
 }

@@ -1,0 +1,25 @@
+/* method_chain.h -- an adjoint chain as numbers: what its exact methods need to know of the graph.
+ *
+ * Forward values x_0 .. x_n, gradients g_{n-1} .. g_0 in the order they are computed. Gradient i reads gradient i+1
+ * and x_i, or x_i and x_{i+1}.
+ */
+#ifndef PBI_METHOD_CHAIN_H
+#define PBI_METHOD_CHAIN_H
+
+#include "plan/strategy.h"
+
+typedef struct pbi_chain {
+    pb_node *forward, *gradient;              /* gradient[0] is g_{n-1} */
+    uint32_t steps;                           /* n */
+    bool reads_output;                        /* gradient i reads x_{i+1} as well */
+    bool step_inplace;                        /* every step but the first may overwrite its input */
+    bool grad_inplace;                        /* every gradient but the first may overwrite the one before */
+    uint64_t step_cost, step_size, grad_size; /* where they are all equal */
+    uint64_t grad_cost;                       /* of all gradients together */
+} pbi_chain;
+
+/* True when the graph is an adjoint chain of equal steps that starts from a given value in fast memory and asks for
+ * its last gradient alone; else false and *why says what is different (a constant text), or *status is an error. */
+bool pbi_chain_uniform(const pb_graph *g, pb_arena *arena, pbi_chain *out, const char **why, pb_status *status);
+
+#endif
