@@ -15,6 +15,7 @@ static const part parts[] = {
     {"io", "graph and schedule files of a million nodes: seconds, MB/s, memory", bench_io, true},
     {"plan", "planning time of each strategy as graphs grow", bench_plan, true},
     {"grid", "strategy x instance x cap: cost, peak, gap, ticks, seconds", bench_grid, true},
+    {"adjoint", "streams of adjoint actions: actions a second", bench_adjoint, true},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };

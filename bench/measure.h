@@ -22,6 +22,7 @@ void bench_verify(const bench *b);
 void bench_io(const bench *b);
 void bench_plan(const bench *b);
 void bench_grid(const bench *b);
+void bench_adjoint(const bench *b);
 void bench_large(const bench *b);
 
 double now_seconds(void);

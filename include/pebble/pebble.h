@@ -2,6 +2,7 @@
 #ifndef PEBBLE_PEBBLE_H
 #define PEBBLE_PEBBLE_H
 
+#include "adjoint.h"
 #include "api.h"
 #include "base.h"
 #include "bound.h"

@@ -1,0 +1,126 @@
+/* adjoint.h -- checkpointing for time-stepping adjoint codes, one action after the other.
+ *
+ *     pb_revolve stream;
+ *     if (pb_revolve_init(&ctx, steps, snapshots, &arena, &stream) != PB_OK) ...
+ *     pb_action a;
+ *     while (pb_revolve_next(&stream, &a))
+ *         switch (a.kind) {
+ *         case PB_ACTION_FORWARD:      if (a.flags & PB_WRITE_RESTART) save(a.to, a.slot);
+ *                                      run steps a.n0 .. a.n1-1, taping them if (a.flags & PB_WRITE_REVERSE); break;
+ *         case PB_ACTION_REVERSE:      adjoint of steps a.n1-1 .. a.n0 from the tape; break;
+ *         case PB_ACTION_COPY:
+ *         case PB_ACTION_MOVE:         load(a.from, a.slot); break;
+ *         case PB_ACTION_END_FORWARD:  the final state is known: start the adjoint; break;
+ *         case PB_ACTION_END_REVERSE:  the gradient is complete; break;
+ *         }
+ *
+ * Step i leads from state i to state i+1. The working state starts as state 0. docs/adjoint.md has the exact
+ * conventions and how they map to other packages. Streams hold no global state: any number may run side by side.
+ */
+#ifndef PEBBLE_ADJOINT_H
+#define PEBBLE_ADJOINT_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pb_action_kind {
+    PB_ACTION_FORWARD,     /* run steps n0 .. n1-1 from the working state, which is state n0, to state n1 */
+    PB_ACTION_REVERSE,     /* run the adjoint steps n1-1 .. n0 from the tape, which they use up */
+    PB_ACTION_COPY,        /* state n0 from storage `from` to storage `to`; `from` keeps it */
+    PB_ACTION_MOVE,        /* the same, and the slot of `from` is free afterwards */
+    PB_ACTION_END_FORWARD, /* the last step has been run for the first time */
+    PB_ACTION_END_REVERSE, /* all is done */
+    PB_ACTION_KIND_COUNT
+} pb_action_kind;
+
+typedef enum pb_storage {
+    PB_STORAGE_NONE,
+    PB_STORAGE_WORK, /* the working state, and the tape of the step that is reversed next */
+    PB_STORAGE_RAM,
+    PB_STORAGE_DISK,
+    PB_STORAGE_COUNT = 10 /* PB_STORAGE_DISK + 1 .. are slower levels still */
+} pb_storage;
+
+/* For Forward: what is written, to `to`. */
+enum {
+    PB_WRITE_RESTART = 1, /* state n0, before the first step: what a later Forward starts from */
+    PB_WRITE_REVERSE = 2, /* what the reverse of the steps needs; `to` is then WORK */
+};
+
+typedef struct pb_action {
+    uint64_t n0, n1;  /* n0 < n1; Copy and Move have n1 == n0, the ends have the number of steps in both */
+    uint32_t slot;    /* 0-based place in the storage that is written or read */
+    uint8_t kind;     /* pb_action_kind */
+    uint8_t flags;    /* PB_WRITE_* */
+    uint8_t from, to; /* pb_storage; Forward has its storage in `to` */
+} pb_action;
+
+const char *pb_action_kind_name(pb_action_kind kind); /* Forward, Reverse, Copy, Move, EndForward, EndReverse */
+const char *pb_storage_name(pb_storage storage);      /* NONE, WORK, RAM, DISK, DISK2, DISK3... */
+
+/* As in "Forward(0, 5, true, false, RAM)" (restart data, reverse-step data), "Reverse(5, 4)", "Move(0, RAM, WORK)";
+ * with NUL. */
+#define PB_ACTION_TEXT 80
+size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT]);
+
+/* Actions that were made and not yet taken: room for the next ones to come in a loop that has no calls. */
+#define PB_ACTION_BUFFER 64
+typedef struct pb_action_queue {
+    uint32_t at, count;
+    pb_action action[PB_ACTION_BUFFER];
+} pb_action_queue;
+
+/* ---- Binomial checkpointing: the number of steps is known, all steps and snapshots are alike ---- */
+
+#define PB_REVOLVE_MAX_STEPS UINT64_C(1000000000000000)
+
+/* What a schedule costs, by closed form. */
+typedef struct pb_revolve_cost {
+    pb_u128 forward_steps; /* taped ones included: steps + t(steps, snapshots), the least possible */
+    uint64_t writes;       /* snapshots written, state 0 included: the least among schedules with the fewest steps */
+    uint64_t reads;        /* Copy and Move actions */
+    uint64_t actions;
+    uint64_t repetitions; /* how often a step is run without being taped, at most */
+} pb_revolve_cost;
+
+/* Fewest forward steps for `steps` steps with `snapshots` snapshots, state 0 being one of them; the working state
+ * and the tape of one step come on top.
+ *   returns PB_EINVAL  no snapshot for more than one step
+ *           PB_ERANGE  more than PB_REVOLVE_MAX_STEPS steps */
+pb_status pb_revolve_count(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_revolve_cost *out);
+
+/* A stream of actions. All fields are the library's own. */
+typedef struct pb_revolve {
+    uint64_t steps;   /* the step before this one ends the forward run */
+    uint32_t slots;   /* first slot .. first slot + slots - 1 are used */
+    uint32_t at_slot; /* where the segment keeps its start */
+    uint32_t first_slot;
+    uint8_t phase, shape;
+    bool stored, ends;
+    uint64_t start, length, reps, place;
+    struct pb_revolve_level *level;
+    pb_action_queue queue;
+} pb_revolve;
+
+/* A schedule that reaches pb_revolve_count's figures. Memory for at most `snapshots` records comes from `arena`; fails
+ * as pb_revolve_count, with PB_ENOMEM, and with PB_ERANGE for 2^32 snapshots that would all be used. */
+pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_arena *arena, pb_revolve *out);
+/* Up to `room` actions; fewer only at the end. Constant time for each. */
+size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room);
+/* One action; false at the end. */
+static inline bool pb_revolve_next(pb_revolve *stream, pb_action *action)
+{
+    pb_action_queue *q = &stream->queue;
+    if (q->at == q->count)
+        return pb_revolve_next_many(stream, action, 1) == 1;
+    *action = q->action[q->at++];
+    return true;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

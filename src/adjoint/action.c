@@ -1,0 +1,42 @@
+/* action.c -- the names and the text of actions. */
+#include "pebble/adjoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *pb_action_kind_name(pb_action_kind kind)
+{
+    static const char *const names[PB_ACTION_KIND_COUNT] = {"Forward", "Reverse",    "Copy",
+                                                            "Move",    "EndForward", "EndReverse"};
+    return (unsigned)kind < PB_ACTION_KIND_COUNT ? names[kind] : "?";
+}
+
+const char *pb_storage_name(pb_storage storage)
+{
+    static const char *const names[PB_STORAGE_COUNT] = {"NONE",  "WORK",  "RAM",   "DISK",  "DISK2",
+                                                        "DISK3", "DISK4", "DISK5", "DISK6", "DISK7"};
+    return (unsigned)storage < PB_STORAGE_COUNT ? names[storage] : "?";
+}
+
+size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT])
+{
+    const char *name = pb_action_kind_name((pb_action_kind)action->kind);
+    const char *from = pb_storage_name((pb_storage)action->from), *to = pb_storage_name((pb_storage)action->to);
+    int length;
+    switch (action->kind) {
+    case PB_ACTION_FORWARD:
+        length = snprintf(text, PB_ACTION_TEXT, "%s(%" PRIu64 ", %" PRIu64 ", %s, %s, %s)", name, action->n0,
+                          action->n1, action->flags & PB_WRITE_RESTART ? "true" : "false",
+                          action->flags & PB_WRITE_REVERSE ? "true" : "false", to);
+        break;
+    case PB_ACTION_REVERSE:
+        length = snprintf(text, PB_ACTION_TEXT, "%s(%" PRIu64 ", %" PRIu64 ")", name, action->n1, action->n0);
+        break;
+    case PB_ACTION_COPY:
+    case PB_ACTION_MOVE:
+        length = snprintf(text, PB_ACTION_TEXT, "%s(%" PRIu64 ", %s, %s)", name, action->n0, from, to);
+        break;
+    default: length = snprintf(text, PB_ACTION_TEXT, "%s()", name); break;
+    }
+    return length < 0 ? 0 : (size_t)length;
+}

@@ -1,0 +1,379 @@
+/* revolve.c -- binomial checkpointing as a stream: constant time and no search for each action.
+ *
+ * Problem. Reverse `length` steps with s slots for snapshots, the first of which takes the segment's own start, in the
+ * fewest forward steps and, among those schedules, with the fewest snapshots written.
+ *
+ * Idea. Advance by m, reverse the right part with s-1 slots, return to the start, reverse the left part of m steps with
+ * s slots. With r from beta(s, r-1) < length <= beta(s, r) the fewest steps need beta(s, r-2) <= m <= beta(s, r-1) and
+ * beta(s-1, r-1) <= length - m <= beta(s-1, r). The fewest writes are flat up to star(s, r) = beta(s, r-1) + beta(s-1,
+ * r-1) and grow by one a step from there, so both parts must lie on the same side of their own star as the whole does:
+ *     length <= beta(s, r-2) + star(s-1, r):  m = beta(s, r-2)
+ *     length <= beta(s, r-1) + star(s-1, r):  m = length - star(s-1, r)
+ *     else                                    m = beta(s, r-1).
+ *
+ * Why it is fast. Each rule leaves at most one part of a length that is neither a beta (FULL) nor a star (STAR), so
+ * there are at most s + r ODD segments in the whole stream, and they may take their time. A FULL segment splits into
+ * FULL(s, r-1) and FULL(s-1, r), a STAR into STAR(s, r-1) and STAR(s-1, r), with m by a product of two or three numbers
+ * where r or s is small, which is nearly everywhere, and by a division elsewhere. What is left at the bottom are loops:
+ *     one slot        return to the start for every step
+ *     r = 1           keep every state on the way up ("climb"), use them on the way down ("unwind")
+ *     STAR, r = 2     the same with two steps for each snapshot
+ *
+ * Limits. With at most 10^15 steps every product below stays under 2^64: where r >= 5 and s >= 4 both are below 12,448.
+ */
+#include "adjoint/binomial.h"
+
+#include "base/assert.h"
+#include "base/context.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { ENTER, CLIMB, UNWIND, CLIMB_TWOS, UNWIND_TWOS, RETURNS, POP, ENDING, OVER };
+enum { ODD, FULL, STAR };
+/* The most actions that are made in one go. */
+enum { LEAST_ROOM = 12 };
+
+static inline pb_action *write_forward(pb_action *out, uint64_t n0, uint64_t n1, uint32_t slot)
+{
+    *out = (pb_action){n0, n1, slot, PB_ACTION_FORWARD, PB_WRITE_RESTART, PB_STORAGE_NONE, PB_STORAGE_RAM};
+    return out + 1;
+}
+
+static inline pb_action *forward(pb_action *out, uint64_t n0, uint64_t n1)
+{
+    *out = (pb_action){n0, n1, 0, PB_ACTION_FORWARD, 0, PB_STORAGE_NONE, PB_STORAGE_NONE};
+    return out + 1;
+}
+
+/* The first advance of a segment keeps its start, unless that is already in its slot. */
+static inline pb_action *first_forward(const pb_revolve *s, pb_action *out, uint64_t n1)
+{
+    return s->stored ? forward(out, s->start, n1) : write_forward(out, s->start, n1, s->at_slot);
+}
+
+static inline pb_action *load(pb_action *out, uint64_t n, uint32_t slot, pb_action_kind kind)
+{
+    *out = (pb_action){n, n, slot, (uint8_t)kind, 0, PB_STORAGE_RAM, PB_STORAGE_WORK};
+    return out + 1;
+}
+
+static inline pb_action *tape_and_reverse(pb_action *out, uint64_t n)
+{
+    out[0] = (pb_action){n, n + 1, 0, PB_ACTION_FORWARD, PB_WRITE_REVERSE, PB_STORAGE_NONE, PB_STORAGE_WORK};
+    out[1] = (pb_action){n, n + 1, 0, PB_ACTION_REVERSE, 0, PB_STORAGE_WORK, PB_STORAGE_NONE};
+    return out + 2;
+}
+
+static inline pb_action *end_action(pb_action *out, const pb_revolve *s, pb_action_kind kind)
+{
+    *out = (pb_action){s->steps, s->steps, 0, (uint8_t)kind, 0, PB_STORAGE_NONE, PB_STORAGE_NONE};
+    return out + 1;
+}
+
+/* For the last step of a segment, which may be the last of all. */
+static inline pb_action *tape_last(const pb_revolve *s, pb_action *out, uint64_t n)
+{
+    out = tape_and_reverse(out, n);
+    if (n + 1 != s->steps)
+        return out;
+    out[0] = out[-1];
+    end_action(out - 1, s, PB_ACTION_END_FORWARD);
+    return out + 1;
+}
+
+/* beta(s, r-1) where length = beta(s, r); s, r >= 2. */
+static inline uint64_t full_split(uint64_t length, uint64_t s, uint64_t r)
+{
+    if (r == 2)
+        return s + 1;
+    if (r == 3)
+        return (s + 1) * (s + 2) / 2;
+    if (s == 2)
+        return r * (r + 1) / 2;
+    if (s == 3)
+        return r * (r + 1) * (r + 2) / 6;
+    if (r == 4)
+        return (s + 1) * (s + 2) * (s + 3) / 6;
+    return length * r / (s + r);
+}
+
+/* star(s, r-1) where length = star(s, r); s >= 2, r >= 3. */
+static inline uint64_t star_split(uint64_t length, uint64_t s, uint64_t r)
+{
+    if (r == 3)
+        return 2 * s + 1;
+    if (r == 4)
+        return (s + 1) * (s + 1);
+    if (s == 2)
+        return (r - 1) * (r + 2) / 2;
+    if (s == 3)
+        return (r - 1) * r * (r + 4) / 6;
+    if (r == 5)
+        return (s + 1) * (s + 2) * (2 * s + 3) / 6;
+    uint64_t beta = length * (s + r - 1) / (2 * s + r - 1); /* beta(s, r-1) */
+    beta = beta * (r - 1) / (s + r - 1);                    /* beta(s, r-2) */
+    return beta * (2 * s + r - 2) / (s + r - 2);
+}
+
+static uint64_t star(int64_t s, int64_t r) { return pbi_beta(s, r - 1) + pbi_beta(s - 1, r - 1); }
+
+static uint8_t shape_of(uint64_t length, int64_t s, int64_t r)
+{
+    return length == pbi_beta(s, r) ? FULL : length == star(s, r) ? STAR : ODD;
+}
+
+/* Splits an ODD segment with s, r >= 2: fills the level with the left part, leaves the right one. */
+static void odd_split(pb_revolve *stream, struct pb_revolve_level *left, int64_t s)
+{
+    int64_t r = (int64_t)stream->reps;
+    uint64_t lowest = pbi_beta(s, r - 2), highest = pbi_beta(s, r - 1), right = star(s - 1, r);
+    *left = (struct pb_revolve_level){stream->start, lowest, (uint32_t)(r - 2), FULL};
+    if (stream->length > highest + right) {
+        left->length = highest;
+        left->reps = (uint32_t)(r - 1);
+    } else if (stream->length > lowest + right) {
+        left->length = stream->length - right;
+        left->reps = (uint32_t)(r - 1);
+        left->shape = shape_of(left->length, s, r - 1);
+    }
+    stream->length -= left->length;
+    stream->shape = shape_of(stream->length, s - 1, r);
+}
+
+/* Advances to the right part until a loop can take over. */
+static pb_action *enter(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    for (; end - out >= LEAST_ROOM; s->stored = false) {
+        uint32_t slots = s->first_slot + s->slots - s->at_slot;
+        s->place = 1;
+        if (s->length == 1) {
+            s->phase = POP;
+            return tape_last(s, out, s->start);
+        }
+        if (slots == 1) {
+            s->phase = RETURNS;
+            out = first_forward(s, out, s->start + s->length - 1);
+            return tape_last(s, out, s->start + --s->length);
+        }
+        if (s->reps == 1) {
+            s->phase = CLIMB;
+            return first_forward(s, out, s->start + 1);
+        }
+        if (s->reps == 2 && s->shape == STAR) {
+            s->phase = CLIMB_TWOS;
+            return first_forward(s, out, s->start + 2);
+        }
+        struct pb_revolve_level *left = &s->level[s->at_slot - s->first_slot];
+        if (s->shape == ODD) {
+            odd_split(s, left, slots);
+        } else {
+            uint64_t m =
+                s->shape == FULL ? full_split(s->length, slots, s->reps) : star_split(s->length, slots, s->reps);
+            *left = (struct pb_revolve_level){s->start, m, (uint32_t)s->reps - 1, s->shape};
+            s->length -= m;
+        }
+        out = first_forward(s, out, s->start + left->length);
+        s->start += left->length;
+        s->at_slot++;
+    }
+    return out;
+}
+
+/* r = 1: keeps states start+1 .. start+length-2 one by one, then reverses the last step. */
+static pb_action *climb(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    uint64_t count = s->length - 1 - s->place, room = (uint64_t)(end - out) - 3;
+    count = count < room ? count : room;
+    uint64_t n = s->start + s->place, stop = n + count;
+    uint32_t slot = s->at_slot + (uint32_t)s->place;
+    while (n < stop) {
+        out = write_forward(out, n, n + 1, slot++);
+        n++;
+    }
+    s->place += count;
+    if (s->place + 1 < s->length)
+        return out;
+    s->phase = UNWIND;
+    return tape_last(s, out, n);
+}
+
+/* Reverses steps start+place-1 .. start, each from its own snapshot. */
+static pb_action *unwind(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    uint64_t room = (uint64_t)(end - out) / 3, count = s->place < room ? s->place : room;
+    uint64_t n = s->start + s->place, stop = n - count;
+    uint32_t slot = s->at_slot + (uint32_t)s->place;
+    while (n > stop) {
+        out = load(out, --n, --slot, PB_ACTION_MOVE);
+        out = tape_and_reverse(out, n);
+    }
+    s->place -= count;
+    if (s->place == 0)
+        s->phase = POP;
+    return out;
+}
+
+/* STAR, r = 2: a snapshot after every second step, and three steps for the last slot. */
+static pb_action *climb_twos(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    uint32_t last = s->first_slot + s->slots - 1, slot = s->at_slot + (uint32_t)s->place;
+    uint64_t n = s->start + 2 * s->place;
+    for (; slot < last && out < end; n += 2)
+        out = write_forward(out, n, n + 2, slot++);
+    s->place = slot - s->at_slot;
+    if (slot < last || end - out < LEAST_ROOM)
+        return out;
+    out = write_forward(out, n, n + 2, slot);
+    out = tape_last(s, out, n + 2);
+    out = load(out, n, slot, PB_ACTION_COPY);
+    out = forward(out, n, n + 1);
+    out = tape_and_reverse(out, n + 1);
+    out = load(out, n, slot, PB_ACTION_MOVE);
+    s->phase = UNWIND_TWOS;
+    return tape_and_reverse(out, n);
+}
+
+static pb_action *unwind_twos(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    uint64_t room = (uint64_t)(end - out) / 7, count = s->place < room ? s->place : room;
+    uint64_t n = s->start + 2 * s->place, stop = n - 2 * count;
+    uint32_t slot = s->at_slot + (uint32_t)s->place;
+    while (n > stop) {
+        n -= 2;
+        out = load(out, n, --slot, PB_ACTION_COPY);
+        out = forward(out, n, n + 1);
+        out = tape_and_reverse(out, n + 1);
+        out = load(out, n, slot, PB_ACTION_MOVE);
+        out = tape_and_reverse(out, n);
+    }
+    s->place -= count;
+    if (s->place == 0)
+        s->phase = POP;
+    return out;
+}
+
+/* One slot: the steps before start+length, the last first, each from the segment's start. */
+static pb_action *returns(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    for (; s->length > 1; s->length--) {
+        if (end - out < LEAST_ROOM)
+            return out;
+        out = load(out, s->start, s->at_slot, PB_ACTION_COPY);
+        out = forward(out, s->start, s->start + s->length - 1);
+        out = tape_and_reverse(out, s->start + s->length - 1);
+    }
+    if (end - out < LEAST_ROOM)
+        return out;
+    s->phase = POP;
+    out = load(out, s->start, s->at_slot, PB_ACTION_MOVE);
+    return tape_and_reverse(out, s->start);
+}
+
+/* A segment is done: back to the left part that waits below it. */
+static pb_action *pop(pb_revolve *s, pb_action *out, const pb_action *end)
+{
+    while (end - out >= LEAST_ROOM) {
+        if (s->at_slot == s->first_slot) {
+            s->phase = s->ends ? ENDING : OVER;
+            return out;
+        }
+        const struct pb_revolve_level *left = &s->level[--s->at_slot - s->first_slot];
+        if (left->length > 1) {
+            s->start = left->start;
+            s->length = left->length;
+            s->reps = left->reps;
+            s->shape = left->shape;
+            s->stored = true;
+            s->phase = ENTER;
+            return load(out, s->start, s->at_slot, PB_ACTION_COPY);
+        }
+        out = load(out, left->start, s->at_slot, PB_ACTION_MOVE);
+        out = tape_and_reverse(out, left->start);
+    }
+    return out;
+}
+
+/* At least one action, unless the stream is over; room is at least LEAST_ROOM. */
+static size_t produce(pb_revolve *s, pb_action *actions, size_t room)
+{
+    pb_action *out = actions, *end = actions + room;
+    while (end - out >= LEAST_ROOM && s->phase != OVER) {
+        switch (s->phase) {
+        case ENTER: out = enter(s, out, end); break;
+        case CLIMB: out = climb(s, out, end); break;
+        case UNWIND: out = unwind(s, out, end); break;
+        case CLIMB_TWOS: out = climb_twos(s, out, end); break;
+        case UNWIND_TWOS: out = unwind_twos(s, out, end); break;
+        case RETURNS: out = returns(s, out, end); break;
+        case POP: out = pop(s, out, end); break;
+        default:
+            out = end_action(out, s, PB_ACTION_END_REVERSE);
+            s->phase = OVER;
+            break;
+        }
+    }
+    return (size_t)(out - actions);
+}
+
+static size_t take(pb_action_queue *queue, pb_action *actions, size_t room)
+{
+    size_t count = queue->count - queue->at;
+    count = count < room ? count : room;
+    memcpy(actions, queue->action + queue->at, count * sizeof *actions);
+    queue->at += (uint32_t)count;
+    return count;
+}
+
+size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room)
+{
+    size_t count = take(&stream->queue, actions, room);
+    while (room - count >= PB_ACTION_BUFFER && stream->phase != OVER)
+        count += produce(stream, actions + count, room - count);
+    while (count < room && stream->phase != OVER) { /* by way of the queue, which always has room enough */
+        stream->queue.at = 0;
+        stream->queue.count = (uint32_t)produce(stream, stream->queue.action, PB_ACTION_BUFFER);
+        count += take(&stream->queue, actions + count, room - count);
+    }
+    return count;
+}
+
+void pbi_revolve_start(pb_revolve *s, uint64_t start, uint64_t length, uint32_t slots)
+{
+    uint64_t used = length - 1 < slots ? length - 1 : slots; /* more are never used */
+    s->slots = used ? (uint32_t)used : 1;
+    s->at_slot = s->first_slot;
+    s->start = start;
+    s->length = length;
+    s->reps = pbi_binomial_of(length, s->slots).reps;
+    s->shape = shape_of(length, s->slots, (int64_t)s->reps);
+    s->stored = false;
+    s->phase = ENTER;
+}
+
+pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_arena *arena, pb_revolve *out)
+{
+    pb_revolve_cost cost;
+    pb_status status = pb_revolve_count(ctx, steps, snapshots, &cost);
+    if (status != PB_OK)
+        return status;
+    uint64_t slots = snapshots < steps ? snapshots : steps;
+    if (slots > UINT32_MAX)
+        return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " snapshots are too many for a stream: slots are 32-bit numbers.",
+                        slots);
+    struct pb_revolve_level *level = NULL;
+    if (cost.repetitions > 1 && !(level = pb_arena_alloc(arena, slots, sizeof *level)))
+        return PB_ENOMEM;
+    memset(out, 0, sizeof *out);
+    out->steps = steps;
+    out->level = level;
+    out->ends = true;
+    if (steps) {
+        pbi_revolve_start(out, 0, steps, (uint32_t)slots);
+        return PB_OK;
+    }
+    out->phase = ENDING;
+    end_action(out->queue.action, out, PB_ACTION_END_FORWARD);
+    out->queue.count = 1;
+    return PB_OK;
+}
