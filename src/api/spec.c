@@ -2,6 +2,7 @@
 #include "api/pipeline.h"
 
 #include "base/context.h"
+#include "plan/method_evict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,9 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
     if (!key || !value)
         return PB_ENOMEM;
     if (strcmp(key, "policy") == 0 && (out->row->takes_policy || out->row->strength == PB_PORTFOLIO)) {
+        pbi_policy policy;
+        if (!pbi_policy_parse(value, &policy))
+            return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", value);
         out->policy = value;
         return PB_OK;
     }
