@@ -120,7 +120,7 @@ typedef struct pb_memory {
 } pb_memory;
 pb_source pb_source_memory(pb_memory *memory);
 
-/* A sink that collects bytes in an arena; bytes[length] is always NUL. */
+/* A sink that collects bytes in an arena; bytes is NULL until something is written, then bytes[length] is NUL. */
 typedef struct pb_buffer {
     pb_arena *arena;
     char *bytes;

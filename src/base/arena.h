@@ -4,7 +4,8 @@
 
 #include "pebble/base.h"
 
-/* Where an arena stands; rewinding drops all that was taken since. */
+/* Where an arena stands; rewinding drops all that was taken since. In between nothing from before the mark may grow:
+ * its block could move away from under the mark. */
 typedef struct pbi_mark {
     struct pb_block *newest;
     size_t used;
