@@ -183,6 +183,47 @@ static void growing_large_blocks_keeps_their_neighbours(void **state)
     assert_int_equal(ctx.memory_used, 0);
 }
 
+/* Never in place, and what was left behind is spoilt: a link that still leads there does not go unnoticed. */
+static void *moving_resize(void *state, void *block, size_t old_bytes, size_t new_bytes)
+{
+    (void)state;
+    void *moved = new_bytes ? malloc(new_bytes) : NULL;
+    if (moved && block)
+        memcpy(moved, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+    if (block)
+        fill(block, old_bytes, 0xdd);
+    free(block);
+    return moved;
+}
+
+static void large_blocks_side_by_side_may_all_move(void **state)
+{
+    (void)state;
+    enum { ARRAYS = 4 };
+    pb_context ctx;
+    pb_arena arena;
+    char *array[ARRAYS];
+    size_t bytes[ARRAYS];
+    pb_context_init(&ctx);
+    ctx.resize = moving_resize;
+    pb_arena_init(&arena, &ctx);
+    for (int i = 0; i < ARRAYS; i++) {
+        bytes[i] = LARGE;
+        fill(array[i] = pb_arena_alloc(&arena, bytes[i], 1), bytes[i], i);
+    }
+    static const int turns[] = {3, 2, 1, 0, 0, 1, 2, 3, 1, 1, 3, 0, 2};
+    for (size_t turn = 0; turn < sizeof turns / sizeof *turns; turn++) {
+        int i = turns[turn];
+        array[i] = pbi_arena_grow(&arena, array[i], bytes[i], bytes[i] + 1000);
+        fill(array[i] + bytes[i], 1000, i);
+        bytes[i] += 1000;
+        for (int j = 0; j < ARRAYS; j++)
+            assert_true(holds(array[j], bytes[j], j));
+    }
+    pb_arena_release(&arena);
+    assert_int_equal(ctx.memory_used, 0);
+}
+
 static void growing_small_arrays_keeps_contents(void **state)
 {
     (void)state;
@@ -313,6 +354,7 @@ int main(void)
         cmocka_unit_test(rewind_drops_everything_since_the_mark),
         cmocka_unit_test(release_leaves_an_arena_that_can_be_used_again),
         cmocka_unit_test(growing_large_blocks_keeps_their_neighbours),
+        cmocka_unit_test(large_blocks_side_by_side_may_all_move),
         cmocka_unit_test(growing_small_arrays_keeps_contents),
         cmocka_unit_test(reserve_grows_geometrically_and_only_when_needed),
         cmocka_unit_test(products_that_overflow_are_refused_with_a_sentence),

@@ -170,6 +170,23 @@ static void the_reversible_game_uncomputes_what_it_evicts(void **state)
     refuses(&s, PBI_OLDEST, "does not fit: move 5 (compute 1) needs 4, 1 over the cap");
 }
 
+/* 2 reads 1 and stays, 4 reads 0 and 3. When 3 needs room, 0 is the oldest but will be read; 1 will not. */
+static void the_reversible_game_undoes_first_what_nothing_will_need(void **state)
+{
+    (void)state;
+    small_game s;
+    small_game_init(&s);
+    s.kind = PB_GAME_REVERSIBLE;
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, bit(1));
+    small_game_add(&s, 1, 2, 0);
+    s.workspace[3] = 1;
+    small_game_add(&s, 1, 0, bit(0) | bit(3));
+    s.cap = 5;
+    plans(&s, PBI_OLDEST, "c0 c1 c2 u1 c3 c4 u3 u0");
+}
+
 static void the_limit_ends_planning(void **state)
 {
     (void)state;
@@ -257,6 +274,7 @@ int main(void)
         cmocka_unit_test(tiers_take_what_is_dear_to_make),
         cmocka_unit_test(given_values_in_slow_memory_come_and_go),
         cmocka_unit_test(the_reversible_game_uncomputes_what_it_evicts),
+        cmocka_unit_test(the_reversible_game_undoes_first_what_nothing_will_need),
         cmocka_unit_test(the_limit_ends_planning),
         cmocka_unit_test(random_games_are_planned_within_their_cap),
         cmocka_unit_test(refused_allocations_are_clean),

@@ -72,6 +72,14 @@ static void a_gradient_that_skips_a_gradient_is_general(void **state)
     assert_int_equal(shape_of("a b c d x y z", text), PB_SHAPE_GENERAL);
 }
 
+/* The latest state that a gradient reads must not come after what the gradient before it read. */
+static void gradients_go_backwards_at_both_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(shape_of("a b c d x y z", "a>b b>c c>d d>x c>x x>y b>y y>z a>z"), PB_SHAPE_ADJOINT_CHAIN);
+    assert_int_equal(shape_of("a b c d x y z", "a>b b>c c>d d>x c>x x>y b>y y>z a>z c>z"), PB_SHAPE_GENERAL);
+}
+
 static void byproducts_make_any_graph_general(void **state)
 {
     (void)state;
@@ -157,6 +165,7 @@ int main(void)
         cmocka_unit_test(shapes_of_small_graphs),
         cmocka_unit_test(adjoint_chains_and_their_near_misses),
         cmocka_unit_test(a_gradient_that_skips_a_gradient_is_general),
+        cmocka_unit_test(gradients_go_backwards_at_both_ends),
         cmocka_unit_test(byproducts_make_any_graph_general),
         cmocka_unit_test(generated_families_have_their_shape),
         cmocka_unit_test(an_adjoint_chain_is_taken_apart),
