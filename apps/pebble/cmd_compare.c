@@ -115,6 +115,41 @@ static bool failed_row(table *t, const contest *c, const pb_planned *p)
     return table_row(t, cells, "2");
 }
 
+static bool does_not_apply(const pb_planned *p)
+{
+    const char *reason = p->schedule.reason;
+    return !p->certificate && reason && strncmp(reason, "does not apply: ", 16) == 0;
+}
+
+static bool any_applies(const contest *c)
+{
+    for (uint32_t i = 0; i < c->result.row_count; i++)
+        if (!does_not_apply(&c->result.rows[i]))
+            return true;
+    return false;
+}
+
+/* One line for each reason, with the strategies that gave it: a row each would hide the ones that count. */
+static void print_idle(const app *a, const contest *c)
+{
+    const pb_planned *rows = c->result.rows;
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        char text[768];
+        bool told = !does_not_apply(&rows[i]);
+        for (uint32_t k = 0; k < i && !told; k++)
+            told = does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0;
+        if (told)
+            continue;
+        int used = snprintf(text, sizeof text, "%.400s:", rows[i].schedule.reason);
+        for (uint32_t k = i; k < c->result.row_count && used < (int)sizeof text - 1; k++)
+            if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0)
+                used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s", k > i ? "," : "",
+                                 rows[k].schedule.strategy);
+        putchar('\n');
+        print_wrapped(stdout, text, 0, 2, a->width);
+    }
+}
+
 static void print_winner(const app *a, const contest *c)
 {
     const pb_planned *w = &c->result.rows[c->result.winner];
@@ -167,18 +202,23 @@ static pb_status print_text(app *a, contest *c)
 {
     table_column columns[MAX_COLUMNS];
     table t;
+    bool folds = any_applies(c);
     table_init(&t, &a->arena, columns, choose_columns(c, columns));
     t.color = a->color;
     t.width = a->width;
     t.fit = a->terminal;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         const pb_planned *p = &c->result.rows[i];
+        if (folds && does_not_apply(p))
+            continue;
         bool ok = p->certificate ? found_row(a, &t, c, p, i == c->result.winner) : failed_row(&t, c, p);
         if (!ok)
             return PB_ENOMEM;
     }
     print_head(c);
     table_print(&t, stdout);
+    if (folds)
+        print_idle(a, c);
     if (c->result.winner == UINT32_MAX) {
         puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
         return PB_OK;

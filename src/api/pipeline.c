@@ -180,6 +180,11 @@ static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bo
     pb_arena_init(&arena, p->job->ctx);
     pb_status status = pbi_plan_row(p->job, p->game, &spec, &arena, &now);
     *better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
+    if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
+        plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
+        plan->reason = pb_arena_text(plan->arena, now.schedule.reason, strlen(now.schedule.reason));
+        status = plan->reason ? PB_OK : PB_ENOMEM;
+    }
     if (*better) {
         if (p->any)
             pb_arena_release(&p->arena);

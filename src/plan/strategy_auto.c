@@ -2,7 +2,7 @@
  *
  * Problem     a user wants a plan, not a strategy.
  * Idea        every row that plays this game is asked in turn; each answer has been verified; the cheapest under
- *             the weights is kept. A plan that meets the proved bound ends the search.
+ *             the weights is kept. A plan that is proved the best, or a proof that there is none, ends the search.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
  * Cost        the sum of the rows tried.
  * Source      algorithm portfolios.
@@ -18,7 +18,9 @@ pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     const pb_strategy *rows = pb_strategies(&count);
     bool better;
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i < count && status == PB_OK && plan->outcome != PB_OPTIMAL; i++) {
+    for (uint32_t i = 0; i < count && status == PB_OK; i++) {
+        if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE)
+            break;
         if (rows[i].strength == PB_PORTFOLIO || !(rows[i].games & (unsigned)game->kind))
             continue;
         pbi_progress(ctx, rows[i].name, i, count);
