@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-enum { CUT_EFFORT = 4 }; /* of looking at a cut, in points */
+enum {
+    CUT_EFFORT = 4, /* of looking at a cut, in points */
+    FEWEST_POINTS = 4
+};
 
 /* A front that grows. */
 typedef struct list {
@@ -21,6 +24,7 @@ typedef struct builder {
     pb_arena *scratch;
     list best, merged;
     uint64_t looked;
+    uint64_t most; /* points of a front */
 } builder;
 
 static bool reserve(builder *b, list *l, size_t count)
@@ -124,6 +128,16 @@ static pbi_front *front_at(const pbi_intervals *s, uint32_t from, uint32_t to)
 
 static uint64_t size_at(const pbi_intervals *s, uint32_t place) { return s->line->g->size[s->line->node[place - 1]]; }
 
+/* Keeps the ends and evenly many between. */
+static void thin(list *l, uint64_t most)
+{
+    if (l->count <= most)
+        return;
+    for (uint64_t i = 0; i < most; i++)
+        l->point[i] = l->point[i * (l->count - 1) / (most - 1)];
+    l->count = (size_t)most;
+}
+
 static pb_status build_interval(builder *b, uint32_t from, uint32_t to)
 {
     pbi_intervals *s = b->s;
@@ -145,6 +159,7 @@ static pb_status build_interval(builder *b, uint32_t from, uint32_t to)
                        .back_less = size_at(s, to)};
         status = try_cut(b, &c, m);
     }
+    thin(&b->best, b->most);
     pbi_front *front = front_at(s, from, to);
     if (status != PB_OK || !b->best.count)
         return status;
@@ -174,18 +189,30 @@ static pb_status build(pb_context *ctx, builder *b)
     return status;
 }
 
+/* How many points a front may have so that all fronts keep within the effort; a cut looks at those of three. */
+static uint64_t most_points(const pbi_intervals *s, uint64_t cuts)
+{
+    uint64_t a_cut = s->effort / (cuts + 1);
+    if (a_cut < CUT_EFFORT)
+        return 0;
+    if (!s->thin)
+        return UINT64_MAX;
+    a_cut = (a_cut - CUT_EFFORT) / 3;
+    return a_cut < FEWEST_POINTS ? 0 : a_cut;
+}
+
 pb_status pbi_intervals_init(pb_context *ctx, pbi_intervals *s, pb_arena *arena)
 {
-    uint64_t n = s->length, least;
+    uint64_t n = s->length, most = n < 100000 ? most_points(s, n * n * n / 6) : 0;
     s->complete = s->overflow = false;
-    if (n > 100000 || !pbi_mul(n * n / 6 * CUT_EFFORT, n, &least) || least > s->effort)
+    if (!most)
         return PB_OK; /* hopeless before it starts */
     s->front = pb_arena_zero(arena, (size_t)(n * n), sizeof *s->front);
     if (!s->front)
         return PB_ENOMEM;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    builder b = {.s = s, .arena = arena, .scratch = &scratch};
+    builder b = {.s = s, .arena = arena, .scratch = &scratch, .most = most};
     pb_status status = build(ctx, &b);
     pb_arena_release(&scratch);
     return status;

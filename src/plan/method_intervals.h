@@ -25,6 +25,7 @@ typedef struct pbi_intervals {
     uint32_t from, length; /* places from..from+length of the line; length > 0 */
     uint64_t budget;       /* most memory */
     uint64_t effort;       /* most points to look at; lowered by those that were */
+    bool thin;             /* leave points out of fronts where all of them would pass the effort */
 
     pbi_front *front;
     bool complete; /* false: the effort ran out */

@@ -48,8 +48,12 @@ static pb_status init_intervals(pb_context *ctx, pbi_knill *k, uint64_t effort, 
     for (uint32_t s = 0; s < line->stop_count && status == PB_OK && *complete; s++) {
         pbi_intervals *part = &k->intervals[s];
         uint32_t from = begin_of(line, s);
-        *part = (pbi_intervals){
-            .line = line, .from = from, .length = line->stop[s] - from, .budget = budget, .effort = effort};
+        *part = (pbi_intervals){.line = line,
+                                .from = from,
+                                .length = line->stop[s] - from,
+                                .budget = budget,
+                                .effort = effort,
+                                .thin = !k->exact};
         status = pbi_intervals_init(ctx, part, arena);
         effort = part->effort;
         *complete = part->complete;

@@ -33,6 +33,9 @@ static pb_status refuse(const planner *p, pbi_plan *plan)
     pb_status status;
     if (p->k->overflow)
         return pbi_fail(p->ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+    if (!p->k->exact && !p->k->intervals && !(line->equal_sizes && line->equal_costs))
+        return pbi_plan_give_up(plan, "does not fit: with all steps taken for the largest the chain passes the cap; "
+                                      "a larger effort would tell them apart");
     if (!p->k->exact)
         return pbi_plan_give_up(plan, "does not fit: no recursion over the chain stays within the cap");
     if (line->size) {
