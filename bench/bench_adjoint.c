@@ -60,6 +60,50 @@ static void revolve_row(const bench *b, table *t, uint64_t steps, uint64_t snaps
               many.seconds, one.seconds, 1e-6 * count / many.seconds, 1e-6 * count / one.seconds);
 }
 
+/* Planning and reading a stream over RAM and disk. */
+static void levels_row(const bench *b, table *t, uint64_t steps, const pb_level *ram, const pb_level *disk)
+{
+    double plan = 1e300, read = 1e300;
+    uint64_t cost = 0, count = 0;
+    for (unsigned i = 0; i < b->repeat; i++) {
+        pb_context ctx;
+        pb_arena arena;
+        pb_multilevel stream;
+        pb_action batch[BATCH];
+        pb_context_init(&ctx);
+        pb_arena_init(&arena, &ctx);
+        double t0 = now_seconds();
+        pb_multilevel_spec spec = {steps, 1, 1, 2, {*ram, *disk}};
+        must(&ctx, pb_multilevel_init(&ctx, &spec, &arena, &stream), "adjoint");
+        double t1 = now_seconds();
+        count = 0;
+        for (size_t got; (got = pb_multilevel_next_many(&stream, batch, BATCH)) > 0;)
+            count += got;
+        double t2 = now_seconds();
+        plan = t1 - t0 < plan ? t1 - t0 : plan;
+        read = t2 - t1 < read ? t2 - t1 : read;
+        cost = stream.cost;
+        pb_arena_release(&arena);
+    }
+    char disk_slots[24] = "endless";
+    if (disk->slots != UINT64_MAX)
+        snprintf(disk_slots, sizeof disk_slots, "%" PRIu64, disk->slots);
+    table_row(t, "%" PRIu64 "|%" PRIu64 "|%s|%" PRIu64 "|%" PRIu64 "|%" PRIu64 "|%.4f|%.6f", steps, ram->slots,
+              disk_slots, disk->write_cost, cost, count, plan, read);
+}
+
+static void bench_levels(const bench *b)
+{
+    uint64_t steps = b->smoke ? 200 : 5000;
+    table t;
+    table_open(&t, b, "adjoint-levels", "steps:7|RAM:4|disk:8|disk cost:9|cost:9|actions:8|plan s:8|read s:9");
+    levels_row(b, &t, steps, &(pb_level){.slots = 5}, &(pb_level){20, 5, 5});
+    levels_row(b, &t, steps, &(pb_level){.slots = 5}, &(pb_level){20, 500, 500});
+    levels_row(b, &t, steps, &(pb_level){.slots = 5}, &(pb_level){UINT64_MAX, 5, 5});
+    levels_row(b, &t, 4 * steps, &(pb_level){.slots = 5}, &(pb_level){UINT64_MAX, 50, 50});
+    table_close(&t);
+}
+
 void bench_adjoint(const bench *b)
 {
     static const uint64_t snapshots[] = {3, 10, 20, 50, 100, 1000};
@@ -70,4 +114,6 @@ void bench_adjoint(const bench *b)
     for (unsigned i = 0; i < sizeof snapshots / sizeof *snapshots; i++)
         revolve_row(b, &t, steps, snapshots[i]);
     table_close(&t);
+    if (!b->size)
+        bench_levels(b);
 }

@@ -120,6 +120,59 @@ static inline bool pb_revolve_next(pb_revolve *stream, pb_action *action)
     return true;
 }
 
+/* ---- Several storage levels: slots are limited and cost something to write and read ---- */
+
+#define PB_MAX_LEVELS (PB_STORAGE_COUNT - PB_STORAGE_RAM)
+
+typedef struct pb_level {
+    uint64_t slots;
+    uint64_t write_cost, read_cost; /* of one state */
+} pb_level;
+
+/* State 0 starts in the working state and is not stored. A step costs `forward_cost`; reversing one runs it once more
+ * onto the tape and costs forward_cost + reverse_cost. Levels are RAM, DISK and so on, none cheaper to write or to read
+ * than the one before it. */
+typedef struct pb_multilevel_spec {
+    uint64_t steps;
+    uint64_t forward_cost, reverse_cost;
+    uint32_t level_count;
+    pb_level level[PB_MAX_LEVELS];
+} pb_multilevel_spec;
+
+/* A stream of least cost. Fields are the library's own but for `cost`. */
+typedef struct pb_multilevel {
+    uint64_t cost; /* of all actions */
+
+    uint64_t steps, start, length;
+    uint64_t c; /* free slots at the level in turn */
+    uint32_t k; /* that level: 0 are those that cost nothing */
+    uint8_t phase;
+    uint32_t depth;
+    const struct pb_level_plans *levels;
+    struct pb_waiting *waiting;
+    uint64_t pool_slots[PB_MAX_LEVELS];
+    pb_revolve pool;
+    pb_action_queue queue;
+} pb_multilevel;
+
+/* Plans by dynamic programming: O(steps^2 * slots) time for the levels that cost something, O(steps) at most where they
+ * cost nothing; the least cost over all schedules, whatever they keep where and however often.
+ *   returns PB_EINVAL   no slot for more than one step, or a level that is cheaper than the one before it
+ *           PB_ERANGE   too many steps, or costs that could pass 2^60
+ *           PB_ENOMEM, PB_ECANCELLED, PB_ELIMIT */
+pb_status pb_multilevel_init(pb_context *ctx, const pb_multilevel_spec *spec, pb_arena *arena, pb_multilevel *out);
+/* Up to `room` actions; fewer only at the end. */
+size_t pb_multilevel_next_many(pb_multilevel *stream, pb_action *actions, size_t room);
+/* One action; false at the end. */
+static inline bool pb_multilevel_next(pb_multilevel *stream, pb_action *action)
+{
+    pb_action_queue *q = &stream->queue;
+    if (q->at == q->count)
+        return pb_multilevel_next_many(stream, action, 1) == 1;
+    *action = q->action[q->at++];
+    return true;
+}
+
 #ifdef __cplusplus
 }
 #endif

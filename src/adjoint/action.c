@@ -1,8 +1,9 @@
 /* action.c -- the names and the text of actions. */
-#include "pebble/adjoint.h"
+#include "adjoint/action_put.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *pb_action_kind_name(pb_action_kind kind)
 {
@@ -39,4 +40,13 @@ size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT])
     default: length = snprintf(text, PB_ACTION_TEXT, "%s()", name); break;
     }
     return length < 0 ? 0 : (size_t)length;
+}
+
+size_t pbi_queue_take(pb_action_queue *queue, pb_action *actions, size_t room)
+{
+    size_t count = queue->count - queue->at;
+    count = count < room ? count : room;
+    memcpy(actions, queue->action + queue->at, count * sizeof *actions);
+    queue->at += (uint32_t)count;
+    return count;
 }

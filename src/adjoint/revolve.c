@@ -21,9 +21,8 @@
  *
  * Limits. With at most 10^15 steps every product below stays under 2^64: where r >= 5 and s >= 4 both are below 12,448.
  */
+#include "adjoint/action_put.h"
 #include "adjoint/binomial.h"
-
-#include "base/assert.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -34,52 +33,20 @@ enum { ODD, FULL, STAR };
 /* The most actions that are made in one go. */
 enum { LEAST_ROOM = 12 };
 
-static inline pb_action *write_forward(pb_action *out, uint64_t n0, uint64_t n1, uint32_t slot)
+static inline pb_action *keep(pb_action *out, uint64_t n0, uint64_t n1, uint32_t slot)
 {
-    *out = (pb_action){n0, n1, slot, PB_ACTION_FORWARD, PB_WRITE_RESTART, PB_STORAGE_NONE, PB_STORAGE_RAM};
-    return out + 1;
-}
-
-static inline pb_action *forward(pb_action *out, uint64_t n0, uint64_t n1)
-{
-    *out = (pb_action){n0, n1, 0, PB_ACTION_FORWARD, 0, PB_STORAGE_NONE, PB_STORAGE_NONE};
-    return out + 1;
+    return pbi_put_forward(out, n0, n1, PB_STORAGE_RAM, slot);
 }
 
 /* The first advance of a segment keeps its start, unless that is already in its slot. */
 static inline pb_action *first_forward(const pb_revolve *s, pb_action *out, uint64_t n1)
 {
-    return s->stored ? forward(out, s->start, n1) : write_forward(out, s->start, n1, s->at_slot);
+    return s->stored ? pbi_put_advance(out, s->start, n1) : keep(out, s->start, n1, s->at_slot);
 }
 
 static inline pb_action *load(pb_action *out, uint64_t n, uint32_t slot, pb_action_kind kind)
 {
-    *out = (pb_action){n, n, slot, (uint8_t)kind, 0, PB_STORAGE_RAM, PB_STORAGE_WORK};
-    return out + 1;
-}
-
-static inline pb_action *tape_and_reverse(pb_action *out, uint64_t n)
-{
-    out[0] = (pb_action){n, n + 1, 0, PB_ACTION_FORWARD, PB_WRITE_REVERSE, PB_STORAGE_NONE, PB_STORAGE_WORK};
-    out[1] = (pb_action){n, n + 1, 0, PB_ACTION_REVERSE, 0, PB_STORAGE_WORK, PB_STORAGE_NONE};
-    return out + 2;
-}
-
-static inline pb_action *end_action(pb_action *out, const pb_revolve *s, pb_action_kind kind)
-{
-    *out = (pb_action){s->steps, s->steps, 0, (uint8_t)kind, 0, PB_STORAGE_NONE, PB_STORAGE_NONE};
-    return out + 1;
-}
-
-/* For the last step of a segment, which may be the last of all. */
-static inline pb_action *tape_last(const pb_revolve *s, pb_action *out, uint64_t n)
-{
-    out = tape_and_reverse(out, n);
-    if (n + 1 != s->steps)
-        return out;
-    out[0] = out[-1];
-    end_action(out - 1, s, PB_ACTION_END_FORWARD);
-    return out + 1;
+    return pbi_put_load(out, n, PB_STORAGE_RAM, slot, kind);
 }
 
 /* beta(s, r-1) where length = beta(s, r); s, r >= 2. */
@@ -149,12 +116,12 @@ static pb_action *enter(pb_revolve *s, pb_action *out, const pb_action *end)
         s->place = 1;
         if (s->length == 1) {
             s->phase = POP;
-            return tape_last(s, out, s->start);
+            return pbi_put_reverse_last(out, s->start, s->steps);
         }
         if (slots == 1) {
             s->phase = RETURNS;
             out = first_forward(s, out, s->start + s->length - 1);
-            return tape_last(s, out, s->start + --s->length);
+            return pbi_put_reverse_last(out, s->start + --s->length, s->steps);
         }
         if (s->reps == 1) {
             s->phase = CLIMB;
@@ -188,14 +155,14 @@ static pb_action *climb(pb_revolve *s, pb_action *out, const pb_action *end)
     uint64_t n = s->start + s->place, stop = n + count;
     uint32_t slot = s->at_slot + (uint32_t)s->place;
     while (n < stop) {
-        out = write_forward(out, n, n + 1, slot++);
+        out = keep(out, n, n + 1, slot++);
         n++;
     }
     s->place += count;
     if (s->place + 1 < s->length)
         return out;
     s->phase = UNWIND;
-    return tape_last(s, out, n);
+    return pbi_put_reverse_last(out, n, s->steps);
 }
 
 /* Reverses steps start+place-1 .. start, each from its own snapshot. */
@@ -206,7 +173,7 @@ static pb_action *unwind(pb_revolve *s, pb_action *out, const pb_action *end)
     uint32_t slot = s->at_slot + (uint32_t)s->place;
     while (n > stop) {
         out = load(out, --n, --slot, PB_ACTION_MOVE);
-        out = tape_and_reverse(out, n);
+        out = pbi_put_reverse(out, n);
     }
     s->place -= count;
     if (s->place == 0)
@@ -220,18 +187,18 @@ static pb_action *climb_twos(pb_revolve *s, pb_action *out, const pb_action *end
     uint32_t last = s->first_slot + s->slots - 1, slot = s->at_slot + (uint32_t)s->place;
     uint64_t n = s->start + 2 * s->place;
     for (; slot < last && out < end; n += 2)
-        out = write_forward(out, n, n + 2, slot++);
+        out = keep(out, n, n + 2, slot++);
     s->place = slot - s->at_slot;
     if (slot < last || end - out < LEAST_ROOM)
         return out;
-    out = write_forward(out, n, n + 2, slot);
-    out = tape_last(s, out, n + 2);
+    out = keep(out, n, n + 2, slot);
+    out = pbi_put_reverse_last(out, n + 2, s->steps);
     out = load(out, n, slot, PB_ACTION_COPY);
-    out = forward(out, n, n + 1);
-    out = tape_and_reverse(out, n + 1);
+    out = pbi_put_advance(out, n, n + 1);
+    out = pbi_put_reverse(out, n + 1);
     out = load(out, n, slot, PB_ACTION_MOVE);
     s->phase = UNWIND_TWOS;
-    return tape_and_reverse(out, n);
+    return pbi_put_reverse(out, n);
 }
 
 static pb_action *unwind_twos(pb_revolve *s, pb_action *out, const pb_action *end)
@@ -242,10 +209,10 @@ static pb_action *unwind_twos(pb_revolve *s, pb_action *out, const pb_action *en
     while (n > stop) {
         n -= 2;
         out = load(out, n, --slot, PB_ACTION_COPY);
-        out = forward(out, n, n + 1);
-        out = tape_and_reverse(out, n + 1);
+        out = pbi_put_advance(out, n, n + 1);
+        out = pbi_put_reverse(out, n + 1);
         out = load(out, n, slot, PB_ACTION_MOVE);
-        out = tape_and_reverse(out, n);
+        out = pbi_put_reverse(out, n);
     }
     s->place -= count;
     if (s->place == 0)
@@ -260,14 +227,14 @@ static pb_action *returns(pb_revolve *s, pb_action *out, const pb_action *end)
         if (end - out < LEAST_ROOM)
             return out;
         out = load(out, s->start, s->at_slot, PB_ACTION_COPY);
-        out = forward(out, s->start, s->start + s->length - 1);
-        out = tape_and_reverse(out, s->start + s->length - 1);
+        out = pbi_put_advance(out, s->start, s->start + s->length - 1);
+        out = pbi_put_reverse(out, s->start + s->length - 1);
     }
     if (end - out < LEAST_ROOM)
         return out;
     s->phase = POP;
     out = load(out, s->start, s->at_slot, PB_ACTION_MOVE);
-    return tape_and_reverse(out, s->start);
+    return pbi_put_reverse(out, s->start);
 }
 
 /* A segment is done: back to the left part that waits below it. */
@@ -289,7 +256,7 @@ static pb_action *pop(pb_revolve *s, pb_action *out, const pb_action *end)
             return load(out, s->start, s->at_slot, PB_ACTION_COPY);
         }
         out = load(out, left->start, s->at_slot, PB_ACTION_MOVE);
-        out = tape_and_reverse(out, left->start);
+        out = pbi_put_reverse(out, left->start);
     }
     return out;
 }
@@ -308,7 +275,7 @@ static size_t produce(pb_revolve *s, pb_action *actions, size_t room)
         case RETURNS: out = returns(s, out, end); break;
         case POP: out = pop(s, out, end); break;
         default:
-            out = end_action(out, s, PB_ACTION_END_REVERSE);
+            out = pbi_put_end(out, s->steps, PB_ACTION_END_REVERSE);
             s->phase = OVER;
             break;
         }
@@ -316,24 +283,15 @@ static size_t produce(pb_revolve *s, pb_action *actions, size_t room)
     return (size_t)(out - actions);
 }
 
-static size_t take(pb_action_queue *queue, pb_action *actions, size_t room)
-{
-    size_t count = queue->count - queue->at;
-    count = count < room ? count : room;
-    memcpy(actions, queue->action + queue->at, count * sizeof *actions);
-    queue->at += (uint32_t)count;
-    return count;
-}
-
 size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room)
 {
-    size_t count = take(&stream->queue, actions, room);
+    size_t count = pbi_queue_take(&stream->queue, actions, room);
     while (room - count >= PB_ACTION_BUFFER && stream->phase != OVER)
         count += produce(stream, actions + count, room - count);
     while (count < room && stream->phase != OVER) { /* by way of the queue, which always has room enough */
         stream->queue.at = 0;
         stream->queue.count = (uint32_t)produce(stream, stream->queue.action, PB_ACTION_BUFFER);
-        count += take(&stream->queue, actions + count, room - count);
+        count += pbi_queue_take(&stream->queue, actions + count, room - count);
     }
     return count;
 }
@@ -373,7 +331,7 @@ pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, p
         return PB_OK;
     }
     out->phase = ENDING;
-    end_action(out->queue.action, out, PB_ACTION_END_FORWARD);
+    pbi_put_end(out->queue.action, steps, PB_ACTION_END_FORWARD);
     out->queue.count = 1;
     return PB_OK;
 }
