@@ -16,12 +16,13 @@ typedef struct pb_request {
     uint64_t seed;        /* 1 is the default of the command */
     uint32_t threads;     /* 0 counts as 1 */
 } pb_request;
+#define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 
 typedef struct pb_planned {
     pb_schedule schedule; /* all the file holds */
     const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
     const pb_game *game;  /* as played, a copy in `result` */
-    const pb_certificate *certificate; /* NULL when there are no moves */
+    const pb_certificate *certificate; /* NULL when there is no plan; borrows `game` and moves that live in `result` */
     pb_step failed_step;               /* gave_up for the cap: the move that could not fit; else UINT64_MAX */
     pb_node failed_node;               /* its node, else PB_NO_NODE */
     uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
@@ -38,7 +39,8 @@ typedef struct pb_planned {
 pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out);
 
 /* Verify a schedule that came from elsewhere and measure it: *verdict always, *metrics when legal.
- * s->bound_kind and lower_bound feed the gap. `game` is filled from the schedule and the graph. */
+ * s->bound_kind and lower_bound feed the gap. `game` is filled from the schedule and the graph; the certificate in
+ * the verdict borrows it and s->moves, so neither may move while it is used. */
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
                    pb_verdict *verdict, pb_metrics *metrics);
 

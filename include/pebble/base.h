@@ -49,15 +49,17 @@ typedef struct pb_context {
     size_t memory_limit; /* bytes, 0: none */
     size_t memory_used, memory_peak;
 
-    uint64_t tick_limit; /* planning effort, 0: none */
-    uint64_t ticks;      /* spent so far */
+    uint64_t tick_limit; /* planning effort of each strategy that is run, 0: none */
+    uint64_t ticks;      /* spent by the last of them */
 
     pb_stop (*stop)(void *state); /* may be NULL; polled often, must be quick */
     void (*progress)(void *state, const char *what, uint64_t done, uint64_t total); /* may be NULL */
     void (*log)(void *state, const char *message);                                  /* may be NULL */
     uint64_t (*clock_ns)(void *state); /* may be NULL; only fills `seconds` in results */
     void *callback_state;
-    pb_stop stopped; /* the first answer of stop that was not PB_GO_ON */
+    /* The first answer of `stop` that was not PB_GO_ON. It holds, for every call with this context, until pb_plan,
+     * pb_compare or pb_least_cap begins or the caller sets it back. */
+    pb_stop stopped;
 
     pb_error error; /* of the last call that failed */
 } pb_context;

@@ -130,7 +130,7 @@ typedef struct pb_node_spec {
 
 pb_status pb_builder_new(pb_context *ctx, pb_builder **out);
 void pb_builder_free(pb_builder *b);
-void pb_builder_clear(pb_builder *b); /* forget everything, keep the memory */
+void pb_builder_clear(pb_builder *b); /* forget everything, to build another graph */
 
 pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *out);
 /* Ends may be nodes that do not exist yet; freeze checks them. */

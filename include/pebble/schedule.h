@@ -28,7 +28,7 @@ typedef struct pb_move {
     uint8_t zero;
 } pb_move;
 
-/* A growing list of moves in an arena. */
+/* A growing list of moves in an arena; filled by the calls below only, which keep `extra` right. */
 typedef struct pb_moves {
     pb_arena *arena;
     pb_move *move;

@@ -110,7 +110,7 @@ static pb_status freeze_edges(freezer *f)
     f->g->in = in;
     f->g->out_start = out_start;
     f->g->out = out;
-    f->g->edge_count = in_start[n];
+    f->g->edge_count = status == PB_OK ? in_start[n] : 0;
     return status;
 }
 

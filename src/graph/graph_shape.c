@@ -7,7 +7,7 @@
 const char *pb_shape_name(pb_shape shape)
 {
     static const char *const names[] = {"empty", "chain", "adjoint-chain", "in-tree", "general"};
-    return names[shape];
+    return (unsigned)shape <= PB_SHAPE_GENERAL ? names[shape] : "unknown";
 }
 
 static uint32_t in_count(const pb_graph *g, pb_node v) { return g->in_start[v + 1] - g->in_start[v]; }

@@ -79,7 +79,7 @@ static tape tape_start(const pb_certificate *c, uint8_t *resident)
     for (pb_node v = 0; v < g->node_count; v++) {
         bool slow = g->flags[v] & PB_NODE_GIVEN_SLOW;
         resident[v] = (g->flags[v] & PB_NODE_GIVEN) && !slow;
-        t.slow += slow ? g->size[v] : 0;
+        t.slow += slow && game->kind == PB_GAME_TIERED ? g->size[v] : 0;
     }
     return t;
 }

@@ -49,21 +49,22 @@ static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
     return parts->forward_count == c->steps + 1 && all_gradients_read(g, c, false);
 }
 
-static bool equal_steps(const pb_graph *g, pbi_chain *c)
+bool pbi_chain_equal(const pb_graph *g, pbi_chain *c)
 {
     c->step_size = g->size[c->forward[0]];
     c->step_cost = c->steps > 1 || c->reads_output ? g->cost[c->forward[1]] : 0;
+    c->grad_size = g->size[c->gradient[0]];
     uint32_t last = c->reads_output ? c->steps : c->steps - 1; /* x_n is no value of the other form */
     for (uint32_t i = 1; i <= last; i++)
         if (g->cost[c->forward[i]] != c->step_cost || g->size[c->forward[i]] != c->step_size)
             return false;
-    c->grad_size = g->size[c->gradient[0]];
-    for (uint32_t i = 0; i < c->steps; i++) {
-        c->grad_cost += g->cost[c->gradient[i]];
-        if (i + 1 < c->steps && g->size[c->gradient[i]] != c->grad_size) /* the last one is free to differ below */
+    for (uint32_t i = 0; i < c->steps; i++)
+        if (g->size[c->gradient[i]] != c->grad_size)
             return false;
-    }
-    return g->size[c->gradient[c->steps - 1]] == c->grad_size;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (g->workspace[v])
+            return false;
+    return c->step_size > 0;
 }
 
 static bool lists_only(const pb_graph *g, pb_node v, pb_node input)
@@ -92,14 +93,14 @@ static bool plain_nodes(const pb_graph *g, const pbi_chain *c)
     for (pb_node v = 0; v < g->node_count; v++) {
         uint16_t flags = g->flags[v];
         bool start = v == c->forward[0], end = v == c->gradient[c->steps - 1];
-        if (g->workspace[v] || (flags & (PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_GIVEN_SLOW)) ||
-            ((flags & PB_NODE_GIVEN) != 0) != start || ((flags & PB_NODE_TARGET) != 0) != end)
+        if ((flags & (PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_GIVEN_SLOW)) || ((flags & PB_NODE_GIVEN) != 0) != start ||
+            ((flags & PB_NODE_TARGET) != 0) != end)
             return false;
     }
     return true;
 }
 
-bool pbi_chain_uniform(const pb_graph *g, pb_arena *arena, pbi_chain *out, const char **why, pb_status *status)
+bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const char **why, pb_status *status)
 {
     pbi_adjoint parts;
     *out = (pbi_chain){0};
@@ -107,12 +108,9 @@ bool pbi_chain_uniform(const pb_graph *g, pb_arena *arena, pbi_chain *out, const
     *status = PB_OK;
     if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) || !split(g, &parts, out))
         return false;
-    *why = "its steps are not all equal";
-    if (!equal_steps(g, out) || !out->step_size)
-        return false;
     *why = "some of its steps may run in place and others not";
     if (!plain_inplace(g, out))
         return false;
-    *why = "it does not go from a given start to the last gradient alone, without workspace, `once` or `keep`";
+    *why = "it does not go from a given start to the last gradient alone, without `once` or `keep`";
     return plain_nodes(g, out);
 }

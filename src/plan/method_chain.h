@@ -15,11 +15,18 @@ typedef struct pbi_chain {
     bool step_inplace;                        /* every step but the first may overwrite its input */
     bool grad_inplace;                        /* every gradient but the first may overwrite the one before */
     uint64_t step_cost, step_size, grad_size; /* where they are all equal */
-    uint64_t grad_cost;                       /* of all gradients together */
 } pbi_chain;
 
-/* True when the graph is an adjoint chain of equal steps that starts from a given value in fast memory and asks for
- * its last gradient alone; else false and *why says what is different (a constant text), or *status is an error. */
-bool pbi_chain_uniform(const pb_graph *g, pb_arena *arena, pbi_chain *out, const char **why, pb_status *status);
+/* True when the graph is an adjoint chain that starts from a given value in fast memory and asks for its last gradient
+ * alone; else false and *why says what is different (a constant text), or *status is an error. The numbers
+ * are not filled. */
+bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const char **why, pb_status *status);
+
+/* Are its steps all equal, of a size above 0 and without workspace? Fills the numbers. */
+bool pbi_chain_equal(const pb_graph *g, pbi_chain *c);
+
+/* Plans a chain of any costs, sizes and workspaces for the remat rules: the least work among plans that reverse it part
+ * by part. `limit` bounds the work, about 1500 for each triple of steps. */
+pb_status pbi_chain_uneven(pb_context *ctx, const pb_game *game, const pbi_chain *c, uint64_t limit, pbi_plan *plan);
 
 #endif

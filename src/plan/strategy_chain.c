@@ -10,7 +10,8 @@
  * Cost        O(n^2) for each number of held values; the inner loop is a plain minimum over two arrays.
  * Source      Griewank and Walther (Revolve) for one level; the tiered game with values in both memories and loaded
  *             again is this project's, see docs/strategies/chain.md.
- * Limits      equal steps, one slow tier without a cap; the table has a size limit.
+ * Limits      equal steps exactly, one slow tier without a cap, gradients stay in fast memory; unequal steps (see
+ *             method_chain_uneven) part by part and without slow memory; the tables have a size limit.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -304,20 +305,23 @@ static bool set_up(tables *t, const pb_game *game, const char **why)
     return work < (double)NEVER / 4;
 }
 
-/* Is the answer of the table the optimum under this game's weights? See docs/strategies/chain.md. */
+/* Is the answer of the table the optimum under this game's weights? The table never moves a gradient to slow memory:
+ * that cannot pay when a gradient is no larger than a value and no cheaper to move. See docs/strategies/chain.md. */
 static bool is_exact(const tables *t, const pb_game *game)
 {
-    return !game->weights.alpha && !game->weights.beta && !(t->slow && t->c.step_inplace);
+    if (game->weights.alpha || game->weights.beta)
+        return false;
+    if (game->kind != PB_GAME_TIERED || !game->tier_count)
+        return true;
+    const pb_tier *tier = &game->tiers[0];
+    bool dear = !tier->store_per_unit && !tier->load_per_unit; /* by the move: gradients cost what values cost */
+    return t->slow && !t->c.step_inplace &&
+           (!t->c.grad_size || (t->c.grad_size <= t->c.step_size && dear) || t->c.grad_size == t->c.step_size);
 }
 
-static pb_status plan_chain(tables *t, const pb_game *game, const pbi_plan_options *options, pb_arena *scratch,
-                            pbi_plan *plan)
+static pb_status plan_equal(tables *t, const pb_game *game, uint64_t limit, pb_arena *scratch, pbi_plan *plan)
 {
-    uint64_t limit;
     const char *why;
-    pb_status status = pbi_option_number(t->ctx, options, "limit", 1, UINT64_MAX / 2, 3000000000u, &limit);
-    if (status != PB_OK)
-        return status;
     if (!set_up(t, game, &why))
         return pbi_plan_give_up(plan, "does not apply: %s", why);
     double work = (double)t->c.steps * (double)t->c.steps * ((double)t->most + 1);
@@ -325,7 +329,7 @@ static pb_status plan_chain(tables *t, const pb_game *game, const pbi_plan_optio
         return pbi_plan_give_up(plan,
                                 "does not apply: %" PRIu32 " steps with %" PRIu32 " values at once pass the limit",
                                 t->c.steps, t->most);
-    status = fill(t, scratch);
+    pb_status status = fill(t, scratch);
     if (status != PB_OK)
         return status;
     uint64_t kept = t->most ? t->held[FIRST][at(t, 1, t->c.steps)] : NEVER;
@@ -349,7 +353,7 @@ static pb_status plan_chain(tables *t, const pb_game *game, const pbi_plan_optio
         status = pbi_sequence_emit(t->ctx, game, &s, plan, NULL);
     if (status == PB_OK && plan->outcome == PB_FOUND && is_exact(t, game))
         plan->outcome = PB_OPTIMAL;
-    return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;
+    return status;
 }
 
 pb_status pbi_plan_chain(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
@@ -358,11 +362,16 @@ pb_status pbi_plan_chain(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_arena_init(&scratch, ctx);
     tables t = {.ctx = ctx};
     const char *why;
-    pb_status status;
-    if (pbi_chain_uniform(game->graph, &scratch, &t.c, &why, &status))
-        status = plan_chain(&t, game, options, &scratch, plan);
-    else if (status == PB_OK)
-        status = pbi_plan_give_up(plan, "does not apply: %s", why);
+    uint64_t limit;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX / 2, 3000000000u, &limit);
+    if (status != PB_OK)
+        return status;
+    if (!pbi_chain_find(game->graph, &scratch, &t.c, &why, &status))
+        status = status == PB_OK ? pbi_plan_give_up(plan, "does not apply: %s", why) : status;
+    else if (pbi_chain_equal(game->graph, &t.c))
+        status = plan_equal(&t, game, limit, &scratch, plan);
+    else
+        status = pbi_chain_uneven(ctx, game, &t.c, limit, plan);
     pb_arena_release(&scratch);
-    return status;
+    return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;
 }

@@ -22,7 +22,10 @@ bool pb_op_parse(const char *name, size_t length, pb_op *out)
     return false;
 }
 
-const char *pb_outcome_name(pb_outcome outcome) { return outcome_names[outcome]; }
+const char *pb_outcome_name(pb_outcome outcome)
+{
+    return (unsigned)outcome <= PB_INFEASIBLE ? outcome_names[outcome] : "unknown";
+}
 
 bool pb_outcome_parse(const char *name, pb_outcome *out)
 {

@@ -136,9 +136,9 @@ static void other_graphs_are_declined_with_a_reason(void **state)
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     const pb_graph *g = chain_of(&ctx, &arena, "20", "profile", "random");
-    pb_planned p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
+    pb_planned p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain:limit=10000");
     assert_int_equal(p.schedule.outcome, PB_GAVE_UP);
-    assert_string_equal(p.schedule.reason, "does not apply: its steps are not all equal");
+    assert_string_equal(p.schedule.reason, "does not apply: 20 unequal steps pass the limit");
     assert_int_equal(pb_generate(&ctx, "tree", NULL, 0, &arena, &g), PB_OK);
     p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
     assert_string_equal(p.schedule.reason, "does not apply: the graph is no adjoint chain");
@@ -148,12 +148,55 @@ static void other_graphs_are_declined_with_a_reason(void **state)
     pb_arena_release(&arena);
 }
 
+/* Storing the one gradient is cheaper here than running steps again; the table does not try that, and must not call
+ * its answer the optimum. */
+static void a_gradient_that_is_cheap_to_move_forbids_the_claim(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    pb_planned p;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    pb_option params[] = {{"steps", "4"}, {"step-size", "3"}, {"form", "inputs"}};
+    assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 3, &arena, &g), PB_OK);
+    pb_game game = {.graph = g, .kind = PB_GAME_TIERED, .cap = 9, .weights = PB_WEIGHTS_DEFAULT, .tier_count = 1};
+    game.tiers[0] = (pb_tier){.store_per_unit = 2, .cap = PB_UNLIMITED};
+    assert_int_equal(pb_plan(&ctx, &game, &(pb_request){.strategy = "chain", .seed = 1}, &arena, &p), PB_OK);
+    assert_int_equal(p.schedule.outcome, PB_FOUND);
+    pb_arena_release(&arena);
+}
+
+/* From a quarter of the written peak to all of it. */
+static void unequal_steps_cost_less_with_more_memory(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    const pb_graph *g = chain_of(&ctx, &arena, "40", "profile", "random");
+    uint64_t peak, last = UINT64_MAX;
+    assert_int_equal(pb_graph_written_peak(&ctx, g, &peak), PB_OK);
+    for (uint64_t cap = peak / 4; cap <= peak; cap += peak / 16) {
+        pb_planned p = plan_of(&ctx, &arena, g, cap, 0, "chain");
+        assert_non_null(p.certificate);
+        assert_true(p.schedule.metrics.peak <= cap && p.schedule.metrics.makespan <= last);
+        last = p.schedule.metrics.makespan; /* more memory is never dearer */
+    }
+    assert_int_equal(plan_of(&ctx, &arena, g, peak, 0, "chain").schedule.outcome, PB_OPTIMAL);
+    pb_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hundred_steps_meet_the_exact_table),
         cmocka_unit_test(revolve_is_the_case_with_steps_in_place),
         cmocka_unit_test(other_graphs_are_declined_with_a_reason),
+        cmocka_unit_test(a_gradient_that_is_cheap_to_move_forbids_the_claim),
+        cmocka_unit_test(unequal_steps_cost_less_with_more_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
