@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 10, NO_STATE = 15, TABLE = 1 << 20, MOST_COST = 40000 };
+enum { BITS = 10, NO_STATE = 15, FIRST_SIZE = 1 << 14, MOST_COST = 40000 };
 
 typedef struct search {
     const pb_multilevel_spec *spec;
+    uint64_t size, used;
     uint64_t *key; /* open addressing, 0 is empty */
     uint64_t *cost;
     uint32_t *next;  /* in the queue of its cost */
@@ -27,15 +28,42 @@ static uint64_t pack(unsigned work, unsigned left, const unsigned held[3])
            (uint64_t)held[2] << (8 + 2 * BITS);
 }
 
+static uint64_t place_of(const search *s, uint64_t key)
+{
+    uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
+    for (at %= s->size; s->key[at] && s->key[at] != key;)
+        at = (at + 1) % s->size;
+    return at;
+}
+
+static void grow(search *s)
+{
+    search old = *s;
+    s->size *= 2;
+    s->key = calloc(s->size, sizeof *s->key);
+    s->cost = malloc(s->size * sizeof *s->cost);
+    for (uint64_t i = 0; i < old.size; i++)
+        if (old.key[i]) {
+            uint64_t at = place_of(s, old.key[i]);
+            s->key[at] = old.key[i];
+            s->cost[at] = old.cost[i];
+        }
+    free(old.key);
+    free(old.cost);
+}
+
 static uint64_t *cost_slot(search *s, uint64_t key)
 {
-    uint64_t at = (key * UINT64_C(0x9e3779b97f4a7c15)) >> 44;
-    while (s->key[at] && s->key[at] != key)
-        at = (at + 1) % TABLE;
-    if (!s->key[at]) {
-        s->key[at] = key;
-        s->cost[at] = UINT64_MAX;
+    uint64_t at = place_of(s, key);
+    if (s->key[at])
+        return &s->cost[at];
+    if (s->used > s->size / 2) {
+        grow(s);
+        at = place_of(s, key);
     }
+    s->used++;
+    s->key[at] = key;
+    s->cost[at] = UINT64_MAX;
     return &s->cost[at];
 }
 
@@ -108,9 +136,9 @@ static void expand(search *s, uint64_t key, uint64_t cost)
 
 uint64_t adjoint_search(const pb_multilevel_spec *spec)
 {
-    search s = {.spec = spec, .room = 1 << 16};
-    s.key = calloc(TABLE, sizeof *s.key);
-    s.cost = malloc(TABLE * sizeof *s.cost);
+    search s = {.spec = spec, .room = FIRST_SIZE, .size = FIRST_SIZE};
+    s.key = calloc(s.size, sizeof *s.key);
+    s.cost = malloc(s.size * sizeof *s.cost);
     s.queue = calloc(MOST_COST, sizeof *s.queue);
     s.copy = malloc(s.room * sizeof *s.copy);
     s.next = malloc(s.room * sizeof *s.next);
