@@ -118,7 +118,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
 
 /* ---- least cap ---- */
 
-enum { SMALL_GRAPH = 20000 };
+enum { SMALL_GRAPH = 20000, ROUNDS = 12 };
 
 typedef struct finder {
     pbi_job job;
@@ -167,10 +167,11 @@ static pb_status find_least(finder *f, const pb_bounds *bounds)
     bool found;
     pb_status status = try_cap(f, PB_UNLIMITED, &found);
     uint64_t low = bounds->least_cap;
-    for (int round = 0; round < 24 && status == PB_OK && f->any; round++) {
+    for (int round = 0; round < ROUNDS && status == PB_OK && f->any; round++) {
         uint64_t high = f->best.schedule.metrics.peak;
-        if (low >= high || (f->game.graph->node_count > SMALL_GRAPH && round >= 2))
-            break;
+        if (low >= high || (round > 0 && high - low < high / 100) ||
+            (f->game.graph->node_count > SMALL_GRAPH && round >= 2))
+            break; /* within a percent is as good as found */
         uint64_t cap = round == 0 ? low : low + (high - low) / 2;
         status = try_cap(f, cap, &found);
         if (!found)
@@ -184,7 +185,11 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
 {
     finder f = {.game = *game};
     pb_bounds bounds;
+    pb_planned planned;
+    uint64_t limit = ctx->tick_limit;
     ctx->stopped = PB_GO_ON;
+    if (!limit) /* many plans are tried: none may take long */
+        ctx->tick_limit = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
     f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
     pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
     if (status == PB_OK)
@@ -198,14 +203,17 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
         for (uint32_t i = 0; i < f.best.schedule.option_count && i < PBI_SPEC_OPTIONS; i++)
             spec.options[spec.option_count++] = f.best.schedule.options[i];
         f.game.cap = f.best.game->cap;
-        status = pbi_plan_row(&f.job, &f.game, &spec, result, out);
+        status = pbi_plan_row(&f.job, &f.game, &spec, result, &planned);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
         pbi_spec spec = {.row = pb_strategy_find("auto")};
         f.game.cap = bounds.least_cap;
-        status = pbi_plan_row(&f.job, &f.game, &spec, result, out);
+        status = pbi_plan_row(&f.job, &f.game, &spec, result, &planned);
     }
+    ctx->tick_limit = limit;
     if (f.any)
         pb_arena_release(&f.arena);
+    if (status == PB_OK)
+        *out = planned;
     return status;
 }

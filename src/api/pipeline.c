@@ -169,6 +169,7 @@ typedef struct portfolio {
     pb_planned best;
     pb_arena arena; /* of the best */
     bool any;
+    bool starved; /* a row ran out of memory: the others may not */
 } portfolio;
 
 static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bool *better)
@@ -179,6 +180,8 @@ static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bo
     pb_arena arena;
     pb_arena_init(&arena, p->job->ctx);
     pb_status status = pbi_plan_row(p->job, p->game, &spec, &arena, &now);
+    bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
+    p->starved = p->starved || starved;
     *better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
     if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
         plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
@@ -195,7 +198,7 @@ static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bo
     } else {
         pb_arena_release(&arena);
     }
-    return status == PB_OK ? pbi_poll(p->job->ctx) : status;
+    return status == PB_OK || starved ? pbi_poll(p->job->ctx) : status;
 }
 
 /* Moves, options and texts of the portfolio's best into `plan`, which lives in the result's arena. */
@@ -248,6 +251,8 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
         if (status == PB_OK)
             status = take_best(&p, plan);
         pb_arena_release(&p.arena);
+    } else if (status == PB_OK && p.starved && plan->outcome == PB_GAVE_UP) {
+        status = pbi_fail(job->ctx, PB_ENOMEM, "every strategy that might have found a plan ran out of memory");
     }
     return status;
 }

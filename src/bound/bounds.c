@@ -109,24 +109,26 @@ static bool slow_is_loaded(const pb_graph *g, pb_node v)
     return false;
 }
 
-/* How often the work of v is done at least: computed once, and uncomputed unless it stays. By-products of v may
- * force nothing more. */
-static unsigned least_runs(const pb_game *game, pb_node v)
+/* How often the work of v is done at least: computed once, and in the reversible game uncomputed unless it stays or an
+ * in-place move may remove it. By-products of v may force nothing more. */
+static unsigned least_runs(const pb_game *game, pb_node v, const uint8_t *overwritten)
 {
     bool stays = game->graph->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP);
-    return game->kind == PB_GAME_REVERSIBLE && !stays ? 2 : 1;
+    return game->kind == PB_GAME_REVERSIBLE && !stays && !(overwritten && overwritten[v]) ? 2 : 1;
 }
 
-/* In the reversible game an in-place move removes its victim without uncomputing it. */
-static bool may_be_overwritten(const pb_graph *g, pb_node v)
+/* One byte a node: some other lists it in `inplace`. NULL when none does, or when memory is exhausted (*status). */
+static uint8_t *mark_overwritten(const pb_game *game, pb_arena *scratch, pb_status *status)
 {
-    for (uint32_t k = g->out_start[v]; g->inplace_start && k < g->out_start[v + 1]; k++) {
-        pb_node reader = g->out[k];
-        for (uint32_t i = g->inplace_start[reader]; i < g->inplace_start[reader + 1]; i++)
-            if (g->inplace[i] == v)
-                return true;
-    }
-    return false;
+    const pb_graph *g = game->graph;
+    *status = PB_OK;
+    if (game->kind != PB_GAME_REVERSIBLE || !g->inplace_start)
+        return NULL;
+    uint8_t *marks = pb_arena_zero(scratch, g->node_count, sizeof *marks);
+    for (uint32_t k = 0; marks && k < g->inplace_start[g->node_count]; k++)
+        marks[g->inplace[k]] = 1;
+    *status = marks ? PB_OK : PB_ENOMEM;
+    return marks;
 }
 
 typedef struct sums {
@@ -135,11 +137,8 @@ typedef struct sums {
 } sums;
 
 /* False when a sum passes its type: the bound then is the largest it can say. */
-static bool add_node(const pb_game *game, pb_node v, uint64_t set, sums *s)
+static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs, sums *s)
 {
-    unsigned runs = least_runs(game, v);
-    if (runs == 2 && may_be_overwritten(game->graph, v))
-        runs = 1;
     uint64_t cost = game->graph->cost[v];
     for (unsigned i = 0; i < runs; i++) {
         if (!pbi_add(s->makespan, cost, &s->makespan))
@@ -168,37 +167,48 @@ static void bound_cost(const pb_game *game, const sums *s, pb_bounds *b)
     b->cost = sum;
 }
 
-pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
+/* Adds up what every needed node asks for. */
+static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t *overwritten, pb_bounds *b, sums *s)
 {
     const pb_graph *g = game->graph;
-    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = over_slow_start(game)};
-    b.impossible = b.impossible_at != PB_NO_NODE;
-    uint64_t given = bound_ends(game, &b);
-    sums s = {0, 0, {0, 0}};
+    uint64_t given = bound_ends(game, b);
     bool fits = true;
     for (pb_node v = 0; v < g->node_count; v++) {
-        if ((v & 0xffff) == 0) {
-            pb_status status = pbi_poll(ctx);
-            if (status != PB_OK)
-                return status;
-        }
-        if (!b.impossible && out_of_reach(game, v)) {
-            b.impossible = true;
-            b.impossible_at = v;
+        pb_status status = (v & 0xffff) == 0 ? pbi_poll(ctx) : PB_OK;
+        if (status != PB_OK)
+            return status;
+        if (!b->impossible && out_of_reach(game, v)) {
+            b->impossible = true;
+            b->impossible_at = v;
         }
         if (!(g->flags[v] & PB_NODE_NEEDED))
             continue;
         if (is_computed(g, v)) {
             uint64_t set = working_set(game, v, given);
-            raise(&b, set, v, "working set");
-            fits = fits && add_node(game, v, set, &s);
+            raise(b, set, v, "working set");
+            fits = fits && add_node(game, v, set, least_runs(game, v, overwritten), s);
         } else if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && game->kind == PB_GAME_TIERED && slow_is_loaded(g, v)) {
-            raise(&b, g->fixed_size + g->size[v], v, "working set");
-            fits = fits && add_load(game, v, &s);
+            raise(b, g->fixed_size + g->size[v], v, "working set");
+            fits = fits && add_load(game, v, s);
         }
     }
-    if (!fits)
-        return pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
+    return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
+}
+
+pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = over_slow_start(game)};
+    b.impossible = b.impossible_at != PB_NO_NODE;
+    sums s = {0, 0, {0, 0}};
+    pb_status status;
+    const uint8_t *overwritten = mark_overwritten(game, &scratch, &status);
+    if (status == PB_OK)
+        status = bound_nodes(ctx, game, overwritten, &b, &s);
+    pb_arena_release(&scratch);
+    if (status != PB_OK)
+        return status;
     b.makespan = s.makespan;
     bound_cost(game, &s, &b);
     *out = b;

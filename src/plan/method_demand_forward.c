@@ -43,7 +43,8 @@ typedef struct demand {
     uint32_t depth;
     pb_node *settle;
     uint64_t memory;
-    pb_step step; /* moves so far as this planner counts them */
+    pb_step step;    /* moves so far as this planner counts them */
+    uint64_t looked; /* candidates that evictions have looked at since the last tick */
     bool stuck;
 } demand;
 
@@ -226,6 +227,7 @@ static void settle(demand *d, pb_node v)
 static bool make_room(demand *d, uint64_t need)
 {
     while (d->memory > d->game->cap || need > d->game->cap - d->memory) {
+        d->looked += pbi_evict_effort(&d->e);
         pb_node v = pbi_evict_first(&d->e);
         uint8_t tier;
         if (v == PB_NO_NODE)
@@ -255,7 +257,11 @@ static pb_status add_event(demand *d, uint32_t event)
     if (d->s.count >= d->options->limit)
         return pbi_fail(d->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", d->options->limit);
     pb_status status = pbi_sequence_add(&d->s, event);
-    return status == PB_OK && (d->s.count & 0xff) == 0 ? pbi_tick(d->ctx, 0x100) : status;
+    if (status == PB_OK && (d->s.count & 0xff) == 0) {
+        status = pbi_tick(d->ctx, 0x100 + d->looked / 8);
+        d->looked = 0;
+    }
+    return status;
 }
 
 static pb_status load(demand *d, pb_node v)

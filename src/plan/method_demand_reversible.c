@@ -138,13 +138,15 @@ static pb_node pick(undoer *d)
     return best;
 }
 
-static pb_status make_room(undoer *d, pb_node v)
+/* Room to compute v, or to uncompute it, which needs its workspace again. */
+static pb_status make_room(undoer *d, pb_node v, bool undo)
 {
     pb_status status = PB_OK;
-    while (status == PB_OK && !d->r.stuck && pbi_reversible_need(&d->r, v) > d->game->cap - d->r.memory) {
+    while (status == PB_OK && !d->r.stuck &&
+           (undo ? d->g->workspace[v] : pbi_reversible_need(&d->r, v)) > d->game->cap - d->r.memory) {
         pb_node victim = pick(d);
         if (victim == PB_NO_NODE)
-            return PB_OK; /* the computation itself then says that it does not fit */
+            return PB_OK; /* the move itself then says that it does not fit */
         status = pbi_reversible_uncompute(&d->r, victim);
         note(d, victim);
         if (status == PB_OK)
@@ -155,7 +157,7 @@ static pb_status make_room(undoer *d, pb_node v)
 
 static pb_status compute(undoer *d, pb_node v)
 {
-    pb_status status = make_room(d, v);
+    pb_status status = make_room(d, v, false);
     if (status == PB_OK && !d->r.stuck)
         status = pbi_reversible_compute(&d->r, v);
     pbi_evict_made(&d->e, v);
@@ -186,7 +188,9 @@ static pb_status complete(undoer *d, bool undo)
     const pb_graph *g = d->g;
     pb_node v = d->stack[d->depth - 1].node;
     bool root = d->depth-- == 1;
-    pb_status status = root && undo ? pbi_reversible_uncompute(&d->r, v) : compute(d, v);
+    pb_status status = root && undo ? make_room(d, v, true) : compute(d, v);
+    if (root && undo && status == PB_OK && !d->r.stuck)
+        status = pbi_reversible_uncompute(&d->r, v);
     note(d, v);
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
         pb_node unit = pbi_maker(g, g->in[k]);

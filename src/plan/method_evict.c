@@ -147,6 +147,13 @@ static pb_node least_score(pbi_evict *e)
     return best;
 }
 
+uint32_t pbi_evict_effort(const pbi_evict *e)
+{
+    if (e->policy != PBI_PRIORITY)
+        return 1;
+    return e->count <= LOOK_AT_ALL ? e->count : SAMPLE;
+}
+
 pb_node pbi_evict_first(pbi_evict *e)
 {
     if (!e->count || e->policy == PBI_ABORT)

@@ -36,6 +36,8 @@ void pbi_evict_add(pbi_evict *e, pb_node v, bool idle);
 void pbi_evict_remove(pbi_evict *e, pb_node v); /* nothing when v is no candidate */
 /* The first to go, or PB_NO_NODE. */
 pb_node pbi_evict_first(pbi_evict *e);
+/* How many candidates that looks at. */
+uint32_t pbi_evict_effort(const pbi_evict *e);
 
 /* Work of making v again from what is resident, inputs that are missing counted one level deep. */
 uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v);

@@ -190,7 +190,7 @@ typedef struct trial {
 
 /* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
 static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t most, uint64_t limit,
-                          trial *best)
+                          trial *best, bool *cut)
 {
     pb_status status = PB_OK;
     for (uint64_t k = 1; k <= most && status == PB_OK; k = next_k(k)) {
@@ -200,6 +200,7 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker
         if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
             status = PB_OK; /* too many computations with this k: another may do */
             now.f.fits = false;
+            *cut = true;
         }
         bool better = status == PB_OK && now.f.fits && !now.f.overflow &&
                       (!best->k || pbi_figures_better(game, &now.f, &best->f));
@@ -260,15 +261,19 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (status != PB_OK)
         return status;
     trial best = {.k = 0};
+    bool cut = false; /* some k passed the limit */
     if (!k) {
-        status = search_k(ctx, game, maker, most ? most : 1, limit, &best);
+        status = search_k(ctx, game, maker, most ? most : 1, limit, &best, &cut);
         if (best.k) { /* finish the best also when the search was stopped */
             pbi_held held = pbi_hold(ctx);
             status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
             pbi_resume(ctx, held);
             pb_arena_release(&best.arena);
         } else if (status == PB_OK) {
-            return pbi_plan_give_up(plan, "does not fit: no k from 1 to %" PRIu64 " stays within the cap", most);
+            if (cut)
+                return pbi_plan_give_up(
+                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", most, limit);
+            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", most);
         }
         k = best.k;
     } else {

@@ -110,15 +110,17 @@ static pb_status play(bennett *b, pbi_reversible *r, uint64_t k)
 {
     b->depth = 0;
     pb_status status = b->count ? push(b, 0, b->count, UINT32_MAX, false) : PB_OK;
-    while (b->depth && status == PB_OK && !r->stuck) {
+    for (uint64_t tasks = 1; b->depth && status == PB_OK && !r->stuck; tasks++) {
         task t = b->stack[--b->depth];
+        if ((tasks & 0xfff) == 0 && (status = pbi_tick(r->ctx, 0x1000)) != PB_OK) /* tasks may make no move */
+            break;
         status = t.to - t.from == 1 ? leaf(b, r, t) : expand(b, t, k);
     }
     return status;
 }
 
 /* k = 2, 3, 5, 8, 12, ... up to all at once: the cheapest that fits. */
-static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint64_t limit, uint64_t *best)
+static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint64_t limit, uint64_t *best, bool *cut)
 {
     pbi_figures least = {0};
     pb_status status = PB_OK;
@@ -133,8 +135,10 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint
             status = play(b, &r, k);
         pb_arena_release(&scratch);
         bool too_long = status == PB_ELIMIT && r.step > limit;
-        if (too_long)
+        if (too_long) {
             status = PB_OK;
+            *cut = true;
+        }
         if (status == PB_OK && !too_long && !r.stuck && r.f.fits && !r.f.overflow &&
             (!*best || pbi_figures_better(game, &r.f, &least))) {
             *best = k;
@@ -168,10 +172,11 @@ pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     bennett b = {.g = game->graph, .scratch = &scratch};
+    bool cut = false; /* some k passed the limit */
     chosen = k;
     status = prepare(&b);
     if (status == PB_OK && !k)
-        status = search_k(ctx, game, &b, limit, &chosen);
+        status = search_k(ctx, game, &b, limit, &chosen, &cut);
     if (chosen) { /* after a stop too: finish with the best k so far */
         pbi_held held = pbi_hold(ctx);
         if (k)
@@ -182,7 +187,10 @@ pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_
         if (status == PB_OK)
             status = pbi_plan_record_number(plan, "k", chosen);
     } else if (status == PB_OK) {
-        status = pbi_plan_give_up(plan, "does not fit: no k from 2 to %" PRIu32 " stays within the cap", b.count);
+        status = cut ? pbi_plan_give_up(plan, "limit hit: no k tried from 2 to %" PRIu32 " fits in %" PRIu64 " moves",
+                                        b.count, limit)
+                     : pbi_plan_give_up(plan, "does not fit: no k tried from 2 to %" PRIu32 " stays within the cap",
+                                        b.count);
     }
     pb_arena_release(&scratch);
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;

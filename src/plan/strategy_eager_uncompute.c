@@ -85,6 +85,19 @@ static pb_status cone_order(eager *e)
     return PB_OK;
 }
 
+/* Brings a waiting unit whose workspace fits to the end of the list, where the last one's does not. */
+static void prefer_fitting(eager *e, const pbi_reversible *r, uint32_t waiting)
+{
+    uint64_t room = e->game->cap - r->memory;
+    for (uint32_t i = waiting; i-- > 0;)
+        if (e->g->workspace[e->settle[i]] <= room) {
+            pb_node fits = e->settle[i];
+            e->settle[i] = e->settle[waiting - 1];
+            e->settle[waiting - 1] = fits;
+            return;
+        }
+}
+
 /* Settle v and whatever that settles in turn. */
 static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
 {
@@ -93,6 +106,7 @@ static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
     pb_status status = PB_OK;
     e->settle[waiting++] = v;
     while (waiting && status == PB_OK && !r->stuck) {
+        prefer_fitting(e, r, waiting);
         pb_node now = e->settle[--waiting];
         status = pbi_reversible_uncompute(r, now);
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {

@@ -195,7 +195,7 @@ static void the_cheapest_k_that_fits_is_found(void **state)
         bench_open(&b, &small);
         assert_int_equal(best(&b, NULL), PB_OK);
         if (least == UINT64_MAX) {
-            bench_gave_up(&b, "does not fit: no k from 1 to 18 stays within the cap");
+            bench_gave_up(&b, "does not fit: no k tried from 1 to 18 stays within the cap");
         } else {
             found++;
             assert_int_equal(bench_totals(&b).compute_work, least);
