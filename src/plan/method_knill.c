@@ -69,11 +69,13 @@ pb_status pbi_knill_init(pb_context *ctx, pbi_knill *k, const pbi_line *line, ui
     *k = (pbi_knill){.line = line};
     bool alike = line->equal_sizes && line->equal_costs && !workspace_matters(line);
     k->exact = line->stop_count == 1 && line->equal_sizes && !line->overwrites;
+    k->proved = k->exact && alike;
+    k->counts = k->exact && !workspace_matters(line);
     if (!alike) {
         pb_status status = init_intervals(ctx, k, effort, arena, &complete);
         if (status != PB_OK || complete)
             return status;
-        k->exact = k->overflow = false;
+        k->exact = k->counts = k->overflow = false;
     }
     return init_slopes(ctx, k, arena);
 }

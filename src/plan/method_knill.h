@@ -15,7 +15,9 @@
 
 typedef struct pbi_knill {
     const pbi_line *line;
-    bool exact;    /* no schedule within the budget is cheaper, and none exists where this finds none */
+    bool exact;    /* one stop, equal sizes: no cheaper schedule is known, and exhaustive search knows none */
+    bool proved;   /* costs and workspaces alike too: Knill's theorem says that none is cheaper */
+    bool counts;   /* whether the chain fits is a matter of counting values: n <= 2^(k-1), whatever the costs */
     bool overflow; /* some work passed 64 bits */
     pbi_slopes slopes;
     pbi_intervals *intervals; /* one for each stop; NULL: slopes are used, all steps taken for the largest */

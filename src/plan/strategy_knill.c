@@ -2,13 +2,16 @@
  *
  * Problem     compute the end of a chain reversibly, leaving nothing else, with the fewest moves that the cap allows.
  * Idea        some place m is made first and unmade last; between, the end is made from m: with k pebbles,
- *             F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). Where all steps are alike, F is convex
- * in n and comes from merging slopes; where they differ, every interval has its front of work against memory.
+ *             F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). Where all steps are alike, F is
+ *             convex in n and comes from merging slopes; where they differ, every interval has its front of work
+ *             against memory.
  * Invariants  a part keeps within the memory it is given; what stands before and behind it does not change meanwhile.
  * Cost        alike: O(moves), and next to nothing before. Different: O(n^3) times the points of a front, up to
- * `effort`; past that the steps are taken for alike. Source      Knill, "An analysis of Bennett's pebble game", 1995.
- * Limits      exact where all sizes are equal and one node stays. With different sizes it can pay to let go of a place
- * in the middle of a part, which no cut describes; with several targets, to make a later one first.
+ *             `effort`; past that the steps are taken for alike.
+ * Source      Knill, "An analysis of Bennett's pebble game", 1995.
+ * Limits      proved where all steps are alike and one node stays; with different costs no better plan is known. With
+ *             different sizes it can pay to let go of a place in the middle of a part, which no cut describes; with
+ *             several targets, to make a later one first.
  */
 #include "plan/method_knill.h"
 
@@ -45,7 +48,8 @@ static pb_status refuse(const planner *p, pbi_plan *plan)
     } else {
         status = pbi_plan_give_up(plan, "the cap has no room for the workspace of a step");
     }
-    plan->outcome = PB_INFEASIBLE;
+    if (p->k->counts)
+        plan->outcome = PB_INFEASIBLE;
     return status;
 }
 
@@ -105,7 +109,7 @@ static pb_status play(const planner *p, uint64_t memory, pb_arena *scratch, pbi_
     if (r.f.overflow)
         return pbi_fail(p->ctx, PB_ERANGE, "the work of the plan passes 2^64");
     pbi_reversible_finish(&r);
-    if (plan->outcome == PB_FOUND && p->k->exact && !w->alpha && !w->beta)
+    if (plan->outcome == PB_FOUND && p->k->proved && !w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
     return PB_OK;
 }
