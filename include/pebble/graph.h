@@ -102,6 +102,18 @@ typedef struct pb_graph {
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
 
+/* Is it ever computed by itself: neither given nor a by-product? */
+static inline bool pb_graph_is_computed(const pb_graph *g, pb_node v)
+{
+    return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT));
+}
+
+/* The node whose computation makes v: its owner for a by-product, else v itself. */
+static inline pb_node pb_graph_maker(const pb_graph *g, pb_node v)
+{
+    return g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v;
+}
+
 /* Looks a node up by its name, else by its 0-based index in decimal; PB_NO_NODE if neither. O(nodes). */
 pb_node pb_graph_find(const pb_graph *g, const char *name);
 

@@ -11,8 +11,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
-
-static bool is_computed(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT)); }
+#include "game/price.h"
 
 /* Memory that is resident during any computation of v: no schedule needs less. */
 static uint64_t working_set(const pb_game *game, pb_node v, uint64_t given_fast)
@@ -32,16 +31,6 @@ static uint64_t working_set(const pb_game *game, pb_node v, uint64_t given_fast)
     if (game->kind == PB_GAME_REVERSIBLE)
         inputs += given_fast - given;
     return g->fixed_size + inputs + g->size[v] - saved + g->workspace[v];
-}
-
-/* Least price of bringing a value that is given in slow memory into fast memory once. */
-static uint64_t load_price(const pb_game *game, pb_node v)
-{
-    const pb_tier *tier = &game->tiers[0];
-    uint64_t price;
-    if (!pbi_mul(tier->load_per_unit, game->graph->size[v], &price))
-        return UINT64_MAX;
-    return pbi_add_saturated(price, tier->load_cost);
 }
 
 static void raise(pb_bounds *b, uint64_t need, pb_node at, const char *why)
@@ -151,7 +140,8 @@ static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs
 
 static bool add_load(const pb_game *game, pb_node v, sums *s)
 {
-    uint64_t price = load_price(game, v);
+    const pb_tier *tier = &game->tiers[0];
+    uint64_t price = pbi_price(tier->load_cost, tier->load_per_unit, game->graph->size[v]);
     if (price == UINT64_MAX || !pbi_add(s->makespan, price, &s->makespan))
         return false;
     s->extra += price;
@@ -183,7 +173,7 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
         }
         if (!(g->flags[v] & PB_NODE_NEEDED))
             continue;
-        if (is_computed(g, v)) {
+        if (pb_graph_is_computed(g, v)) {
             uint64_t set = working_set(game, v, given);
             raise(b, set, v, "working set");
             fits = fits && add_node(game, v, set, least_runs(game, v, overwritten), s);

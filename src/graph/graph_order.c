@@ -116,14 +116,12 @@ static pb_status smallest_order(pb_context *ctx, pb_graph *g, pb_node *order, pb
     return done == n ? PB_OK : report_cycle(ctx, g, waiting, scratch);
 }
 
-static bool computed(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT)); }
-
 /* Puts the computed nodes of a full order, in that order, into g. */
 static void keep_computed(pb_graph *g, pb_node *order, uint32_t count)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
-        if (computed(g, order[i]))
+        if (pb_graph_is_computed(g, order[i]))
             order[kept++] = order[i];
     g->order = order;
     g->order_count = kept;
@@ -144,7 +142,7 @@ static pb_status check_named(pb_context *ctx, const pb_graph *g, const pb_node *
         place[named[i]] = (uint32_t)i + 1;
     }
     for (pb_node v = 0; v < n; v++) {
-        if (!computed(g, v))
+        if (!pb_graph_is_computed(g, v))
             continue;
         if (!place[v])
             return pbi_fail(ctx, PB_EGRAPH, "`order` leaves out node \"%.80s\"", pb_graph_name(g, v));

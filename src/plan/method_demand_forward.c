@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/price.h"
 #include "plan/method_reversible.h"
 
 #include <inttypes.h>
@@ -69,7 +70,7 @@ static pb_status prepare_counts(demand *d)
     }
     for (pb_node v = 0; v < g->node_count; v++) {
         if (d->open[v] && !(g->flags[v] & PB_NODE_KEEP))
-            d->alive[pbi_maker(g, v)]++;
+            d->alive[pb_graph_maker(g, v)]++;
         bool slow = g->flags[v] & PB_NODE_GIVEN_SLOW;
         if ((g->flags[v] & PB_NODE_GIVEN) && !slow) {
             d->resident[v] = 1;
@@ -109,12 +110,6 @@ static pb_status prepare(demand *d)
     return status == PB_OK ? prepare_counts(d) : status;
 }
 
-static uint64_t price(uint64_t fixed, uint64_t per_unit, uint64_t size)
-{
-    uint64_t part;
-    return pbi_mul(per_unit, size, &part) ? pbi_add_saturated(part, fixed) : UINT64_MAX;
-}
-
 /* The slow tier with room that is cheapest to store v in and load it from; 0 when there is none. */
 static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
 {
@@ -122,8 +117,8 @@ static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
     uint64_t size = d->g->size[v];
     for (uint32_t t = 0; t < d->game->tier_count; t++) {
         const pb_tier *tier = &d->game->tiers[t];
-        uint64_t now = pbi_add_saturated(price(tier->store_cost, tier->store_per_unit, size),
-                                         price(tier->load_cost, tier->load_per_unit, size));
+        uint64_t now = pbi_add_saturated(pbi_price(tier->store_cost, tier->store_per_unit, size),
+                                         pbi_price(tier->load_cost, tier->load_per_unit, size));
         bool room = d->slow_used[t] <= tier->cap && size <= tier->cap - d->slow_used[t];
         if (room && now != UINT64_MAX && (!best || now < *cost)) {
             best = (uint8_t)(t + 1);
@@ -135,7 +130,7 @@ static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
 
 static bool cannot_remake(const demand *d, pb_node v)
 {
-    return (d->g->flags[v] & PB_NODE_GIVEN) || (d->g->flags[pbi_maker(d->g, v)] & PB_NODE_ONCE);
+    return (d->g->flags[v] & PB_NODE_GIVEN) || (d->g->flags[pb_graph_maker(d->g, v)] & PB_NODE_ONCE);
 }
 
 /* Evicting v: into slow memory when that is cheaper than remaking it, or the only way. False: v must stay. */
@@ -164,7 +159,7 @@ static bool may_evict(const demand *d, pb_node v)
 /* Nothing will read v again: not the order, not the remaking of anything. */
 static bool is_dead(const demand *d, pb_node v)
 {
-    return !d->open[v] && d->placed[pbi_maker(d->g, v)] && !(d->g->flags[v] & PB_NODE_KEEP);
+    return !d->open[v] && d->placed[pb_graph_maker(d->g, v)] && !(d->g->flags[v] & PB_NODE_KEEP);
 }
 
 static void release(demand *d, pb_node v)
@@ -212,7 +207,7 @@ static void settle(demand *d, pb_node v)
     while (waiting) {
         pb_node now = d->settle[--waiting];
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {
-            pb_node u = g->in[k], unit = pbi_maker(g, u);
+            pb_node u = g->in[k], unit = pb_graph_maker(g, u);
             if (--d->open[u])
                 continue;
             if (d->resident[u] && !d->pins[u])
@@ -378,7 +373,7 @@ static pb_status fetch(demand *d, frame *f)
     } else if (d->tier && d->tier[u]) {
         return load(d, u);
     } else {
-        pb_node unit = pbi_maker(d->g, u);
+        pb_node unit = pb_graph_maker(d->g, u);
         d->wanted[u] = u != unit;
         push(d, unit);
     }

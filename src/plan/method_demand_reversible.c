@@ -55,7 +55,7 @@ static pb_status prepare(undoer *d)
     for (uint32_t i = 0; i < g->order_count; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
             for (uint32_t k = g->in_start[g->order[i]]; k < g->in_start[g->order[i] + 1]; k++)
-                d->uses[pbi_maker(g, g->in[k])]++;
+                d->uses[pb_graph_maker(g, g->in[k])]++;
     return pbi_evict_init(&d->e, g, d->options->policy, d->options->seed, d->r.resident, &d->scratch);
 }
 
@@ -166,7 +166,7 @@ static pb_status compute(undoer *d, pb_node v)
 
 static void hold(undoer *d, uint32_t edge)
 {
-    pb_node unit = pbi_maker(d->g, d->g->in[edge]);
+    pb_node unit = pb_graph_maker(d->g, d->g->in[edge]);
     d->held[edge] = 1;
     d->pins[unit]++;
     pbi_evict_touched(&d->e, unit);
@@ -193,7 +193,7 @@ static pb_status complete(undoer *d, bool undo)
         status = pbi_reversible_uncompute(&d->r, v);
     note(d, v);
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        pb_node unit = pbi_maker(g, g->in[k]);
+        pb_node unit = pb_graph_maker(g, g->in[k]);
         d->held[k] = 0;
         d->pins[unit]--;
         d->uses[unit] -= root && !undo;
@@ -217,7 +217,7 @@ static pb_status bring(undoer *d, pb_node root, bool undo)
         } else if (d->r.resident[g->in[f->next]]) {
             hold(d, f->next++);
         } else {
-            push(d, pbi_maker(g, g->in[f->next]));
+            push(d, pb_graph_maker(g, g->in[f->next]));
         }
     }
     return status;

@@ -115,11 +115,11 @@ void pbi_evict_remove(pbi_evict *e, pb_node v)
 uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v)
 {
     const pb_graph *g = e->g;
-    pb_node maker = pbi_maker(g, v);
+    pb_node maker = pb_graph_maker(g, v);
     uint64_t cost = g->cost[maker];
     for (uint32_t k = g->in_start[maker]; k < g->in_start[maker + 1]; k++)
         if (!e->resident[g->in[k]])
-            cost = pbi_add_saturated(cost, g->cost[pbi_maker(g, g->in[k])]);
+            cost = pbi_add_saturated(cost, g->cost[pb_graph_maker(g, g->in[k])]);
     return cost;
 }
 

@@ -31,11 +31,6 @@ pb_status pbi_reversible_uncompute(pbi_reversible *r, pb_node v);
 
 /* Does the value stay resident at the end? */
 static inline bool pbi_is_final(const pb_graph *g, pb_node v) { return g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP); }
-/* The node whose computation makes v. */
-static inline pb_node pbi_maker(const pb_graph *g, pb_node v)
-{
-    return g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v;
-}
 /* Are all inputs of v resident? */
 bool pbi_reversible_ready(const pbi_reversible *r, pb_node v);
 /* Memory while the unit is computed, beyond what is resident. */

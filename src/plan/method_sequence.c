@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/price.h"
 
 #include <string.h>
 
@@ -241,19 +242,13 @@ static pb_status add_move(emitter *m, pb_op op, pb_node v, uint8_t tier)
     return m->plan ? pb_moves_add(&m->plan->moves, op, v, tier) : PB_OK;
 }
 
-static uint64_t price(const emitter *m, uint64_t fixed, uint64_t per_unit, pb_node v)
-{
-    uint64_t part;
-    return pbi_mul(per_unit, m->g->size[v], &part) ? pbi_add_saturated(part, fixed) : UINT64_MAX;
-}
-
 /* Before a value that will be loaded again leaves fast memory it must be in slow memory. */
 static pb_status store_if_needed(emitter *m, pb_node v)
 {
     if (!m->store || !m->store[m->current[v]])
         return PB_OK;
     const pb_tier *tier = &m->game->tiers[m->s->tier[v] - 1];
-    spend(m, price(m, tier->store_cost, tier->store_per_unit, v), m->memory);
+    spend(m, pbi_price(tier->store_cost, tier->store_per_unit, m->g->size[v]), m->memory);
     return add_move(m, PB_STORE, v, m->s->tier[v]);
 }
 
@@ -329,7 +324,7 @@ static pb_status emit_load(emitter *m, uint32_t e, bool *stop)
     if (*stop)
         return status;
     m->memory += m->g->size[v];
-    spend(m, price(m, tier->load_cost, tier->load_per_unit, v), m->memory);
+    spend(m, pbi_price(tier->load_cost, tier->load_per_unit, m->g->size[v]), m->memory);
     status = add_move(m, PB_LOAD, v, t);
     enter(m, e);
     if (--m->loads[v] == 0 && tier->cap != PB_UNLIMITED && status == PB_OK)

@@ -32,8 +32,6 @@ typedef struct walker {
     uint32_t cone_count;
 } walker;
 
-static pb_node maker_of(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v; }
-
 static pb_status prepare(walker *w)
 {
     const pb_graph *g = w->g;
@@ -73,7 +71,7 @@ static pb_status prepare(walker *w)
 /* Does u stay after place p? */
 static bool stays(walker *w, pb_node u, uint32_t p)
 {
-    if ((w->g->flags[u] & (PB_NODE_GIVEN | PB_NODE_KEEP)) || (w->g->flags[maker_of(w->g, u)] & PB_NODE_ONCE) ||
+    if ((w->g->flags[u] & (PB_NODE_GIVEN | PB_NODE_KEEP)) || (w->g->flags[pb_graph_maker(w->g, u)] & PB_NODE_ONCE) ||
         (w->window->kept && w->window->kept[u]))
         return true;
     while (w->use_at[u] < w->use_start[u + 1] && w->use[w->use_at[u]] <= p)
@@ -102,7 +100,7 @@ static void collect_cone(walker *w, pb_node v)
             depth--;
             continue;
         }
-        pb_node u = g->in[f->next++], maker = maker_of(g, u);
+        pb_node u = g->in[f->next++], maker = pb_graph_maker(g, u);
         if (!w->resident[u] && !w->in_cone[maker]) {
             w->in_cone[maker] = 1;
             w->stack[depth++] = (frame){maker, g->in_start[maker]};

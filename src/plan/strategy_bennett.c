@@ -49,7 +49,7 @@ static pb_status prepare(bennett *b)
         place[v] = b->last[b->count] = b->count;
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
             if (!(g->flags[g->in[k]] & PB_NODE_GIVEN))
-                b->last[place[pbi_maker(g, g->in[k])]] = b->count;
+                b->last[place[pb_graph_maker(g, g->in[k])]] = b->count;
         b->order[b->count++] = v;
     }
     return PB_OK;

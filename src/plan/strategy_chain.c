@@ -13,8 +13,8 @@
  * Limits      equal steps exactly, one slow tier without a cap, gradients stay in fast memory; unequal steps (see
  *             method_chain_uneven) part by part and without slow memory; the tables have a size limit.
  */
-#include "base/checked.h"
 #include "base/context.h"
+#include "game/price.h"
 #include "plan/method_chain.h"
 #include "plan/method_sequence.h"
 
@@ -293,12 +293,12 @@ static bool set_up(tables *t, const pb_game *game, const char **why)
         const pb_tier *tier = &game->tiers[0];
         if (game->tier_count > 1 || tier->cap != PB_UNLIMITED)
             return false;
-        t->slow = pbi_mul(tier->store_per_unit, c->step_size, &t->store) &&
-                  pbi_mul(tier->load_per_unit, c->step_size, &t->load);
-        t->store = pbi_add_saturated(t->store, tier->store_cost);
-        t->load = pbi_add_saturated(t->load, tier->load_cost);
-        t->slow = t->slow && t->store < NEVER / 4 && t->load < NEVER / 4;
+        t->store = pbi_price(tier->store_cost, tier->store_per_unit, c->step_size);
+        t->load = pbi_price(tier->load_cost, tier->load_per_unit, c->step_size);
+        t->slow = t->store < NEVER / 4 && t->load < NEVER / 4;
         t->cheap = t->slow && t->load < c->step_cost;
+        if (!t->slow) /* too dear to count */
+            t->store = t->load = 0;
     }
     *why = "its table would be too large; see the option `limit`";
     double work = (double)n * (double)n * ((double)c->step_cost + (double)t->store + (double)t->load + 1);

@@ -75,7 +75,7 @@ static pb_status cone_order(eager *e)
                 depth--;
                 continue;
             }
-            pb_node u = pbi_maker(g, g->in[f->next++]);
+            pb_node u = pb_graph_maker(g, g->in[f->next++]);
             if (!(g->flags[u] & PB_NODE_GIVEN) && !seen[u]) {
                 seen[u] = 1;
                 stack[depth++] = (frame){u, g->in_start[u]};
@@ -110,7 +110,7 @@ static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
         pb_node now = e->settle[--waiting];
         status = pbi_reversible_uncompute(r, now);
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {
-            pb_node u = pbi_maker(g, g->in[k]);
+            pb_node u = pb_graph_maker(g, g->in[k]);
             if (!(g->flags[u] & PB_NODE_GIVEN) && --e->open[u] == 0 && e->done[u])
                 e->settle[waiting++] = u;
         }
@@ -126,7 +126,7 @@ static pb_status play(eager *e, pbi_reversible *r)
     memset(e->done, 0, g->node_count * sizeof *e->done);
     for (uint32_t i = 0; i < e->count; i++)
         for (uint32_t k = g->in_start[e->order[i]]; k < g->in_start[e->order[i] + 1]; k++)
-            e->open[pbi_maker(g, g->in[k])]++;
+            e->open[pb_graph_maker(g, g->in[k])]++;
     for (uint32_t i = 0; i < e->count && status == PB_OK && !r->stuck; i++) {
         pb_node v = e->order[i];
         status = pbi_reversible_compute(r, v);
