@@ -60,6 +60,36 @@ static void revolve_row(const bench *b, table *t, uint64_t steps, uint64_t snaps
               many.seconds, one.seconds, 1e-6 * count / many.seconds, 1e-6 * count / one.seconds);
 }
 
+/* Steps one by one, then the way back in batches. */
+static void online_row(const bench *b, table *t, uint64_t steps, uint32_t snapshots)
+{
+    double step_seconds = 1e300, back_seconds = 1e300;
+    uint64_t count = 0;
+    for (unsigned i = 0; i < b->repeat; i++) {
+        pb_context ctx;
+        pb_arena arena;
+        pb_online stream;
+        pb_action batch[BATCH];
+        pb_context_init(&ctx);
+        pb_arena_init(&arena, &ctx);
+        must(&ctx, pb_online_init(&ctx, snapshots, &arena, &stream), "adjoint");
+        double t0 = now_seconds();
+        for (uint64_t n = 0; n < steps; n++)
+            pb_online_step(&stream, &batch[n % BATCH]);
+        pb_online_end(&stream);
+        double t1 = now_seconds();
+        count = 0;
+        for (size_t got; (got = pb_online_next_many(&stream, batch, BATCH)) > 0;)
+            count += got;
+        double t2 = now_seconds();
+        step_seconds = t1 - t0 < step_seconds ? t1 - t0 : step_seconds;
+        back_seconds = t2 - t1 < back_seconds ? t2 - t1 : back_seconds;
+        pb_arena_release(&arena);
+    }
+    table_row(t, "online|%" PRIu64 "|%" PRIu32 "|%" PRIu64 "|%.4f|%.4f|%.1f|%.1f", steps, snapshots, steps + count,
+              back_seconds, step_seconds, 1e-6 * (double)count / back_seconds, 1e-6 * (double)steps / step_seconds);
+}
+
 /* Planning and reading a stream over RAM and disk. */
 static void levels_row(const bench *b, table *t, uint64_t steps, const pb_level *ram, const pb_level *disk)
 {
@@ -111,9 +141,11 @@ void bench_adjoint(const bench *b)
     table t;
     table_open(&t, b, "adjoint",
                "stream:8|steps:10|snapshots:9|actions:10|batches s:9|singly s:9|batches M/s:11|singly M/s:10");
-    for (unsigned i = 0; i < sizeof snapshots / sizeof *snapshots; i++)
+    for (unsigned i = 0; i < sizeof snapshots / sizeof *snapshots && instance_wanted(b, "revolve"); i++)
         revolve_row(b, &t, steps, snapshots[i]);
+    for (uint32_t s = 20; s <= 100 && instance_wanted(b, "online"); s += 80)
+        online_row(b, &t, steps, s);
     table_close(&t);
-    if (!b->size)
+    if (!b->size && instance_wanted(b, "levels"))
         bench_levels(b);
 }

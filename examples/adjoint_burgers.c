@@ -201,6 +201,19 @@ static bool with_disk(pb_context *ctx, pb_arena *arena, solver *s, const field e
     return report("RAM and disk", "3 RAM, 12 disk", s, expected);
 }
 
+/* As if the solver only found out on the way that it is done. */
+static bool with_unknown_end(pb_context *ctx, pb_arena *arena, solver *s, const field expected)
+{
+    pb_online stream;
+    pb_action a;
+    must(ctx, pb_online_init(ctx, RAM_SLOTS, arena, &stream));
+    for (begin(s); s->steps < STEPS && pb_online_step(&stream, &a);)
+        carry_out(s, &a);
+    for (pb_online_end(&stream); pb_online_next(&stream, &a);)
+        carry_out(s, &a);
+    return report("end not known before", "10 RAM", s, expected);
+}
+
 int main(void)
 {
     pb_context ctx;
@@ -220,6 +233,7 @@ int main(void)
     bool good = report("keep everything", "all", s, expected);
     good = with_ram(&ctx, &arena, s, expected) && good;
     good = with_disk(&ctx, &arena, s, expected) && good;
+    good = with_unknown_end(&ctx, &arena, s, expected) && good;
 
     double error = finite_difference_error(expected);
     printf("finite differences     relative error %.1e (at most 1e-6)\n", error);

@@ -173,6 +173,50 @@ static inline bool pb_multilevel_next(pb_multilevel *stream, pb_action *action)
     return true;
 }
 
+/* ---- Online: the number of steps is not known before the last one ----
+ *
+ *     pb_online stream;
+ *     if (pb_online_init(&ctx, snapshots, &arena, &stream) != PB_OK) ...
+ *     while (another step is wanted && pb_online_step(&stream, &a))
+ *         carry out a;                                 a Forward of one step, which may keep its state in a slot
+ *     pb_online_end(&stream);
+ *     while (pb_online_next(&stream, &a))
+ *         carry out a;                                 EndForward, then everything down to EndReverse
+ *
+ * A slot that is written while it holds a state is overwritten. */
+typedef struct pb_online {
+    uint64_t steps; /* so far: the library's own, as all fields */
+    uint32_t slots, used;
+    uint32_t newest;      /* the snapshot of the latest state */
+    uint32_t dispensable; /* this many before `climber` may go */
+    uint32_t climber;
+    uint8_t phase;
+    uint64_t end; /* steps from here on are reversed */
+    struct pb_snapshot *snapshot;
+    uint32_t *slot; /* by place in time, then the free ones */
+    pb_revolve gap;
+    pb_action_queue queue;
+} pb_online;
+
+/* Needs a slot at least; state 0 takes one. */
+pb_status pb_online_init(pb_context *ctx, uint32_t snapshots, pb_arena *arena, pb_online *out);
+/* One more step; constant time on average. False after pb_online_end and after PB_REVOLVE_MAX_STEPS steps. */
+bool pb_online_step(pb_online *stream, pb_action *action);
+/* There are no more steps: the working state is the final state. */
+void pb_online_end(pb_online *stream);
+/* Up to `room` actions of the way back; fewer only at the end, none before pb_online_end. No step is run more than r times
+ * without being taped, beside the first time, where r is the least number with steps <= C(snapshots + r, r). */
+size_t pb_online_next_many(pb_online *stream, pb_action *actions, size_t room);
+/* One of them; false at the end. */
+static inline bool pb_online_next(pb_online *stream, pb_action *action)
+{
+    pb_action_queue *q = &stream->queue;
+    if (q->at == q->count)
+        return pb_online_next_many(stream, action, 1) == 1;
+    *action = q->action[q->at++];
+    return true;
+}
+
 #ifdef __cplusplus
 }
 #endif
