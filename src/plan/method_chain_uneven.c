@@ -13,6 +13,8 @@
 
 #include <inttypes.h>
 
+enum { MOST_STEPS = 4000 }; /* the table has a function for every pair of them */
+
 typedef enum kind { BARE, HELD, KINDS } kind; /* is the right end in fast memory? */
 
 typedef struct uneven {
@@ -90,7 +92,8 @@ static pb_status fill_entry(uneven *u, uint32_t i, uint32_t j, pbi_steps_sum *su
     return PB_OK;
 }
 
-static pb_status fill(uneven *u, pb_arena *arena)
+/* PB_ELIMIT when the functions have too many steps. */
+static pb_status fill(uneven *u, uint64_t limit, pb_arena *arena)
 {
     uint32_t n = u->c->steps;
     pbi_steps_sum sum;
@@ -104,6 +107,8 @@ static pb_status fill(uneven *u, pb_arena *arena)
             status = fill_entry(u, i, i + length, &sum, arena);
             if (status == PB_OK)
                 status = pbi_tick(u->ctx, length);
+            if (status == PB_OK && sum.work > limit / 3)
+                status = pbi_fail(u->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " steps of its tables", limit / 3);
         }
         pbi_progress(u->ctx, "chain", length, n);
     }
@@ -178,8 +183,7 @@ static pb_status follow(const uneven *u, pb_arena *arena, pbi_sequence *s)
 pb_status pbi_chain_uneven(pb_context *ctx, const pb_game *game, const pbi_chain *c, uint64_t limit, pbi_plan *plan)
 {
     const pb_graph *g = game->graph;
-    double work = (double)c->steps * (double)c->steps * (double)c->steps;
-    if (work > (double)limit / 1500) /* functions of some hundred steps each */
+    if (c->steps > MOST_STEPS || (uint64_t)c->steps * c->steps > limit)
         return pbi_plan_give_up(plan, "does not apply: %" PRIu32 " unequal steps pass the limit", c->steps);
     uint64_t cap = game->cap < g->total_size ? game->cap : g->total_size;
     uneven u = {.ctx = ctx, .g = g, .c = c, .room = cap - g->fixed_size - g->size[c->forward[0]]};
@@ -187,7 +191,7 @@ pb_status pbi_chain_uneven(pb_context *ctx, const pb_game *game, const pbi_chain
     pb_arena_init(&scratch, ctx);
     pbi_sequence s;
     pbi_sequence_init(&s, &scratch);
-    pb_status status = fill(&u, &scratch);
+    pb_status status = fill(&u, limit, &scratch);
     if (status == PB_OK && pbi_steps_at(entry(&u, BARE, 0, c->steps), u.room) == PBI_STEPS_NEVER) {
         status = pbi_plan_give_up(plan, "does not fit: no way to reverse %" PRIu32 " steps within the cap", c->steps);
     } else if (status == PB_OK) {

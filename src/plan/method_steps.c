@@ -52,14 +52,20 @@ bool pbi_steps_add(pbi_steps_sum *sum, uint64_t run, uint64_t fixed, const pbi_s
 {
     if (!a->count || (b && !b->count))
         return true;
+    uint64_t need = higher(run, pbi_add_saturated(a->step[0].need, held));
+    need = b ? higher(need, b->step[0].need) : need;
+    uint64_t least = pbi_add_saturated(fixed, a->step[a->count - 1].cost); /* whatever the memory */
+    least = b ? pbi_add_saturated(least, b->step[b->count - 1].cost) : least;
+    pbi_steps known = {sum->step, (uint32_t)sum->count};
+    if (need > sum->most || pbi_steps_at(&known, need) <= least)
+        return true; /* nowhere better than what is there */
     size_t most = sum->count + a->count + (b ? b->count : 0) + 2;
     void *spare = sum->spare;
     if (!pbi_arena_reserve(sum->arena, &spare, &sum->spare_room, most, sizeof *sum->spare))
         return false;
     sum->spare = spare;
+    sum->work += most;
     uint32_t ia = 1, ib = b ? 1 : 0;
-    uint64_t need = higher(run, pbi_add_saturated(a->step[0].need, held));
-    need = b ? higher(need, b->step[0].need) : need;
     size_t old = 0, count = 0;
     while (need <= sum->most) {
         while (ia < a->count && pbi_add_saturated(a->step[ia].need, held) <= need)

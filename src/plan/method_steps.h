@@ -28,6 +28,7 @@ typedef struct pbi_steps_sum {
     pbi_step *step, *spare;
     size_t count, room, spare_room;
     uint64_t most; /* needs above it are left out */
+    uint64_t work; /* steps walked over so far */
 } pbi_steps_sum;
 
 void pbi_steps_sum_init(pbi_steps_sum *sum, pb_arena *arena, uint64_t most);
