@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-typedef enum form { DECISIONS, CSV, JSON, DOT, TRACE, FORM_COUNT } form;
-static const char *const form_names[FORM_COUNT] = {"decisions", "csv", "json", "dot", "trace"};
+typedef enum form { DECISIONS, CSV, JSON, DOT, TRACE, ACTIONS, FORM_COUNT } form;
+static const char *const form_names[FORM_COUNT] = {"decisions", "csv", "json", "dot", "trace", "actions"};
 
 static bool find_form(app *a, form *out)
 {
@@ -18,11 +18,11 @@ static bool find_form(app *a, form *out)
         }
     const char *near = name ? nearest_name(name, form_names, FORM_COUNT) : NULL;
     if (!name)
-        app_usage(a, "--as is missing: decisions, csv, json, dot or trace");
+        app_usage(a, "--as is missing: decisions, csv, json, dot, trace or actions");
     else if (near)
         app_usage(a, "--as: there is no form `%s`; did you mean %s?", name, near);
     else
-        app_usage(a, "--as: there is no form `%s`; there are decisions, csv, json, dot and trace", name);
+        app_usage(a, "--as: there is no form `%s`; there are decisions, csv, json, dot, trace and actions", name);
     return false;
 }
 
@@ -34,6 +34,7 @@ static pb_status write_form(app *a, form f, const certified *c, pb_sink sink)
     case CSV: return pb_steps_csv_write(&a->ctx, proof, sink);
     case JSON: return pb_steps_json_write(&a->ctx, proof, &c->schedule, sink);
     case DOT: return pb_plan_dot_write(&a->ctx, proof, sink);
+    case ACTIONS: return pb_actions_write(&a->ctx, proof, sink);
     default: return pb_trace_write(&a->ctx, proof, sink);
     }
 }

@@ -46,6 +46,7 @@ const command commands[] = {
     {"export", ON_EXPORT, "write a plan, or a graph, in another form",
      "pebble export GRAPH SCHEDULE --as FORM [-o FILE]\npebble export GRAPH --format json|dot|csv [-o FILE]",
      "pebble export g.json plan.json --as decisions\twhat to free, and when\n"
+     "pebble export g.json plan.json --as actions\tfor adjoint codes: Forward, Reverse, Copy, Move\n"
      "pebble export g.json plan.json --as trace -o t.json\tfor Perfetto or chrome://tracing\n"
      "pebble export g.json plan.json --as dot | dot -Tsvg\ta drawing\n"
      "pebble export g.json plan.json --as csv\tone row a move\n"

@@ -38,7 +38,7 @@ static bool print_words(option_id id, const char *join)
         {OPT_GAME, {"remat", "reversible", "tiered"}},
         {OPT_FORMAT, {"json", "dot", "csv"}},
         {OPT_COLOR, {"auto", "always", "never"}},
-        {OPT_AS, {"decisions", "csv", "json", "dot", "trace", "man", "bash", "zsh", "fish"}},
+        {OPT_AS, {"decisions", "csv", "json", "dot", "trace", "actions", "man", "bash", "zsh", "fish"}},
         {OPT_CAP, {"100%", "80%", "60%", "40%", "none"}},
     };
     if (id == OPT_STRATEGY)

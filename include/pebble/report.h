@@ -25,6 +25,9 @@ pb_status pb_steps_json_write(pb_context *ctx, const pb_certificate *c, const pb
 pb_status pb_plan_dot_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* Chrome/Perfetto trace: moves as slices on compute and transfer tracks, memory as counters. */
 pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
+/* Adjoint chains in the remat and tiered games: Forward, Reverse, Copy and Move actions, one a line (docs/adjoint.md).
+ *   returns PB_EINVAL  another game or graph; ctx->error says what is different */
+pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 
 /* Why values are kept or computed again. `node` PB_NO_NODE: the whole plan. */
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
