@@ -39,7 +39,7 @@ pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const p
         known = strcmp(policies[i].name, request->policy) == 0;
     if (!known)
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", request->policy);
-    *job = (pbi_job){.ctx = ctx, .request = request};
+    *job = (pbi_job){.ctx = ctx, .request = request, .ticks = ctx->tick_limit};
     return pb_graph_hash(ctx, g, job->hash);
 }
 
@@ -69,7 +69,7 @@ static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const 
     s->weights = game->weights;
     s->strategy = spec->row->name;
     s->seed = job->request->seed;
-    s->ticks = job->ctx->tick_limit;
+    s->ticks = job->ticks;
     s->threads = job->request->threads ? job->request->threads : 1;
     s->version = PB_VERSION;
     pbi_policy policy;
@@ -172,23 +172,29 @@ typedef struct portfolio {
     bool starved; /* a row ran out of memory: the others may not */
 } portfolio;
 
-static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bool *better)
+static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut)
 {
     portfolio *p = state;
+    pb_context *ctx = p->job->ctx;
+    uint64_t limit = ctx->tick_limit;
     pbi_spec spec = {.row = row};
     pb_planned now;
     pb_arena arena;
-    pb_arena_init(&arena, p->job->ctx);
+    pb_arena_init(&arena, ctx);
+    if (ticks && (!limit || ticks < limit))
+        ctx->tick_limit = ticks;
     pb_status status = pbi_plan_row(p->job, p->game, &spec, &arena, &now);
+    *cut = ctx->tick_limit && ctx->ticks > ctx->tick_limit;
+    ctx->tick_limit = limit;
     bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
     p->starved = p->starved || starved;
-    *better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
+    bool better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
     if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
         plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
         plan->reason = pb_arena_text(plan->arena, now.schedule.reason, strlen(now.schedule.reason));
         status = plan->reason ? PB_OK : PB_ENOMEM;
     }
-    if (*better) {
+    if (better) {
         if (p->any)
             pb_arena_release(&p->arena);
         p->best = now;
@@ -198,7 +204,7 @@ static pb_status try_row(void *state, const pb_strategy *row, pbi_plan *plan, bo
     } else {
         pb_arena_release(&arena);
     }
-    return status == PB_OK || starved ? pbi_poll(p->job->ctx) : status;
+    return status == PB_OK || starved ? pbi_poll(ctx) : status;
 }
 
 /* Moves, options and texts of the portfolio's best into `plan`, which lives in the result's arena. */

@@ -21,6 +21,7 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
 typedef struct pbi_job {
     pb_context *ctx;
     const pb_request *request;
+    uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);

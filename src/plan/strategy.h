@@ -40,9 +40,10 @@ typedef struct pbi_plan_options {
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */
 
-    /* For portfolios: plan the same game by another row and get a verified plan back; *better tells whether it
-     * beats, under the weights, what the portfolio has kept so far, and then it is kept in `plan`. */
-    pb_status (*try_row)(void *state, const pb_strategy *row, pbi_plan *plan, bool *better);
+    /* For portfolios: plan the same game by another row, with at most `ticks` (0: as many as the caller allows), and get
+     * a verified plan back. The best under the weights is kept, its outcome is in `plan`; *cut tells that the ticks
+     * ran out. */
+    pb_status (*try_row)(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut);
     void *try_state;
 } pbi_plan_options;
 
