@@ -28,18 +28,26 @@ static void print_families(const char *join)
         printf("%s%s", i ? join : "", all[i].name);
 }
 
+/* Words separated by blanks, joined another way. */
+static void print_joined(const char *words, const char *join)
+{
+    for (; *words; words++)
+        if (*words == ' ')
+            fputs(join, stdout);
+        else
+            putchar(*words);
+}
+
 /* The words an option takes, joined; false when it takes a file or anything. */
 static bool print_words(option_id id, const char *join)
 {
     static const struct {
         option_id id;
-        const char *words[10];
+        const char *words;
     } fixed[] = {
-        {OPT_GAME, {"remat", "reversible", "tiered"}},
-        {OPT_FORMAT, {"json", "dot", "csv"}},
-        {OPT_COLOR, {"auto", "always", "never"}},
-        {OPT_AS, {"decisions", "csv", "json", "dot", "trace", "actions", "man", "bash", "zsh", "fish"}},
-        {OPT_CAP, {"100%", "80%", "60%", "40%", "none"}},
+        {OPT_GAME, "remat reversible tiered"}, {OPT_FORMAT, "json dot csv"},
+        {OPT_COLOR, "auto always never"},      {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
+        {OPT_CAP, "100% 80% 60% 40% none"},
     };
     if (id == OPT_STRATEGY)
         print_strategies(join);
@@ -48,8 +56,7 @@ static bool print_words(option_id id, const char *join)
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         if (fixed[i].id != id)
             continue;
-        for (int w = 0; fixed[i].words[w]; w++)
-            printf("%s%s", w ? join : "", fixed[i].words[w]);
+        print_joined(fixed[i].words, join);
         return true;
     }
     return id == OPT_STRATEGY || id == OPT_POLICY;
