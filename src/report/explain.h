@@ -2,6 +2,7 @@
 #ifndef PBI_EXPLAIN_H
 #define PBI_EXPLAIN_H
 
+#include "base/out.h"
 #include "report/rework.h"
 
 /* A stretch in which a value waits for its next use while other moves are made. */
@@ -72,5 +73,15 @@ typedef struct pbi_overview {
 /* Lists have at most `longest` entries. */
 pb_status pbi_overview_make(pb_context *ctx, const pb_certificate *c, size_t longest, pb_arena *scratch,
                             pbi_overview *out);
+
+/* How an explanation is told: as text or as JSON. */
+typedef struct pbi_teller {
+    uint32_t shares; /* longest list of an overview */
+    void (*overview)(pbi_out *out, const pbi_overview *o);
+    void (*story)(pbi_out *out, const pbi_story *s);
+} pbi_teller;
+
+/* The whole plan for PB_NO_NODE, else the story of one node. */
+pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, const pbi_teller *teller, pb_sink sink);
 
 #endif

@@ -289,23 +289,6 @@ static void say_overview(pbi_out *out, const pbi_overview *o)
 
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink)
 {
-    pb_arena scratch;
-    pbi_overview overview;
-    pbi_story story;
-    if (node != PB_NO_NODE && node >= pb_certificate_game(c)->graph->node_count)
-        return pbi_fail(ctx, PB_EINVAL, "the graph has no node %u", (unsigned)node);
-    pb_arena_init(&scratch, ctx);
-    pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, SHOWN_SHARES, &scratch, &overview)
-                                          : pbi_story_make(ctx, c, node, &scratch, &story);
-    if (status == PB_OK) {
-        pbi_out out;
-        pbi_out_init(&out, ctx, sink);
-        if (node == PB_NO_NODE)
-            say_overview(&out, &overview);
-        else
-            say_story(&out, &story);
-        status = pbi_out_finish(&out);
-    }
-    pb_arena_release(&scratch);
-    return status;
+    static const pbi_teller teller = {SHOWN_SHARES, say_overview, say_story};
+    return pbi_explain(ctx, c, node, &teller, sink);
 }
