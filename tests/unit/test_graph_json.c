@@ -1,48 +1,8 @@
 /* test_graph_json.c -- pebble-graph/1: every field, every fault at its place, and back to the same bytes. */
-#include "support/io_case.h"
+#define READER_FORMAT PB_FORMAT_JSON
+#include "unit/reader_bench.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FORMAT "\"format\":\"pebble-graph/1\""
-
-typedef struct desk {
-    pb_context ctx;
-    pb_arena arena;
-    const pb_graph *g;
-} desk;
-
-static pb_status open_text(desk *d, const char *text, size_t chunk)
-{
-    pb_context_init(&d->ctx);
-    pb_arena_init(&d->arena, &d->ctx);
-    d->g = NULL;
-    return graph_from(&d->ctx, text, strlen(text), chunk, PB_FORMAT_JSON, &d->arena, &d->g);
-}
-
-static void must_open(desk *d, const char *text)
-{
-    if (open_text(d, text, SIZE_MAX) != PB_OK)
-        fail_msg("%llu:%llu: %s", (unsigned long long)d->ctx.error.line, (unsigned long long)d->ctx.error.column,
-                 d->ctx.error.message);
-    const char *fault = graph_round_trips(&d->ctx, d->g);
-    if (fault)
-        fail_msg("%s: %s", text, fault);
-}
-
-static void shut(desk *d)
-{
-    pb_arena_release(&d->arena);
-    assert_int_equal(d->ctx.memory_used, 0);
-}
 
 static const char every_field[] =
     "{" FORMAT ",\"name\":\"all\",\"cost_unit\":\"ns\",\"size_unit\":\"byte\",\"fixed_size\":7,\n"
@@ -58,7 +18,7 @@ static void reader_takes_every_field(void **state)
 {
     (void)state;
     desk d;
-    must_open(&d, every_field);
+    must_open(&d, every_field, SIZE_MAX);
     const pb_graph *g = d.g;
     assert_string_equal(g->name, "all");
     assert_string_equal(g->cost_unit, "ns");
@@ -95,10 +55,13 @@ static void fields_come_in_any_order(void **state)
     must_open(&forward,
               "{" FORMAT ",\"nodes\":[{\"name\":\"a\",\"size\":1},{\"name\":\"b\",\"size\":2,\"inplace\":[0]},"
               "{\"name\":\"p\",\"size\":3,\"byproduct_of\":1},{\"name\":\"c\",\"size\":4}],"
-              "\"edges\":[[0,1],[1,3],[0,3]],\"targets\":[1,3],\"order\":[0,1,3]}");
-    must_open(&backward, "{\"order\":[0,\"b\",3],\"targets\":[\"c\",1],\"edges\":[[\"a\",\"b\"],[\"b\",3],[0,\"c\"]],"
-                         "\"nodes\":[{\"size\":1,\"name\":\"a\"},{\"inplace\":[\"a\"],\"size\":2,\"name\":\"b\"},"
-                         "{\"byproduct_of\":\"b\",\"name\":\"p\",\"size\":3},{\"size\":4,\"name\":\"c\"}]," FORMAT "}");
+              "\"edges\":[[0,1],[1,3],[0,3]],\"targets\":[1,3],\"order\":[0,1,3]}",
+              SIZE_MAX);
+    must_open(&backward,
+              "{\"order\":[0,\"b\",3],\"targets\":[\"c\",1],\"edges\":[[\"a\",\"b\"],[\"b\",3],[0,\"c\"]],"
+              "\"nodes\":[{\"size\":1,\"name\":\"a\"},{\"inplace\":[\"a\"],\"size\":2,\"name\":\"b\"},"
+              "{\"byproduct_of\":\"b\",\"name\":\"p\",\"size\":3},{\"size\":4,\"name\":\"c\"}]," FORMAT "}",
+              SIZE_MAX);
     char one[PB_HASH_TEXT], other[PB_HASH_TEXT];
     assert_int_equal(pb_graph_hash(&forward.ctx, forward.g, one), PB_OK);
     assert_int_equal(pb_graph_hash(&backward.ctx, backward.g, other), PB_OK);
@@ -124,7 +87,7 @@ static void small_graphs_are_graphs(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         desk d;
-        must_open(&d, cases[i].text);
+        must_open(&d, cases[i].text, SIZE_MAX);
         assert_int_equal(d.g->node_count, cases[i].nodes);
         assert_int_equal(d.g->edge_count, cases[i].edges);
         shut(&d);
@@ -135,9 +98,11 @@ static void unknown_fields_are_kept_as_written(void **state)
 {
     (void)state;
     desk d;
-    must_open(&d, "{" FORMAT
-                  ",\"source\":{\"a\": [1, 2.50]},\"nodes\":[{\"size\":1,\"pos\":[ 1e3, -2 ],\"c\\n\":\"\\u00e9\"},"
-                  "{\"size\":1},{\"z\":null,\"size\":1}],\"license\":\"MIT\"}");
+    must_open(&d,
+              "{" FORMAT
+              ",\"source\":{\"a\": [1, 2.50]},\"nodes\":[{\"size\":1,\"pos\":[ 1e3, -2 ],\"c\\n\":\"\\u00e9\"},"
+              "{\"size\":1},{\"z\":null,\"size\":1}],\"license\":\"MIT\"}",
+              SIZE_MAX);
     assert_string_equal(d.g->extra, "\"source\":{\"a\": [1, 2.50]},\"license\":\"MIT\"");
     assert_int_equal(d.g->extra_count, 2);
     assert_string_equal(d.g->extra_text[0], "\"pos\":[ 1e3, -2 ],\"c\\u000a\":\"\\u00e9\"");
@@ -267,9 +232,10 @@ static void writer_leaves_defaults_out(void **state)
 {
     (void)state;
     desk d;
-    must_open(
-        &d, "{" FORMAT ",\"nodes\":[{\"cost\":0,\"size\":\"9007199254740991\",\"workspace\":0,\"given\":false,"
-            "\"inplace\":[]},{\"name\":\"1\",\"cost\":\"9007199254740992\",\"size\":2}],\"edges\":[[0,1],[\"0\",1]]}");
+    must_open(&d,
+              "{" FORMAT ",\"nodes\":[{\"cost\":0,\"size\":\"9007199254740991\",\"workspace\":0,\"given\":false,"
+              "\"inplace\":[]},{\"name\":\"1\",\"cost\":\"9007199254740992\",\"size\":2}],\"edges\":[[0,1],[\"0\",1]]}",
+              SIZE_MAX);
     pb_buffer bytes;
     assert_int_equal(graph_bytes(&d.ctx, d.g, PB_FORMAT_JSON, &d.arena, &bytes), PB_OK);
     assert_string_equal(bytes.bytes, "{" FORMAT ",\"cost_unit\":\"step\",\"size_unit\":\"unit\",\n\"nodes\":[\n"
@@ -323,7 +289,7 @@ static void writer_passes_on_a_failing_sink(void **state)
 {
     (void)state;
     desk d;
-    must_open(&d, every_field);
+    must_open(&d, every_field, SIZE_MAX);
     failing_allocator allocator = {.refuse = 1};
     pb_context broken;
     failing_context(&broken, &allocator);
