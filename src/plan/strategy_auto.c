@@ -29,7 +29,8 @@ pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     bool open[ROWS]; /* rows to be asked, or asked again */
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < count; i++)
-        open[i] = rows[i].strength != PB_PORTFOLIO && (rows[i].games & (unsigned)game->kind);
+        open[i] = rows[i].strength != PB_PORTFOLIO && rows[i].strength != PB_BASELINE &&
+                  (rows[i].games & (unsigned)game->kind);
     for (uint32_t i = 0; i < 2 * count && status == PB_OK; i++) {
         uint32_t row = i % count;
         if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE)

@@ -1,5 +1,6 @@
 /* test_pipeline.c -- plan, verify, measure, bound: what is claimed, what is refused, what a stop leaves. */
 #include "api_bench.h"
+#include "pebble/generate.h"
 #include "support/cases.h"
 #include "support/io_case.h"
 #include "support/plan_check.h"
@@ -323,6 +324,25 @@ static void numbers_beyond_the_range_give_up(void **state)
     bench_close(&b);
 }
 
+/* Keeping everything is optimal in work where it fits, but never needed: auto takes the plan that frees. */
+static void auto_leaves_the_baseline_out(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    pb_planned p;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    pb_option params[] = {{"nodes", "20"}};
+    assert_int_equal(pb_generate(&ctx, "chain", params, 1, &arena, &g), PB_OK);
+    pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+    assert_int_equal(pb_plan(&ctx, &game, &PB_REQUEST_DEFAULT, &arena, &p), PB_OK);
+    assert_int_equal(p.schedule.outcome, PB_OPTIMAL);
+    assert_int_equal(p.schedule.metrics.peak, 2);
+    pb_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +357,7 @@ int main(void)
         cmocka_unit_test(auto_keeps_the_best),
         cmocka_unit_test(a_stop_keeps_the_best_so_far),
         cmocka_unit_test(time_is_an_answer_and_is_measured),
+        cmocka_unit_test(auto_leaves_the_baseline_out),
         cmocka_unit_test(numbers_beyond_the_range_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
