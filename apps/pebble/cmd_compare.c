@@ -259,6 +259,8 @@ static void print_json_row(const contest *c, const pb_planned *p)
     json_real(stdout, p->seconds);
     fputs(",\"bound_kind\":", stdout);
     json_text(stdout, pb_bound_kind_name(s->bound_kind));
+    fputs(",\"note\":", stdout);
+    json_text(stdout, s->note);
     fputs(",\"options\":{", stdout);
     for (uint32_t i = 0; i < s->option_count; i++) {
         if (i)

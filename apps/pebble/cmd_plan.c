@@ -3,6 +3,7 @@
 #include "figures.h"
 #include "files.h"
 #include "settings.h"
+#include "table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,16 +103,26 @@ static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
     figure(out, "lower bound", text);
 }
 
-static void print_found(FILE *out, const pb_planned *p)
+/* Outcome, strategy and game; who chose it, and what it saw in the graph. */
+static void print_head(const app *a, FILE *out, const pb_planned *p)
+{
+    const pb_schedule *s = &p->schedule;
+    char name[FIGURE_ROOM], text[768];
+    bool chosen = p->asked && strcmp(p->asked, s->strategy) != 0;
+    strategy_text(s, name);
+    snprintf(text, sizeof text, "%s by %s in the %s game%s%s%s%.400s", pb_outcome_name(s->outcome), name,
+             pb_game_kind_name(s->game), chosen ? ", chosen by " : "", chosen ? p->asked : "", s->note ? ": " : "",
+             s->note ? s->note : "");
+    print_wrapped(out, text, 0, 2, a->width);
+}
+
+static void print_found(const app *a, FILE *out, const pb_planned *p)
 {
     const pb_schedule *s = &p->schedule;
     const pb_graph *g = p->game->graph;
     const pb_metrics *m = &s->metrics;
     char text[2 * FIGURE_ROOM + 64], one[FIGURE_ROOM], two[FIGURE_ROOM], weights[3][32];
-    strategy_text(s, one);
-    bool chosen = p->asked && strcmp(p->asked, s->strategy) != 0;
-    fprintf(out, "%s by %s in the %s game%s%s\n", pb_outcome_name(s->outcome), one, pb_game_kind_name(s->game),
-            chosen ? ", chosen by " : "", chosen ? p->asked : "");
+    print_head(a, out, p);
     amount_text(m->peak, g->size_unit, one);
     amount_text(s->cap, g->size_unit, two);
     if (s->cap == PB_UNLIMITED)
@@ -175,7 +186,7 @@ static exit_code show(app *a, const pb_planned *p, double seconds)
     else if (!there)
         print_missing(a, out, p);
     else if (!piped || !app_option(a, OPT_QUIET))
-        print_found(out, p);
+        print_found(a, out, p);
     if (status == PB_OK && there && !piped && !app_option(a, OPT_JSON) && wants_plot(a)) {
         putchar('\n');
         status = print_plot(a, p->certificate, PLOT_HEIGHT);

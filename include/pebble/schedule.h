@@ -100,6 +100,7 @@ typedef struct pb_schedule {
 
     pb_outcome outcome;
     const char *reason; /* NULL for none */
+    const char *note;   /* what in the graph the strategy rests on: "the graph is a chain"; NULL for none */
     pb_bound_kind bound_kind;
     uint64_t lower_bound; /* of the makespan; with bound_kind */
     bool has_cost_bound;

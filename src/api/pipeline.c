@@ -142,6 +142,15 @@ static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb
     return PB_OK;
 }
 
+/* An exact row answers for graphs of one shape: where it has not said what it saw, that is what it was. */
+static const char *note_of(const pbi_plan *plan, const pb_planned *out)
+{
+    static const char *const by_shape[] = {NULL, "the graph is a chain", "the graph is an adjoint chain",
+                                           "the graph is an in-tree", NULL};
+    const pb_strategy *row = pb_strategy_find(out->schedule.strategy);
+    return plan->note ? plan->note : row->strength == PB_EXACT ? by_shape[out->game->graph->shape] : NULL;
+}
+
 /* What the strategy said, into the answer. */
 static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
 {
@@ -156,8 +165,10 @@ static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, p
     out->failed_step = plan->failed_step;
     out->failed_node = plan->failed_node;
     out->failed_need = plan->failed_need;
-    if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL)
+    if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL) {
+        out->schedule.note = note_of(plan, out);
         return certify(ctx, b, plan, result, out);
+    }
     return answer(out, result, plan->outcome, plan->reason ? plan->reason : "no plan was found");
 }
 
@@ -225,6 +236,8 @@ static pb_status take_best(const portfolio *p, pbi_plan *plan)
     plan->outcome = s->outcome;
     plan->policy = s->policy; /* policy and keys are constants of the library */
     plan->strategy = s->strategy;
+    if (s->note)
+        status = pbi_plan_note(plan, "%s", s->note);
     for (uint32_t i = 0; i < s->option_count && status == PB_OK; i++)
         status = pbi_plan_record(plan, s->options[i].key, s->options[i].value);
     return status;

@@ -27,6 +27,7 @@ enum field {
     VERSION,
     OUTCOME,
     REASON,
+    NOTE,
     LOWER_BOUND,
     BOUND_KIND,
     COST_BOUND,
@@ -35,11 +36,10 @@ enum field {
     FIELDS
 };
 static const pbi_slice fields[] = {
-    PBI_NAME("format"),  PBI_NAME("graph"),       PBI_NAME("graph_hash"), PBI_NAME("game"),
-    PBI_NAME("cap"),     PBI_NAME("tiers"),       PBI_NAME("strategy"),   PBI_NAME("options"),
-    PBI_NAME("policy"),  PBI_NAME("weights"),     PBI_NAME("version"),    PBI_NAME("outcome"),
-    PBI_NAME("reason"),  PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"),
-    PBI_NAME("metrics"), PBI_NAME("moves"),
+    PBI_NAME("format"),     PBI_NAME("graph"),      PBI_NAME("graph_hash"), PBI_NAME("game"),   PBI_NAME("cap"),
+    PBI_NAME("tiers"),      PBI_NAME("strategy"),   PBI_NAME("options"),    PBI_NAME("policy"), PBI_NAME("weights"),
+    PBI_NAME("version"),    PBI_NAME("outcome"),    PBI_NAME("reason"),     PBI_NAME("note"),   PBI_NAME("lower_bound"),
+    PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"),    PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -328,6 +328,7 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     case WEIGHTS: return read_weights(r, field);
     case VERSION: return copied(r, field, &s->version);
     case REASON: return copied(r, field, &s->reason);
+    case NOTE: return copied(r, field, &s->note);
     case LOWER_BOUND: return pbi_read_whole(&r->json, field, &s->lower_bound);
     case COST_BOUND:
         status = decimal_text(r, field, &r->bound_text);

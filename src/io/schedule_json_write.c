@@ -147,6 +147,8 @@ static void write_outcome(pbi_out *out, const pb_schedule *s)
     write_text(out, ",\n\"outcome\":", pb_outcome_name(s->outcome));
     if (s->reason)
         write_text(out, ",\"reason\":", s->reason);
+    if (s->note)
+        write_text(out, ",\"note\":", s->note);
     pbi_out_text(out, ",\"lower_bound\":");
     if (s->bound_kind == PB_BOUND_NONE)
         pbi_out_text(out, "null");

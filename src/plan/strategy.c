@@ -81,15 +81,29 @@ pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value
     return pbi_plan_record(plan, key, text);
 }
 
-pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...)
+static const char *text_of(pb_arena *arena, const char *format, va_list args)
 {
     char text[400];
+    vsnprintf(text, sizeof text, format, args);
+    return pb_arena_text(arena, text, strlen(text));
+}
+
+pb_status pbi_plan_note(pbi_plan *plan, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    plan->note = text_of(plan->arena, format, args);
+    va_end(args);
+    return plan->note ? PB_OK : PB_ENOMEM;
+}
+
+pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    plan->reason = text_of(plan->arena, format, args);
     va_end(args);
     plan->outcome = PB_GAVE_UP;
-    plan->reason = pb_arena_text(plan->arena, text, strlen(text));
     return plan->reason ? PB_OK : PB_ENOMEM;
 }
 

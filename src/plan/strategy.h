@@ -21,6 +21,7 @@ typedef struct pbi_plan {
     pb_moves moves;
     pb_outcome outcome;
     const char *reason;
+    const char *note;    /* what the strategy saw in the graph, a clause; NULL for none. See pbi_plan_note */
     pb_step failed_step; /* the move that could not fit, UINT64_MAX for none */
     pb_node failed_node;
     uint64_t failed_need; /* memory it needed */
@@ -70,6 +71,11 @@ pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, con
 /* Record an option with the plan. */
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value);
 pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value);
+
+/* Say what in the graph the plan rests on, as a clause (printf style): "the graph is an adjoint chain of 100 equal steps".
+ * It is shown behind the strategy's name and kept with the schedule. An exact row that says nothing is taken to rest on
+ * the graph's shape. Returns PB_OK, or PB_ENOMEM. */
+pb_status pbi_plan_note(pbi_plan *plan, const char *format, ...);
 
 /* Give up with a sentence (printf style). Returns PB_OK, or PB_ENOMEM. */
 pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...);

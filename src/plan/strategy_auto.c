@@ -3,8 +3,9 @@
  * Problem     a user wants a plan, not a strategy.
  * Idea        every row that plays this game is asked, first with little effort each, so that a plan is there soon
  *             and a stop finds one; then those that ran out of it are asked again with all the effort there is.
- *             Each answer has been verified; the cheapest under the weights is kept. A plan that is proved the
- *             best, or a proof that there is none, ends the search.
+ *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
+ *             nothing can beat them. Each answer has been verified; the cheapest under the weights is kept. A plan
+ *             that is proved the best, or a proof that there is none, ends the search.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
  * Cost        the sum of the rows tried.
  * Source      algorithm portfolios.
@@ -21,24 +22,35 @@ enum {
 #undef STRATEGY
 };
 
+/* The rows to be asked, the exact ones first. */
+static uint32_t line_up(const pb_strategy *rows, uint32_t count, pb_game_kind kind, uint32_t turn[ROWS])
+{
+    uint32_t asked = 0;
+    for (int exact = 1; exact >= 0; exact--)
+        for (uint32_t i = 0; i < count; i++) {
+            bool skipped = rows[i].strength == PB_PORTFOLIO || rows[i].strength == PB_BASELINE;
+            if (!skipped && (rows[i].games & (unsigned)kind) && (rows[i].strength == PB_EXACT) == exact)
+                turn[asked++] = i;
+        }
+    return asked;
+}
+
 pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint32_t count;
+    uint32_t count, turn[ROWS];
     const pb_strategy *rows = pb_strategies(&count);
     uint64_t little = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
-    bool open[ROWS]; /* rows to be asked, or asked again */
+    bool cut[ROWS]; /* in the first round, for want of effort */
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i < count; i++)
-        open[i] = rows[i].strength != PB_PORTFOLIO && rows[i].strength != PB_BASELINE &&
-                  (rows[i].games & (unsigned)game->kind);
+    count = line_up(rows, count, game->kind, turn);
     for (uint32_t i = 0; i < 2 * count && status == PB_OK; i++) {
-        uint32_t row = i % count;
+        const pb_strategy *row = &rows[turn[i % count]];
         if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE)
             break;
-        if (!open[row])
+        if (i >= count && !cut[i - count])
             continue;
-        pbi_progress(ctx, rows[row].name, i, 2 * count);
-        status = options->try_row(options->try_state, &rows[row], i < count ? little : 0, plan, &open[row]);
+        pbi_progress(ctx, row->name, i, 2 * count);
+        status = options->try_row(options->try_state, row, i < count ? little : 0, plan, &cut[i % count]);
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

@@ -343,6 +343,39 @@ static void auto_leaves_the_baseline_out(void **state)
     pb_arena_release(&arena);
 }
 
+/* With room for everything several rows are optimal. The exact one is asked first, and what it rests on is told. */
+static void auto_asks_the_exact_row_of_the_shape_first(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    small_adjoint(&s, 6);
+    bench_open(&b, &s);
+    const pb_schedule *p = bench_plan(&b, "auto");
+    assert_string_equal(p->strategy, "chain");
+    assert_int_equal(p->outcome, PB_OPTIMAL);
+    assert_non_null(strstr(p->note, "adjoint chain"));
+    p = bench_plan(&b, "last-use");
+    assert_int_equal(p->outcome, PB_OPTIMAL);
+    assert_null(p->note); /* it looks at no shape */
+    bench_close(&b);
+    small_chain(&s, 6);
+    s.kind = PB_GAME_REVERSIBLE;
+    bench_open(&b, &s);
+    p = bench_plan(&b, "auto");
+    assert_string_equal(p->strategy, "knill");
+    assert_string_equal(p->note, "the graph is a chain");
+    bench_close(&b);
+    small_tiny(&s);
+    bench_open(&b, &s);
+    p = bench_plan(&b, "auto");
+    assert_string_not_equal(p->strategy, "chain");
+    assert_null(p->note);
+    p = bench_plan(&b, "chain");
+    assert_null(p->note); /* no plan, nothing it rests on */
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_stop_keeps_the_best_so_far),
         cmocka_unit_test(time_is_an_answer_and_is_measured),
         cmocka_unit_test(auto_leaves_the_baseline_out),
+        cmocka_unit_test(auto_asks_the_exact_row_of_the_shape_first),
         cmocka_unit_test(numbers_beyond_the_range_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,8 +63,8 @@ static const char every_field[] =
     "\"gap\":2.5},"
     "\"strategy\":\"search\",\"options\":{\"seed\":\"18446744073709551615\",\"ticks\":100,\"threads\":2,\"k\":10,"
     "\"mode\":\"fast\",\"x\":true,\"big\":12345678901234567890},\"policy\":\"oldest\",\"weights\":[0.5,0,1.25],"
-    "\"version\":\"0.1.0\",\"outcome\":\"optimal\",\"reason\":\"because\",\"lower_bound\":5,\"bound_kind\":\"fixed-"
-    "order\","
+    "\"version\":\"0.1.0\",\"outcome\":\"optimal\",\"reason\":\"because\",\"note\":\"it is small\","
+    "\"lower_bound\":5,\"bound_kind\":\"fixed-order\","
     "\"cost_bound\":\"12.75\",\"moves\":[]}";
 
 static void reader_takes_every_field(void **state)
@@ -103,6 +103,7 @@ static void reader_takes_every_field(void **state)
     assert_string_equal(s->version, "0.1.0");
     assert_int_equal(s->outcome, PB_OPTIMAL);
     assert_string_equal(s->reason, "because");
+    assert_string_equal(s->note, "it is small");
     assert_int_equal(s->bound_kind, PB_BOUND_FIXED_ORDER);
     assert_int_equal(s->lower_bound, 5);
     assert_true(s->has_cost_bound);
@@ -125,7 +126,8 @@ static void what_is_left_out_has_defaults(void **state)
     static const char *const texts[] = {
         "{" GAME ",\"moves\":[]}",
         "{" GAME ",\"graph\":null,\"graph_hash\":null,\"cap\":null,\"tiers\":null,\"strategy\":null,\"options\":null,"
-        "\"policy\":null,\"weights\":null,\"version\":null,\"outcome\":null,\"reason\":null,\"lower_bound\":null,"
+        "\"policy\":null,\"weights\":null,\"version\":null,\"outcome\":null,\"reason\":null,\"note\":null,\"lower_"
+        "bound\":null,"
         "\"bound_kind\":null,\"cost_bound\":null,\"metrics\":null,\"moves\":[],\"unknown\":[{}]}",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -136,6 +138,7 @@ static void what_is_left_out_has_defaults(void **state)
         assert_string_equal(d.s.strategy, "");
         assert_null(d.s.policy);
         assert_null(d.s.reason);
+        assert_null(d.s.note);
         assert_true(d.s.cap == PB_UNLIMITED);
         assert_int_equal(d.s.weights.gamma, 1);
         assert_int_equal(d.s.threads, 1);

@@ -109,6 +109,8 @@ static void giving_up_says_why_and_where(void **state)
     assert_int_equal(b.plan.failed_node, PB_NO_NODE);
     assert_int_equal(pbi_plan_give_up(&b.plan, "no %s for %d", "way", 3), PB_OK);
     bench_gave_up(&b, "no way for 3");
+    assert_int_equal(pbi_plan_note(&b.plan, "the graph has %d ends", 2), PB_OK);
+    assert_string_equal(b.plan.note, "the graph has 2 ends");
     assert_int_equal(pbi_plan_over_cap(&b.plan, &b.game, 6, "load", 1, 12), PB_OK);
     bench_gave_up(&b, "does not fit: move 6 (load 1) needs 12, 2 over the cap");
     assert_int_equal(b.plan.failed_step, 6);
@@ -116,6 +118,7 @@ static void giving_up_says_why_and_where(void **state)
     assert_int_equal(b.plan.failed_need, 12);
     pbi_plan_reset(&b.plan, &b.arena);
     assert_null(b.plan.reason);
+    assert_null(b.plan.note);
     assert_int_equal(b.plan.failed_step, UINT64_MAX);
     failing_allocator memory = {.refuse = 1};
     pb_context ctx;
@@ -124,6 +127,7 @@ static void giving_up_says_why_and_where(void **state)
     pb_arena_init(&arena, &ctx);
     pbi_plan_reset(&b.plan, &arena);
     assert_int_equal(pbi_plan_give_up(&b.plan, "x"), PB_ENOMEM);
+    assert_int_equal(pbi_plan_note(&b.plan, "x"), PB_ENOMEM);
     bench_close(&b);
 }
 
