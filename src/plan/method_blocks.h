@@ -63,7 +63,8 @@ typedef struct pbi_blocks_plan {
     size_t count;
 } pbi_blocks_plan;
 
-/* The least work exactly. PB_ELIMIT once more than `limit` steps of functions have been walked over. */
+/* The least work exactly. PB_ELIMIT once more than `limit` steps of functions have been walked over; PB_ERANGE when the
+ * work of some plan could pass 62 bits. The actions live in `arena`. */
 pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
                            pbi_blocks_plan *out);
 
