@@ -14,23 +14,6 @@
 
 #include <inttypes.h>
 
-#define CUT (UINT64_C(1) << 63)
-
-uint64_t pbi_beta(int64_t s, int64_t r)
-{
-    if (s < 0 || r < 0)
-        return 0;
-    uint64_t few = (uint64_t)(s < r ? s : r), many = (uint64_t)(s < r ? r : s), value = 1;
-    for (uint64_t i = 1; i <= few; i++) { /* at least doubles each time: 63 rounds at most */
-        uint32_t rest;
-        pb_u128 next = pbi_u128_divide(pbi_u128_product(value, many + i), (uint32_t)i, &rest);
-        if (next.high || next.low >= CUT)
-            return CUT;
-        value = next.low;
-    }
-    return value;
-}
-
 pbi_binomial pbi_binomial_of(uint64_t length, uint64_t s)
 {
     int64_t slots = (int64_t)(s < PB_REVOLVE_MAX_STEPS ? s : PB_REVOLVE_MAX_STEPS);

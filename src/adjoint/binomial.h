@@ -6,6 +6,7 @@
 #ifndef PBI_BINOMIAL_H
 #define PBI_BINOMIAL_H
 
+#include "base/checked.h"
 #include "pebble/adjoint.h"
 
 /* beta around a segment; numbers above 2^63 are cut to that. */
@@ -17,8 +18,6 @@ typedef struct pbi_binomial {
 
 /* For 1 <= length <= PB_REVOLVE_MAX_STEPS and s >= 1. */
 pbi_binomial pbi_binomial_of(uint64_t length, uint64_t s);
-/* beta(s, r) of small arguments or cut to 2^63; 0 where one of them is negative. */
-uint64_t pbi_beta(int64_t s, int64_t r);
 
 /* Start a stream over steps start .. start+length-1 out of `steps`, with state `start` in the working state and slots
  * first_slot .. first_slot+slots-1 free. EndForward follows the tape of step steps-1; EndReverse is left to the caller.

@@ -1,4 +1,4 @@
-/* checked.c -- 128-bit integers as decimal text. */
+/* checked.c -- 128-bit integers as decimal text, and binomial coefficients. */
 #include "base/checked.h"
 
 #include <string.h>
@@ -14,6 +14,22 @@ pb_u128 pbi_u128_divide(pb_u128 value, uint32_t divisor, uint32_t *remainder)
     }
     *remainder = (uint32_t)rest;
     return (pb_u128){parts[0] << 32 | parts[1], parts[2] << 32 | parts[3]};
+}
+
+uint64_t pbi_beta(int64_t s, int64_t r)
+{
+    const uint64_t cut = UINT64_C(1) << 63;
+    if (s < 0 || r < 0)
+        return 0;
+    uint64_t few = (uint64_t)(s < r ? s : r), many = (uint64_t)(s < r ? r : s), value = 1;
+    for (uint64_t i = 1; i <= few; i++) { /* at least doubles each time: 63 rounds at most */
+        uint32_t rest;
+        pb_u128 next = pbi_u128_divide(pbi_u128_product(value, many + i), (uint32_t)i, &rest);
+        if (next.high || next.low >= cut)
+            return cut;
+        value = next.low;
+    }
+    return value;
 }
 
 size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT])
