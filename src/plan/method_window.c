@@ -1,6 +1,7 @@
 /* method_window.c -- see method_window.h. */
 #include "plan/method_window.h"
 
+#include "base/checked.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -28,8 +29,16 @@ typedef struct walker {
     uint32_t *pending; /* reads that the running cone still has to make */
     uint8_t *in_cone;
     frame *stack;
-    pb_node *cone;
+    uint32_t *cone; /* events */
     uint32_t cone_count;
+
+    /* Nested windows: */
+    uint32_t turn;       /* places from the last kept one before it are passed over: made when they are read */
+    uint8_t *made;       /* at least once */
+    uint8_t *inner;      /* has a slot */
+    uint32_t inner_used; /* slots */
+    uint32_t *touched;   /* the latest place that computed or read it, and 1 */
+    pb_node *wanted;     /* values of the cone that could use a slot */
 } walker;
 
 static pb_status prepare(walker *w)
@@ -68,22 +77,73 @@ static pb_status prepare(walker *w)
     return PB_OK;
 }
 
+/* After which place the program as written holds most; the place behind it. */
+static uint32_t find_turn(const walker *w)
+{
+    const pb_graph *g = w->g;
+    uint64_t live = 0, most = 0;
+    uint32_t turn = 0;
+    for (uint32_t p = 0; p < w->count; p++) {
+        pb_node v = w->order[p];
+        if (w->use_start[v] < w->use_start[v + 1])
+            live += g->size[v];
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+            pb_node u = g->in[k];
+            if (pb_graph_is_computed(g, u) && w->use[w->use_start[u + 1] - 1] == p)
+                live -= g->size[u];
+        }
+        if (live > most) {
+            most = live;
+            turn = p + 1;
+        }
+    }
+    return turn;
+}
+
+static pb_status prepare_nested(walker *w)
+{
+    size_t n = w->g->node_count;
+    w->made = pb_arena_zero(&w->scratch, n, sizeof *w->made);
+    w->inner = pb_arena_zero(&w->scratch, n, sizeof *w->inner);
+    w->touched = pb_arena_zero(&w->scratch, n, sizeof *w->touched);
+    w->wanted = pb_arena_alloc(&w->scratch, n, sizeof *w->wanted);
+    w->turn = find_turn(w);
+    return w->made && w->inner && w->touched && w->wanted ? PB_OK : PB_ENOMEM;
+}
+
+/* The first place after p that reads u, or UINT32_MAX. */
+static uint32_t next_use(walker *w, pb_node u, uint32_t p)
+{
+    while (w->use_at[u] < w->use_start[u + 1] && w->use[w->use_at[u]] <= p)
+        w->use_at[u]++;
+    return w->use_at[u] == w->use_start[u + 1] ? UINT32_MAX : w->use[w->use_at[u]];
+}
+
+/* What was rebuilt on the way to others must be nearer than what place p itself made or read: with `near` 1 a rebuilt
+ * value stays in a slot or not at all, as binomial checkpointing has it. */
+static bool is_near(const walker *w, pb_node u, uint32_t distance, uint32_t p)
+{
+    return distance + (w->touched[u] != p + 1) <= w->window->near;
+}
+
 /* Does u stay after place p? */
 static bool stays(walker *w, pb_node u, uint32_t p)
 {
+    const pbi_window *window = w->window;
+    bool kept = window->kept && window->kept[u];
     if ((w->g->flags[u] & (PB_NODE_GIVEN | PB_NODE_KEEP)) || (w->g->flags[pb_graph_maker(w->g, u)] & PB_NODE_ONCE) ||
-        (w->window->kept && w->window->kept[u]))
+        (kept && !(window->slow && window->slow[u])))
         return true;
-    while (w->use_at[u] < w->use_start[u + 1] && w->use[w->use_at[u]] <= p)
-        w->use_at[u]++;
-    if (w->use_at[u] == w->use_start[u + 1])
+    uint32_t next = next_use(w, u, p);
+    if (next == UINT32_MAX)
         return false;
-    uint32_t next = w->use[w->use_at[u]];
-    const uint32_t *c = w->window->coordinate;
+    if (window->nested && !kept && !w->inner[u])
+        return is_near(w, u, next - p, p);
+    const uint32_t *c = window->coordinate;
     if (!c)
-        return next - p <= w->window->reach;
+        return next - p <= window->reach;
     uint32_t here = c[w->order[p]], there = c[w->order[next]];
-    return there <= here || there - here <= w->window->reach;
+    return there <= here || there - here <= window->reach;
 }
 
 /* Collects what must be computed again before v, inputs first. */
@@ -101,22 +161,114 @@ static void collect_cone(walker *w, pb_node v)
             continue;
         }
         pb_node u = g->in[f->next++], maker = pb_graph_maker(g, u);
-        if (!w->resident[u] && !w->in_cone[maker]) {
-            w->in_cone[maker] = 1;
+        if (w->resident[u] || w->in_cone[maker])
+            continue;
+        w->in_cone[maker] = 1;
+        if (w->window->slow && w->window->slow[u] && w->made[u])
+            w->cone[w->cone_count++] = u | PBI_LOAD_EVENT;
+        else
             w->stack[depth++] = (frame){maker, g->in_start[maker]};
-        }
+    }
+}
+
+/* A value that nothing keeps is gone, and so is its hold on a slot. */
+static void let_go(walker *w, pb_node v)
+{
+    w->resident[v] = 0;
+    if (w->window->nested && w->inner[v]) {
+        w->inner[v] = 0;
+        w->inner_used--;
     }
 }
 
 static void make(walker *w, pb_node v, uint32_t p)
 {
     const pb_graph *g = w->g;
-    w->resident[v] = w->pending[v] || stays(w, v, p);
+    w->resident[v] = 1;
+    if (w->window->nested)
+        w->made[v] = 1;
+    if (!w->pending[v] && !stays(w, v, p))
+        let_go(w, v);
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
             pb_node part = g->part[k];
             w->resident[part] = w->resident[part] || w->pending[part] || stays(w, part, p);
+            if (!w->resident[part])
+                let_go(w, part);
         }
+}
+
+/* ---- nested windows ---- */
+
+static void give_slot(walker *w, pb_node v)
+{
+    const pb_graph *g = w->g;
+    w->inner_used += !w->inner[v];
+    w->inner[v] = 1;
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
+            w->inner_used += !w->inner[g->part[k]];
+            w->inner[g->part[k]] = 1;
+        }
+}
+
+/* Could it use a slot: read again within reach, but not so soon that it stays anyway? */
+static bool wants_slot(walker *w, pb_node v, uint32_t p)
+{
+    uint32_t next = next_use(w, v, p);
+    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !stays(w, v, p);
+}
+
+/* How far to go before the next snapshot is left, for the least work on `length` steps with s snapshots, the one at
+ * their start included (Griewank and Walther; the longest of the best). */
+static uint64_t binomial_advance(uint64_t length, uint32_t s)
+{
+    int64_t r = 1;
+    while (pbi_beta(s, r) < length)
+        r++;
+    uint64_t most = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return most < length - rest ? most : length - rest;
+}
+
+/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each of
+ * those that want one, one behind the last and one that place p reverses. */
+static void choose_inner(walker *w, uint32_t p)
+{
+    const pb_graph *g = w->g;
+    pb_node root = w->order[p];
+    uint32_t count = 0;
+    w->touched[root] = p + 1;
+    for (uint32_t k = g->in_start[root]; k < g->in_start[root + 1]; k++)
+        w->touched[g->in[k]] = p + 1;
+    for (uint32_t i = 0; i < w->cone_count; i++)
+        if (!(w->cone[i] & PBI_LOAD_EVENT) && wants_slot(w, w->cone[i], p))
+            w->wanted[count++] = w->cone[i];
+    uint64_t length = (uint64_t)count + 2, at = 0;
+    while (w->inner_used < w->window->slots && length > 1) {
+        uint64_t advance = binomial_advance(length, w->window->slots - w->inner_used + 1);
+        at += advance;
+        length -= advance;
+        if (at > count)
+            return;
+        give_slot(w, w->wanted[at - 1]);
+    }
+}
+
+/* The places from the last kept value to the turn are passed over and made when they are read: then they are rebuilt
+ * like any other window, with the slots placed for the way back. Returns the first of them. A kept value right at the
+ * turn is no start of a window. */
+static uint32_t first_passed(const walker *w)
+{
+    uint32_t p = w->turn ? w->turn - 1 : 0;
+    while (p > 0 && !(w->window->kept && w->window->kept[w->order[p - 1]]))
+        p--;
+    return p;
+}
+
+static bool is_passed(const walker *w, uint32_t p, uint32_t first)
+{
+    uint16_t flags = w->g->flags[w->order[p]];
+    return p >= first && p < w->turn && !(flags & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_ONCE | PB_NODE_HAS_PARTS));
 }
 
 /* Computes the cone of place p, dropping what is neither read again in it nor stays. */
@@ -125,17 +277,24 @@ static pb_status run_cone(walker *w, uint32_t p)
     const pb_graph *g = w->g;
     pb_status status = PB_OK;
     uint64_t reads = 0;
-    for (uint32_t i = 0; i < w->cone_count; i++)
+    for (uint32_t i = 0; i < w->cone_count; i++) {
+        if (w->cone[i] & PBI_LOAD_EVENT)
+            continue;
         for (uint32_t k = g->in_start[w->cone[i]]; k < g->in_start[w->cone[i] + 1]; k++)
             w->pending[g->in[k]]++;
+    }
     for (uint32_t i = 0; i < w->cone_count && status == PB_OK; i++) {
-        pb_node v = w->cone[i];
+        pb_node v = w->cone[i] & ~PBI_LOAD_EVENT;
         w->in_cone[v] = 0;
-        status = pbi_sequence_add(w->s, v);
+        status = pbi_sequence_add(w->s, w->cone[i]);
+        if (w->cone[i] & PBI_LOAD_EVENT) {
+            w->resident[v] = 1;
+            continue;
+        }
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++, reads++) {
             pb_node u = g->in[k];
             if (--w->pending[u] == 0 && !stays(w, u, p))
-                w->resident[u] = 0;
+                let_go(w, u);
         }
         make(w, v, p);
     }
@@ -145,14 +304,32 @@ static pb_status run_cone(walker *w, uint32_t p)
 static pb_status walk(walker *w)
 {
     pb_status status = prepare(w);
+    if (status == PB_OK && w->window->nested)
+        status = prepare_nested(w);
+    uint32_t first = status == PB_OK && w->window->nested ? first_passed(w) : 0;
     for (uint32_t p = 0; p < w->count && status == PB_OK; p++) {
+        if (is_passed(w, p, first))
+            continue;
         collect_cone(w, w->order[p]);
         if (w->s->count + w->cone_count > w->window->limit)
             return pbi_fail(w->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", w->window->limit);
+        if (w->window->nested)
+            choose_inner(w, p);
         status = run_cone(w, p);
         if ((p & 0xfff) == 0)
             pbi_progress(w->ctx, "planning", p, w->count);
     }
+    return status;
+}
+
+pb_status pbi_window_turn(pb_context *ctx, const pb_graph *g, uint32_t *turn)
+{
+    walker w = {.ctx = ctx, .g = g};
+    pb_arena_init(&w.scratch, ctx);
+    pb_status status = prepare(&w);
+    if (status == PB_OK)
+        *turn = find_turn(&w);
+    pb_arena_release(&w.scratch);
     return status;
 }
 
