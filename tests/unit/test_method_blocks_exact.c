@@ -1,51 +1,10 @@
 /* test_method_blocks_exact.c -- the cheapest plan of a chain of blocks against exhaustive search, and its limits. */
-#include "support/blocks_case.h"
-#include "support/cases.h"
-
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct fixture {
-    pb_context ctx;
-    pb_arena arena;
-    pbi_blocks_plan plan;
-} fixture;
-
-static void open_fixture(fixture *f)
-{
-    pb_context_init(&f->ctx);
-    pb_arena_init(&f->arena, &f->ctx);
-    memset(&f->plan, 0, sizeof f->plan);
-}
-
-static void close_fixture(fixture *f)
-{
-    pb_arena_release(&f->arena);
-    assert_int_equal(f->ctx.memory_used, 0);
-}
+#include "unit/blocks_bench.h"
 
 static void solve(fixture *f, const pbi_blocks *b, uint64_t memory)
 {
     if (pbi_blocks_exact(&f->ctx, b, memory, UINT64_MAX, &f->arena, &f->plan) != PB_OK)
         fail_msg("%s", f->ctx.error.message);
-}
-
-/* The plan does what it claims. */
-static void check_plan(const fixture *f, const pbi_blocks *b, uint64_t memory)
-{
-    uint64_t peak, work;
-    const char *why;
-    if (!blocks_replay(b, f->plan.action, f->plan.count, &peak, &work, &why))
-        fail_msg("%s", why);
-    assert_true(peak <= memory);
-    assert_int_equal(work, f->plan.work);
 }
 
 static void compare_with_search(uint64_t seed, const blocks_like *like)
@@ -188,13 +147,6 @@ static void work_past_the_range_is_an_error(void **state)
     close_fixture(&f);
 }
 
-static void draw_long(blocks_case *c)
-{
-    pbi_rng rng = {5};
-    blocks_like like = {30, 2, 1000, 1000, 1, 1, false};
-    blocks_draw(&rng, &like, c);
-}
-
 static void the_limit_and_the_ticks_are_kept(void **state)
 {
     blocks_case c;
@@ -208,18 +160,6 @@ static void the_limit_and_the_ticks_are_kept(void **state)
     assert_int_equal(pbi_blocks_exact(&f.ctx, &c.b, memory, UINT64_MAX, &f.arena, &f.plan), PB_ELIMIT);
     assert_false(f.plan.fits);
     close_fixture(&f);
-}
-
-static pb_stop stop_now(void *state)
-{
-    (void)state;
-    return PB_STOP_INTERRUPT;
-}
-
-static void count_progress(void *state, const char *what, uint64_t done, uint64_t total)
-{
-    assert_true(done <= total && what);
-    ++*(unsigned *)state;
 }
 
 static void it_stops_when_asked_and_tells_progress(void **state)
