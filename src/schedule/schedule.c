@@ -48,46 +48,69 @@ void pb_moves_init(pb_moves *moves, pb_arena *arena)
     moves->arena = arena;
 }
 
-static pb_status append(pb_moves *moves, pb_move move)
+/* Room for one more move. Its fields are written one by one where they stay: a move that is put together elsewhere and
+ * copied as a whole waits for its last field at every step. */
+static inline bool has_room(pb_moves *moves)
 {
     void *items = moves->move;
     size_t room = (size_t)moves->room;
-    if (moves->count == moves->room) {
-        if (!pbi_arena_reserve(moves->arena, &items, &room, (size_t)moves->count + 1, sizeof move))
-            return PB_ENOMEM;
-        moves->move = items;
-        moves->room = room;
-    }
-    moves->move[moves->count++] = move;
-    return PB_OK;
+    if (moves->count < moves->room)
+        return true;
+    if (!pbi_arena_reserve(moves->arena, &items, &room, (size_t)moves->count + 1, sizeof *moves->move))
+        return false;
+    moves->move = items;
+    moves->room = room;
+    return true;
+}
+
+static inline void append(pb_moves *moves, pb_op op, pb_node node, uint32_t arg, uint8_t tier, uint8_t flags)
+{
+    pb_move *move = &moves->move[moves->count++];
+    move->node = node;
+    move->arg = arg;
+    move->op = (uint8_t)op;
+    move->tier = tier;
+    move->flags = flags;
+    move->zero = 0;
 }
 
 pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier)
 {
-    return append(moves, (pb_move){.node = node, .arg = PB_NO_NODE, .op = (uint8_t)op, .tier = tier});
+    if (!has_room(moves))
+        return PB_ENOMEM;
+    append(moves, op, node, PB_NO_NODE, tier, 0);
+    return PB_OK;
+}
+
+/* The by-products of a computation; *arg becomes their place. */
+static pb_status add_extra(pb_moves *moves, const pb_node *also, uint32_t also_count, uint32_t *arg)
+{
+    void *extra = moves->extra;
+    if (moves->extra_count + 2 + also_count >= UINT32_MAX)
+        return pbi_fail(moves->arena->ctx, PB_ERANGE, "a schedule names at most 2^32 by-products");
+    if (!pbi_arena_reserve(moves->arena, &extra, &moves->extra_room, moves->extra_count + 2 + also_count,
+                           sizeof *moves->extra))
+        return PB_ENOMEM;
+    moves->extra = extra;
+    moves->extra[moves->extra_count] = *arg;
+    moves->extra[moves->extra_count + 1] = also_count;
+    memcpy(moves->extra + moves->extra_count + 2, also, also_count * sizeof *also);
+    *arg = (uint32_t)moves->extra_count;
+    moves->extra_count += 2 + (size_t)also_count;
+    return PB_OK;
 }
 
 pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, const pb_node *also, uint32_t also_count)
 {
-    pb_move move = {.node = node, .arg = over, .op = PB_COMPUTE};
-    if (over != PB_NO_NODE)
-        move.flags = PB_MOVE_OVER;
-    if (also_count) {
-        void *extra = moves->extra;
-        if (moves->extra_count + 2 + also_count >= UINT32_MAX)
-            return pbi_fail(moves->arena->ctx, PB_ERANGE, "a schedule names at most 2^32 by-products");
-        if (!pbi_arena_reserve(moves->arena, &extra, &moves->extra_room, moves->extra_count + 2 + also_count,
-                               sizeof *moves->extra))
-            return PB_ENOMEM;
-        moves->extra = extra;
-        move.arg = (uint32_t)moves->extra_count;
-        move.flags |= PB_MOVE_ALSO;
-        moves->extra[moves->extra_count] = over;
-        moves->extra[moves->extra_count + 1] = also_count;
-        memcpy(moves->extra + moves->extra_count + 2, also, also_count * sizeof *also);
-        moves->extra_count += 2 + (size_t)also_count;
-    }
-    return append(moves, move);
+    uint32_t arg = over;
+    uint8_t flags = (uint8_t)((over != PB_NO_NODE ? PB_MOVE_OVER : 0) | (also_count ? PB_MOVE_ALSO : 0));
+    pb_status status = also_count ? add_extra(moves, also, also_count, &arg) : PB_OK;
+    if (status != PB_OK)
+        return status;
+    if (!has_room(moves))
+        return PB_ENOMEM;
+    append(moves, PB_COMPUTE, node, arg, 0, flags);
+    return PB_OK;
 }
 
 pb_node pb_moves_over(const pb_moves *moves, pb_step k)
