@@ -14,7 +14,8 @@ typedef struct chance {
     pb_option params[10];
     uint32_t count;
     uint64_t cap;
-    pb_tier tier;
+    pb_tier tiers[2];
+    uint32_t tier_count;
     pb_game_kind kind;
     bool uneven, exact; /* exact: the strategy must prove its answer */
 } chance;
@@ -43,10 +44,17 @@ static void draw(pbi_rng *rng, chance *c)
     c->kind = tiered ? PB_GAME_TIERED : PB_GAME_REMAT;
     c->cap = below(rng, (size * (steps + 4) + 6) * (c->uneven ? 5 : 1));
     bool by_size = below(rng, 3) == 0;
-    c->tier =
-        (pb_tier){below(rng, 6), below(rng, 6), by_size ? below(rng, 3) : 0, by_size ? below(rng, 3) : 0, PB_UNLIMITED};
-    bool inplace = c->params[6].value[0] == 'y', grads_stay = values[1] == 0 || values[1] == size;
-    c->exact = !c->uneven && (!tiered || (!inplace && (grads_stay || (!by_size && values[1] < size))));
+    c->tier_count = !tiered ? 0 : below(rng, 4) ? 1 : 2;
+    for (uint32_t i = 0; i < c->tier_count; i++) {
+        c->tiers[i] = (pb_tier){below(rng, 6), below(rng, 6), by_size ? below(rng, 3) : 0, by_size ? below(rng, 3) : 0,
+                                PB_UNLIMITED};
+        if (below(rng, 2))
+            c->tiers[i].cap = size * below(rng, 4) + below(rng, size);
+    }
+    bool one_tier = c->tier_count == 1 && c->tiers[0].cap >= size;
+    bool alike = !by_size && c->tiers[0].cap == PB_UNLIMITED; /* a move costs the same whatever it moves */
+    bool grads_stay = values[1] == 0 || values[1] == size || (alike && values[1] < size);
+    c->exact = !c->uneven && (!tiered || (one_tier && grads_stay));
 }
 
 typedef struct tally {
@@ -67,10 +75,9 @@ static bool differs(const chance *c, bf_space *space, tally *t)
     if (pb_generate(&ctx, "adjoint-chain", c->params, c->count, &arena, &g) != PB_OK)
         abort();
     pb_game game = {.graph = g, .kind = c->kind, .cap = c->cap, .weights = PB_WEIGHTS_DEFAULT};
-    if (c->kind == PB_GAME_TIERED) {
-        game.tier_count = 1;
-        game.tiers[0] = c->tier;
-    }
+    game.tier_count = c->tier_count;
+    for (uint32_t i = 0; i < c->tier_count; i++)
+        game.tiers[i] = c->tiers[i];
     if (bf_from_game(&game, &problem) && bf_least_makespan(space, &problem, &best)) {
         t->judged++;
         pb_status status = pb_plan(&ctx, &game, &(pb_request){.strategy = "chain", .seed = 1}, &arena, &p);
@@ -87,9 +94,11 @@ static bool differs(const chance *c, bf_space *space, tally *t)
               (exact && best.feasible && outcome != PB_OPTIMAL) ||
               (exact && !best.feasible && outcome != PB_INFEASIBLE);
         if (bad) {
-            printf("%s: %s cap %" PRIu64 " tier %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 ": ", g->name,
-                   pb_game_kind_name(c->kind), c->cap, c->tier.store_cost, c->tier.load_cost, c->tier.store_per_unit,
-                   c->tier.load_per_unit);
+            printf("%s: %s cap %" PRIu64, g->name, pb_game_kind_name(c->kind), c->cap);
+            for (uint32_t i = 0; i < c->tier_count; i++)
+                printf(" tier %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " cap %" PRIu64, c->tiers[i].store_cost,
+                       c->tiers[i].load_cost, c->tiers[i].store_per_unit, c->tiers[i].load_per_unit, c->tiers[i].cap);
+            printf(": ");
             printf("search %s %" PRIu64 ", chain %s %" PRIu64 " %s\n", best.feasible ? "finds" : "fails", best.value,
                    status == PB_OK ? pb_outcome_name(outcome) : ctx.error.message,
                    status == PB_OK && p.certificate ? p.schedule.metrics.makespan : 0,
