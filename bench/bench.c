@@ -16,6 +16,7 @@ static const part parts[] = {
     {"plan", "planning time of each strategy as graphs grow", bench_plan, true},
     {"grid", "strategy x instance x cap: cost, peak, gap, ticks, seconds", bench_grid, true},
     {"adjoint", "streams of adjoint actions: actions a second", bench_adjoint, true},
+    {"chain-equal", "plans of chains of equal steps, beside published figures", bench_chain_equal, true},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };

@@ -23,6 +23,7 @@ void bench_io(const bench *b);
 void bench_plan(const bench *b);
 void bench_grid(const bench *b);
 void bench_adjoint(const bench *b);
+void bench_chain_equal(const bench *b);
 void bench_large(const bench *b);
 
 double now_seconds(void);
