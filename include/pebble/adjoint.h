@@ -66,7 +66,8 @@ const char *pb_storage_name(pb_storage storage);      /* NONE, WORK, RAM, DISK, 
 #define PB_ACTION_TEXT 80
 size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT]);
 
-/* Actions that were made and not yet taken: room for the next ones to come in a loop that has no calls. */
+/* Actions that were made and not yet taken, so that taking one is a few inlined instructions. The taker's action is passed
+ * to no call: a loop that looks at one field copies no other. */
 #define PB_ACTION_BUFFER 64
 typedef struct pb_action_queue {
     uint32_t at, count;
@@ -110,12 +111,13 @@ typedef struct pb_revolve {
 pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_arena *arena, pb_revolve *out);
 /* Up to `room` actions; fewer only at the end. Constant time for each. */
 size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room);
+bool pb_revolve_fill(pb_revolve *stream); /* the library's own: makes the next actions; false at the end */
 /* One action; false at the end. */
 static inline bool pb_revolve_next(pb_revolve *stream, pb_action *action)
 {
     pb_action_queue *q = &stream->queue;
-    if (q->at == q->count)
-        return pb_revolve_next_many(stream, action, 1) == 1;
+    if (q->at == q->count && !pb_revolve_fill(stream))
+        return false;
     *action = q->action[q->at++];
     return true;
 }
@@ -163,12 +165,13 @@ typedef struct pb_multilevel {
 pb_status pb_multilevel_init(pb_context *ctx, const pb_multilevel_spec *spec, pb_arena *arena, pb_multilevel *out);
 /* Up to `room` actions; fewer only at the end. */
 size_t pb_multilevel_next_many(pb_multilevel *stream, pb_action *actions, size_t room);
+bool pb_multilevel_fill(pb_multilevel *stream); /* the library's own: makes the next actions; false at the end */
 /* One action; false at the end. */
 static inline bool pb_multilevel_next(pb_multilevel *stream, pb_action *action)
 {
     pb_action_queue *q = &stream->queue;
-    if (q->at == q->count)
-        return pb_multilevel_next_many(stream, action, 1) == 1;
+    if (q->at == q->count && !pb_multilevel_fill(stream))
+        return false;
     *action = q->action[q->at++];
     return true;
 }
@@ -207,12 +210,13 @@ void pb_online_end(pb_online *stream);
 /* Up to `room` actions of the way back; fewer only at the end, none before pb_online_end. No step is run more than r times
  * without being taped, beside the first time, where r is the least number with steps <= C(snapshots + r, r). */
 size_t pb_online_next_many(pb_online *stream, pb_action *actions, size_t room);
+bool pb_online_fill(pb_online *stream); /* the library's own: makes the next actions; false at the end */
 /* One of them; false at the end. */
 static inline bool pb_online_next(pb_online *stream, pb_action *action)
 {
     pb_action_queue *q = &stream->queue;
-    if (q->at == q->count)
-        return pb_online_next_many(stream, action, 1) == 1;
+    if (q->at == q->count && !pb_online_fill(stream))
+        return false;
     *action = q->action[q->at++];
     return true;
 }

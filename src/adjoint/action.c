@@ -42,11 +42,28 @@ size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT])
     return length < 0 ? 0 : (size_t)length;
 }
 
-size_t pbi_queue_take(pb_action_queue *queue, pb_action *actions, size_t room)
+static size_t take(pb_action_queue *queue, pb_action *actions, size_t room)
 {
     size_t count = queue->count - queue->at;
     count = count < room ? count : room;
     memcpy(actions, queue->action + queue->at, count * sizeof *actions);
     queue->at += (uint32_t)count;
+    return count;
+}
+
+bool pbi_queue_fill(pb_action_queue *queue, pbi_producer produce, void *stream)
+{
+    queue->at = 0;
+    queue->count = (uint32_t)produce(stream, queue->action, PB_ACTION_BUFFER);
+    return queue->count > 0;
+}
+
+size_t pbi_queue_read(pb_action_queue *queue, pbi_producer produce, void *stream, pb_action *actions, size_t room)
+{
+    size_t count = take(queue, actions, room), made = 1;
+    while (room - count >= PB_ACTION_BUFFER && made > 0)
+        count += made = produce(stream, actions + count, room - count);
+    while (count < room && made > 0 && pbi_queue_fill(queue, produce, stream)) /* which always has room enough */
+        count += take(queue, actions + count, room - count);
     return count;
 }

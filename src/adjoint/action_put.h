@@ -49,7 +49,13 @@ static inline pb_action *pbi_put_reverse_last(pb_action *out, uint64_t n, uint64
     return out + 1;
 }
 
-/* Up to `room` actions from the queue. */
-size_t pbi_queue_take(pb_action_queue *queue, pb_action *actions, size_t room);
+/* Makes the next actions of a stream: up to `room`, which is at least PBI_LEAST_ROOM; none only at the end. */
+typedef size_t (*pbi_producer)(void *stream, pb_action *actions, size_t room);
+enum { PBI_LEAST_ROOM = 12 };
+
+/* Fills an empty queue; false at the end. */
+bool pbi_queue_fill(pb_action_queue *queue, pbi_producer produce, void *stream);
+/* Up to `room` actions: what the queue has, then what the stream makes; fewer only at the end. */
+size_t pbi_queue_read(pb_action_queue *queue, pbi_producer produce, void *stream, pb_action *actions, size_t room);
 
 #endif

@@ -105,31 +105,33 @@ static void name_storage(const pb_multilevel *s, pb_action *a)
     }
 }
 
-static uint32_t read_pool(pb_multilevel *s, pb_action *actions, size_t room)
+static size_t read_pool(pb_multilevel *s, pb_action *actions, size_t room)
 {
     size_t count = pb_revolve_next_many(&s->pool, actions, room);
     for (size_t i = 0; i < count && s->levels->pool_levels > 1; i++)
         name_storage(s, &actions[i]);
     if (count < room)
         s->phase = POP;
-    return (uint32_t)count;
-}
-
-size_t pb_multilevel_next_many(pb_multilevel *s, pb_action *actions, size_t room)
-{
-    size_t count = pbi_queue_take(&s->queue, actions, room);
-    while (count < room && s->phase != OVER) {
-        if (s->phase == POOL) {
-            count += read_pool(s, actions + count, room - count);
-            continue;
-        }
-        pb_action *out = s->phase == POP ? pop(s, s->queue.action) : enter(s, s->queue.action);
-        s->queue.at = 0;
-        s->queue.count = (uint32_t)(out - s->queue.action);
-        count += pbi_queue_take(&s->queue, actions + count, room - count);
-    }
     return count;
 }
+
+static size_t produce(void *stream, pb_action *actions, size_t room)
+{
+    pb_multilevel *s = stream;
+    pb_action *out = actions, *end = actions + room;
+    while (end - out >= PBI_LEAST_ROOM && s->phase != OVER)
+        out = s->phase == POOL  ? out + read_pool(s, out, (size_t)(end - out))
+              : s->phase == POP ? pop(s, out)
+                                : enter(s, out);
+    return (size_t)(out - actions);
+}
+
+size_t pb_multilevel_next_many(pb_multilevel *stream, pb_action *actions, size_t room)
+{
+    return pbi_queue_read(&stream->queue, produce, stream, actions, room);
+}
+
+bool pb_multilevel_fill(pb_multilevel *stream) { return pbi_queue_fill(&stream->queue, produce, stream); }
 
 static pb_status take_memory(pb_context *ctx, const pb_multilevel_spec *spec, pb_arena *arena, pb_multilevel *s)
 {

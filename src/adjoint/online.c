@@ -139,22 +139,21 @@ static size_t read_gap(pb_online *s, pb_action *actions, size_t room)
     return count;
 }
 
-size_t pb_online_next_many(pb_online *s, pb_action *actions, size_t room)
+static size_t produce(void *stream, pb_action *actions, size_t room)
 {
-    if (s->phase == STEPPING)
-        return 0;
-    size_t count = pbi_queue_take(&s->queue, actions, room);
-    while (count < room && s->phase != OVER) {
-        if (s->phase == GAP) {
-            count += read_gap(s, actions + count, room - count);
-            continue;
-        }
-        s->queue.at = 0;
-        s->queue.count = (uint32_t)(back(s, s->queue.action) - s->queue.action);
-        count += pbi_queue_take(&s->queue, actions + count, room - count);
-    }
-    return count;
+    pb_online *s = stream;
+    pb_action *out = actions, *end = actions + room;
+    while (end - out >= PBI_LEAST_ROOM && s->phase != OVER && s->phase != STEPPING)
+        out = s->phase == GAP ? out + read_gap(s, out, (size_t)(end - out)) : back(s, out);
+    return (size_t)(out - actions);
 }
+
+size_t pb_online_next_many(pb_online *stream, pb_action *actions, size_t room)
+{
+    return pbi_queue_read(&stream->queue, produce, stream, actions, room);
+}
+
+bool pb_online_fill(pb_online *stream) { return pbi_queue_fill(&stream->queue, produce, stream); }
 
 pb_status pb_online_init(pb_context *ctx, uint32_t snapshots, pb_arena *arena, pb_online *out)
 {

@@ -31,7 +31,7 @@
 enum { ENTER, CLIMB, UNWIND, CLIMB_TWOS, UNWIND_TWOS, RETURNS, POP, ENDING, OVER };
 enum { ODD, FULL, STAR };
 /* The most actions that are made in one go. */
-enum { LEAST_ROOM = 12 };
+enum { LEAST_ROOM = PBI_LEAST_ROOM };
 
 static inline pb_action *keep(pb_action *out, uint64_t n0, uint64_t n1, uint32_t slot)
 {
@@ -262,8 +262,9 @@ static pb_action *pop(pb_revolve *s, pb_action *out, const pb_action *end)
 }
 
 /* At least one action, unless the stream is over; room is at least LEAST_ROOM. */
-static size_t produce(pb_revolve *s, pb_action *actions, size_t room)
+static size_t produce(void *stream, pb_action *actions, size_t room)
 {
+    pb_revolve *s = stream;
     pb_action *out = actions, *end = actions + room;
     while (end - out >= LEAST_ROOM && s->phase != OVER) {
         switch (s->phase) {
@@ -285,16 +286,10 @@ static size_t produce(pb_revolve *s, pb_action *actions, size_t room)
 
 size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room)
 {
-    size_t count = pbi_queue_take(&stream->queue, actions, room);
-    while (room - count >= PB_ACTION_BUFFER && stream->phase != OVER)
-        count += produce(stream, actions + count, room - count);
-    while (count < room && stream->phase != OVER) { /* by way of the queue, which always has room enough */
-        stream->queue.at = 0;
-        stream->queue.count = (uint32_t)produce(stream, stream->queue.action, PB_ACTION_BUFFER);
-        count += pbi_queue_take(&stream->queue, actions + count, room - count);
-    }
-    return count;
+    return pbi_queue_read(&stream->queue, produce, stream, actions, room);
 }
+
+bool pb_revolve_fill(pb_revolve *stream) { return pbi_queue_fill(&stream->queue, produce, stream); }
 
 void pbi_revolve_start(pb_revolve *s, uint64_t start, uint64_t length, uint32_t slots)
 {

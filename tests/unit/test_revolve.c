@@ -142,7 +142,7 @@ static void batches_of_any_length_give_the_same_actions(void **state)
     for (size_t i = 0; i < sizeof instances / sizeof *instances; i++)
         for (size_t room = 1; room <= 200; room += room < 20 ? 1 : 33) {
             fixture one, many;
-            pb_action a, batch[200];
+            pb_action a = {0}, batch[200];
             size_t got;
             start(&one, instances[i][0], instances[i][1]);
             start(&many, instances[i][0], instances[i][1]);
@@ -157,6 +157,28 @@ static void batches_of_any_length_give_the_same_actions(void **state)
             pb_arena_release(&one.arena);
             pb_arena_release(&many.arena);
         }
+}
+
+/* What is left of the queue by single actions goes out first in the next batch. */
+static void single_actions_and_batches_may_alternate(void **state)
+{
+    (void)state;
+    for (size_t room = 0; room <= 200; room += room < 20 ? 1 : 45) {
+        fixture plain, mixed;
+        pb_action a = {0}, b = {0}, batch[200];
+        start(&plain, 5000, 7);
+        start(&mixed, 5000, 7);
+        while (pb_revolve_next(&mixed.stream, &b)) {
+            assert_true(pb_revolve_next(&plain.stream, &a) && same(&a, &b));
+            size_t got = pb_revolve_next_many(&mixed.stream, batch, room);
+            for (size_t k = 0; k < got; k++)
+                assert_true(pb_revolve_next(&plain.stream, &a) && same(&a, &batch[k]));
+        }
+        assert_false(pb_revolve_next(&plain.stream, &a));
+        assert_int_equal(pb_revolve_next_many(&mixed.stream, batch, room), 0);
+        pb_arena_release(&plain.arena);
+        pb_arena_release(&mixed.arena);
+    }
 }
 
 static void a_batch_is_short_only_at_the_end(void **state)
@@ -216,6 +238,7 @@ int main(void)
         cmocka_unit_test(no_steps_and_one_step_have_their_ends),
         cmocka_unit_test(two_steps_read_as_people_expect),
         cmocka_unit_test(batches_of_any_length_give_the_same_actions),
+        cmocka_unit_test(single_actions_and_batches_may_alternate),
         cmocka_unit_test(a_batch_is_short_only_at_the_end),
         cmocka_unit_test(a_quadrillion_steps_begin_well),
         cmocka_unit_test(what_cannot_be_done_is_refused),
