@@ -193,6 +193,7 @@ typedef struct pb_online {
     uint32_t newest;      /* the snapshot of the latest state */
     uint32_t dispensable; /* this many before `climber` may go */
     uint32_t climber;
+    uint64_t level; /* of the state at hand */
     uint8_t phase;
     uint64_t end; /* steps from here on are reversed */
     struct pb_snapshot *snapshot;
@@ -208,7 +209,8 @@ bool pb_online_step(pb_online *stream, pb_action *action);
 /* There are no more steps: the working state is the final state. */
 void pb_online_end(pb_online *stream);
 /* Up to `room` actions of the way back; fewer only at the end, none before pb_online_end. No step is run more than r times
- * without being taped, beside the first time, where r is the least number with steps <= C(snapshots + r, r). */
+ * without being taped, the first time included, where r is the least number with steps + 1 <= C(snapshots + r, r): no
+ * schedule that does not tape the last step at once can do better. */
 size_t pb_online_next_many(pb_online *stream, pb_action *actions, size_t room);
 bool pb_online_fill(pb_online *stream); /* the library's own: makes the next actions; false at the end */
 /* One of them; false at the end. */
