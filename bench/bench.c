@@ -17,6 +17,7 @@ static const part parts[] = {
     {"grid", "strategy x instance x cap: cost, peak, gap, ticks, seconds", bench_grid, true},
     {"adjoint", "streams of adjoint actions: actions a second", bench_adjoint, true},
     {"chain-equal", "plans of chains of equal steps, beside published figures", bench_chain_equal, true},
+    {"chain", "chains of blocks: exactly, and with memory in slots", bench_chain, true},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},
 };
 enum { PART_COUNT = sizeof parts / sizeof *parts };

@@ -24,6 +24,7 @@ void bench_plan(const bench *b);
 void bench_grid(const bench *b);
 void bench_adjoint(const bench *b);
 void bench_chain_equal(const bench *b);
+void bench_chain(const bench *b);
 void bench_large(const bench *b);
 
 double now_seconds(void);

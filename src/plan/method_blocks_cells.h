@@ -10,96 +10,12 @@
  * Columns j are taken a few at a time, and for these all i downwards: the functions of row i are read from near memory.
  */
 #include "base/context.h"
+#include "plan/method_blocks_lanes.h"
 #include "plan/method_blocks_table.h"
 
 #include <string.h>
 
-enum { CHUNK = 16, TILE = 4, PIECE = 64 };
-
-/* Vector code for processors that have it, without asking that all have it. */
-#if defined(__GNUC__) && defined(__x86_64__)
-#define HAS_WIDE_LANES 1
-#define WIDE_LANES __attribute__((target("avx2")))
-#define INLINE inline __attribute__((always_inline))
-#else
-#define HAS_WIDE_LANES 0
-#define INLINE inline
-#endif
-
-static INLINE CELL lower(CELL a, CELL b) { return a < b ? a : b; }
-
-/* ---- loops over arrays: each body is compiled twice ---- */
-
-static INLINE void relax2_body(CELL *restrict best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        best[k] = lower(best[k], (CELL)(a[k] + b[k] + c));
-}
-
-static INLINE void relax1_body(CELL *restrict best, const CELL *a, CELL c, size_t n)
-{
-    for (size_t k = 0; k < n; k++)
-        best[k] = lower(best[k], (CELL)(a[k] + c));
-}
-
-static INLINE bool beats2_body(const CELL *best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    CELL any = 0;
-    for (size_t k = 0; k < n; k++)
-        any |= (CELL)(best[k] ^ lower(best[k], (CELL)(a[k] + b[k] + c)));
-    return any != 0;
-}
-
-static INLINE bool beats1_body(const CELL *best, const CELL *a, CELL c, size_t n)
-{
-    CELL any = 0;
-    for (size_t k = 0; k < n; k++)
-        any |= (CELL)(best[k] ^ lower(best[k], (CELL)(a[k] + c)));
-    return any != 0;
-}
-
-typedef struct lanes {
-    void (*relax2)(CELL *restrict best, const CELL *a, const CELL *b, CELL c, size_t n);
-    void (*relax1)(CELL *restrict best, const CELL *a, CELL c, size_t n);
-    bool (*beats2)(const CELL *best, const CELL *a, const CELL *b, CELL c, size_t n);
-    bool (*beats1)(const CELL *best, const CELL *a, CELL c, size_t n);
-} lanes;
-
-static void relax2(CELL *restrict best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    relax2_body(best, a, b, c, n);
-}
-static void relax1(CELL *restrict best, const CELL *a, CELL c, size_t n) { relax1_body(best, a, c, n); }
-static bool beats2(const CELL *best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    return beats2_body(best, a, b, c, n);
-}
-static bool beats1(const CELL *best, const CELL *a, CELL c, size_t n) { return beats1_body(best, a, c, n); }
-
-#if HAS_WIDE_LANES
-WIDE_LANES static void relax2_wide(CELL *restrict best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    relax2_body(best, a, b, c, n);
-}
-WIDE_LANES static void relax1_wide(CELL *restrict best, const CELL *a, CELL c, size_t n) { relax1_body(best, a, c, n); }
-WIDE_LANES static bool beats2_wide(const CELL *best, const CELL *a, const CELL *b, CELL c, size_t n)
-{
-    return beats2_body(best, a, b, c, n);
-}
-WIDE_LANES static bool beats1_wide(const CELL *best, const CELL *a, CELL c, size_t n)
-{
-    return beats1_body(best, a, c, n);
-}
-#endif
-
-static lanes choose_lanes(void)
-{
-#if HAS_WIDE_LANES
-    if (__builtin_cpu_supports("avx2"))
-        return (lanes){relax2_wide, relax1_wide, beats2_wide, beats1_wide};
-#endif
-    return (lanes){relax2, relax1, beats2, beats1};
-}
+enum { CHUNK = 16, TILE = 4 };
 
 /* ---- functions ---- */
 
@@ -109,13 +25,6 @@ typedef struct chunk {
     uint32_t lo, hi;
     CELL tail;
 } chunk;
-
-/* A function that is read: cell[s] for lo <= s < hi, the tail from hi on. */
-typedef struct view {
-    const CELL *cell;
-    uint32_t lo, hi;
-    CELL tail;
-} view;
 
 typedef struct filler {
     pbi_block_table *t;
@@ -130,12 +39,6 @@ typedef struct filler {
     chunk *column[2][2]; /* [k][right]: parts (m, j) by place of j in the tile and chunk of m, run included */
 } filler;
 
-static void relax_flat(CELL *best, CELL c, uint32_t n)
-{
-    for (uint32_t k = 0; k < n; k++)
-        best[k] = lower(best[k], c);
-}
-
 static view view_of(const pbi_block_cells *f, uint32_t shift)
 {
     /* The cells of lo .. hi - 1, moved up by `shift`; the pointer is only used inside them. */
@@ -145,73 +48,6 @@ static view view_of(const pbi_block_cells *f, uint32_t shift)
 static view chunk_view(const chunk *c, uint32_t shift)
 {
     return (view){c->cell + c->lo, c->lo + shift, c->hi + shift, c->tail};
-}
-
-static const CELL *cell_at(const view *v, uint32_t s) { return v->cell + (s - v->lo); }
-
-static uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/* best = least(best, a + b + c) on [from, to). */
-static void relax_sum(filler *f, const view *a, const view *b, CELL c, uint32_t from, uint32_t to)
-{
-    from = most(from, most(a->lo, b->lo));
-    uint32_t both = least(to, least(a->hi, b->hi)), one = least(to, most(a->hi, b->hi));
-    if (from < both) {
-        f->lanes.relax2(f->best + from, cell_at(a, from), cell_at(b, from), c, both - from);
-        from = both;
-    }
-    if (from < one) {
-        const view *longer = a->hi > b->hi ? a : b, *shorter = a->hi > b->hi ? b : a;
-        f->lanes.relax1(f->best + from, cell_at(longer, from), (CELL)(c + shorter->tail), one - from);
-        from = one;
-    }
-    if (from < to && (CELL)(a->tail + b->tail + c) < f->best[from]) /* best falls: nowhere else if not here */
-        relax_flat(f->best + from, (CELL)(a->tail + b->tail + c), to - from);
-}
-
-static void relax_one(filler *f, const view *a, CELL c, uint32_t from, uint32_t to)
-{
-    from = most(from, a->lo);
-    uint32_t end = least(to, a->hi);
-    if (from < end) {
-        f->lanes.relax1(f->best + from, cell_at(a, from), c, end - from);
-        from = end;
-    }
-    if (from < to)
-        relax_flat(f->best + from, (CELL)(a->tail + c), to - from);
-}
-
-typedef struct span {
-    uint32_t from, to;
-} span;
-
-/* Where a + b + c may be below best, within [from, to): a span of whole pieces. */
-static span beaten(const filler *f, const view *a, const view *b, CELL c, uint32_t from, uint32_t to)
-{
-    span found = {to, from};
-    from = most(from, most(a->lo, b->lo));
-    const view *longer = a->hi > b->hi ? a : b, *shorter = a->hi > b->hi ? b : a;
-    while (from < to) {
-        uint32_t end;
-        bool any;
-        if (from < shorter->hi) {
-            end = least(least(to, shorter->hi), from + PIECE);
-            any = f->lanes.beats2(f->best + from, cell_at(a, from), cell_at(b, from), c, end - from);
-        } else if (from < longer->hi) {
-            end = least(least(to, longer->hi), from + PIECE);
-            any = f->lanes.beats1(f->best + from, cell_at(longer, from), (CELL)(c + shorter->tail), end - from);
-        } else {
-            end = to;
-            any = (CELL)(a->tail + b->tail + c) < f->best[from]; /* best falls: nowhere else if not here */
-        }
-        if (any) {
-            found.from = least(found.from, from);
-            found.to = end;
-        }
-        from = end;
-    }
-    return found;
 }
 
 /* The chunk becomes the least of itself and the function. */
@@ -277,7 +113,7 @@ static void add_ways(filler *f, const place *p)
         if (inner->lo > f->t->slots)
             continue;
         view v = view_of(inner, held);
-        relax_one(f, &v, (CELL)again, need, f->t->slots + 1);
+        relax_one(&f->lanes, f->best, &v, (CELL)again, need, f->t->slots + 1);
     }
 }
 
@@ -297,7 +133,7 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
         if (right->lo > t->slots || left->lo > t->slots)
             continue;
         view a = view_of(right, t->held[p->i]), b = view_of(left, 0);
-        relax_sum(f, &a, &b, (CELL)work, most(need, where.from), where.to);
+        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, most(need, where.from), where.to);
     }
 }
 
@@ -321,7 +157,7 @@ static void add_splits(filler *f, const place *p, unsigned k)
         if (right->lo > right->hi || left->lo > left->hi)
             continue;
         view a = chunk_view(right, t->held[p->i]), b = chunk_view(left, 0);
-        span where = beaten(f, &a, &b, (CELL)work, 0, t->slots + 1);
+        span where = beaten(&f->lanes, f->best, &a, &b, (CELL)work, 0, t->slots + 1);
         if (where.from < where.to)
             try_splits(f, p, k, first, end, where);
     }
@@ -397,7 +233,7 @@ static bool fill_entry(filler *f, place *p)
                 const pbi_block_cells *bare = pbi_block_table_cells(t, p->left, PBI_BARE, p->i, p->j);
                 view v = view_of(bare, 0);
                 if (bare->lo <= t->slots)
-                    relax_one(f, &v, 0, 0, t->slots + 1);
+                    relax_one(&f->lanes, f->best, &v, 0, 0, t->slots + 1);
             }
             if (p->j == p->i + 1) {
                 add_single(f, p);

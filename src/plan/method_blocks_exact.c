@@ -2,11 +2,16 @@
  *
  * The least work of a segment is a step function of its memory, one for each state of its ends. A split adds two such
  * functions, a way moves one; the least of all of them is the segment's. So the table is exact in bytes and as large
- * as the functions have steps.
+ * as the functions have steps. What is stored is the extra work: that beyond running blocks i+1 .. j-1 once.
+ *
+ * The same with memory in slots comes first. It gives a plan, and for every segment the least that the rest of a plan
+ * costs beside it. A step of a function that cannot be part of a cheaper plan is left out; and when nothing is left
+ * of the whole chain's function, the plan from the slots was the cheapest.
  */
 #include "base/context.h"
-#include "plan/method_blocks_parts.h"
-#include "plan/method_steps.h"
+#include "plan/method_blocks_curves.h"
+#include "plan/method_blocks_rest.h"
+#include "plan/method_blocks_slots.h"
 
 #include <inttypes.h>
 
@@ -15,87 +20,121 @@ typedef struct exact {
     const pbi_blocks *b;
     pbi_block_states states;
     uint64_t memory, limit;
-    pbi_steps *table[2][2]; /* [left][right]; [i * (count + 1) + j] */
-    pbi_steps_sum sum;
+    uint64_t *before; /* work of blocks 1 .. k */
+    pbi_block_rests rests;
+    pbi_curve *table[2][2]; /* [left][right]; [i * (count + 1) + j] */
+    pbi_curve_maker *maker;
 } exact;
 
-static pbi_steps *entry(const exact *e, unsigned left, unsigned right, uint32_t i, uint32_t j)
+/* The segment and the states of its ends. */
+typedef struct place {
+    uint32_t i, j;
+    unsigned left, right;
+} place;
+
+static pbi_curve *entry(const exact *e, unsigned left, unsigned right, uint32_t i, uint32_t j)
 {
     left = e->states.lefts == 2 ? left : PBI_FREE;
     right = e->states.rights == 2 ? right : PBI_BARE;
     return &e->table[left][right][(size_t)i * (e->b->count + 1) + j];
 }
 
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+/* What can be done with a candidate: tell it beforehand, or offer it. */
+typedef bool (*use)(pbi_curve_maker *maker, const pbi_candidate *candidate);
 
-static bool add_single(exact *e, uint32_t i, unsigned left, unsigned right)
+static bool expect(pbi_curve_maker *maker, const pbi_candidate *candidate)
 {
-    for (uint32_t n = 0; n < e->b->block[i + 1].way_count; n++) {
-        pbi_block_single one = pbi_block_alone(e->b, i, pbi_block_way_of(e->b, i + 1, n), left, right);
-        pbi_step step = {one.need, one.cost};
-        if (!pbi_steps_add(&e->sum, 0, 0, &(pbi_steps){&step, 1}, 0, NULL))
+    pbi_curve_expect(maker, candidate);
+    return true;
+}
+
+static bool add_single(exact *e, const place *p)
+{
+    for (uint32_t n = 0; n < e->b->block[p->j].way_count; n++) {
+        pbi_block_single one = pbi_block_alone(e->b, p->i, pbi_block_way_of(e->b, p->j, n), p->left, p->right);
+        if (!pbi_curve_offer_step(e->maker, one.need, one.cost))
             return false;
     }
     return true;
 }
 
-static bool add_ways(exact *e, uint32_t i, uint32_t j, unsigned left, unsigned right)
+static bool each_way(exact *e, const place *p, use use_it)
 {
-    for (uint32_t n = 0; n < e->b->block[i + 1].way_count; n++) {
-        const pbi_block_way *w = pbi_block_way_of(e->b, i + 1, n);
-        const pbi_steps *inner = entry(e, w->reads_right ? PBI_KEEP : PBI_FREE, right, i + 1, j);
-        if (!pbi_steps_add(&e->sum, pbi_block_way_need(e->b, i, w, j, left, right), e->b->block[i + 1].cost + w->again,
-                           inner, pbi_block_held(e->b, i, w, left), NULL))
+    for (uint32_t n = 0; n < e->b->block[p->i + 1].way_count; n++) {
+        const pbi_block_way *w = pbi_block_way_of(e->b, p->i + 1, n);
+        pbi_candidate c = {.a = entry(e, w->reads_right ? PBI_KEEP : PBI_FREE, p->right, p->i + 1, p->j),
+                           .held = pbi_block_held(e->b, p->i, w, p->left),
+                           .need = pbi_block_way_need(e->b, p->i, w, p->j, p->left, p->right),
+                           .fixed = w->again};
+        if (!use_it(e->maker, &c))
             return false;
     }
     return true;
 }
 
-static bool add_splits(exact *e, uint32_t i, uint32_t j, unsigned left, unsigned right)
+static bool each_split(exact *e, const place *p, use use_it)
 {
-    uint64_t run = 0, cost = 0, held = e->b->value[i];
-    for (uint32_t m = i + 1; m < j; m++) {
-        run = most(run, pbi_block_run_need(e->b, i, m, j, right));
-        cost += e->b->block[m].cost;
-        if (run > e->memory)
+    pbi_candidate c = {.held = e->b->value[p->i]};
+    for (uint32_t m = p->i + 1; m < p->j; m++) {
+        uint64_t need = pbi_block_run_need(e->b, p->i, m, p->j, p->right);
+        c.need = need > c.need ? need : c.need;
+        c.fixed = e->before[m - 1] - e->before[p->i];
+        if (c.need > e->memory)
             break;
-        for (unsigned k = 0; k < e->states.rights; k++) /* value m is kept for the part before, or not */
-            if (!pbi_steps_add(&e->sum, run, cost, entry(e, k, right, m, j), held, entry(e, left, k, i, m)))
+        for (unsigned k = 0; k < e->states.rights; k++) { /* value m is kept for the part before, or not */
+            c.a = entry(e, k, p->right, m, p->j);
+            c.b = entry(e, p->left, k, p->i, m);
+            if (!use_it(e->maker, &c))
                 return false;
+        }
     }
     return true;
 }
 
-static pb_status fill_entry(exact *e, uint32_t i, uint32_t j, pb_arena *arena)
+static bool each_candidate(exact *e, const place *p, use use_it)
+{
+    pbi_candidate bare = {.a = entry(e, p->left, PBI_BARE, p->i, p->j)}; /* the right value let go */
+    return (p->right == PBI_BARE || use_it(e->maker, &bare)) &&
+           (p->j == p->i + 1 || (each_way(e, p, use_it) && each_split(e, p, use_it)));
+}
+
+static pb_status fill_entry(exact *e, uint32_t i, uint32_t j)
 {
     for (unsigned left = 0; left < e->states.lefts; left++)
         for (unsigned right = 0; right < e->states.rights; right++) {
-            pbi_steps_sum_clear(&e->sum);
-            bool ok = j == i + 1 ? add_single(e, i, left, right)
-                                 : add_ways(e, i, j, left, right) && add_splits(e, i, j, left, right);
-            if (ok && right == PBI_HELD) /* the right value let go */
-                ok = pbi_steps_add(&e->sum, 0, 0, entry(e, left, PBI_BARE, i, j), 0, NULL);
-            if (!ok || !pbi_steps_copy(&e->sum, arena, entry(e, left, right, i, j)))
+            place p = {i, j, left, right};
+            const pbi_block_rest *rest = pbi_block_rest_of(&e->rests, left, right, i, j);
+            if (!rest->cell || rest->from >= rest->to)
+                continue; /* no use */
+            pbi_curve_begin(e->maker, &(pbi_curve_frame){rest->from, rest->to, e->rests.limit + 1, rest->cell});
+            if (!each_candidate(e, &p, expect) || (j == i + 1 && !add_single(e, &p)) ||
+                !each_candidate(e, &p, pbi_curve_offer) || !pbi_curve_end(e->maker, entry(e, left, right, i, j)))
                 return PB_ENOMEM;
         }
     return PB_OK;
 }
 
+static bool set_up(exact *e, pb_arena *arena)
+{
+    const pbi_block_table *t = e->rests.table;
+    size_t row = (size_t)e->b->count + 1;
+    for (unsigned left = 0; left < e->states.lefts; left++)
+        for (unsigned right = 0; right < e->states.rights; right++)
+            if (!(e->table[left][right] = pb_arena_zero(arena, row * row, sizeof(pbi_curve))))
+                return false;
+    return (e->maker = pbi_curve_maker_new(arena, e->memory, t->slot, t->quantum)) != NULL;
+}
+
 static pb_status fill(exact *e, pb_arena *arena)
 {
     uint32_t count = e->b->count;
-    pb_status status = PB_OK;
-    pbi_steps_sum_init(&e->sum, arena, e->memory);
-    for (unsigned left = 0; left < e->states.lefts; left++)
-        for (unsigned right = 0; right < e->states.rights; right++)
-            if (!(e->table[left][right] = pb_arena_zero(arena, (size_t)(count + 1) * (count + 1), sizeof(pbi_steps))))
-                return PB_ENOMEM;
+    pb_status status = set_up(e, arena) ? PB_OK : PB_ENOMEM;
     for (uint32_t length = 1; length <= count && status == PB_OK; length++) {
         for (uint32_t i = 0; i + length <= count && status == PB_OK; i++) {
-            status = fill_entry(e, i, i + length, arena);
+            status = fill_entry(e, i, i + length);
             if (status == PB_OK)
                 status = pbi_tick(e->ctx, length);
-            if (status == PB_OK && e->sum.work > e->limit)
+            if (status == PB_OK && pbi_curve_work(e->maker) > e->limit)
                 status = pbi_fail(e->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " steps of its tables", e->limit);
         }
         pbi_progress(e->ctx, "chain", length, count);
@@ -120,14 +159,14 @@ typedef struct walk {
     size_t depth;
 } walk;
 
-static uint64_t cost_at(const exact *e, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
+static uint64_t extra_at(const exact *e, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
 {
-    return pbi_steps_at(entry(e, left, right, i, j), memory);
+    return pbi_curve_at(entry(e, left, right, i, j), memory);
 }
 
 static bool adds_up(uint64_t wanted, uint64_t fixed, uint64_t a, uint64_t b)
 {
-    return a != PBI_STEPS_NEVER && b != PBI_STEPS_NEVER && fixed + a + b == wanted;
+    return a != UINT64_MAX && b != UINT64_MAX && fixed + a + b <= wanted;
 }
 
 static bool follow_single(walk *w, const task *t, uint64_t wanted, pb_status *status)
@@ -136,7 +175,7 @@ static bool follow_single(walk *w, const task *t, uint64_t wanted, pb_status *st
     for (uint32_t n = 0; n < b->block[t->to].way_count; n++) {
         const pbi_block_way *way = pbi_block_way_of(b, t->to, n);
         pbi_block_single one = pbi_block_alone(b, t->from, way, t->left, t->right);
-        if (one.need > t->memory || one.cost != wanted)
+        if (one.need > t->memory || one.cost > wanted)
             continue;
         if (pbi_block_runs(way, t->right))
             *status = pbi_block_list_way(w->list, t->to, n);
@@ -156,8 +195,7 @@ static bool follow_way(walk *w, const task *t, uint64_t wanted, pb_status *statu
         uint64_t held = pbi_block_held(e->b, i, way, t->left);
         unsigned inner = way->reads_right ? PBI_KEEP : PBI_FREE;
         if (held > t->memory || pbi_block_way_need(e->b, i, way, j, t->left, t->right) > t->memory ||
-            !adds_up(wanted, e->b->block[i + 1].cost + way->again,
-                     cost_at(e, inner, t->right, i + 1, j, t->memory - held), 0))
+            !adds_up(wanted, way->again, extra_at(e, inner, t->right, i + 1, j, t->memory - held), 0))
             continue;
         w->stack[w->depth++] = (task){.from = i, .to = i + 1, .way = (uint16_t)n, .back = true};
         w->stack[w->depth++] =
@@ -172,14 +210,14 @@ static bool follow_split(walk *w, const task *t, uint64_t wanted, pb_status *sta
 {
     const exact *e = w->e;
     uint32_t i = t->from, j = t->to;
-    uint64_t cost = 0, held = e->b->value[i];
+    uint64_t held = e->b->value[i];
     for (uint32_t m = i + 1; m < j && held <= t->memory; m++) {
-        cost += e->b->block[m].cost;
+        uint64_t run = e->before[m - 1] - e->before[i];
         if (pbi_block_run_need(e->b, i, m, j, t->right) > t->memory)
             break;
         for (unsigned k = 0; k < e->states.rights; k++) {
-            if (!adds_up(wanted, cost, cost_at(e, k, t->right, m, j, t->memory - held),
-                         cost_at(e, t->left, k, i, m, t->memory)))
+            if (!adds_up(wanted, run, extra_at(e, k, t->right, m, j, t->memory - held),
+                         extra_at(e, t->left, k, i, m, t->memory)))
                 continue;
             w->stack[w->depth++] =
                 (task){.from = i, .to = m, .memory = t->memory, .left = t->left, .right = (uint8_t)k};
@@ -198,8 +236,8 @@ static pb_status follow_task(walk *w, task t)
     pb_status status = PB_OK;
     if (t.back)
         return pbi_block_list_back(w->list, t.to, t.way);
-    uint64_t wanted = cost_at(e, t.left, t.right, t.from, t.to, t.memory);
-    if (t.right == PBI_HELD && wanted == cost_at(e, t.left, PBI_BARE, t.from, t.to, t.memory))
+    uint64_t wanted = extra_at(e, t.left, t.right, t.from, t.to, t.memory);
+    if (t.right == PBI_HELD && wanted == extra_at(e, t.left, PBI_BARE, t.from, t.to, t.memory))
         t.right = PBI_BARE; /* no dearer with the right value let go */
     bool found = t.to == t.from + 1 ? follow_single(w, &t, wanted, &status)
                                     : follow_way(w, &t, wanted, &status) || follow_split(w, &t, wanted, &status);
@@ -220,6 +258,41 @@ static pb_status follow(const exact *e, pbi_block_list *list, pb_arena *arena)
     return status;
 }
 
+/* As many slots as a table of some hundred megabytes has room for. */
+static uint32_t count_slots(const pbi_blocks *b)
+{
+    enum { CELLS = 1 << 26, MOST = 1000 };
+    pbi_block_states states = pbi_blocks_states(b);
+    uint64_t functions = (uint64_t)b->count * (b->count + 1) / 2 * states.lefts * states.rights;
+    uint64_t slots = CELLS / (functions + 1), some = 8 * (uint64_t)b->count + 8;
+    slots = slots < some ? slots : some;
+    return (uint32_t)(slots < MOST ? slots : MOST);
+}
+
+/* Looks for a plan that is cheaper than the bounds' one; *out is that one, or stays as it is. */
+static pb_status improve(pb_context *ctx, const pbi_block_bounds *s, uint64_t limit, pb_arena *scratch, pb_arena *arena,
+                         pbi_blocks_plan *out)
+{
+    const pbi_blocks *b = s->b;
+    exact e = {.ctx = ctx, .b = b, .states = s->down.states, .memory = s->memory, .limit = limit, .before = s->before};
+    uint64_t once = s->before[b->count - 1];
+    e.rests = (pbi_block_rests){.table = &s->down, .limit = s->down.never - 8};
+    if (out->fits)
+        e.rests.limit = (uint32_t)((out->work - once - 1) / s->down.quantum);
+    pb_status status = pbi_block_rests_fill(&e.rests, scratch);
+    if (status == PB_OK)
+        status = fill(&e, scratch);
+    uint64_t extra = status == PB_OK ? extra_at(&e, PBI_FREE, PBI_BARE, 0, b->count, e.memory) : UINT64_MAX;
+    if (status != PB_OK || extra == UINT64_MAX || (out->fits && once + extra >= out->work))
+        return status;
+    pbi_block_list list = {.b = b, .arena = arena};
+    status = follow(&e, &list, scratch);
+    if (status == PB_OK && list.work != once + extra)
+        status = pbi_fail(ctx, PB_EBUG, "the plan of the blocks does not cost what the table says");
+    *out = (pbi_blocks_plan){true, list.work, list.action, list.count};
+    return status;
+}
+
 pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
                            pbi_blocks_plan *out)
 {
@@ -227,22 +300,13 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     if (status != PB_OK)
         return status;
     /* A need that does not fit 64 bits is UINT64_MAX: never met. */
-    exact e = {.ctx = ctx, .b = b, .states = pbi_blocks_states(b), .memory = memory, .limit = limit};
-    e.memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1;
-    pbi_blocks_plan plan = {0};
+    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1};
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    status = fill(&e, &scratch);
-    uint64_t work = 0;
-    if (status == PB_OK && b->count)
-        work = cost_at(&e, PBI_FREE, PBI_BARE, 0, b->count, e.memory);
-    if (status == PB_OK && work != PBI_STEPS_NEVER) {
-        pbi_block_list list = {.b = b, .arena = arena};
-        status = follow(&e, &list, &scratch);
-        if (status == PB_OK && list.work != work)
-            status = pbi_fail(ctx, PB_EBUG, "the plan of the blocks does not cost what the table says");
-        plan = (pbi_blocks_plan){true, list.work, list.action, list.count};
-    }
+    status = pbi_block_bounds_find(&s, count_slots(b), true, &scratch, arena);
+    pbi_blocks_plan plan = s.plan;
+    if (status == PB_OK && s.least != UINT64_MAX && !(plan.fits && plan.work == s.least))
+        status = improve(ctx, &s, limit, &scratch, arena, &plan);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = plan;

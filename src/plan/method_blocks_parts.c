@@ -18,9 +18,9 @@ pbi_block_states pbi_blocks_states(const pbi_blocks *b)
     return states;
 }
 
-pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
+uint64_t pbi_blocks_most_work(const pbi_blocks *b)
 {
-    uint64_t sum = 0, most = (UINT64_C(1) << 62) / ((uint64_t)b->count + 1);
+    uint64_t sum = 0, most;
     for (uint32_t k = 1; k <= b->count; k++) {
         uint64_t again = 0;
         for (uint32_t n = 0; n < b->block[k].way_count; n++)
@@ -29,7 +29,14 @@ pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
         sum = pbi_add_saturated(sum, pbi_add_saturated(b->block[k].cost, again));
     }
     /* Every part that runs a block again is inside another, so no block runs more often than there are blocks. */
-    return sum < most ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of the blocks passes 62 bits");
+    return pbi_mul(sum, (uint64_t)b->count + 1, &most) ? most : UINT64_MAX;
+}
+
+pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
+{
+    if (pbi_blocks_most_work(b) >> 62)
+        return pbi_fail(ctx, PB_ERANGE, "the work of the blocks passes 62 bits");
+    return PB_OK;
 }
 
 pbi_block_single pbi_block_alone(const pbi_blocks *b, uint32_t i, const pbi_block_way *w, unsigned left, unsigned right)

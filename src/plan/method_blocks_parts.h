@@ -19,6 +19,8 @@ typedef struct pbi_block_states {
 } pbi_block_states;
 pbi_block_states pbi_blocks_states(const pbi_blocks *b);
 
+/* No plan has more work; UINT64_MAX when that could pass 64 bits. */
+uint64_t pbi_blocks_most_work(const pbi_blocks *b);
 /* PB_ERANGE when the work of some plan could pass 62 bits. */
 pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b);
 

@@ -6,22 +6,14 @@
  * table the one that looks cheapest is taken; the second table's view of them is closer to the truth where sizes
  * are few slots, so both views and their mean are tried, and the cheapest plan counts.
  */
+#include "plan/method_blocks_slots.h"
 #include "base/arena.h"
 #include "base/context.h"
-#include "plan/method_blocks_table.h"
 
 #include <string.h>
 
 /* Cells of 32 bits are used up to this many splits times slots, so that small tables are exact in work. */
 #define WIDE_WORK 4e9
-
-typedef struct slots {
-    pb_context *ctx;
-    const pbi_blocks *b;
-    uint64_t memory;
-    uint64_t *before; /* exact work of blocks 1 .. k */
-    pbi_block_table up, down;
-} slots;
 
 typedef enum view { SEE_UP, SEE_BOTH, SEE_DOWN, VIEWS } view;
 
@@ -61,7 +53,7 @@ static uint64_t choose_slot(const pbi_blocks *b, uint64_t memory, uint32_t count
 
 /* ---- tables ---- */
 
-static pb_status fill(slots *s, pbi_block_table *t, bool up, uint64_t quantum, bool wide, pb_arena *arena)
+static pb_status fill(pbi_block_bounds *s, pbi_block_table *t, bool up, uint64_t quantum, bool wide, pb_arena *arena)
 {
     t->ctx = s->ctx;
     t->b = s->b;
@@ -77,7 +69,7 @@ static uint32_t root(const pbi_block_table *t)
 }
 
 /* Does anything fit at all? With all work at 0 the table is only about that, and quick. */
-static pb_status can_fit(slots *s, bool up, bool *out)
+static pb_status can_fit(pbi_block_bounds *s, bool up, bool *out)
 {
     pbi_block_table t = {.slot = s->up.slot, .slots = s->up.slots};
     pb_arena scratch;
@@ -90,25 +82,21 @@ static pb_status can_fit(slots *s, bool up, bool *out)
 }
 
 /* Fills the tables, with quanta as small as the extra work at the root allows. `fits`: see can_fit. */
-static pb_status fill_tables(slots *s, const bool fits[2], pb_arena *arena)
+static pb_status fill_tables(pbi_block_bounds *s, bool wide, const bool fits[2], pb_arena *arena)
 {
-    uint64_t work = s->before[s->b->count] + 1;
-    double n = (double)s->b->count;
-    bool wide = n * n * n / 6 * (double)s->up.slots < WIDE_WORK;
-    pb_status status = PB_OK;
-    for (uint64_t most = wide ? work * s->b->count : work; status == PB_OK; most *= 4) {
-        uint64_t quantum = most / (pbi_block_table_never(wide) - 1) + 1;
+    uint64_t all = pbi_blocks_most_work(s->b), most = wide ? all : s->before[s->b->count];
+    for (;; most = most < all / 4 ? 4 * most + 1 : all) {
+        uint64_t quantum = 1;
+        while (most / quantum >= pbi_block_table_never(wide) - 8)
+            quantum *= 2;
         pbi_mark mark = pbi_arena_mark(arena);
-        if (fits[true])
-            status = fill(s, &s->up, true, quantum, wide, arena);
-        if (status == PB_OK && (!fits[true] || root(&s->up) < s->up.never || most / s->b->count >= work)) {
-            if (fits[false])
-                status = fill(s, &s->down, false, quantum, wide, arena);
-            break;
-        }
+        pb_status status = fits[true] ? fill(s, &s->up, true, quantum, wide, arena) : PB_OK;
+        if (status == PB_OK && (!fits[true] || root(&s->up) < s->up.never || most >= all))
+            return fits[false] ? fill(s, &s->down, false, quantum, wide, arena) : PB_OK;
+        if (status != PB_OK)
+            return status;
         pbi_arena_rewind(arena, mark);
     }
-    return status;
 }
 
 /* ---- the plan ---- */
@@ -129,7 +117,7 @@ typedef struct choice {
 } choice;
 
 typedef struct walk {
-    const slots *s;
+    const pbi_block_bounds *s;
     pbi_block_list *list;
     view view;
     task *stack;
@@ -139,7 +127,7 @@ typedef struct walk {
 /* The extra work of a segment as it looks; UINT64_MAX when it is not sure to fit. */
 static uint64_t looks(const walk *w, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
 {
-    const slots *s = w->s;
+    const pbi_block_bounds *s = w->s;
     uint64_t whole = memory / s->up.slot;
     uint32_t count = whole < s->up.slots ? (uint32_t)whole : s->up.slots;
     uint32_t up = pbi_block_table_at(&s->up, left, right, i, j, count);
@@ -174,7 +162,7 @@ static void consider_ways(const walk *w, const task *t, choice *best)
 
 static void consider_splits(const walk *w, const task *t, choice *best)
 {
-    const slots *s = w->s;
+    const pbi_block_bounds *s = w->s;
     uint32_t i = t->from, j = t->to;
     if (s->b->value[i] > t->memory)
         return;
@@ -251,7 +239,7 @@ static pb_status do_task(walk *w, task t)
     return pbi_block_list_way(w->list, t.from + 1, best.way);
 }
 
-static pb_status follow(const slots *s, view v, pbi_block_list *list)
+static pb_status follow(const pbi_block_bounds *s, view v, pbi_block_list *list)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, s->ctx);
@@ -269,7 +257,7 @@ static pb_status follow(const slots *s, view v, pbi_block_list *list)
 }
 
 /* The cheapest of the plans by all views. */
-static pb_status read_plan(const slots *s, pb_arena *arena, pbi_blocks_plan *plan)
+static pb_status read_plan(const pbi_block_bounds *s, pb_arena *arena, pbi_blocks_plan *plan)
 {
     pb_status status = PB_OK;
     for (view v = 0; v < VIEWS && status == PB_OK; v++) {
@@ -281,7 +269,7 @@ static pb_status read_plan(const slots *s, pb_arena *arena, pbi_blocks_plan *pla
     return status;
 }
 
-static pb_status solve(slots *s, pb_arena *scratch, pb_arena *arena, pbi_blocks_plan *plan, uint64_t *least)
+static pb_status solve(pbi_block_bounds *s, bool wide, pb_arena *scratch, pb_arena *arena)
 {
     const pbi_blocks *b = s->b;
     bool fits[2] = {false, false}; /* rounded down, rounded up */
@@ -295,32 +283,37 @@ static pb_status solve(slots *s, pb_arena *scratch, pb_arena *arena, pbi_blocks_
     if (status == PB_OK && fits[false])
         status = can_fit(s, true, &fits[true]);
     if (status == PB_OK && fits[false])
-        status = fill_tables(s, fits, scratch);
+        status = fill_tables(s, wide, fits, scratch);
     if (status == PB_OK)
-        *least = fits[false] ? s->before[b->count - 1] + root(&s->down) * s->down.quantum : UINT64_MAX;
-    return status == PB_OK && fits[true] ? read_plan(s, arena, plan) : status;
+        s->least = fits[false] ? s->before[b->count - 1] + root(&s->down) * s->down.quantum : UINT64_MAX;
+    return status == PB_OK && fits[true] ? read_plan(s, arena, &s->plan) : status;
 }
 
-pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t count, pb_arena *arena,
+pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, pb_arena *scratch, pb_arena *arena)
+{
+    s->up.slot = s->down.slot = choose_slot(s->b, s->memory, slots ? slots : 1);
+    s->up.slots = s->down.slots = (uint32_t)(s->memory / s->up.slot);
+    s->plan = (pbi_blocks_plan){.fits = !s->b->count};
+    s->least = 0;
+    return s->b->count ? solve(s, wide, scratch, arena) : PB_OK;
+}
+
+pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *least)
 {
     pb_status status = pbi_blocks_check(ctx, b);
     if (status != PB_OK)
         return status;
-    memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1; /* a need that does not fit 64 bits is never met */
-    slots s = {.ctx = ctx, .b = b, .memory = memory};
-    pbi_blocks_plan plan = {.fits = !b->count};
-    uint64_t bound = 0;
+    /* A need that does not fit 64 bits is never met. */
+    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1};
+    double n = (double)b->count;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    s.up.slot = s.down.slot = choose_slot(b, memory, count ? count : 1);
-    s.up.slots = s.down.slots = (uint32_t)(memory / s.up.slot);
-    if (b->count)
-        status = solve(&s, &scratch, arena, &plan, &bound);
+    status = pbi_block_bounds_find(&s, slots, n * n * n / 6 * (double)slots < WIDE_WORK, &scratch, arena);
     pb_arena_release(&scratch);
     if (status == PB_OK) {
-        *out = plan;
-        *least = bound;
+        *out = s.plan;
+        *least = s.least;
     }
     return status;
 }
