@@ -115,10 +115,38 @@ static bool failed_row(table *t, const contest *c, const pb_planned *p)
     return table_row(t, cells, "2");
 }
 
+/* Does row i stand above row k? Games one after the other, in each the cheapest first and refusals last. */
+static bool stands_above(const contest *c, uint32_t i, uint32_t k)
+{
+    const pb_planned *a = &c->result.rows[i], *b = &c->result.rows[k];
+    const pb_metrics *x = &a->schedule.metrics, *y = &b->schedule.metrics;
+    if (a->schedule.game != b->schedule.game)
+        return a->schedule.game < b->schedule.game;
+    if (!a->certificate || !b->certificate)
+        return a->certificate && !b->certificate;
+    int order = pb_u128_compare(x->cost, y->cost);
+    return order ? order < 0 : i == c->result.winner && k != c->result.winner;
+}
+
+/* The rows in the order they are shown, or NULL. */
+static uint32_t *rank_rows(app *a, const contest *c)
+{
+    uint32_t *rank = pb_arena_alloc(&a->arena, c->result.row_count + 1, sizeof *rank);
+    for (uint32_t i = 0; rank && i < c->result.row_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && stands_above(c, i, rank[at - 1]); at--)
+            rank[at] = rank[at - 1];
+        rank[at] = i;
+    }
+    return rank;
+}
+
+static const char idle_prefix[] = "does not apply: ";
+
 static bool does_not_apply(const pb_planned *p)
 {
     const char *reason = p->schedule.reason;
-    return !p->certificate && reason && strncmp(reason, "does not apply: ", 16) == 0;
+    return !p->certificate && reason && strncmp(reason, idle_prefix, sizeof idle_prefix - 1) == 0;
 }
 
 static bool any_applies(const contest *c)
@@ -140,14 +168,44 @@ static void print_idle(const app *a, const contest *c)
             told = does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0;
         if (told)
             continue;
-        int used = snprintf(text, sizeof text, "%.400s:", rows[i].schedule.reason);
-        for (uint32_t k = i; k < c->result.row_count && used < (int)sizeof text - 1; k++)
+        const char *why = rows[i].schedule.reason + sizeof idle_prefix - 1;
+        int used = 0, names = 0;
+        for (uint32_t k = i; k < c->result.row_count && used < 300; k++)
             if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0)
-                used += snprintf(text + used, sizeof text - (size_t)used, "%s %.40s", k > i ? "," : "",
+                used += snprintf(text + used, sizeof text - (size_t)used, "%s%.40s", names++ ? ", " : "",
                                  rows[k].schedule.strategy);
+        snprintf(text + used, sizeof text - (size_t)used, " %s not apply: %.380s", names > 1 ? "do" : "does", why);
         putchar('\n');
         print_wrapped(stdout, text, 0, 2, a->width);
     }
+}
+
+/* What the gap is a gap to: the proved bound of the game, and whether a plan reaches it. */
+static void print_gap(const app *a, const contest *c, pb_game_kind kind)
+{
+    const char *unit = c->base.graph->cost_unit;
+    char bound[FIGURE_ROOM], best[FIGURE_ROOM], text[3 * FIGURE_ROOM + 160];
+    uint64_t lower_bound = 0, least = UINT64_MAX;
+    for (uint32_t i = 0; i < c->result.row_count; i++) {
+        const pb_schedule *s = &c->result.rows[i].schedule;
+        if (s->game != kind || !c->result.rows[i].certificate || s->metrics.gap < 0)
+            continue;
+        lower_bound = s->lower_bound; /* rows of one game share theirs */
+        least = s->metrics.makespan < least ? s->metrics.makespan : least;
+    }
+    if (least == UINT64_MAX)
+        return;
+    amount_text(lower_bound, unit, bound);
+    amount_text(least, unit, best);
+    int used =
+        snprintf(text, sizeof text, "gap: %s above %s, ", kind == PB_GAME_TIERED ? "work and io" : "work", bound);
+    if (least == lower_bound)
+        snprintf(text + used, sizeof text - (size_t)used, "the least possible in the %s game", pb_game_kind_name(kind));
+    else
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "a proved lower bound in the %s game; the least possible is at most %s", pb_game_kind_name(kind),
+                 best);
+    print_wrapped(stdout, text, 0, 2, a->width);
 }
 
 static void print_winner(const app *a, const contest *c)
@@ -156,8 +214,8 @@ static void print_winner(const app *a, const contest *c)
     char name[FIGURE_ROOM], trade[512], text[768];
     strategy_text(&w->schedule, name);
     trade_text(&w->schedule, c->written_peak, trade, sizeof trade);
-    snprintf(text, sizeof text, "winner: %s in the %s game: %s", name, pb_game_kind_name(w->schedule.game), trade);
-    putchar('\n');
+    snprintf(text, sizeof text, "winner: %s in the %s game%s: %s", name, pb_game_kind_name(w->schedule.game),
+             w->schedule.outcome == PB_OPTIMAL ? ", optimal" : "", trade);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
@@ -207,14 +265,17 @@ static pb_status print_text(app *a, contest *c)
     t.color = a->color;
     t.width = a->width;
     t.fit = a->terminal;
-    for (uint32_t i = 0; i < c->result.row_count; i++) {
-        const pb_planned *p = &c->result.rows[i];
+    uint32_t *rank = rank_rows(a, c);
+    for (uint32_t i = 0; rank && i < c->result.row_count; i++) {
+        const pb_planned *p = &c->result.rows[rank[i]];
         if (folds && does_not_apply(p))
             continue;
-        bool ok = p->certificate ? found_row(a, &t, c, p, i == c->result.winner) : failed_row(&t, c, p);
+        bool ok = p->certificate ? found_row(a, &t, c, p, rank[i] == c->result.winner) : failed_row(&t, c, p);
         if (!ok)
             return PB_ENOMEM;
     }
+    if (!rank)
+        return PB_ENOMEM;
     print_head(c);
     table_print(&t, stdout);
     if (folds)
@@ -223,6 +284,9 @@ static pb_status print_text(app *a, contest *c)
         puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
         return PB_OK;
     }
+    putchar('\n');
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+        print_gap(a, c, (pb_game_kind)kind);
     print_winner(a, c);
     return wants_plot(a) ? print_plots(a, c) : PB_OK;
 }

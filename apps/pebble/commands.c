@@ -30,9 +30,12 @@ const command commands[] = {
      "pebble compare GRAPH --cap SIZE [options]",
      "pebble compare g.json --cap 60%\tall strategies in their games\n"
      "pebble compare g.json --cap 60% --game remat\tone game only\n"
-     "pebble compare g.json --cap 60% --strategy last-use,every-k\tthese two\n"
+     "pebble compare g.json --cap 60% --strategy every-k:k=10,chain\tthese two\n"
+     "pebble compare g.json --cap 60% --strategy all,every-k:k=10\tall, and one more\n"
      "pebble compare g.json --cap 60% --weights 1,0,5\tmemory and work both count\n",
-     "Without --game the remat and the reversible game are played, and the tiered one when a slow memory is priced.",
+     "Without --game the remat and the reversible game are played, and the tiered one when a slow memory is priced. "
+     "The "
+     "best come first; the gap tells how far a plan is above the least that is proved for its game.",
      "345I", cmd_compare},
     {"verify", ON_VERIFY, "replay a schedule and name the first broken rule", "pebble verify GRAPH SCHEDULE [options]",
      "pebble verify g.json plan.json\tis it legal, are its figures right?\n"

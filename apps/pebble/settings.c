@@ -132,7 +132,8 @@ static bool check_strategies(app *a, const char *text)
         size_t length = strcspn(text, ",");
         const char *colon = memchr(text, ':', length), *equals = memchr(text, '=', length);
         bool setting = has_settings && equals && !colon;
-        if (!setting && !check_strategy(a, text))
+        bool all = length == 3 && memcmp(text, "all", 3) == 0;
+        if (!setting && !all && !check_strategy(a, text))
             return false;
         has_settings = setting || colon;
         text += length;

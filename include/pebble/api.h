@@ -56,7 +56,7 @@ typedef struct pb_comparison {
 } pb_comparison;
 
 /* Every strategy in every game of `games` (bits) that applies to it. The cap, weights and tiers are `base`'s.
- * `only`: "a,b:k=3,c", or NULL for all but portfolios. The request's strategy is not looked at. */
+ * `only`: "a,b:k=3,c", where "all" stands for all but portfolios; NULL: "all". The request's strategy is not looked at. */
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out);
 

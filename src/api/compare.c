@@ -48,34 +48,45 @@ static const char *spec_end(const char *text)
     }
 }
 
-static pb_status compare_named(comparer *c, unsigned games, const char *only)
+/* Every row but portfolios that plays the game. */
+static pb_status add_all(comparer *c, pb_game_kind kind)
+{
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    pb_status status = PB_OK;
+    for (uint32_t i = 0; i < count && status == PB_OK; i++)
+        if ((rows[i].games & (unsigned)kind) && rows[i].strength != PB_PORTFOLIO)
+            status = add_row(c, kind, &(pbi_spec){.row = &rows[i]});
+    return status;
+}
+
+static pb_status compare_list(comparer *c, unsigned games, const char *list)
 {
     pb_status status = PB_OK;
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
-        for (const char *at = only; (games & kind) && *at && status == PB_OK;) {
+        for (const char *at = list; (games & kind) && *at && status == PB_OK;) {
             const char *end = spec_end(at);
             pbi_spec spec;
-            status = pbi_spec_parse(c->job.ctx, at, (size_t)(end - at), c->result, &spec);
-            if (status == PB_OK && (spec.row->games & kind))
-                status = add_row(c, (pb_game_kind)kind, &spec);
+            if (end - at == 3 && memcmp(at, "all", 3) == 0) {
+                status = add_all(c, (pb_game_kind)kind);
+            } else {
+                status = pbi_spec_parse(c->job.ctx, at, (size_t)(end - at), c->result, &spec);
+                if (status == PB_OK && (spec.row->games & kind))
+                    status = add_row(c, (pb_game_kind)kind, &spec);
+            }
             at = *end ? end + 1 : end;
         }
     return status;
 }
 
-static pb_status compare_all(comparer *c, unsigned games)
+static uint32_t count_all(unsigned games)
 {
-    uint32_t count;
+    uint32_t count, total = 0;
     const pb_strategy *rows = pb_strategies(&count);
-    pb_status status = PB_OK;
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
         for (uint32_t i = 0; i < count; i++)
-            c->total += (games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
-    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
-        for (uint32_t i = 0; i < count && status == PB_OK; i++)
-            if ((games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO)
-                status = add_row(c, (pb_game_kind)kind, &(pbi_spec){.row = &rows[i]});
-    return status;
+            total += (games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+    return total;
 }
 
 /* A bound that one row has proved holds for every row of the same game. */
@@ -99,11 +110,11 @@ static void share_bounds(comparer *c)
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out)
 {
-    comparer c = {.base = base, .result = result};
+    comparer c = {.base = base, .result = result, .total = only ? 0 : count_all(games)};
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
     if (status == PB_OK)
-        status = only ? compare_named(&c, games, only) : compare_all(&c, games);
+        status = compare_list(&c, games, only ? only : "all");
     bool interrupted = status == PB_ECANCELLED;
     if (status != PB_OK && !interrupted)
         return status;

@@ -73,6 +73,23 @@ static void the_cheapest_under_the_weights_wins(void **state)
     bench_close(&b);
 }
 
+static void all_stands_for_every_row(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    small_adjoint(&s, 9);
+    bench_open(&b, &s);
+    uint32_t all = compare(&b, PB_GAME_REMAT | PB_GAME_TIERED, NULL).row_count;
+    assert_true(all > 10);
+    assert_int_equal(compare(&b, PB_GAME_REMAT | PB_GAME_TIERED, "all").row_count, all);
+    pb_comparison c = compare(&b, PB_GAME_REMAT, "every-k:k=3,all");
+    assert_int_equal(c.row_count, 1 + all / 2); /* the two games have the same rows */
+    assert_string_equal(c.rows[0].schedule.options[0].value, "3");
+    assert_string_equal(c.rows[1].schedule.strategy, "cache-all");
+    bench_close(&b);
+}
+
 static void ties_go_to_work_then_peak_then_moves_then_the_first(void **state)
 {
     (void)state;
@@ -238,6 +255,7 @@ int main(void)
         cmocka_unit_test(every_strategy_plays_every_game_it_knows),
         cmocka_unit_test(a_list_is_kept_to_in_its_order),
         cmocka_unit_test(the_cheapest_under_the_weights_wins),
+        cmocka_unit_test(all_stands_for_every_row),
         cmocka_unit_test(ties_go_to_work_then_peak_then_moves_then_the_first),
         cmocka_unit_test(nothing_that_fits_has_no_winner),
         cmocka_unit_test(faults_of_the_list_are_errors),
