@@ -24,25 +24,26 @@
 
 /* One way to have what the backward part of a block reads. */
 typedef struct pbi_block_way {
-    uint64_t kept;     /* memory held from the forward part to the backward part, beside values b-1 and b */
-    uint64_t forward;  /* most memory during the forward part, beside value b-1: with value b and what is kept */
-    uint64_t backward; /* most memory during the backward part, beside value b-1 (whether that is read or not): with both
-                        * gradients, what was kept, and value b if it is read */
-    uint64_t again;    /* work of the backward part beyond its needed work */
+    uint64_t kept;    /* memory held from the forward part to the backward part, beside values b-1 and b */
+    uint64_t forward; /* most memory during the forward part, beside value b-1: with value b and what is kept */
+    /* Most memory during the backward part, beside value b-1, be that read or not: with both gradients, what was kept,
+     * and value b if it is read. */
+    uint64_t backward;
+    uint64_t again;               /* work of the backward part beyond its needed work */
     bool reads_left, reads_right; /* the backward part reads value b-1, value b */
     bool reads_run;               /* it reads something else of the forward part: that has to be run in this way */
 } pbi_block_way;
 
 typedef struct pbi_block {
-    uint64_t cost;    /* of the forward part */
-    uint64_t beside;  /* most memory during the plain forward part, beside value b-1, which stays */
-    uint64_t through; /* the same when value b-1 goes as soon as it can, that value included */
+    uint64_t cost;           /* of the forward part */
+    uint64_t beside;         /* most memory during the plain forward part, beside value b-1, which stays */
+    uint64_t through;        /* the same when value b-1 goes as soon as it can, that value included */
     uint32_t way, way_count; /* its ways are blocks->way[way ..]; at least one */
 } pbi_block;
 
 typedef struct pbi_blocks {
     uint32_t count;
-    const pbi_block *block;   /* [1 .. count]; [0] is unused */
+    const pbi_block *block; /* [1 .. count]; [0] is unused */
     const pbi_block_way *way;
     const uint64_t *value;    /* sizes of value 0 .. count */
     const uint64_t *gradient; /* sizes of gradient 0 .. count; 0 at `count` when the last block reads none */
@@ -52,7 +53,7 @@ typedef enum pbi_block_do { PBI_BLOCK_RUN, PBI_BLOCK_WAY, PBI_BLOCK_BACK } pbi_b
 
 typedef struct pbi_block_action {
     uint32_t block;
-    uint16_t way; /* of PBI_BLOCK_WAY and PBI_BLOCK_BACK: counted from the block's first */
+    uint16_t way;  /* of PBI_BLOCK_WAY and PBI_BLOCK_BACK: counted from the block's first */
     uint16_t what; /* pbi_block_do */
 } pbi_block_action;
 

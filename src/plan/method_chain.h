@@ -30,8 +30,4 @@ bool pbi_chain_equal(const pb_graph *g, pbi_chain *c);
 pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_chain *c, uint64_t limit,
                                pbi_plan *plan);
 
-/* Plans a chain of any costs, sizes and workspaces for the remat rules: the least work among plans that reverse it part
- * by part. `limit` bounds the steps of functions that are walked over. */
-pb_status pbi_chain_uneven(pb_context *ctx, const pb_game *game, const pbi_chain *c, uint64_t limit, pbi_plan *plan);
-
 #endif
