@@ -34,8 +34,8 @@ typedef struct adjoint {
     pbi_emit e;
     pbi_profile profile;
     uint64_t steps, states; /* states: x_0 and those that steps make */
-    uint64_t step_cost, step_size, grad_cost, grad_size;
-    bool reads_output, inplace;
+    uint64_t step_cost, step_size, grad_cost, grad_size, saved_size;
+    bool reads_output, reads_saved, inplace;
 } adjoint;
 
 static void emit_states(adjoint *a)
@@ -60,6 +60,19 @@ static void emit_states(adjoint *a)
     }
 }
 
+/* What step i saves for its gradient is node states + i. */
+static void emit_saved(adjoint *a)
+{
+    for (uint64_t i = 0; i < a->steps && a->e.status == PB_OK; i++) {
+        pbi_label name;
+        pbi_label_set(&name, "s_");
+        pbi_label_number(&name, i);
+        pb_node_spec spec = {.name = name.text, .name_length = name.length};
+        spec.size = pbi_profile_size(&a->profile, PBI_SAVED, a->saved_size, i);
+        pbi_emit_part(&a->e, &spec, (pb_node)i + 1);
+    }
+}
+
 static void emit_gradients(adjoint *a)
 {
     for (uint64_t i = a->steps; i-- > 0 && a->e.status == PB_OK;) {
@@ -69,12 +82,14 @@ static void emit_gradients(adjoint *a)
         pb_node_spec spec = {.name = name.text, .name_length = name.length};
         spec.cost = pbi_profile_cost(&a->profile, PBI_GRADIENTS, a->grad_cost, i);
         spec.size = pbi_profile_size(&a->profile, PBI_GRADIENTS, a->grad_size, i);
-        if (!a->reads_output) /* it runs its own step again */
+        if (!a->reads_output && !a->reads_saved) /* it runs its own step again */
             spec.cost += pbi_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i);
         pb_node v = pbi_emit_step(&a->e, &spec);
         pbi_emit_edge(&a->e, (pb_node)i, v);
         if (a->reads_output)
             pbi_emit_edge(&a->e, (pb_node)i + 1, v);
+        if (a->reads_saved)
+            pbi_emit_edge(&a->e, (pb_node)(a->states + i), v);
         if (i + 1 < a->steps) {
             pbi_emit_edge(&a->e, v - 1, v);
             if (a->inplace)
@@ -92,16 +107,20 @@ pb_status pbi_generate_adjoint_chain(pb_context *ctx, const pbi_params *params, 
                  .step_size = pbi_param_integer(params, "step-size"),
                  .grad_cost = pbi_param_integer(params, "grad-cost"),
                  .grad_size = pbi_param_integer(params, "grad-size"),
+                 .saved_size = pbi_param_integer(params, "saved-size"),
                  .reads_output = pbi_param_is(params, "form", "inputs-outputs"),
+                 .reads_saved = pbi_param_is(params, "form", "saved"),
                  .inplace = pbi_param_is(params, "inplace", "yes")};
     /* Where gradients read inputs alone nobody reads the last state, so it is not made. */
-    a.states = a.reads_output ? a.steps + 1 : a.steps;
+    a.states = a.reads_output || a.reads_saved ? a.steps + 1 : a.steps;
     pbi_emit_init(&a.e, ctx, params, builder);
-    if (pbi_emit_budget(&a.e, a.states + a.steps, 4 * a.steps) != PB_OK)
+    if (pbi_emit_budget(&a.e, a.states + a.steps + (a.reads_saved ? a.steps : 0), 4 * a.steps) != PB_OK)
         return a.e.status;
     a.profile = pbi_profile_read(params, a.steps + 1);
     pbi_emit_units(&a.e, "step", "pebble");
     emit_states(&a);
+    if (a.reads_saved)
+        emit_saved(&a);
     emit_gradients(&a);
     return a.e.status;
 }

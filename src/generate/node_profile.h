@@ -11,7 +11,7 @@
 
 #include "generate/params.h"
 
-typedef enum pbi_series { PBI_STEPS, PBI_GRADIENTS, PBI_SERIES_COUNT } pbi_series;
+typedef enum pbi_series { PBI_STEPS, PBI_GRADIENTS, PBI_SAVED, PBI_SERIES_COUNT } pbi_series;
 
 typedef struct pbi_profile {
     enum { PBI_UNIFORM, PBI_RANDOM, PBI_RAMP, PBI_LAYERS } kind;

@@ -114,6 +114,21 @@ static void adjoint_gradients_read_both_ends_of_their_step(void **state)
     unmake(&m);
 }
 
+static void adjoint_saved_form_reads_by_products(void **state)
+{
+    (void)state;
+    made m;
+    const pb_graph *g = make_sound(&m, "adjoint-chain", "steps=2 form=saved saved-size=7 step-size=2 grad-cost=3");
+    expect_reads(g, "x_2", "x_1");
+    expect_reads(g, "g_1", "x_1 s_1");
+    expect_reads(g, "g_0", "x_0 s_0 g_1");
+    assert_int_equal(g->owner[node_of(g, "s_0")], node_of(g, "x_1"));
+    assert_int_equal(g->owner[node_of(g, "s_1")], node_of(g, "x_2"));
+    assert_int_equal(size_of(g, "s_1"), 7);
+    assert_int_equal(cost_of(g, "g_1"), 3);
+    unmake(&m);
+}
+
 static void adjoint_inputs_form_runs_steps_again(void **state)
 {
     (void)state;
@@ -380,6 +395,7 @@ int main(void)
         cmocka_unit_test(profiles_shape_costs_and_sizes),
         cmocka_unit_test(adjoint_gradients_read_both_ends_of_their_step),
         cmocka_unit_test(adjoint_inputs_form_runs_steps_again),
+        cmocka_unit_test(adjoint_saved_form_reads_by_products),
         cmocka_unit_test(a_complete_tree_is_written_in_postorder),
         cmocka_unit_test(every_tree_shape_is_an_in_tree),
         cmocka_unit_test(skew_one_is_a_caterpillar),
