@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -136,12 +135,9 @@ static void other_graphs_are_declined_with_a_reason(void **state)
     pb_arena arena;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
-    const pb_graph *g = chain_of(&ctx, &arena, "20", "profile", "random");
-    pb_planned p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain:limit=300,slots=0");
-    assert_int_equal(p.schedule.outcome, PB_GAVE_UP);
-    assert_non_null(strstr(p.schedule.reason, "limit hit: more than 300 steps"));
+    const pb_graph *g;
     assert_int_equal(pb_generate(&ctx, "tree", NULL, 0, &arena, &g), PB_OK);
-    p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
+    pb_planned p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
     assert_string_equal(p.schedule.reason,
                         "does not apply: the graph is no chain of blocks that runs forward and back");
     g = chain_of(&ctx, &arena, "50", "grad-size", "1");
