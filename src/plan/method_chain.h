@@ -25,8 +25,8 @@ bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const ch
 /* Are its steps all equal, of a size above 0 and without workspace? Fills the numbers. */
 bool pbi_chain_equal(const pb_graph *g, pbi_chain *c);
 
-/* Plans a chain of equal steps, exactly: the least work and io, in the remat game or with one slow tier without a cap.
- * `limit` bounds the work on its tables: steps x steps x values held. */
+/* Plans a chain of equal steps: the least work and io in the remat game and with slow tiers, exactly as far as
+ * docs/proofs/chain.md goes. `limit` bounds the splits that are looked at. */
 pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_chain *c, uint64_t limit,
                                pbi_plan *plan);
 

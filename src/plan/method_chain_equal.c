@@ -5,7 +5,7 @@
  * the proof that the least cost of all plans is among these. Memory is told by numbers of values: see the header.
  *
  * A tier with a cap makes a table for each number of values in it. So the caps are left out at first: where the plan keeps
- * to them all the same, it is the best one with caps as well.
+ * to them all the same, it is the best one with caps as well. Else its cost is a bound for the plan with caps.
  */
 #include "plan/method_chain_equal.h"
 
@@ -127,18 +127,17 @@ static bool shrink(pbi_equal *t)
     return true;
 }
 
-/* Is the answer of the tables the optimum under this game's weights? They never move a gradient to slow memory, and keep
- * a value in one tier only. See docs/proofs/chain.md. */
-static bool is_exact(const pbi_equal *t, const pb_game *game)
+/* Is the least cost of the tables without caps the least of all plans, under this game's weights? The tables never move
+ * a gradient to slow memory, and keep a value in one tier only. See docs/proofs/chain.md. */
+static bool is_proved(const pbi_equal *t, const pb_game *game)
 {
     if (game->weights.alpha || game->weights.beta)
         return false;
     if (game->kind != PB_GAME_TIERED || !game->tier_count)
         return true;
-    const pb_tier *tier = &game->tiers[0];
     if (t->tier_count != 1 || game->tier_count != 1)
         return false;
-    bool alike = !tier->store_per_unit && !tier->load_per_unit && tier->cap == PB_UNLIMITED;
+    bool alike = !game->tiers[0].store_per_unit && !game->tiers[0].load_per_unit; /* a move has one price */
     return t->c.grad_size == 0 || t->c.grad_size == t->c.step_size || (t->c.grad_size < t->c.step_size && alike);
 }
 
@@ -173,7 +172,7 @@ static pb_status give_up_cap(const pbi_equal *t, pbi_plan *plan)
 typedef enum attempt { SETTLED, PASSES_CAPS, PASSES_LIMIT } attempt;
 
 /* Fills the tables and turns them into moves. */
-static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool exact, pbi_plan *plan, attempt *how)
+static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool proved, pbi_plan *plan, attempt *how)
 {
     pb_arena scratch;
     pbi_sequence s;
@@ -188,9 +187,9 @@ static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool exact, pbi_
     if (status == PB_ELIMIT && t->work > t->limit) {
         *how = PASSES_LIMIT;
         status = give_up_size(t, plan);
-    } else if (status == PB_OK && pbi_equal_cost(t, &left, &held, &layer) >= NEVER) {
+    } else if (status == PB_OK && (t->cost = pbi_equal_cost(t, &left, &held, &layer)) >= NEVER) {
         status = give_up_cap(t, plan);
-        plan->outcome = status == PB_OK && exact ? PB_INFEASIBLE : plan->outcome;
+        plan->outcome = status == PB_OK && proved ? PB_INFEASIBLE : plan->outcome;
     } else if (status == PB_OK) {
         uint8_t *tier = pb_arena_zero(&scratch, game->graph->node_count, sizeof *tier);
         status = tier ? pbi_equal_walk(t, &scratch, tier, &s) : PB_ENOMEM;
@@ -199,37 +198,40 @@ static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool exact, pbi_
             status = pbi_sequence_emit(t->ctx, game, &s, plan, NULL);
         if (status == PB_OK && !keeps_caps(game, &plan->moves))
             *how = PASSES_CAPS;
-        if (status == PB_OK && plan->outcome == PB_FOUND && exact)
+        if (status == PB_OK && plan->outcome == PB_FOUND && proved)
             plan->outcome = PB_OPTIMAL;
     }
     pb_arena_release(&scratch);
     return status;
 }
 
-static pb_status plan_closed(pbi_equal *t, const pb_game *game, bool exact, pbi_plan *plan)
+static pb_status plan_closed(pbi_equal *t, const pb_game *game, bool proved, pbi_plan *plan)
 {
     bool possible = t->c.steps == 1 || t->most > 1;
     pb_status status = possible ? pbi_equal_closed(t, game->graph, plan) : give_up_cap(t, plan);
-    if (status == PB_OK && exact && (!possible || plan->outcome == PB_FOUND))
+    if (status == PB_OK && proved && (!possible || plan->outcome == PB_FOUND))
         plan->outcome = possible ? PB_OPTIMAL : PB_INFEASIBLE;
     return status;
 }
 
-/* With the caps of the tiers, and with fewer slots than they have when the tables are too large. */
-static pb_status plan_capped(pbi_equal *t, const pb_game *game, pbi_plan *plan)
+/* With the caps of the tiers, and with fewer slots than they have when the tables are too large. `bound` is the proved
+ * cost without caps, or NEVER: nothing else is proved of these plans. */
+static pb_status plan_capped(pbi_equal *t, const pb_game *game, uint64_t bound, pbi_plan *plan)
 {
-    bool exact = is_exact(t, game), more = true;
+    bool more = true;
     attempt how = PASSES_LIMIT;
     pb_arena *arena = plan->arena;
     pb_status status = PB_OK;
     set_rows(t);
-    for (; status == PB_OK && how == PASSES_LIMIT && more; exact = false) {
-        while (!is_small(t) && (more = shrink(t)))
-            exact = false;
+    while (status == PB_OK && how == PASSES_LIMIT && more) {
+        while (!is_small(t) && more)
+            more = shrink(t);
         pbi_plan_reset(plan, arena);
-        status = plan_tables(t, game, exact, plan, &how);
+        status = plan_tables(t, game, false, plan, &how);
         more = more && how == PASSES_LIMIT && shrink(t);
     }
+    if (status == PB_OK && plan->outcome == PB_FOUND && t->cost == bound)
+        plan->outcome = PB_OPTIMAL;
     return status;
 }
 
@@ -241,13 +243,16 @@ pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_c
     if (!set_up(&t, game))
         return pbi_plan_give_up(plan, "does not apply: its costs are too large to be added up");
     if (pbi_equal_is_closed(&t))
-        return plan_closed(&t, game, is_exact(&t, game), plan);
+        return plan_closed(&t, game, is_proved(&t, game), plan);
     pbi_equal open = t;
     for (uint32_t i = 0; i < t.tier_count; i++) {
         capped = capped || t.tiers[i].slots != UINT32_MAX;
         open.tiers[i].slots = UINT32_MAX;
     }
     set_rows(&open);
-    pb_status status = plan_tables(&open, game, is_exact(&t, game), plan, &how);
-    return status != PB_OK || how == SETTLED || !capped ? status : plan_capped(&t, game, plan);
+    bool proved = is_proved(&open, game);
+    pb_status status = plan_tables(&open, game, proved, plan, &how);
+    if (status != PB_OK || how == SETTLED || !capped)
+        return status;
+    return plan_capped(&t, game, how == PASSES_CAPS && proved ? open.cost : NEVER, plan);
 }

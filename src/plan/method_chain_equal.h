@@ -52,6 +52,7 @@ typedef struct pbi_equal {
     uint32_t held_rows, slow_rows;                /* in a block of `held` values, and in one of none */
     uint64_t **block;                             /* by held and layer */
     pbi_equal_form **form;                        /* by held and layer, then row */
+    uint64_t cost;                                /* of the whole chain, without its gradients */
     uint64_t work;                                /* splits looked at */
     uint64_t limit;                               /* of work */
 } pbi_equal;

@@ -5,9 +5,9 @@
  * advance computes states, a reversal a gradient, and copies are values that stay. An advance always begins at a state
  * that stays, and goes on in place. A state is done with when its step has been reversed.
  */
-#include "pebble/adjoint.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "pebble/adjoint.h"
 #include "plan/method_chain_equal.h"
 
 enum { BATCH = 256 };

@@ -17,7 +17,8 @@ typedef struct chance {
     pb_tier tiers[2];
     uint32_t tier_count;
     pb_game_kind kind;
-    bool uneven, exact; /* exact: the strategy must prove its answer */
+    bool uneven, exact; /* exact: the strategy must find the optimum */
+    bool proved;        /* and must claim it */
 } chance;
 
 static uint64_t below(pbi_rng *rng, uint64_t bound) { return pbi_rng_below(rng, bound); }
@@ -51,10 +52,10 @@ static void draw(pbi_rng *rng, chance *c)
         if (below(rng, 2))
             c->tiers[i].cap = size * below(rng, 4) + below(rng, size);
     }
-    bool one_tier = c->tier_count == 1 && c->tiers[0].cap >= size;
-    bool alike = !by_size && c->tiers[0].cap == PB_UNLIMITED; /* a move costs the same whatever it moves */
-    bool grads_stay = values[1] == 0 || values[1] == size || (alike && values[1] < size);
+    bool one_tier = c->tier_count == 1 && c->tiers[0].cap >= size, open = c->tiers[0].cap == PB_UNLIMITED;
+    bool grads_stay = values[1] == 0 || values[1] == size || (!by_size && open && values[1] < size);
     c->exact = !c->uneven && (!tiered || (one_tier && grads_stay));
+    c->proved = c->exact && (!tiered || open);
 }
 
 typedef struct tally {
@@ -91,8 +92,8 @@ static bool differs(const chance *c, bf_space *space, tally *t)
         bad = status != PB_OK || (outcome == PB_INFEASIBLE && best.feasible) || (p.certificate && !best.feasible) ||
               (p.certificate && p.schedule.metrics.makespan < best.value) ||
               (outcome == PB_OPTIMAL && p.schedule.metrics.makespan != best.value) ||
-              (exact && best.feasible && outcome != PB_OPTIMAL) ||
-              (exact && !best.feasible && outcome != PB_INFEASIBLE);
+              (exact && best.feasible && (!p.certificate || p.schedule.metrics.makespan != best.value)) ||
+              (c->proved && outcome != (best.feasible ? PB_OPTIMAL : PB_INFEASIBLE));
         if (bad) {
             printf("%s: %s cap %" PRIu64, g->name, pb_game_kind_name(c->kind), c->cap);
             for (uint32_t i = 0; i < c->tier_count; i++)

@@ -233,7 +233,7 @@ static void slots_in_slow_memory_are_used_as_by_the_streams(void **state)
         p.tiers[0].cap = 1 + pbi_rng_below(&rng, 6);
         pb_outcome outcome;
         uint64_t extra = extra_of(&p, "chain", &outcome), wanted = levels_extra(&p);
-        if (extra != wanted || outcome != PB_OPTIMAL)
+        if (extra != wanted || outcome < PB_FOUND)
             fail_msg("seed %" PRIu64 ": %s %" PRIu64 ", the stream %" PRIu64, seed, pb_outcome_name(outcome), extra,
                      wanted);
     }
@@ -272,7 +272,7 @@ static void more_room_in_slow_memory_is_never_dearer(void **state)
     for (uint64_t slots = 1; slots <= 12; slots++) {
         p.tiers[0].cap = slots;
         uint64_t now = extra_of(&p, "chain", &outcome);
-        assert_int_equal(outcome, PB_OPTIMAL);
+        assert_int_equal(outcome, now == open ? PB_OPTIMAL : PB_FOUND);
         assert_true(now <= last && now >= open);
         last = now;
     }
@@ -288,7 +288,7 @@ static void too_many_slots_are_not_all_used(void **state)
     spec p = {.steps = 200, .step_cost = 1, .cap = 4, .outputs = true, .tier_count = 1};
     p.tiers[0] = (pb_tier){.store_cost = 2, .load_cost = 2, .cap = 30};
     uint64_t all = extra_of(&p, "chain", &outcome);
-    assert_int_equal(outcome, PB_OPTIMAL);
+    assert_int_equal(outcome, PB_FOUND);
     uint64_t some = extra_of(&p, "chain:limit=100000", &outcome);
     assert_int_equal(outcome, PB_FOUND);
     assert_true(some > all && some != UINT64_MAX);
