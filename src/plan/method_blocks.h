@@ -69,9 +69,10 @@ typedef struct pbi_blocks_plan {
 pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
                            pbi_blocks_plan *out);
 
-/* The same with memory counted in `slots` equal parts, sizes rounded up: a plan that fits, no dearer than the least with
- * less memory (see docs/strategies/chain.md). *least gets the least work when sizes are rounded down: no plan of this
- * kind is cheaper. */
+/* A plan by tables with memory counted in at most `slots` equal parts. It fits, and there is one whenever any plan of this kind
+ * fits; it need not be the cheapest. *least gets a bound: no plan of this kind has less work; UINT64_MAX when none
+ * fits. Both are exact when all that can be held is a multiple of memory / slots. Long chains have their work
+ * counted in some ten thousand quanta. Errors as above, but for `limit`. */
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *least);
 

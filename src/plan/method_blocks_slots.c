@@ -1,99 +1,73 @@
-/* method_blocks_slots.c -- plans for chains of blocks that are too long for exact functions: memory in slots.
+/* method_blocks_slots.c -- plans for chains of blocks by tables with memory in slots.
  *
- * Two tables: sizes rounded up, which makes plans that fit, and down, which bounds all plans from below. A plan is read
- * from both. Every part knows its memory exactly, and what it may use in slots is counted anew from that, so that
- * what rounding loses in one part is not lost in the next. Among the choices that are sure to fit by the first
- * table the one that looks cheapest is taken; the second table's view of them is closer to the truth where sizes
- * are few slots, so both views and their mean are tried, and the cheapest plan counts.
+ * A table with sizes rounded down bounds all plans from below. A plan is read from another with sizes rounded up. Every part
+ * knows its memory exactly, and only choices are taken whose parts fit, by their exact least needs, so a plan is
+ * found whenever there is one. What a part costs is looked up in the table; as sizes there are too large, its
+ * memory is first made larger too, by more or less of what rounding adds on the average, and the cheapest of those
+ * plans counts.
  */
 #include "plan/method_blocks_slots.h"
+
 #include "base/arena.h"
 #include "base/context.h"
-
-#include <string.h>
 
 /* Cells of 32 bits are used up to this many splits times slots, so that small tables are exact in work. */
 #define WIDE_WORK 4e9
 
-typedef enum view { SEE_UP, SEE_BOTH, SEE_DOWN, VIEWS } view;
-
 /* ---- the size of a slot ---- */
 
-/* What rounding up to this slot adds to all that can be held. */
-static double rounding_loss(const pbi_blocks *b, uint64_t slot)
+/* How much larger rounding up to this slot makes all that can be held. */
+static double rounding_factor(const pbi_blocks *b, uint64_t slot)
 {
-    double loss = 0;
+    double rounded = 0, all = 0;
     for (uint32_t k = 1; k <= b->count; k++) {
         uint64_t sizes[2] = {b->value[k - 1], pbi_block_held(b, k - 1, pbi_block_way_of(b, k, 0), PBI_FREE)};
-        for (int n = 0; n < 2; n++)
-            loss += sizes[n] % slot ? (double)(slot - sizes[n] % slot) : 0;
+        for (int n = 0; n < 2; n++) {
+            all += (double)sizes[n];
+            rounded += (double)sizes[n] + (sizes[n] % slot ? (double)(slot - sizes[n] % slot) : 0);
+        }
     }
-    return loss;
+    return all > 0 ? rounded / all : 1;
 }
 
 /* A slot that sizes are nearly multiples of, but not twice as large as need be. */
-static uint64_t choose_slot(const pbi_blocks *b, uint64_t memory, uint32_t count)
+static uint64_t choose_slot(const pbi_blocks *b, uint64_t memory, uint32_t count, double *factor)
 {
     enum { TRIES = 40 };
-    uint64_t least = memory / count + (memory % count != 0), best = least;
-    double loss = least > 1 ? rounding_loss(b, least) : 0;
-    for (uint32_t n = 0; n < TRIES && loss > 0; n++) {
+    uint64_t least = memory / count + (memory % count != 0), best = least = least ? least : 1;
+    *factor = rounding_factor(b, least);
+    for (uint32_t n = 0; n<TRIES && * factor> 1; n++) {
         uint64_t size = b->value[(uint64_t)b->count * n / TRIES], parts = size / least;
         for (uint64_t p = parts; p > 0 && p > parts / 2 && p + 4 > parts; p--) {
             uint64_t slot = size / p + (size % p != 0);
-            double other = slot >= least ? rounding_loss(b, slot) : loss;
-            if (other < loss) {
-                loss = other;
+            double other = rounding_factor(b, slot);
+            if (other < *factor) {
+                *factor = other;
                 best = slot;
             }
         }
     }
-    return best ? best : 1;
+    return best;
 }
 
 /* ---- tables ---- */
-
-static pb_status fill(pbi_block_bounds *s, pbi_block_table *t, bool up, uint64_t quantum, bool wide, pb_arena *arena)
-{
-    t->ctx = s->ctx;
-    t->b = s->b;
-    t->up = up;
-    t->wide = wide;
-    t->quantum = quantum;
-    return pbi_block_table_fill(t, arena);
-}
 
 static uint32_t root(const pbi_block_table *t)
 {
     return pbi_block_table_at(t, PBI_FREE, PBI_BARE, 0, t->b->count, t->slots);
 }
 
-/* Does anything fit at all? With all work at 0 the table is only about that, and quick. */
-static pb_status can_fit(pbi_block_bounds *s, bool up, bool *out)
+/* Fills a table, with quanta as small as the extra work at the root allows. */
+static pb_status fill_table(const pbi_block_bounds *s, pbi_block_table *t, pb_arena *arena)
 {
-    pbi_block_table t = {.slot = s->up.slot, .slots = s->up.slots};
-    pb_arena scratch;
-    pb_arena_init(&scratch, s->ctx);
-    pb_status status = fill(s, &t, up, UINT64_MAX, false, &scratch);
-    if (status == PB_OK)
-        *out = root(&t) < t.never;
-    pb_arena_release(&scratch);
-    return status;
-}
-
-/* Fills the tables, with quanta as small as the extra work at the root allows. `fits`: see can_fit. */
-static pb_status fill_tables(pbi_block_bounds *s, bool wide, const bool fits[2], pb_arena *arena)
-{
-    uint64_t all = pbi_blocks_most_work(s->b), most = wide ? all : s->before[s->b->count];
+    uint64_t all = pbi_blocks_most_work(s->b), most = t->wide ? all : s->before[s->b->count];
     for (;; most = most < all / 4 ? 4 * most + 1 : all) {
-        uint64_t quantum = 1;
-        while (most / quantum >= pbi_block_table_never(wide) - 8)
-            quantum *= 2;
+        t->quantum = 1;
+        while (most / t->quantum >= pbi_block_table_never(t->wide) - 8)
+            t->quantum *= 2;
         pbi_mark mark = pbi_arena_mark(arena);
-        pb_status status = fits[true] ? fill(s, &s->up, true, quantum, wide, arena) : PB_OK;
-        if (status == PB_OK && (!fits[true] || root(&s->up) < s->up.never || most >= all))
-            return fits[false] ? fill(s, &s->down, false, quantum, wide, arena) : PB_OK;
-        if (status != PB_OK)
+        pb_status status = pbi_block_table_fill(t, arena);
+        if (status != PB_OK || root(t) < t->never || most >= all)
             return status;
         pbi_arena_rewind(arena, mark);
     }
@@ -119,24 +93,21 @@ typedef struct choice {
 typedef struct walk {
     const pbi_block_bounds *s;
     pbi_block_list *list;
-    view view;
+    const pbi_block_table *table;
+    double factor; /* of memory, before it is looked up */
     task *stack;
     size_t depth;
 } walk;
 
-/* The extra work of a segment as it looks; UINT64_MAX when it is not sure to fit. */
+/* The extra work of a segment as it looks; UINT64_MAX when it does not fit. */
 static uint64_t looks(const walk *w, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
 {
-    const pbi_block_bounds *s = w->s;
-    uint64_t whole = memory / s->up.slot;
-    uint32_t count = whole < s->up.slots ? (uint32_t)whole : s->up.slots;
-    uint32_t up = pbi_block_table_at(&s->up, left, right, i, j, count);
-    if (up >= s->up.never)
+    const pbi_block_table *t = w->table;
+    if (pbi_block_need_of(&w->s->needs, left, right, i, j) > memory)
         return UINT64_MAX;
-    if (w->view == SEE_UP)
-        return up * s->up.quantum;
-    uint32_t down = pbi_block_table_at(&s->down, left, right, i, j, count);
-    return w->view == SEE_DOWN ? down * s->down.quantum : ((uint64_t)up + down) * s->down.quantum / 2;
+    double whole = (double)memory / (double)t->slot * w->factor * (1 + 1e-12);
+    uint32_t count = whole < (double)t->slots ? (uint32_t)whole : t->slots;
+    return pbi_block_table_at(t, left, right, i, j, count) * t->quantum;
 }
 
 static void consider(choice *best, uint64_t cost, uint32_t m, uint32_t way, unsigned k)
@@ -170,7 +141,7 @@ static void consider_splits(const walk *w, const task *t, choice *best)
         uint64_t run = s->before[m - 1] - s->before[i];
         if (pbi_block_run_need(s->b, i, m, j, t->right) > t->memory || run >= best->cost)
             return;
-        for (unsigned k = 0; k < s->up.states.rights; k++) {
+        for (unsigned k = 0; k < w->table->states.rights; k++) {
             uint64_t behind = looks(w, k, t->right, m, j, t->memory - s->b->value[i]);
             uint64_t before = looks(w, t->left, k, i, m, t->memory);
             if (behind != UINT64_MAX && before != UINT64_MAX)
@@ -239,11 +210,11 @@ static pb_status do_task(walk *w, task t)
     return pbi_block_list_way(w->list, t.from + 1, best.way);
 }
 
-static pb_status follow(const pbi_block_bounds *s, view v, pbi_block_list *list)
+static pb_status follow(const pbi_block_bounds *s, const pbi_block_table *t, double factor, pbi_block_list *list)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, s->ctx);
-    walk w = {s, list, v, pb_arena_alloc(&scratch, 2 * (size_t)s->b->count + 4, sizeof *w.stack), 0};
+    walk w = {s, list, t, factor, pb_arena_alloc(&scratch, 2 * (size_t)s->b->count + 4, sizeof *w.stack), 0};
     pb_status status = w.stack ? PB_OK : PB_ENOMEM;
     if (status == PB_OK)
         w.stack[w.depth++] = (task){.from = 0, .to = s->b->count, .memory = s->memory};
@@ -256,46 +227,56 @@ static pb_status follow(const pbi_block_bounds *s, view v, pbi_block_list *list)
     return status;
 }
 
-/* The cheapest of the plans by all views. */
-static pb_status read_plan(const pbi_block_bounds *s, pb_arena *arena, pbi_blocks_plan *plan)
+/* The cheapest of some plans. */
+static pb_status read_plan(pbi_block_bounds *s, double factor, pb_arena *arena)
 {
-    pb_status status = PB_OK;
-    for (view v = 0; v < VIEWS && status == PB_OK; v++) {
+    const double factors[] = {1, (1 + factor) / 2, factor};
+    pb_arena scratch;
+    pb_arena_init(&scratch, s->ctx);
+    pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->down.slot, .up = true, .wide = s->down.wide};
+    up.slots = (uint32_t)((double)s->down.slots * factor);
+    pb_status status = fill_table(s, &up, &scratch);
+    for (int n = 0; n < (factor > 1 ? 3 : 1) && status == PB_OK; n++) {
         pbi_block_list list = {.b = s->b, .arena = arena};
-        status = follow(s, v, &list);
-        if (status == PB_OK && (!plan->fits || list.work < plan->work))
-            *plan = (pbi_blocks_plan){true, list.work, list.action, list.count};
+        status = follow(s, &up, factors[n], &list);
+        if (status == PB_OK && (!s->plan.fits || list.work < s->plan.work))
+            s->plan = (pbi_blocks_plan){true, list.work, list.action, list.count};
     }
+    pb_arena_release(&scratch);
     return status;
 }
 
-static pb_status solve(pbi_block_bounds *s, bool wide, pb_arena *scratch, pb_arena *arena)
+static pb_status solve(pbi_block_bounds *s, double factor, pb_arena *scratch, pb_arena *arena)
 {
     const pbi_blocks *b = s->b;
-    bool fits[2] = {false, false}; /* rounded down, rounded up */
     s->before = pb_arena_alloc(scratch, (size_t)b->count + 1, sizeof *s->before);
     if (!s->before)
         return PB_ENOMEM;
     s->before[0] = 0;
     for (uint32_t k = 1; k <= b->count; k++)
         s->before[k] = s->before[k - 1] + b->block[k].cost;
-    pb_status status = can_fit(s, false, &fits[false]);
-    if (status == PB_OK && fits[false])
-        status = can_fit(s, true, &fits[true]);
-    if (status == PB_OK && fits[false])
-        status = fill_tables(s, wide, fits, scratch);
-    if (status == PB_OK)
-        s->least = fits[false] ? s->before[b->count - 1] + root(&s->down) * s->down.quantum : UINT64_MAX;
-    return status == PB_OK && fits[true] ? read_plan(s, arena, &s->plan) : status;
+    pb_status status = pbi_block_needs_fill(s->ctx, b, scratch, &s->needs);
+    if (status != PB_OK)
+        return status;
+    s->least = UINT64_MAX;
+    if (pbi_block_need_of(&s->needs, PBI_FREE, PBI_BARE, 0, b->count) > s->memory)
+        return PB_OK;
+    status = fill_table(s, &s->down, scratch);
+    if (status != PB_OK)
+        return status;
+    s->least = s->before[b->count - 1] + root(&s->down) * s->down.quantum;
+    return read_plan(s, factor, arena);
 }
 
 pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, pb_arena *scratch, pb_arena *arena)
 {
-    s->up.slot = s->down.slot = choose_slot(s->b, s->memory, slots ? slots : 1);
-    s->up.slots = s->down.slots = (uint32_t)(s->memory / s->up.slot);
+    double factor;
+    s->down = (pbi_block_table){.ctx = s->ctx, .b = s->b, .wide = wide};
+    s->down.slot = choose_slot(s->b, s->memory, slots ? slots : 1, &factor);
+    s->down.slots = (uint32_t)(s->memory / s->down.slot);
     s->plan = (pbi_blocks_plan){.fits = !s->b->count};
     s->least = 0;
-    return s->b->count ? solve(s, wide, scratch, arena) : PB_OK;
+    return s->b->count ? solve(s, factor < 2 ? factor : 2, scratch, arena) : PB_OK;
 }
 
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,

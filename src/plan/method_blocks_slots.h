@@ -1,7 +1,8 @@
-/* method_blocks_slots.h -- a chain of blocks with memory in slots: a plan, a bound, and the tables they came from. */
+/* method_blocks_slots.h -- a chain of blocks with memory in slots: a plan, a bound, and the table they came from. */
 #ifndef PBI_METHOD_BLOCKS_SLOTS_H
 #define PBI_METHOD_BLOCKS_SLOTS_H
 
+#include "plan/method_blocks_need.h"
 #include "plan/method_blocks_table.h"
 
 typedef struct pbi_block_bounds {
@@ -9,13 +10,14 @@ typedef struct pbi_block_bounds {
     const pbi_blocks *b;
     uint64_t memory; /* below UINT64_MAX */
     /* Found: */
-    pbi_block_table up, down; /* of the same slots and quanta; `down` is filled when least is not UINT64_MAX */
-    uint64_t *before;         /* exact work of blocks 1 .. k */
-    pbi_blocks_plan plan;     /* the best that was read from the tables; may not fit */
-    uint64_t least;           /* no plan has less work; UINT64_MAX: there is none */
+    pbi_block_needs needs;
+    pbi_block_table down; /* sizes rounded down; filled if there is a plan */
+    uint64_t *before;     /* exact work of blocks 1 .. k */
+    pbi_blocks_plan plan; /* the best that was found */
+    uint64_t least;       /* no plan has less work; UINT64_MAX: there is none */
 } pbi_block_bounds;
 
-/* wide: cells of 32 bits. The tables lie in `scratch`, the plan in `arena`. pbi_blocks_check has passed. */
+/* wide: cells of 32 bits. The table lies in `scratch`, the plan in `arena`. pbi_blocks_check has passed. */
 pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, pb_arena *scratch, pb_arena *arena);
 
 #endif
