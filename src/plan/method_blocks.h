@@ -71,7 +71,7 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
 
 /* A plan by tables with memory counted in at most `slots` equal parts. It fits, and there is one whenever any plan of this kind
  * fits; it need not be the cheapest. *least gets a bound: no plan of this kind has less work; UINT64_MAX when none
- * fits. Both are exact when all that can be held is a multiple of memory / slots. Long chains have their work
+ * fits. It takes most of the time: without one (least NULL) the plan is the same. Both are exact when all that can be held is a multiple of memory / slots. Long chains have their work
  * counted in some ten thousand quanta. Errors as above, but for `limit`. */
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *least);

@@ -117,6 +117,12 @@ static void add_ways(filler *f, const place *p)
     }
 }
 
+/* Is the segment one of those that are left out? */
+static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
+{
+    return t->stride > 1 && j - i > t->near && j % t->stride != 0 && j < t->b->count;
+}
+
 /* The splits from `m` to `end` - 1, where they may beat what is there. */
 static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32_t end, span where)
 {
@@ -124,6 +130,8 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
     const uint64_t *run = t->run + (size_t)p->i * (t->b->count + 1);
     uint64_t beside = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
     for (; m < end; m++) {
+        if (is_left_out(t, p->i, m))
+            continue;
         uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], beside));
         uint32_t work = t->before[m - 1] - t->before[p->i];
         const pbi_block_cells *right = pbi_block_table_cells(t, k, p->right, m, p->j);
@@ -221,6 +229,15 @@ static bool join_chunks(filler *f, const place *p, const pbi_block_cells *g)
     return true;
 }
 
+static void leave_out(const pbi_block_table *t, uint32_t i, uint32_t j)
+{
+    for (unsigned left = 0; left < t->states.lefts; left++)
+        for (unsigned right = 0; right < t->states.rights; right++) {
+            pbi_block_cells *g = &t->cells[left][right][(size_t)j * (t->b->count + 1) + i];
+            *g = (pbi_block_cells){NULL, t->slots + 1, t->slots + 1, t->never};
+        }
+}
+
 static bool fill_entry(filler *f, place *p)
 {
     const pbi_block_table *t = f->t;
@@ -286,9 +303,12 @@ static pb_status fill_tile(filler *f, uint32_t first)
     uint32_t last = least(first + TILE - 1, f->t->b->count);
     clear_columns(f);
     for (uint32_t i = last; i-- > 0;) {
-        for (uint32_t j = most(first, i + 1); j <= last; j++)
-            if (!fill_entry(f, &(place){.i = i, .j = j, .column = j - first}))
+        for (uint32_t j = most(first, i + 1); j <= last; j++) {
+            if (is_left_out(f->t, i, j))
+                leave_out(f->t, i, j);
+            else if (!fill_entry(f, &(place){.i = i, .j = j, .column = j - first}))
                 return PB_ENOMEM;
+        }
         pb_status status = pbi_tick(f->t->ctx, last - i);
         if (status != PB_OK)
             return status;

@@ -300,7 +300,7 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     if (status != PB_OK)
         return status;
     /* A need that does not fit 64 bits is UINT64_MAX: never met. */
-    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1};
+    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1, .bound = true};
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     status = pbi_block_bounds_find(&s, count_slots(b), true, &scratch, arena);

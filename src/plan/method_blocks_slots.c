@@ -235,6 +235,8 @@ static pb_status read_plan(pbi_block_bounds *s, double factor, pb_arena *arena)
     pb_arena_init(&scratch, s->ctx);
     pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->down.slot, .up = true, .wide = s->down.wide};
     up.slots = (uint32_t)((double)s->down.slots * factor);
+    up.stride = s->b->count / 125; /* where long segments end need not be told to the block */
+    up.near = 8 * up.stride;
     pb_status status = fill_table(s, &up, &scratch);
     for (int n = 0; n < (factor > 1 ? 3 : 1) && status == PB_OK; n++) {
         pbi_block_list list = {.b = s->b, .arena = arena};
@@ -261,10 +263,13 @@ static pb_status solve(pbi_block_bounds *s, double factor, pb_arena *scratch, pb
     s->least = UINT64_MAX;
     if (pbi_block_need_of(&s->needs, PBI_FREE, PBI_BARE, 0, b->count) > s->memory)
         return PB_OK;
-    status = fill_table(s, &s->down, scratch);
-    if (status != PB_OK)
-        return status;
-    s->least = s->before[b->count - 1] + root(&s->down) * s->down.quantum;
+    s->least = s->before[b->count - 1];
+    if (s->bound) {
+        status = fill_table(s, &s->down, scratch);
+        if (status != PB_OK)
+            return status;
+        s->least += root(&s->down) * s->down.quantum;
+    }
     return read_plan(s, factor, arena);
 }
 
@@ -286,7 +291,7 @@ pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     if (status != PB_OK)
         return status;
     /* A need that does not fit 64 bits is never met. */
-    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1};
+    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1, .bound = least};
     double n = (double)b->count;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
@@ -294,7 +299,8 @@ pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     pb_arena_release(&scratch);
     if (status == PB_OK) {
         *out = s.plan;
-        *least = s.least;
+        if (least)
+            *least = s.least;
     }
     return status;
 }

@@ -9,6 +9,7 @@ typedef struct pbi_block_bounds {
     pb_context *ctx;
     const pbi_blocks *b;
     uint64_t memory; /* below UINT64_MAX */
+    bool bound;      /* the table `down` is wanted, for more than a trivial bound */
     /* Found: */
     pbi_block_needs needs;
     pbi_block_table down; /* sizes rounded down; filled if there is a plan */

@@ -8,7 +8,7 @@
 #include "base/rng.h"
 #include "plan/method_blocks.h"
 
-enum { CASE_BLOCKS = 40, CASE_WAYS = 3 };
+enum { CASE_BLOCKS = 300, CASE_WAYS = 3 };
 
 typedef struct blocks_case {
     pbi_blocks b;

@@ -69,6 +69,28 @@ static void plans_fit_and_the_exact_plan_lies_between(void **state)
     assert_true(fitted > 0);
 }
 
+/* Long enough for segments to be left out and for narrow cells. */
+static void long_chains_have_plans_between_the_bounds(void **state)
+{
+    static const uint32_t slots[] = {1000, 60};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        pbi_rng rng = {seed};
+        blocks_like like = {CASE_BLOCKS, 2, 40, 100, 1, 1, true};
+        blocks_case c;
+        fixture f;
+        blocks_draw(&rng, &like, &c);
+        open_fixture(&f);
+        uint64_t memory = blocks_enough(&c.b) / 8;
+        uint64_t least = solve(&f, &c.b, memory, slots[seed - 1]), work = f.plan.work;
+        assert_true(f.plan.fits && least <= work);
+        check_plan(&f, &c.b, memory);
+        assert_int_equal(pbi_blocks_slots(&f.ctx, &c.b, memory, slots[seed - 1], &f.arena, &f.plan, NULL), PB_OK);
+        assert_int_equal(f.plan.work, work); /* the same without a bound */
+        close_fixture(&f);
+    }
+}
+
 static void nothing_needs_no_slot(void **state)
 {
     pbi_rng rng = {1};
@@ -144,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_slots_give_the_exact_plan),
         cmocka_unit_test(plans_fit_and_the_exact_plan_lies_between),
+        cmocka_unit_test(long_chains_have_plans_between_the_bounds),
         cmocka_unit_test(nothing_needs_no_slot),
         cmocka_unit_test(large_sizes_and_works_do_not_wrap),
         cmocka_unit_test(it_keeps_its_limits),

@@ -2,12 +2,12 @@
 #include "plan/method_blocks_table.h"
 #include "unit/blocks_bench.h"
 
-enum { SLOTS = 90 };
+enum { SLOTS = 90, BLOCKS = 37 };
 
 /* work[left][right][i][j][slots], UINT64_MAX for never. */
 typedef struct plain {
     const pbi_blocks *b;
-    uint64_t work[2][2][CASE_BLOCKS + 1][CASE_BLOCKS + 1][SLOTS + 1];
+    uint64_t work[2][2][BLOCKS + 1][BLOCKS + 1][SLOTS + 1];
 } plain;
 
 static uint64_t sum(uint64_t a, uint64_t b) { return a == UINT64_MAX || b == UINT64_MAX ? UINT64_MAX : a + b; }
@@ -91,8 +91,13 @@ static void tables_are_the_recursion_at_every_memory(void **state)
     for (uint64_t seed = 1; seed <= test_cases(60); seed++) {
         pbi_rng rng = {seed};
         /* Costs of the last kind pass what a narrow cell holds. */
-        blocks_like like = {
-            1 + (uint32_t)(seed % 37), 1 + (uint32_t)(seed % 3), 1 + seed % 9, seed % 5 ? 20 : 3000, 1, 1, seed % 2};
+        blocks_like like = {1 + (uint32_t)(seed % BLOCKS),
+                            1 + (uint32_t)(seed % 3),
+                            1 + seed % 9,
+                            seed % 5 ? 20 : 3000,
+                            1,
+                            1,
+                            seed % 2};
         blocks_case c;
         fixture f;
         blocks_draw(&rng, &like, &c);
