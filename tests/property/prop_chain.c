@@ -59,7 +59,7 @@ static void draw(pbi_rng *rng, chance *c)
 }
 
 typedef struct tally {
-    uint64_t judged, optimal, uneven, uneven_best;
+    uint64_t judged, optimal, uneven, uneven_best, tiers, tiers_best; /* tiers: equal steps and two of them */
 } tally;
 
 static bool differs(const chance *c, bf_space *space, tally *t)
@@ -88,6 +88,10 @@ static bool differs(const chance *c, bf_space *space, tally *t)
         if (c->uneven && c->kind == PB_GAME_REMAT && best.feasible && status == PB_OK) {
             t->uneven++;
             t->uneven_best += p.certificate && p.schedule.metrics.makespan == best.value;
+        }
+        if (!c->uneven && c->tier_count == 2 && best.feasible && status == PB_OK) {
+            t->tiers++;
+            t->tiers_best += p.certificate && p.schedule.metrics.makespan == best.value;
         }
         bad = status != PB_OK || (outcome == PB_INFEASIBLE && best.feasible) || (p.certificate && !best.feasible) ||
               (p.certificate && p.schedule.metrics.makespan < best.value) ||
@@ -126,11 +130,12 @@ int main(int argc, char **argv)
         }
     }
     bf_space_free(space);
-    /* The chances must not leave the test idle, and unequal steps are planned best in all but a few. */
-    if (t.judged * 5 < cases * 4 || t.optimal * 10 < t.judged || t.uneven_best * 100 < t.uneven * 97) {
+    /* The chances must not leave the test idle; unequal steps and two tiers are planned best in all but a few. */
+    if (t.judged * 5 < cases * 4 || t.optimal * 10 < t.judged || t.uneven_best * 100 < t.uneven * 97 ||
+        t.tiers_best * 100 < t.tiers * 97) {
         printf("%" PRIu64 " of %" PRIu64 " chains judged, %" PRIu64 " optimal; %" PRIu64 " of %" PRIu64
-               " unequal ones best\n",
-               t.judged, cases, t.optimal, t.uneven_best, t.uneven);
+               " unequal ones best, %" PRIu64 " of %" PRIu64 " with two tiers\n",
+               t.judged, cases, t.optimal, t.uneven_best, t.uneven, t.tiers_best, t.tiers);
         failed++;
     }
     printf("%" PRIu64 " passed, %" PRIu64 " failed\n", t.judged - failed, failed);
