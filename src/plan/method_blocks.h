@@ -69,10 +69,11 @@ typedef struct pbi_blocks_plan {
 pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
                            pbi_blocks_plan *out);
 
-/* A plan by tables with memory counted in at most `slots` equal parts. It fits, and there is one whenever any plan of this kind
- * fits; it need not be the cheapest. *least gets a bound: no plan of this kind has less work; UINT64_MAX when none
- * fits. It takes most of the time: without one (least NULL) the plan is the same. Both are exact when all that can be held is a multiple of memory / slots. Long chains have their work
- * counted in some ten thousand quanta. Errors as above, but for `limit`. */
+/* A plan by tables with memory counted in at most `slots` equal parts. It fits, and there is one whenever any plan of this
+ * kind fits; it need not be the cheapest. *least gets a bound: no plan of this kind has less work; UINT64_MAX when
+ * none fits. The bound takes most of the time: with least NULL the plan is the same. Chains below 250 blocks get the
+ * exact plan and bound when all that can be held is a multiple of memory / slots and the work is small; longer
+ * ones have their work counted in some ten thousand quanta, and not all splits tried for the plan. Errors as above. */
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
                            pbi_blocks_plan *out, uint64_t *least);
 
