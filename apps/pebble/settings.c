@@ -154,6 +154,7 @@ bool setting_request(app *a, pb_request *request)
         return false;
     }
     request->threads = (uint32_t)threads;
+    request->patient = app_option(a, OPT_TIME) || app_option(a, OPT_TICKS);
     if (strategy) {
         bool many = a->command->bit == ON_COMPARE;
         if (!(many ? check_strategies(a, strategy) : check_strategy(a, strategy)))

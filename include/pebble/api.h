@@ -15,6 +15,7 @@ typedef struct pb_request {
     const char *policy;   /* NULL: the strategy's own choice */
     uint64_t seed;        /* 1 is the default of the command */
     uint32_t threads;     /* 0 counts as 1 */
+    bool patient;         /* use all the time or ticks there are: a search goes on although it seems to be done */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 

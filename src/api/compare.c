@@ -200,7 +200,7 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
     uint64_t limit = ctx->tick_limit;
     ctx->stopped = PB_GO_ON;
     if (!limit) /* many plans are tried: none may take long */
-        ctx->tick_limit = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
+        ctx->tick_limit = 60000 + 16 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
     f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
     pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
     if (status == PB_OK)

@@ -159,14 +159,35 @@ static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint6
     return *status == PB_OK && !done;
 }
 
+static pb_status try_groups(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, search *x)
+{
+    pb_status status = PB_OK;
+    *x = (search){.count = 0};
+    while (x->count < GROUPS && try_next(ctx, game, limit, slots, x, &status))
+        pbi_progress(ctx, "chain", x->count, GROUPS);
+    return (status == PB_ECANCELLED || status == PB_ELIMIT) && x->best ? PB_OK : status;
+}
+
+static void release(search *x)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        pb_arena_release(&x->scratch[i]);
+}
+
+pb_status pbi_blocks_sequence(pb_context *ctx, const pb_game *game, uint64_t limit, pbi_sequence *out)
+{
+    search x;
+    pb_status status = try_groups(ctx, game, limit, UINT64_MAX, &x);
+    for (size_t i = 0; x.best && i < x.best->s.count && status == PB_OK; i++)
+        status = pbi_sequence_add(out, x.best->s.event[i]);
+    release(&x);
+    return status;
+}
+
 pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, pbi_plan *plan)
 {
-    search x = {.count = 0};
-    pb_status status = PB_OK;
-    while (x.count < GROUPS && try_next(ctx, game, limit, slots, &x, &status))
-        pbi_progress(ctx, "chain", x.count, GROUPS);
-    if ((status == PB_ECANCELLED || status == PB_ELIMIT) && x.best)
-        status = PB_OK;
+    search x;
+    pb_status status = try_groups(ctx, game, limit, slots, &x);
     if (status == PB_OK && x.best)
         status = write_plan(ctx, game, x.best, plan);
     else if (status == PB_OK && x.tries[0].chain.count)
@@ -174,7 +195,6 @@ pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t l
                                   x.tries[0].chain.count);
     else if (status == PB_OK)
         status = pbi_plan_give_up(plan, "does not apply: %s", x.why);
-    for (uint32_t i = 0; i < x.count; i++)
-        pb_arena_release(&x.scratch[i]);
+    release(&x);
     return status;
 }

@@ -1,0 +1,130 @@
+/* test_method_timeline.c -- a timeline after many random changes against one built anew, and against the moves. */
+#include "base/rng.h"
+#include "pebble/pebble.h"
+#include "plan/method_sequence.h"
+#include "plan/method_timeline.h"
+#include "support/small_game.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+typedef struct bench {
+    pb_context ctx;
+    pb_arena arena;
+    pb_game game;
+    pbi_timeline t, fresh;
+    pb_node order[SMALL_MAX];
+    uint32_t count;
+} bench;
+
+enum { MOST = 400 };
+
+static bool open_bench(bench *b, uint64_t seed)
+{
+    small_game s;
+    small_game_random_large(seed, PB_GAME_REMAT, &s);
+    pb_context_init(&b->ctx);
+    pb_arena_init(&b->arena, &b->ctx);
+    b->count = 0;
+    if (!small_game_build(&b->ctx, &s, &b->arena, &b->game))
+        return false;
+    const pb_graph *g = b->game.graph;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        bool lone = (g->flags[v] & PB_NODE_BYPRODUCT) && g->out_start[v] == g->out_start[v + 1];
+        if ((g->flags[v] & PB_NODE_GIVEN_SLOW) || (lone && (g->flags[v] & PB_NODE_TARGET)))
+            return false; /* not its business; counted with every computation instead of one */
+    }
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
+            b->order[b->count++] = g->order[i];
+    b->game.cap = g->total_size / 2;
+    return b->count && pbi_timeline_init(&b->t, &b->ctx, &b->game, b->game.cap, &b->arena, MOST) &&
+           pbi_timeline_init(&b->fresh, &b->ctx, &b->game, b->game.cap, &b->arena, MOST) &&
+           pbi_timeline_load(&b->t, b->order, b->count);
+}
+
+static void change(bench *b, pbi_rng *rng)
+{
+    uint32_t slot = 1 + (uint32_t)pbi_rng_below(rng, b->t.slots - 1);
+    if (b->t.event[slot] != PBI_EMPTY)
+        pbi_timeline_remove(&b->t, slot);
+    else if (b->t.filled < MOST / 2)
+        pbi_timeline_insert(&b->t, b->order[pbi_rng_below(rng, b->count)], slot);
+}
+
+/* The order alone decides work, excess and peak. */
+static void expect_same(bench *b)
+{
+    pb_node events[MOST];
+    pbi_timeline_read(&b->t, events);
+    assert_true(pbi_timeline_load(&b->fresh, events, b->t.filled));
+    assert_int_equal(b->t.work, b->fresh.work);
+    assert_int_equal(b->t.excess, b->fresh.excess);
+    assert_int_equal(pbi_timeline_peak(&b->t), pbi_timeline_peak(&b->fresh));
+    pbi_sequence s;
+    pbi_figures f;
+    pb_game open = b->game;
+    open.cap = PB_UNLIMITED;
+    pbi_sequence_init(&s, &b->arena);
+    for (uint32_t i = 0; i < b->t.filled; i++)
+        assert_int_equal(pbi_sequence_add(&s, events[i]), PB_OK);
+    assert_int_equal(pbi_sequence_emit(&b->ctx, &open, &s, NULL, &f), PB_OK);
+    assert_int_equal(f.time, b->t.work);
+    assert_int_equal(f.peak, pbi_timeline_peak(&b->t));
+}
+
+static void changes_keep_it_true(void **state)
+{
+    (void)state;
+    uint32_t judged = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        bench b;
+        pbi_rng rng = {seed};
+        if (open_bench(&b, seed)) {
+            for (int round = 0; round < 12; round++) {
+                for (int i = 0; i < 40; i++)
+                    change(&b, &rng);
+                expect_same(&b);
+            }
+            judged++;
+        }
+        pb_arena_release(&b.arena);
+    }
+    assert_true(judged > 100);
+}
+
+static void a_change_is_undone_by_its_reverse(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        bench b;
+        pbi_rng rng = {seed};
+        if (open_bench(&b, seed))
+            for (int i = 0; i < 100; i++) {
+                uint64_t work = b.t.work, excess = b.t.excess;
+                uint32_t slot = 1 + (uint32_t)pbi_rng_below(&rng, b.t.slots - 1);
+                pb_node v = b.t.event[slot];
+                if (v != PBI_EMPTY ? pbi_timeline_remove(&b.t, slot)
+                                   : pbi_timeline_insert(&b.t, b.order[pbi_rng_below(&rng, b.count)], slot)) {
+                    assert_true(v == PBI_EMPTY ? pbi_timeline_remove(&b.t, slot) : pbi_timeline_insert(&b.t, v, slot));
+                    assert_int_equal(b.t.work, work);
+                    assert_int_equal(b.t.excess, excess);
+                }
+                change(&b, &rng);
+            }
+        pb_arena_release(&b.arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(changes_keep_it_true),
+        cmocka_unit_test(a_change_is_undone_by_its_reverse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
