@@ -201,7 +201,7 @@ void bench_chain(const bench *b)
             chain_row(b, &t, &kinds[k], b->size ? (uint32_t)b->size : b->smoke ? 20 : 200, percents[p], 0);
     for (int k = 0; k < KINDS; k++)
         for (int p = 0; p < 4 && instance_wanted(b, kinds[k].name); p++)
-            if (kinds[k].make != make_layers || b->full || b->smoke) /* four states: some 20 times the work */
+            if (kinds[k].make != make_layers || b->full || b->smoke) /* four states: some six times the time */
                 chain_row(b, &t, &kinds[k],
                           b->size    ? (uint32_t)b->size
                           : b->smoke ? 30
