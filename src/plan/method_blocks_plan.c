@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { USUAL_SLOTS = 500, MOST_BLOCKS = 1000, LARGE = 16 };
+enum { USUAL_SLOTS = 500, MOST_BLOCKS = 600, LARGE = 16, EXACT_BLOCKS = 300 };
 
 typedef struct speller {
     const pb_graph *g;
@@ -54,13 +54,14 @@ static pb_status solve(pb_context *ctx, const pbi_blocks *numbers, uint64_t memo
 {
     pb_status status = PB_ELIMIT;
     bool either = *slots == UINT64_MAX;
-    if (either || !*slots) {
+    if (!*slots || (either && numbers->count <= EXACT_BLOCKS)) {
         status = pbi_blocks_exact(ctx, numbers, memory, limit, arena, out);
         *slots = 0;
         if (status != PB_ELIMIT || !either || (ctx->tick_limit && ctx->ticks >= ctx->tick_limit))
             return status;
-        *slots = USUAL_SLOTS;
     }
+    if (either)
+        *slots = USUAL_SLOTS;
     return pbi_blocks_slots(ctx, numbers, memory, (uint32_t)*slots, arena, out, least);
 }
 

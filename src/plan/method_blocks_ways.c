@@ -11,6 +11,7 @@
 enum {
     MOST_WAYS = 24,    /* per block that the planner is offered */
     ALL_SUBSETS = 9,   /* values read, up to which every subset is tried */
+    MOST_KNOWN = 256,  /* different blocks that are remembered */
     MOST_REMOVED = 128 /* values read, up to which they are removed one by one, cheapest first */
 };
 
@@ -36,6 +37,12 @@ typedef struct maker {
     bool left_counts;    /* its left value is part of the memory, and goes after its last use */
     pb_node *read;       /* values of the block that its backward part reads */
     uint32_t read_count;
+
+    uint32_t *position; /* per node: its place among the forward or the backward nodes */
+    uint64_t *word;     /* the description of the block at hand */
+    size_t word_count, word_room;
+    struct portrait *known;
+    uint32_t known_count;
 
     pbi_block_nodes *plain, *forward, *backward;
     pbi_block_way *way;
@@ -480,6 +487,139 @@ static void find_read(maker *m)
     forget(m);
 }
 
+/* ---- blocks that are alike ---- */
+
+/* A network repeats its blocks. What a block's ways depend on, in words: equal words, equal ways. */
+typedef struct portrait {
+    uint64_t *word;
+    size_t count;
+    uint64_t hash;
+    uint32_t block;
+} portrait;
+
+static bool put(maker *m, uint64_t word)
+{
+    void *items = m->word;
+    if (!pbi_arena_reserve(m->arena, &items, &m->word_room, m->word_count + 1, sizeof *m->word))
+        return false;
+    m->word = items;
+    m->word[m->word_count++] = word;
+    return true;
+}
+
+/* A value, told by where its maker stands from the block's first forward or backward node. */
+static bool put_value(maker *m, pb_node u)
+{
+    const pbi_block_chain *c = m->c;
+    pb_node maker_of = pb_graph_maker(m->g, u);
+    uint64_t part = maker_of == u ? 0 : 1;
+    while (part && m->g->part[m->g->part_start[maker_of] + part - 1] != u)
+        part++;
+    bool back = m->position[maker_of] != NEVER && c->role[u] == PBI_BACKWARD;
+    uint32_t start = back ? c->backward_start[m->block] : c->forward_start[m->block];
+    uint64_t far = u == m->left ? 0 : (uint64_t)m->position[maker_of] - start;
+    uint64_t stays = back && m->lowest[u] < m->block;
+    return put(m,
+               (uint64_t)(u == m->left) | back << 1 | stays << 2 | (uint64_t)c->role[u] << 3 | part << 8 | far << 24) &&
+           put(m, m->g->size[u]);
+}
+
+static bool put_node(maker *m, pb_node v)
+{
+    const pb_graph *g = m->g;
+    uint32_t parts = parts_of(g, v), inputs = g->in_start[v + 1] - g->in_start[v];
+    uint32_t over = g->inplace_start ? g->inplace_start[v + 1] - g->inplace_start[v] : 0;
+    bool fine = put_value(m, v) && put(m, g->cost[v]) && put(m, g->workspace[v]) && put(m, g->flags[v]) &&
+                put(m, always_runs(m, v)) && put(m, (uint64_t)parts << 42 | (uint64_t)inputs << 21 | over);
+    for (uint32_t k = 0; k < inputs && fine; k++)
+        fine = put_value(m, g->in[g->in_start[v] + k]);
+    for (uint32_t k = 0; k < parts && fine; k++)
+        fine = put_value(m, g->part[g->part_start[v] + k]);
+    for (uint32_t k = 0; k < over && fine; k++)
+        fine = put_value(m, g->inplace[g->inplace_start[v] + k]);
+    return fine;
+}
+
+static bool describe(maker *m)
+{
+    const pbi_block_chain *c = m->c;
+    uint32_t first = c->forward_start[m->block], end = c->forward_start[m->block + 1];
+    uint32_t back = c->backward_start[m->block], back_end = c->backward_start[m->block + 1];
+    m->word_count = 0;
+    bool fine = put(m, end - first) && put(m, back_end - back) && put(m, m->block == c->count) &&
+                put(m, m->left == PB_NO_NODE ? UINT64_MAX : m->g->size[m->left]) && put(m, m->right == PB_NO_NODE) &&
+                (m->right == PB_NO_NODE || put_value(m, m->right));
+    for (uint32_t p = first; p < end && fine; p++)
+        fine = put_node(m, c->forward[p]);
+    for (uint32_t p = back; p < back_end && fine; p++)
+        fine = put_node(m, c->backward[p]);
+    return fine;
+}
+
+/* The block that looks the same, 0 for none; a new look is remembered. */
+static uint32_t find_alike(maker *m, pb_status *status)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    *status = describe(m) ? PB_OK : PB_ENOMEM;
+    for (size_t i = 0; i < m->word_count; i++)
+        hash = (hash ^ m->word[i]) * 0x100000001b3u;
+    for (uint32_t i = 0; i < m->known_count && *status == PB_OK; i++) {
+        const portrait *k = &m->known[i];
+        if (k->hash == hash && k->count == m->word_count && !memcmp(k->word, m->word, k->count * sizeof *k->word))
+            return k->block;
+    }
+    if (*status != PB_OK || m->known_count == MOST_KNOWN)
+        return 0;
+    uint64_t *word = pb_arena_alloc(m->arena, m->word_count, sizeof *word);
+    if (!word) {
+        *status = PB_ENOMEM;
+        return 0;
+    }
+    memcpy(word, m->word, m->word_count * sizeof *word);
+    m->known[m->known_count++] = (portrait){word, m->word_count, hash, m->block};
+    return 0;
+}
+
+/* The same computations in this block. */
+static pb_status copy_list(maker *m, pbi_block_nodes from, uint32_t other, pbi_block_nodes *to)
+{
+    const pbi_block_chain *c = m->c;
+    pb_status status = PB_OK;
+    to->start = (uint32_t)m->event_count;
+    to->count = from.count;
+    for (uint32_t i = 0; i < from.count && status == PB_OK; i++) {
+        pb_node v = m->event[from.start + i];
+        uint32_t at = m->position[v];
+        bool forward = at >= c->forward_start[other] && at < c->forward_start[other + 1] && c->forward[at] == v;
+        status = add_event(m, forward ? c->forward[at - c->forward_start[other] + c->forward_start[m->block]]
+                                      : c->backward[at - c->backward_start[other] + c->backward_start[m->block]]);
+    }
+    return status;
+}
+
+static pb_status copy_block(maker *m, const pbi_block *from, uint32_t other, pbi_block *to)
+{
+    *to = *from;
+    to->way = (uint32_t)m->way_count;
+    pb_status status = copy_list(m, m->plain[other], other, &m->plain[m->block]);
+    for (uint32_t n = 0; n < from->way_count && status == PB_OK; n++) {
+        if (!grow(m))
+            return PB_ENOMEM;
+        pbi_block_way w = m->way[from->way + n];
+        pbi_block_nodes forward, backward;
+        w.backward += m->gradient[m->block] - m->gradient[other]; /* more or less may be waiting beside it */
+        status = copy_list(m, m->forward[from->way + n], other, &forward);
+        if (status == PB_OK)
+            status = copy_list(m, m->backward[from->way + n], other, &backward);
+        if (status != PB_OK)
+            break;
+        m->way[m->way_count] = w;
+        m->forward[m->way_count] = forward;
+        m->backward[m->way_count++] = backward;
+    }
+    return status;
+}
+
 static pb_status make_block(maker *m, pbi_block *b)
 {
     pb_status status = list_forward(m, &m->plain[m->block]);
@@ -539,9 +679,17 @@ static bool take_memory(maker *m)
     m->stack = pb_arena_alloc(m->arena, nodes, sizeof *m->stack);
     m->read = pb_arena_alloc(m->arena, nodes, sizeof *m->read);
     m->plain = pb_arena_zero(m->arena, (size_t)m->c->count + 1, sizeof *m->plain);
-    if (!m->lowest || !m->last || !m->have || !m->touched || !m->stack || !m->read || !m->plain)
+    m->known = pb_arena_alloc(m->arena, MOST_KNOWN, sizeof *m->known);
+    m->position = pb_arena_alloc(m->arena, nodes, sizeof *m->position);
+    if (!m->lowest || !m->last || !m->have || !m->touched || !m->stack || !m->read || !m->plain || !m->known ||
+        !m->position)
         return false;
     memset(m->last, 0xff, nodes * sizeof *m->last);
+    memset(m->position, 0xff, nodes * sizeof *m->position);
+    for (uint32_t p = 0; p < m->c->forward_start[m->c->count + 1]; p++)
+        m->position[m->c->forward[p]] = p;
+    for (uint32_t p = 0; p < m->c->backward_start[m->c->count + 1]; p++)
+        m->position[m->c->backward[p]] = p;
     return true;
 }
 
@@ -561,7 +709,9 @@ pb_status pbi_block_ways_find(pb_context *ctx, const pb_graph *g, const pbi_bloc
         m.block = b;
         m.left = chain->cut[b - 1];
         m.right = chain->cut[b];
-        status = make_block(&m, &block[b]);
+        uint32_t alike = find_alike(&m, &status);
+        if (status == PB_OK)
+            status = alike ? copy_block(&m, &block[alike], alike, &block[b]) : make_block(&m, &block[b]);
         if (status == PB_OK)
             status = pbi_tick(ctx, chain->forward_start[b + 1] - chain->forward_start[b]);
     }

@@ -17,10 +17,12 @@
 #include <string.h>
 
 enum {
-    STALE = 4,        /* rounds without a better plan, after which it stops */
-    STAGES = 60,      /* of lowering the cap */
-    A_NODE = 2000,    /* proposals a round for each node, on graphs that are large enough */
-    A_ROUND = 3000000 /* at most */
+    STALE = 4,         /* rounds without a better plan, after which it stops */
+    STAGES = 60,       /* of lowering the cap */
+    A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
+    A_ROUND = 3000000, /* at most */
+    MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
+    SHORT = 100000
 };
 
 typedef struct list {
@@ -35,8 +37,8 @@ typedef struct search {
     pb_arena *arena;
     pbi_anneal a;
     list written, blocks, best;
-    uint64_t proposals; /* a round */
-    bool patient;
+    uint64_t proposals;  /* a round */
+    bool patient, brief; /* go on as long as one may; one short round */
     uint64_t enough;
 } search;
 
@@ -124,8 +126,8 @@ static pb_status all_rounds(search *s)
     pb_status status = PB_OK;
     if (s->blocks.count)
         status = round_from(s, &s->blocks, s->game->cap, 0.1, 0.001, s->proposals);
-    uint32_t stale = 0;
-    for (uint32_t n = 0; (s->patient || stale < STALE) && status == PB_OK && s->best.work > s->enough; n++) {
+    uint32_t stale = 0, most = !s->brief ? STALE : s->best.work == UINT64_MAX;
+    for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && s->best.work > s->enough; n++) {
         uint64_t before = s->best.work;
         bool fresh = s->best.work == UINT64_MAX || n % 2 == 0;
         status = round_from(s, fresh ? &s->written : &s->best, s->game->cap, hot[n % HOTS], 0.002, s->proposals);
@@ -162,11 +164,12 @@ pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    search s = {.ctx = ctx, .game = game, .arena = &scratch, .enough = options->bounds->makespan,
-                .patient = options->patient};
+    search s = {
+        .ctx = ctx, .game = game, .arena = &scratch, .enough = options->bounds->makespan, .patient = options->patient};
     uint64_t each = 100 + 10 * nodes;
     s.proposals = nodes * (each < A_NODE ? each : A_NODE);
-    s.proposals = s.proposals < A_ROUND ? s.proposals : A_ROUND;
+    s.brief = nodes > MANY && !options->patient;
+    s.proposals = s.brief ? SHORT : s.proposals < A_ROUND ? s.proposals : A_ROUND;
     pb_status status = pbi_anneal_init(&s.a, ctx, game, options->seed, &scratch) ? find_starts(&s) : PB_ENOMEM;
     if (status == PB_OK)
         status = all_rounds(&s);
