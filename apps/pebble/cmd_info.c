@@ -47,6 +47,8 @@ static exit_code find_least(app *a, const pb_game *game, const pb_request *reque
     pb_planned planned;
     out->kind = game->kind;
     pb_status status = pb_bounds_make(&a->ctx, game, &out->bounds);
+    if (status == PB_OK)
+        status = pb_bounds_tighten(&a->ctx, game, 0, &out->bounds);
     if (status != PB_OK)
         return app_status(a, status);
     if (out->bounds.impossible)

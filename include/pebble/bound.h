@@ -11,17 +11,30 @@ extern "C" {
 typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
     pb_node least_at;      /* the node whose working set says so; PB_NO_NODE: the start or the end does */
-    const char *least_why; /* "working set", "start" or "end" */
+    const char *least_why; /* "working set", "lasting set", "start" or "end" */
     uint64_t makespan;     /* free-order bound on work + io */
+    pb_node makespan_at;   /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
     bool has_cost;         /* false when it passes 128 bits */
     pb_u128 cost;          /* bound on the weighted cost, in units of 10^-digits */
     bool impossible;       /* no cap at all helps: a needed value can never become resident, or slow memory cannot
                             * hold what starts there */
     pb_node impossible_at;
+    bool over; /* no schedule fits the game's cap, though none of the above says so */
+    pb_node over_at;
 } pb_bounds;
 
 /* Linear time. The cap of the game is not looked at. */
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
+
+/* Raises bounds that pb_bounds_make has made, for schedules of remat and tiered under the game's cap, by looking at first
+ * computations (docs/bounds.md). Makespan and cost then hold under this cap only, least_cap for every cap.
+ *   in       effort   0: by the size of the graph and ctx->tick_limit, a fraction of a second for hundreds of nodes; else
+ *                     in steps of which a machine does some hundred million a second
+ *   in, out  *bounds  never worse
+ *   returns  PB_OK    after a stop too: what was found by then holds; ctx->stopped tells
+ *            PB_ENOMEM
+ * Deterministic for equal games and efforts; ctx->ticks does not count it. */
+pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds);
 
 #ifdef __cplusplus
 }

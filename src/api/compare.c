@@ -112,7 +112,9 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
 {
     comparer c = {.base = base, .result = result, .total = only ? 0 : count_all(games)};
     ctx->stopped = PB_GO_ON;
+    pbi_bound_cache cache = {.known = {false}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
+    c.job.cache = &cache;
     if (status == PB_OK)
         status = compare_list(&c, games, only ? only : "all");
     bool interrupted = status == PB_ECANCELLED;

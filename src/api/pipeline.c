@@ -99,10 +99,18 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
         pb_quantity_text(b->least_cap, game->graph->size_unit, need, sizeof need);
         pb_quantity_text(b->least_cap - game->cap, game->graph->size_unit, over, sizeof over);
         if (b->least_at == PB_NO_NODE)
-            snprintf(what, sizeof what, "the %s", b->least_why);
+            snprintf(what, sizeof what, "the %s alone", b->least_why);
+        else if (strcmp(b->least_why, "working set") == 0)
+            snprintf(what, sizeof what, "computing %.70s alone", pb_graph_name(game->graph, b->least_at));
         else
-            snprintf(what, sizeof what, "computing %.80s", pb_graph_name(game->graph, b->least_at));
-        snprintf(text, sizeof text, "%s alone needs %s, %s over the cap", what, need, over);
+            snprintf(what, sizeof what, "what cannot be made again when %.40s is computed",
+                     pb_graph_name(game->graph, b->least_at));
+        snprintf(text, sizeof text, "%s needs %s, %s over the cap", what, need, over);
+        return answer(out, result, PB_INFEASIBLE, text);
+    }
+    if (b->over) {
+        snprintf(text, sizeof text, "no way to keep or make again all that is needed after %.80s is first computed",
+                 pb_graph_name(game->graph, b->over_at));
         return answer(out, result, PB_INFEASIBLE, text);
     }
     *proved = false;
@@ -283,6 +291,25 @@ static bool is_answer(const pb_context *ctx, pb_status status)
     return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
 }
 
+/* The bounds of the game, tightened once for all rows. */
+static pb_status make_bounds(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
+{
+    unsigned at = game->kind == PB_GAME_REMAT ? 0 : game->kind == PB_GAME_REVERSIBLE ? 1 : 2;
+    if (job->cache && job->cache->known[at]) {
+        *bounds = job->cache->bounds[at];
+        return PB_OK;
+    }
+    pb_status status = pb_bounds_make(job->ctx, game, bounds);
+    if (status != PB_OK || !job->cache)
+        return status;
+    status = pb_bounds_tighten(job->ctx, game, 0, bounds);
+    if (status == PB_ENOMEM) /* a plan may still fit the memory that is left */
+        status = PB_OK;
+    job->cache->bounds[at] = *bounds;
+    job->cache->known[at] = status == PB_OK;
+    return status;
+}
+
 static pb_status plan_inner(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                             pb_planned *out)
 {
@@ -290,7 +317,7 @@ static pb_status plan_inner(const pbi_job *job, const pb_game *game, const pbi_s
     pb_bounds bounds;
     pbi_plan plan;
     bool proved;
-    pb_status status = pb_bounds_make(ctx, game, &bounds);
+    pb_status status = make_bounds(job, game, &bounds);
     if (status != PB_OK)
         return status;
     out->schedule.bound_kind = PB_BOUND_FREE_ORDER;
@@ -339,11 +366,13 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     pbi_job job;
     pbi_spec spec;
     pb_planned planned;
+    pbi_bound_cache cache = {.known = {false}};
     const char *text = request->strategy ? request->strategy : "auto";
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_spec_parse(ctx, text, strlen(text), result, &spec);
     if (status == PB_OK)
         status = pbi_job_init(&job, ctx, game->graph, request);
+    job.cache = &cache;
     if (status == PB_OK && request->policy && !spec.row->takes_policy && spec.row->strength != PB_PORTFOLIO)
         status = pbi_fail(ctx, PB_EINVAL, "strategy %s takes no policy; demand does", spec.row->name);
     if (status == PB_OK)

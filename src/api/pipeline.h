@@ -17,12 +17,19 @@ typedef struct pbi_spec {
 /* Texts are copied to `arena`. PB_EUNKNOWN, PB_EINVAL with a sentence. */
 pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_arena *arena, pbi_spec *out);
 
+/* The tightened bounds of each game that was asked for: they cost time, and every row needs them. */
+typedef struct pbi_bound_cache {
+    bool known[3];
+    pb_bounds bounds[3];
+} pbi_bound_cache;
+
 /* What all plans of one call have in common. */
 typedef struct pbi_job {
     pb_context *ctx;
     const pb_request *request;
     uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
+    pbi_bound_cache *cache; /* where cap, weights and tiers stay the same; NULL: bounds are not tightened */
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
 

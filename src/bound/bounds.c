@@ -189,7 +189,10 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    pb_bounds b = {.least_at = PB_NO_NODE, .impossible_at = over_slow_start(game)};
+    pb_bounds b = {.least_at = PB_NO_NODE,
+                   .makespan_at = PB_NO_NODE,
+                   .impossible_at = over_slow_start(game),
+                   .over_at = PB_NO_NODE};
     b.impossible = b.impossible_at != PB_NO_NODE;
     sums s = {0, 0, {0, 0}};
     pb_status status;

@@ -1,0 +1,23 @@
+/* cut_branch.h -- from prices to whole values: the least work at one first computation, by branch and bound.
+ *
+ * A price bounds mixtures of labellings too. Each case here settles, for some values, whether they are resident at that
+ * moment; the two cases of a value cover everything, so the least bound of the open cases holds.
+ */
+#ifndef PBI_CUT_BRANCH_H
+#define PBI_CUT_BRANCH_H
+
+#include "bound/cut_price.h"
+
+typedef struct pbi_brancher {
+    pbi_pricer *pricer;
+    struct pbi_case *list;
+    uint32_t *heap;
+    uint32_t room, count, open;
+} pbi_brancher;
+
+bool pbi_brancher_init(pbi_brancher *b, pbi_pricer *pricer, pb_arena *arena, uint32_t room);
+/* The bound at z, at least `value`, which holds already and was reached at `rate`. It stops where it cannot pass
+ * `least`, when the room is used up or the pricer has stopped. PBI_FLOW_INF: no labelling fits. */
+int64_t pbi_brancher_run(pbi_brancher *b, pb_node z, int64_t value, pbi_rate rate, int64_t least);
+
+#endif

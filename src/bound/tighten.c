@@ -1,0 +1,57 @@
+/* tighten.c -- bounds that cost more than linear time, into the same record. */
+#include "bound/first_bound.h"
+
+#include "base/checked.h"
+
+/* Steps for hundreds of nodes, for each node and edge beyond, and at most. */
+#define EFFORT_SMALL UINT64_C(60000000)
+#define EFFORT_EACH UINT64_C(120)
+#define EFFORT_MOST UINT64_C(200000000)
+
+#define EFFORT_TICK UINT64_C(10) /* for each tick of a limit on planning */
+
+static uint64_t standard_effort(const pb_context *ctx, const pb_graph *g)
+{
+    uint64_t effort = EFFORT_SMALL + EFFORT_EACH * ((uint64_t)g->node_count + g->edge_count);
+    effort = effort < EFFORT_MOST ? effort : EFFORT_MOST;
+    bool limited = ctx->tick_limit && ctx->tick_limit < effort / EFFORT_TICK;
+    return limited ? ctx->tick_limit * EFFORT_TICK : effort;
+}
+
+static void add_extra(const pb_game *game, const pbi_first *first, pb_bounds *b)
+{
+    uint64_t makespan;
+    pb_u128 cost = b->cost;
+    if (!first->extra || !pbi_add(b->makespan, first->extra, &makespan))
+        return;
+    b->makespan = makespan;
+    b->makespan_at = first->at;
+    b->has_cost = b->has_cost && pbi_u128_add(&cost, pbi_u128_product(game->weights.gamma, first->extra));
+    b->cost = cost;
+}
+
+pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds)
+{
+    const pb_graph *g = game->graph;
+    uint64_t written;
+    pbi_first first;
+    if (bounds->impossible || game->cap < bounds->least_cap || game->kind == PB_GAME_REVERSIBLE)
+        return PB_OK;
+    pb_status status = pb_graph_written_peak(ctx, g, &written);
+    if (status != PB_OK)
+        return status == PB_ECANCELLED ? PB_OK : status;
+    if (game->cap >= written && game->cap != PB_UNLIMITED) /* the program as written fits, and recomputes nothing */
+        return PB_OK;
+    status = pbi_first_bound(ctx, game, bounds->least_cap, effort ? effort : standard_effort(ctx, g), &first);
+    if (status != PB_OK)
+        return status;
+    add_extra(game, &first, bounds);
+    if (first.least_cap > bounds->least_cap) {
+        bounds->least_cap = first.least_cap;
+        bounds->least_at = first.least_at;
+        bounds->least_why = "lasting set";
+    }
+    bounds->over = first.over;
+    bounds->over_at = first.over_at;
+    return PB_OK;
+}
