@@ -311,7 +311,8 @@ bool pbi_anneal_init(pbi_anneal *a, pb_context *ctx, const pb_game *game, uint64
     a->unit = (double)g->needed_cost / nodes;
     a->best_room = SPREAD * nodes + 64;
     a->best = pb_arena_alloc(arena, a->best_room, sizeof *a->best);
-    return a->best && pbi_timeline_init(&a->t, ctx, game, game->cap, arena, a->best_room);
+    a->order = pb_arena_alloc(arena, a->best_room, sizeof *a->order);
+    return a->best && a->order && pbi_timeline_init(&a->t, ctx, game, game->cap, arena, a->best_room);
 }
 
 bool pbi_anneal_start(pbi_anneal *a, const pb_node *events, uint32_t count, uint64_t cap)
@@ -337,19 +338,16 @@ static void adapt(pbi_anneal *a)
 }
 
 /* Full neighbourhoods leave no slot to insert into: spread the computations anew. */
-static void respace(pbi_anneal *a, pb_node *events)
+static void respace(pbi_anneal *a)
 {
-    pbi_timeline_read(&a->t, events);
-    pbi_timeline_load(&a->t, events, a->t.filled);
+    pbi_timeline_read(&a->t, a->order);
+    pbi_timeline_load(&a->t, a->order, a->t.filled);
 }
 
 pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double cold, uint64_t enough)
 {
     pb_status status = PB_OK;
-    pb_node *events = pb_arena_alloc(a->t.arena, a->best_room, sizeof *events);
     uint64_t spread = 0, adapted = 0, nodes = a->t.g->needed_count;
-    if (!events)
-        return PB_ENOMEM;
     for (uint64_t n = 0; n < proposals && status == PB_OK && a->best_work > enough && !a->t.failed; n++) {
         if (n % PERIOD == 0) {
             a->temperature = a->unit * hot * pow(cold / hot, (double)n / (double)proposals);
@@ -360,7 +358,7 @@ pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double c
             adapted = n;
         }
         if (a->accepted - spread >= a->t.slots) {
-            respace(a, events);
+            respace(a);
             spread = a->accepted;
         }
         step(a);

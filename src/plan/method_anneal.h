@@ -25,6 +25,7 @@ typedef struct pbi_anneal {
 
     pb_node *best; /* the cheapest computations within the cap so far */
     uint32_t best_count, best_room;
+    pb_node *order;     /* for spreading the computations anew */
     uint64_t best_work; /* UINT64_MAX: none */
     uint64_t proposals, accepted;
 } pbi_anneal;

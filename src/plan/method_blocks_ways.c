@@ -153,12 +153,23 @@ static bool is_read(const maker *m, pb_node v)
     return false;
 }
 
+static bool wanted_part(const maker *m, pb_node v)
+{
+    const pb_graph *g = m->g;
+    for (uint32_t i = 0, count = parts_of(g, v); i < count; i++) {
+        pb_node w = g->part[g->part_start[v] + i];
+        if ((g->flags[w] & PB_NODE_TARGET) && !is_read(m, w))
+            return true;
+    }
+    return false;
+}
+
 /* A node that is run with its block whatever is kept: nobody else would compute it. */
 static bool always_runs(const maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     return (m->right != PB_NO_NODE && v == pb_graph_maker(g, m->right)) || (g->flags[v] & PB_NODE_ONCE) ||
-           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v));
+           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || wanted_part(m, v);
 }
 
 /* Has the forward part to be run whatever the backward part reads? Nothing runs through the last block on its way. */
@@ -167,7 +178,8 @@ static bool must_run(const maker *m)
     bool must = false;
     if (m->block == m->c->count)
         for (uint32_t p = m->c->forward_start[m->block]; p < m->c->forward_start[m->block + 1]; p++)
-            must = must || (m->g->flags[m->c->forward[p]] & (PB_NODE_ONCE | PB_NODE_TARGET));
+            must = must || (m->g->flags[m->c->forward[p]] & (PB_NODE_ONCE | PB_NODE_TARGET)) ||
+                   wanted_part(m, m->c->forward[p]);
     return must;
 }
 

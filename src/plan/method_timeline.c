@@ -252,6 +252,8 @@ bool pbi_timeline_insert(pbi_timeline *t, pb_node v, uint32_t slot)
     const pb_graph *g = t->g;
     pbi_copies *c = &t->copy[v];
     uint32_t parts = parts_of(g, v);
+    if (g->cost[v] > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
+        return false;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         if (pbi_timeline_copy(t, g->in[k], slot) == PBI_EMPTY)
             return false;

@@ -81,8 +81,10 @@ static pb_status find_starts(search *s)
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
     pb_status status = pbi_blocks_sequence(s->ctx, s->game, 100000000, &sequence);
+    if (status == PB_ENOMEM || status == PB_ECANCELLED)
+        return status;
     if (status != PB_OK || !sequence.count || sequence.count + 2 >= s->a.best_room)
-        return status == PB_ELIMIT ? PB_OK : status;
+        return PB_OK; /* no start of this kind */
     memcpy(s->blocks.node, sequence.event, sequence.count * sizeof *s->blocks.node);
     s->blocks.count = (uint32_t)sequence.count;
     s->blocks.work = 0;
@@ -160,6 +162,8 @@ static bool given_slow(const pb_graph *g)
 pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     uint64_t nodes = game->graph->needed_count;
+    if (game->graph->needed_cost > UINT64_MAX / 8)
+        return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
     if (given_slow(game->graph))
         return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
     pb_arena scratch;
