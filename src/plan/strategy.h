@@ -37,7 +37,7 @@ typedef struct pbi_plan_options {
     const char *policy; /* NULL: the strategy chooses */
     uint64_t seed;
     uint32_t threads;
-    bool patient; /* go on until time or ticks are over */
+    bool patient;             /* go on until time or ticks are over */
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */
