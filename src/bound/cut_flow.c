@@ -88,16 +88,20 @@ static int64_t send(pbi_flow *f, uint32_t u, uint32_t *length)
     return least;
 }
 
-/* All that one root can send along rising levels. False: without limit. */
-static bool send_from(pbi_flow *f, uint32_t root, int64_t *total)
+/* All that one root can send along rising levels. */
+static pbi_flow_end send_from(pbi_flow *f, uint32_t root, uint64_t most, int64_t *total)
 {
     uint32_t u = root, length = 0;
     for (;;) {
         if (f->drain[u] > 0) {
             int64_t sent = send(f, u, &length);
             if (sent >= PBI_FLOW_INF)
-                return false;
+                return PBI_FLOW_UNLIMITED;
             *total += sent;
+            if (*total >= PBI_FLOW_INF)
+                return PBI_FLOW_HUGE;
+            if (f->work > most)
+                return PBI_FLOW_STOPPED;
             u = length ? f->head[f->path[length - 1]] : root;
             continue;
         }
@@ -114,7 +118,7 @@ static bool send_from(pbi_flow *f, uint32_t root, int64_t *total)
         }
         f->level[u] = DEAD;
         if (length == 0)
-            return true;
+            return PBI_FLOW_FULL;
         u = f->head[f->twin[f->path[--length]]];
     }
 }
@@ -123,10 +127,11 @@ pbi_flow_end pbi_flow_run(pb_context *ctx, pbi_flow *f, uint64_t most, int64_t *
 {
     while (search_levels(f)) {
         for (uint32_t i = 0; i < f->root_count; i++) {
-            if (f->level[f->root[i]] == 1 && !send_from(f, f->root[i], total))
-                return PBI_FLOW_UNLIMITED;
-            if (*total >= PBI_FLOW_INF)
-                return PBI_FLOW_HUGE;
+            pbi_flow_end end = PBI_FLOW_FULL;
+            if (f->level[f->root[i]] == 1)
+                end = send_from(f, f->root[i], most, total);
+            if (end != PBI_FLOW_FULL)
+                return end;
             if (f->work > most || ((i & 0xff) == 0 && pbi_poll(ctx) != PB_OK))
                 return PBI_FLOW_STOPPED;
         }

@@ -91,7 +91,7 @@ static void look(search *s, uint32_t place)
     raise_best(s, z, value);
 }
 
-static bool finished(const search *s) { return s->pricer.stopped || s->out->over; }
+static bool finished(const search *s) { return s->pricer.stopped || s->out->over || s->net.flow.work > s->pricer.most; }
 
 /* Where the program as written holds most: mostly a good place to begin. */
 static uint32_t written_top(search *s)
@@ -145,15 +145,26 @@ static void look_around(search *s)
         look(s, i);
 }
 
-/* The best few in whole values. */
-static void settle_best(search *s, pb_arena *arena)
+/* The pricer may go on until so much is spent in all. False when it has been, or the context stopped. */
+static bool go_on(search *s, uint64_t most)
+{
+    pbi_pricer *p = &s->pricer;
+    p->most = most;
+    p->stopped = p->net->flow.work > most || pbi_poll(p->ctx) != PB_OK;
+    return !p->stopped;
+}
+
+/* The best few in whole values; each may take three quarters of what is left. */
+static void settle_best(search *s, pb_arena *arena, uint64_t effort)
 {
     pbi_brancher b;
     qsort(s->list, s->count, sizeof *s->list, by_value);
     if (!s->count || !pbi_brancher_init(&b, &s->pricer, arena, MOST_CASES))
         return;
-    for (uint32_t k = 0; k < s->count && k < MOST_BRANCHED && !finished(s); k++) {
+    for (uint32_t k = 0; k < s->count && k < MOST_BRANCHED && go_on(s, effort); k++) {
         const candidate *c = &s->list[k];
+        uint64_t spent = s->net.flow.work;
+        s->pricer.most = spent + (effort - spent) / 4 * 3;
         int64_t value = pbi_brancher_run(&b, c->z, c->value, c->rate, s->best);
         if (value >= PBI_FLOW_INF) {
             s->out->over = true;
@@ -180,11 +191,8 @@ static void run(search *s, pb_arena *scratch, uint64_t effort)
     s->guess = pbi_rate_of((double)(INT64_C(1) << 54) / (size > 1 ? size : 1));
     s->pricer.most = effort / 2;
     look_around(s);
-    s->pricer.most = effort;
-    if (s->pricer.stopped && pbi_poll(s->pricer.ctx) == PB_OK)
-        s->pricer.stopped = false; /* that was the first half */
-    if (!finished(s))
-        settle_best(s, scratch);
+    if (!s->out->over && go_on(s, effort))
+        settle_best(s, scratch, effort);
     s->out->extra = pbi_cut_network_work(&s->net, s->best);
     s->out->effort = s->net.flow.work;
 }

@@ -3,9 +3,9 @@
 
 #include "base/checked.h"
 
-/* Steps for hundreds of nodes, for each node and edge beyond, and at most. */
-#define EFFORT_SMALL UINT64_C(60000000)
-#define EFFORT_EACH UINT64_C(120)
+/* Steps for any graph, for each node and edge, and at most. */
+#define EFFORT_SMALL UINT64_C(50000000)
+#define EFFORT_EACH UINT64_C(20000)
 #define EFFORT_MOST UINT64_C(200000000)
 
 #define EFFORT_TICK UINT64_C(10) /* for each tick of a limit on planning */

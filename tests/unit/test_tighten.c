@@ -179,6 +179,25 @@ static void little_effort_is_enough_for_a_bound(void **state)
     pb_arena_release(&arena);
 }
 
+/* 100 equal steps and a cap of 40: the exact strategy finds 262, and so does the bound. */
+static void a_chain_of_equal_steps_is_bounded_by_its_optimum(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    pb_bounds b;
+    pb_option params[] = {{"steps", "100"}};
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 1, &arena, &g), PB_OK);
+    pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = 40, .weights = PB_WEIGHTS_DEFAULT};
+    assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_OK);
+    assert_int_equal(pb_bounds_tighten(&ctx, &game, 0, &b), PB_OK);
+    assert_int_equal(b.makespan, 262);
+    pb_arena_release(&arena);
+}
+
 static void rates_round_to_the_safe_side(void **state)
 {
     (void)state;
@@ -204,10 +223,15 @@ static void rates_round_to_the_safe_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit_is_made_again),     cmocka_unit_test(in_place_memory_is_not_paid_twice),
-        cmocka_unit_test(what_cannot_be_made_again_stays),     cmocka_unit_test(slow_memory_is_a_way_out),
-        cmocka_unit_test(costs_near_64_bits_keep_it_valid),    cmocka_unit_test(a_stop_leaves_what_is_known),
-        cmocka_unit_test(little_effort_is_enough_for_a_bound), cmocka_unit_test(rates_round_to_the_safe_side),
+        cmocka_unit_test(what_does_not_fit_is_made_again),
+        cmocka_unit_test(in_place_memory_is_not_paid_twice),
+        cmocka_unit_test(what_cannot_be_made_again_stays),
+        cmocka_unit_test(slow_memory_is_a_way_out),
+        cmocka_unit_test(costs_near_64_bits_keep_it_valid),
+        cmocka_unit_test(a_stop_leaves_what_is_known),
+        cmocka_unit_test(a_chain_of_equal_steps_is_bounded_by_its_optimum),
+        cmocka_unit_test(little_effort_is_enough_for_a_bound),
+        cmocka_unit_test(rates_round_to_the_safe_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
