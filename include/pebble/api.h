@@ -11,11 +11,13 @@ extern "C" {
 #endif
 
 typedef struct pb_request {
-    const char *strategy; /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
-    const char *policy;   /* NULL: the strategy's own choice */
-    uint64_t seed;        /* 1 is the default of the command */
-    uint32_t threads;     /* 0 counts as 1 */
-    bool patient;         /* use all the time or ticks there are: a search goes on although it seems to be done */
+    const char *strategy;  /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
+    const char *policy;    /* NULL: the strategy's own choice */
+    uint64_t seed;         /* 1 is the default of the command */
+    uint32_t threads;      /* 0 counts as 1 */
+    bool patient;          /* use all the time or ticks there are: a search goes on although it seems to be done */
+    const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
+                              from among others */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 

@@ -200,9 +200,14 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
     pb_planned now;
     pb_arena arena;
     pb_arena_init(&arena, ctx);
+    pb_request request = *p->job->request;
+    pbi_job job = *p->job;
+    job.request = &request;
+    if (p->any) /* the best so far is where a search begins */
+        request.start = &p->best.schedule.moves;
     if (ticks && (!limit || ticks < limit))
         ctx->tick_limit = ticks;
-    pb_status status = pbi_plan_row(p->job, p->game, &spec, &arena, &now);
+    pb_status status = pbi_plan_row(&job, p->game, &spec, &arena, &now);
     *cut = ctx->tick_limit && ctx->ticks > ctx->tick_limit;
     ctx->tick_limit = limit;
     bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
@@ -266,6 +271,7 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
         .options = spec->options,
         .option_count = spec->option_count,
         .bounds = bounds,
+        .start = job->request->start,
         .try_row = try_row,
         .try_state = &p,
     };
@@ -361,6 +367,21 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     return status;
 }
 
+/* Planners trust the plan they begin from. */
+static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_moves *start)
+{
+    pb_arena scratch;
+    pb_verdict verdict;
+    pb_game any = *game;
+    any.cap = PB_UNLIMITED;
+    pb_arena_init(&scratch, ctx);
+    pb_status status = pb_verify(ctx, &any, start, &scratch, &verdict);
+    if (status == PB_OK && !verdict.certificate)
+        status = pbi_fail(ctx, PB_EINVAL, "the plan to begin from is illegal [rule %s]", pb_rule_name(verdict.rule));
+    pb_arena_release(&scratch);
+    return status;
+}
+
 pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
 {
     pbi_job job;
@@ -375,6 +396,8 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     job.cache = &cache;
     if (status == PB_OK && request->policy && !spec.row->takes_policy && spec.row->strength != PB_PORTFOLIO)
         status = pbi_fail(ctx, PB_EINVAL, "strategy %s takes no policy; demand does", spec.row->name);
+    if (status == PB_OK && request->start)
+        status = check_start(ctx, game, request->start);
     if (status == PB_OK)
         status = pbi_plan_row(&job, game, &spec, result, &planned);
     if (status == PB_OK)

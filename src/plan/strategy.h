@@ -41,6 +41,7 @@ typedef struct pbi_plan_options {
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */
+    const pb_moves *start;   /* NULL, or a plan to begin from; it need not fit the cap */
 
     /* For portfolios: plan the same game by another row, with at most `ticks` (0: as many as the caller allows), and get
      * a verified plan back. The best under the weights is kept, its outcome is in `plan`; *cut tells that the ticks

@@ -36,7 +36,7 @@ typedef struct search {
     const pb_game *game;
     pb_arena *arena;
     pbi_anneal a;
-    list written, blocks, best;
+    list written, blocks, given, best;
     uint64_t proposals;  /* a round */
     bool patient, brief; /* go on as long as one may; one short round */
     uint64_t enough;
@@ -66,18 +66,36 @@ static list empty_list(search *s)
     return (list){pb_arena_alloc(s->arena, s->a.best_room, sizeof(pb_node)), 0, UINT64_MAX};
 }
 
-static pb_status find_starts(search *s)
+/* The computations of a plan, if there are no loads among its moves. */
+static void take_moves(const pb_graph *g, const pb_moves *moves, uint32_t room, list *out)
+{
+    out->count = 0;
+    for (uint64_t i = 0; i < moves->count; i++) {
+        const pb_move *m = &moves->move[i];
+        if (m->op == PB_LOAD || (m->op == PB_COMPUTE && out->count + 2 >= room)) {
+            out->count = 0;
+            return;
+        }
+        if (m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED))
+            out->node[out->count++] = m->node;
+    }
+}
+
+static pb_status find_starts(search *s, const pb_moves *start)
 {
     const pb_graph *g = s->game->graph;
     s->written = empty_list(s);
+    s->given = empty_list(s);
     s->blocks = empty_list(s);
     s->best = empty_list(s);
-    if (!s->written.node || !s->blocks.node || !s->best.node)
+    if (!s->written.node || !s->blocks.node || !s->given.node || !s->best.node)
         return PB_ENOMEM;
     for (uint32_t i = 0; i < g->order_count; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
             s->written.node[s->written.count++] = g->order[i];
     s->written.work = g->needed_cost;
+    if (start)
+        take_moves(g, start, s->a.best_room, &s->given);
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
     pb_status status = pbi_blocks_sequence(s->ctx, s->game, 100000000, &sequence);
@@ -126,7 +144,9 @@ static pb_status all_rounds(search *s)
     static const double hot[] = {1, 6, 0.3, 2, 12, 0.1, 4};
     enum { HOTS = sizeof hot / sizeof *hot };
     pb_status status = PB_OK;
-    if (s->blocks.count)
+    if (s->given.count)
+        status = round_from(s, &s->given, s->game->cap, 0.1, 0.001, s->proposals);
+    if (s->blocks.count && status == PB_OK && s->best.work > s->enough)
         status = round_from(s, &s->blocks, s->game->cap, 0.1, 0.001, s->proposals);
     uint32_t stale = 0, most = !s->brief ? STALE : s->best.work == UINT64_MAX;
     for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && s->best.work > s->enough; n++) {
@@ -174,7 +194,8 @@ pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_o
     s.proposals = nodes * (each < A_NODE ? each : A_NODE);
     s.brief = nodes > MANY && !options->patient;
     s.proposals = s.brief ? SHORT : s.proposals < A_ROUND ? s.proposals : A_ROUND;
-    pb_status status = pbi_anneal_init(&s.a, ctx, game, options->seed, &scratch) ? find_starts(&s) : PB_ENOMEM;
+    pb_status status =
+        pbi_anneal_init(&s.a, ctx, game, options->seed, &scratch) ? find_starts(&s, options->start) : PB_ENOMEM;
     if (status == PB_OK)
         status = all_rounds(&s);
     if (s.best.work != UINT64_MAX && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
