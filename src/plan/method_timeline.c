@@ -7,7 +7,10 @@
 
 enum { BLOCK = 64 };
 
-#define NOTHING INT64_MIN / 4 /* below any memory */
+/* Memory is counted in units so large that a block's sums stay in 32 bits. */
+#define MOST_UNITS ((uint64_t)1 << 24)
+#define ABSENT (INT32_C(1) << 28)     /* taken from slots without a computation: never over the cap */
+#define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE_LANES __attribute__((target_clones("avx2", "default")))
@@ -17,57 +20,60 @@ enum { BLOCK = 64 };
 
 /* ---- memory over slots ---- */
 
-/* Adds to the slots of one block; returns the change of excess, which wraps around when it falls. */
-WIDE_LANES static uint64_t add_here(int64_t *memory, const int64_t *counts, uint32_t n, int64_t add, int64_t room,
-                                    int64_t *highest)
+static int32_t above(int32_t x) { return x > 0 ? x : 0; }
+
+/* Adds to the slots of one block; returns the change of excess. */
+WIDE_LANES static int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t room, int32_t *highest)
 {
-    int64_t change = 0, top = *highest;
+    int32_t change = 0, top = *highest;
     for (uint32_t i = 0; i < n; i++) {
-        int64_t was = memory[i], now = was + add, over_was = was - room, over_now = now - room;
-        over_was = over_was > 0 ? over_was : 0;
-        over_now = over_now > 0 ? over_now : 0;
-        change += (over_now - over_was) & counts[i];
-        int64_t counted = counts[i] ? now : NOTHING;
-        top = counted > top ? counted : top;
+        int32_t was = memory[i], now = was + add;
+        change += above(now - room) - above(was - room);
+        top = now > top ? now : top;
         memory[i] = now;
     }
     *highest = top;
-    return (uint64_t)change;
+    return change;
+}
+
+/* One slot. */
+static void add_at(pbi_timeline *t, uint32_t slot, int32_t add)
+{
+    uint32_t b = slot / BLOCK;
+    int32_t was = t->memory[slot], now = was + add, room = t->cap - t->shift[b];
+    t->memory[slot] = now;
+    t->excess += (uint64_t)(int64_t)(above(now - room) - above(was - room));
+    t->highest[b] = now > t->highest[b] ? now : t->highest[b];
 }
 
 /* Adds to slots from .. to, both included. */
-static void add_range(pbi_timeline *t, uint32_t from, uint32_t to, int64_t add)
+static void add_range(pbi_timeline *t, uint32_t from, uint32_t to, int32_t add)
 {
     if (from > to || !add)
         return;
-    uint32_t b = from / BLOCK, end = to / BLOCK;
-    for (; b <= end; b++) {
+    for (uint32_t b = from / BLOCK, end = to / BLOCK; b <= end; b++) {
         uint32_t first = b * BLOCK, last = first + BLOCK - 1;
-        bool whole = from <= first && to >= last;
-        int64_t room = t->cap - t->shift[b], above = t->highest[b] + (add > 0 ? add : 0);
-        if (whole && above <= room) {
+        int32_t room = t->cap - t->shift[b];
+        if (from > first || to < last) {
+            uint32_t low = from > first ? from : first, high = to < last ? to : last;
+            t->excess += (uint64_t)(int64_t)add_here(t->memory + low, high - low + 1, add, room, &t->highest[b]);
+        } else if (t->highest[b] + above(add) <= room) {
             t->shift[b] += add;
-            continue;
-        }
-        uint32_t low = from > first ? from : first, high = to < last ? to : last;
-        if (whole)
+        } else {
             t->highest[b] = NOTHING; /* found anew */
-        t->excess += add_here(t->memory + low, t->counts + low, high - low + 1, add, room, &t->highest[b]);
+            t->excess += (uint64_t)(int64_t)add_here(t->memory + first, BLOCK, add, room, &t->highest[b]);
+        }
     }
 }
 
-static int64_t memory_at(const pbi_timeline *t, uint32_t slot) { return t->memory[slot] + t->shift[slot / BLOCK]; }
+static int32_t memory_at(const pbi_timeline *t, uint32_t slot) { return t->memory[slot] + t->shift[slot / BLOCK]; }
 
-static uint64_t excess_at(const pbi_timeline *t, uint32_t slot)
-{
-    int64_t over = memory_at(t, slot) - t->cap;
-    return over > 0 ? (uint64_t)over : 0;
-}
+static uint64_t excess_at(const pbi_timeline *t, uint32_t slot) { return (uint64_t)above(memory_at(t, slot) - t->cap); }
 
 static void occupy(pbi_timeline *t, uint32_t slot, pb_node v)
 {
     t->event[slot] = v;
-    t->counts[slot] = -1;
+    t->memory[slot] += ABSENT;
     t->excess += excess_at(t, slot);
     if (t->memory[slot] > t->highest[slot / BLOCK])
         t->highest[slot / BLOCK] = t->memory[slot];
@@ -79,7 +85,7 @@ static void vacate(pbi_timeline *t, uint32_t slot)
 {
     t->excess -= excess_at(t, slot);
     t->event[slot] = PBI_EMPTY;
-    t->counts[slot] = 0;
+    t->memory[slot] -= ABSENT;
     uint32_t moved = t->where[--t->filled];
     t->where[t->index[slot]] = moved;
     t->index[moved] = t->index[slot];
@@ -119,17 +125,16 @@ static uint32_t parts_of(const pb_graph *g, pb_node v)
     return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
 }
 
-static int64_t scaled_up(const pbi_timeline *t, uint64_t size)
+static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
 {
-    uint64_t unit = (uint64_t)1 << t->scale;
-    return (int64_t)(size / unit + (size % unit != 0));
+    return (int32_t)(size / t->unit + (size % t->unit != 0));
 }
 
 /* By-products that are wanted but never read: made once, and let go. Counted with every computation. */
-static int64_t unread_targets(const pbi_timeline *t, pb_node v)
+static int32_t unread_targets(const pbi_timeline *t, pb_node v)
 {
     const pb_graph *g = t->g;
-    int64_t sum = 0;
+    int32_t sum = 0;
     for (uint32_t n = 0, parts = parts_of(g, v); n < parts; n++) {
         pb_node w = g->part[g->part_start[v] + n];
         bool read = false;
@@ -141,10 +146,10 @@ static int64_t unread_targets(const pbi_timeline *t, pb_node v)
 }
 
 /* Workspace of a computation, less what it overwrites: the largest input that may be and is read for the last time. */
-static int64_t extra_of(const pbi_timeline *t, pb_node v, uint32_t slot)
+static int32_t extra_of(const pbi_timeline *t, pb_node v, uint32_t slot)
 {
     const pb_graph *g = t->g;
-    int64_t extra = scaled_up(t, g->workspace[v]) + unread_targets(t, v), most = 0;
+    int32_t extra = scaled_up(t, g->workspace[v]) + unread_targets(t, v), most = 0;
     if (!g->inplace_start)
         return extra;
     for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++) {
@@ -161,9 +166,9 @@ static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
     pb_node v = slot < t->slots ? t->event[slot] : PBI_EMPTY;
     if (v == PBI_EMPTY || v == u)
         return;
-    int64_t now = extra_of(t, v, slot), was = t->extra[slot];
+    int32_t now = extra_of(t, v, slot), was = t->extra[slot];
     t->extra[slot] = now;
-    add_range(t, slot, slot, now - was);
+    add_at(t, slot, now - was);
 }
 
 /* Copy i of v is read last at `last` from now on: memory changes between. */
@@ -224,7 +229,7 @@ static void enter_value(pbi_timeline *t, pb_node w, pb_node v, uint32_t i, uint3
     if (w != v)
         c->count++;
     if (w == v)
-        add_range(t, slot, slot, t->size[w]);
+        add_at(t, slot, t->size[w]);
     if (!i || c->last[i - 1] <= slot)
         return;
     uint32_t last = c->last[i - 1], before = owner->slot[i - 1];
@@ -241,7 +246,7 @@ static void leave_value(pbi_timeline *t, pb_node w, pb_node v, uint32_t i, uint3
         set_last(t, w, i, none);
     }
     if (w == v)
-        add_range(t, slot, slot, -t->size[w]);
+        add_at(t, slot, -t->size[w]);
     close_at(c->last, c->count, i);
     if (w != v)
         c->count--;
@@ -273,7 +278,7 @@ bool pbi_timeline_insert(pbi_timeline *t, pb_node v, uint32_t slot)
             set_last(t, g->in[k], copy, slot);
     }
     t->extra[slot] = extra_of(t, v, slot);
-    add_range(t, slot, slot, t->extra[slot]);
+    add_at(t, slot, t->extra[slot]);
     occupy(t, slot, v);
     t->work += g->cost[v];
     return true;
@@ -301,7 +306,7 @@ bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
     if (!is_spare(t, v, i, slot))
         return false;
     vacate(t, slot);
-    add_range(t, slot, slot, -t->extra[slot]);
+    add_at(t, slot, -t->extra[slot]);
     t->extra[slot] = 0;
     leave_value(t, v, v, i, slot);
     uint32_t parts = parts_of(g, v);
@@ -332,7 +337,6 @@ static bool take_memory(pbi_timeline *t)
     size_t blocks = t->slots / BLOCK;
     t->event = pb_arena_alloc(t->arena, t->slots, sizeof *t->event);
     t->memory = pb_arena_alloc(t->arena, t->slots, sizeof *t->memory);
-    t->counts = pb_arena_alloc(t->arena, t->slots, sizeof *t->counts);
     t->extra = pb_arena_alloc(t->arena, t->slots, sizeof *t->extra);
     t->shift = pb_arena_alloc(t->arena, blocks, sizeof *t->shift);
     t->highest = pb_arena_alloc(t->arena, blocks, sizeof *t->highest);
@@ -340,8 +344,32 @@ static bool take_memory(pbi_timeline *t)
     t->index = pb_arena_alloc(t->arena, t->slots, sizeof *t->index);
     t->copy = pb_arena_zero(t->arena, t->g->node_count, sizeof *t->copy);
     t->size = pb_arena_alloc(t->arena, t->g->node_count, sizeof *t->size);
-    return t->event && t->memory && t->counts && t->extra && t->shift && t->highest && t->where && t->index &&
-           t->copy && t->size;
+    return t->event && t->memory && t->extra && t->shift && t->highest && t->where && t->index && t->copy && t->size;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Sizes of tensors share a factor: without it they mostly fit as they are. */
+static void choose_unit(pbi_timeline *t)
+{
+    const pb_graph *g = t->g;
+    uint64_t unit = g->fixed_size, work = 0;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        unit = common_divisor(g->size[v], unit);
+        unit = common_divisor(g->workspace[v], unit);
+        work = g->workspace[v] > work ? g->workspace[v] : work;
+    }
+    t->unit = unit ? unit : 1;
+    while (g->total_size / t->unit > MOST_UNITS || g->fixed_size / t->unit > MOST_UNITS || work / t->unit > MOST_UNITS)
+        t->unit *= 2;
 }
 
 bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
@@ -349,8 +377,7 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
 {
     const pb_graph *g = game->graph;
     *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
-    while (g->total_size >> t->scale >> 42) /* so that sums over a million slots stay in 64 bits */
-        t->scale++;
+    choose_unit(t);
     t->slots = (most + 2 + BLOCK - 1) / BLOCK * BLOCK;
     if (!take_memory(t))
         return false;
@@ -365,18 +392,17 @@ static void find_excess(pbi_timeline *t)
     t->excess = 0;
     for (uint32_t b = 0; b < t->slots / BLOCK; b++)
         t->highest[b] = NOTHING;
-    for (uint32_t s = 0; s < t->slots; s++)
-        if (t->counts[s]) {
-            t->excess += excess_at(t, s);
-            if (t->memory[s] > t->highest[s / BLOCK])
-                t->highest[s / BLOCK] = t->memory[s];
-        }
+    for (uint32_t s = 0; s < t->slots; s++) {
+        t->excess += excess_at(t, s);
+        int32_t *top = &t->highest[s / BLOCK];
+        *top = t->memory[s] > *top ? t->memory[s] : *top;
+    }
 }
 
 void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
 {
-    uint64_t most = (uint64_t)1 << 60 >> t->scale, scaled = cap >> t->scale;
-    t->cap = (int64_t)(scaled < most ? scaled : most);
+    uint64_t most = 4 * MOST_UNITS, scaled = cap / t->unit;
+    t->cap = (int32_t)(scaled < most ? scaled : most);
     if (t->filled)
         find_excess(t);
 }
@@ -418,7 +444,6 @@ static void find_lasts(pbi_timeline *t)
 static void find_memory(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
-    int64_t fixed = scaled_up(t, g->fixed_size);
     for (uint32_t s = 0; s < t->slots; s++)
         t->memory[s] = 0;
     for (pb_node v = 0; v < g->node_count; v++) /* as changes, summed up below */
@@ -430,7 +455,7 @@ static void find_memory(pbi_timeline *t)
             if (end < t->slots)
                 t->memory[end] -= t->size[v];
         }
-    int64_t sum = fixed;
+    int32_t sum = scaled_up(t, g->fixed_size);
     for (uint32_t s = 0; s < t->slots; s++) {
         sum += t->memory[s];
         t->memory[s] = sum;
@@ -442,20 +467,20 @@ static void find_memory(pbi_timeline *t)
         t->extra[slot] = extra_of(t, t->event[slot], slot);
         t->memory[slot] += t->extra[slot];
     }
+    for (uint32_t s = 1; s < t->slots; s++) /* the start counts, but is no computation that could be moved */
+        t->memory[s] -= t->event[s] == PBI_EMPTY ? ABSENT : 0;
 }
 
 bool pbi_timeline_load(pbi_timeline *t, const pb_node *events, uint32_t count)
 {
     const pb_graph *g = t->g;
     memset(t->event, 0xff, t->slots * sizeof *t->event);
-    memset(t->counts, 0, t->slots * sizeof *t->counts);
     memset(t->extra, 0, t->slots * sizeof *t->extra);
     memset(t->shift, 0, t->slots / BLOCK * sizeof *t->shift);
     t->filled = 0;
     t->work = 0;
     if (!load_start(t))
         return false;
-    t->counts[0] = -1; /* the start counts, but is no computation that could be moved */
     for (uint32_t e = 0; e < count; e++) {
         uint32_t slot = (uint32_t)(1 + (uint64_t)e * (t->slots - 1) / count);
         pb_node v = events[e];
@@ -469,7 +494,6 @@ bool pbi_timeline_load(pbi_timeline *t, const pb_node *events, uint32_t count)
             t->copy[w].count++;
         }
         t->event[slot] = v;
-        t->counts[slot] = -1;
         t->index[slot] = t->filled;
         t->where[t->filled++] = slot;
         t->work += g->cost[v];
@@ -490,9 +514,8 @@ void pbi_timeline_read(const pbi_timeline *t, pb_node *events)
 
 uint64_t pbi_timeline_peak(const pbi_timeline *t)
 {
-    int64_t peak = 0;
+    int32_t peak = 0;
     for (uint32_t s = 0; s < t->slots; s++)
-        if (t->counts[s] && memory_at(t, s) > peak)
-            peak = memory_at(t, s);
-    return (uint64_t)peak << t->scale;
+        peak = memory_at(t, s) > peak ? memory_at(t, s) : peak;
+    return (uint64_t)peak * t->unit;
 }

@@ -32,21 +32,20 @@ typedef struct pbi_timeline {
     pb_arena *arena;
     uint32_t slots;
     pb_node *event;   /* per slot, PBI_EMPTY for none */
-    int64_t *memory;  /* per slot, without what its block has in `shift` */
-    int64_t *counts;  /* per slot: -1 when a computation sits there, else 0 */
-    int64_t *extra;   /* per slot: workspace of its computation, less what runs in place */
-    int64_t *shift;   /* per block of slots: to be added to each */
-    int64_t *highest; /* per block: no counting slot of it is above this, without `shift` */
+    int32_t *memory;  /* per slot, without what its block has in `shift`; far below zero where nothing is computed */
+    int32_t *extra;   /* per slot: workspace of its computation, less what runs in place */
+    int32_t *shift;   /* per block of slots: to be added to each */
+    int32_t *highest; /* per block: no slot of it is above this, without `shift` */
     pbi_copies *copy; /* per node */
-    int64_t *size;    /* per node, in units of 2^scale */
+    int32_t *size;    /* per node, in units of `unit`, rounded up */
     uint32_t *where;  /* slots with computations, in no order */
     uint32_t *index;  /* per slot: its place in `where` */
     uint32_t filled;
-    int64_t cap;
+    int32_t cap;
     uint64_t excess; /* sum over computations of the memory above the cap */
     uint64_t work;
-    int scale;
-    bool failed; /* memory was exhausted: nothing can be done any more */
+    uint64_t unit; /* what all sizes are multiples of, or larger where numbers would not fit */
+    bool failed;   /* memory was exhausted: nothing can be done any more */
 } pbi_timeline;
 
 /* For up to `most` computations at a time. False when memory is exhausted. */
@@ -68,7 +67,7 @@ bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot);
 
 /* Which copy of v (or of its node) is there for a reader at `slot`? PBI_EMPTY: none. */
 uint32_t pbi_timeline_copy(const pbi_timeline *t, pb_node v, uint32_t slot);
-/* Peak memory, in the graph's unit rounded up to units of 2^scale. O(slots). */
+/* Peak memory, rounded up to multiples of `unit`. O(slots). */
 uint64_t pbi_timeline_peak(const pbi_timeline *t);
 
 #endif
