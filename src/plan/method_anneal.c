@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    SPREAD = 4,  /* slots per computation */
+    SPREAD = 4,  /* slots per node */
     NEAR = 96,   /* slots that are looked at for an empty one */
     DEEP = 24,   /* most computations in one proposal */
     PERIOD = 256 /* proposals between looks at the clock */
@@ -24,7 +24,7 @@ static uint32_t below(pbi_anneal *a, uint32_t bound) { return (uint32_t)pbi_rng_
 
 /* ---- carrying out and undoing ---- */
 
-static bool note(pbi_anneal *a, uint32_t slot, pb_node v, bool inserted)
+static bool note(pbi_anneal *a, uint32_t slot, uint32_t event, bool inserted)
 {
     void *items = a->log;
     if (!pbi_arena_reserve(a->t.arena, &items, &a->log_room, a->log_count + 1, sizeof *a->log)) {
@@ -32,19 +32,19 @@ static bool note(pbi_anneal *a, uint32_t slot, pb_node v, bool inserted)
         return false;
     }
     a->log = items;
-    a->log[a->log_count++] = (pbi_step_log){slot, v, inserted};
+    a->log[a->log_count++] = (pbi_step_log){slot, event, inserted};
     return true;
 }
 
-static bool insert(pbi_anneal *a, pb_node v, uint32_t slot)
+static bool insert(pbi_anneal *a, uint32_t event, uint32_t slot)
 {
-    return a->log_count < DEEP && pbi_timeline_insert(&a->t, v, slot) && note(a, slot, v, true);
+    return a->log_count < DEEP && pbi_timeline_insert(&a->t, event, slot) && note(a, slot, event, true);
 }
 
 static bool take_out(pbi_anneal *a, uint32_t slot)
 {
-    pb_node v = a->t.event[slot];
-    return a->log_count < DEEP && pbi_timeline_remove(&a->t, slot) && note(a, slot, v, false);
+    uint32_t event = a->t.event[slot];
+    return a->log_count < DEEP && pbi_timeline_remove(&a->t, slot) && note(a, slot, event, false);
 }
 
 static void undo(pbi_anneal *a)
@@ -54,7 +54,7 @@ static void undo(pbi_anneal *a)
         if (step.inserted)
             pbi_timeline_remove(&a->t, step.slot);
         else
-            pbi_timeline_insert(&a->t, step.node, step.slot);
+            pbi_timeline_insert(&a->t, step.event, step.slot);
     }
 }
 
@@ -82,6 +82,8 @@ static uint32_t free_between(pbi_anneal *a, uint32_t low, uint32_t high)
     return free_below(a, low, s);
 }
 
+static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
+
 static bool can_repeat(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_ONCE)); }
 
 /* ---- proposals; each returns false when it leads nowhere ---- */
@@ -91,7 +93,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader)
 {
     const pb_graph *g = a->t.g;
     uint32_t copy = pbi_timeline_copy(&a->t, v, reader);
-    if (copy == PBI_EMPTY || (double)a->t.work + (double)g->cost[v] > a->most)
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + a->gamma * (double)g->cost[v] > a->most)
         return false;
     uint32_t slot = free_below(a, a->t.copy[v].slot[copy], reader);
     if (slot == PBI_EMPTY)
@@ -108,16 +110,27 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader)
     return insert(a, v, slot);
 }
 
+static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
+{
+    uint32_t copy = pbi_timeline_copy(&a->t, u, reader);
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + a->gamma * (double)pbi_timeline_load_cost(&a->t, u) > a->most)
+        return false;
+    uint32_t slot = free_below(a, a->t.copy[u].slot[copy], reader);
+    return slot != PBI_EMPTY && insert(a, u | PBI_LOAD_EVENT, slot);
+}
+
 static bool propose_repeat(pbi_anneal *a)
 {
     const pb_graph *g = a->t.g;
-    uint32_t reader = a->t.where[below(a, a->t.filled)];
-    pb_node x = a->t.event[reader];
+    uint32_t reader = a->t.where[below(a, a->t.filled)], x = a->t.event[reader];
+    if (is_load(x))
+        return false;
     uint32_t inputs = g->in_start[x + 1] - g->in_start[x];
     if (!inputs)
         return false;
-    pb_node v = pb_graph_maker(g, g->in[g->in_start[x] + below(a, inputs)]);
-    return can_repeat(g, v) && repeat_before(a, v, reader);
+    pb_node u = g->in[g->in_start[x] + below(a, inputs)], v = pb_graph_maker(g, u);
+    bool load = a->loads && (!a->repeats || !can_repeat(g, v) || below(a, 2));
+    return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader);
 }
 
 /* Copies of inputs that nobody reads any more go as well. */
@@ -125,26 +138,24 @@ static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
 {
     const pb_graph *g = a->t.g;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        pb_node u = pb_graph_maker(g, g->in[k]);
-        const pbi_copies *c = &a->t.copy[u];
-        uint32_t i = pbi_timeline_copy(&a->t, u, slot);
-        if (i == PBI_EMPTY || c->count < 2 || c->last[i] != c->slot[i] || !can_repeat(g, u))
+        uint32_t i = pbi_timeline_copy(&a->t, g->in[k], slot);
+        uint32_t at = i == PBI_EMPTY ? 0 : a->t.copy[g->in[k]].slot[i];
+        if (!at || pbi_timeline_is_read(&a->t, at))
             continue;
-        bool read = false;
-        for (uint32_t n = 0; (g->flags[u] & PB_NODE_HAS_PARTS) && n < g->part_start[u + 1] - g->part_start[u]; n++)
-            read |= a->t.copy[g->part[g->part_start[u] + n]].last[i] >= c->slot[i];
-        uint32_t at = c->slot[i];
-        if (!read && take_out(a, at))
-            drop_unread(a, u, at);
+        uint32_t event = a->t.event[at];
+        bool again = is_load(event) || (a->t.copy[event].count > 1 && can_repeat(g, event));
+        if (again && take_out(a, at) && !is_load(event))
+            drop_unread(a, event, at);
     }
 }
 
 static bool drop_at(pbi_anneal *a, uint32_t slot)
 {
-    pb_node v = a->t.event[slot];
-    if (a->t.copy[v].count < 2 || !take_out(a, slot))
+    uint32_t event = a->t.event[slot];
+    if (!take_out(a, slot))
         return false;
-    drop_unread(a, v, slot);
+    if (!is_load(event))
+        drop_unread(a, event, slot);
     return true;
 }
 
@@ -152,38 +163,41 @@ static bool propose_drop(pbi_anneal *a)
 {
     for (int tries = 0; tries < 8; tries++) {
         uint32_t slot = a->t.where[below(a, a->t.filled)];
-        if (a->t.copy[a->t.event[slot]].count > 1)
+        if (is_load(a->t.event[slot]) || a->t.copy[a->t.event[slot]].count > 1)
             return drop_at(a, slot);
     }
     return false;
 }
 
-/* The slots between which a computation can be moved: behind the makers of its inputs, before its readers. */
+/* The slots between which an event can be moved: behind the makers of what it reads, before its readers. */
 static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *high)
 {
     const pb_graph *g = a->t.g;
-    pb_node v = a->t.event[slot];
+    uint32_t event = a->t.event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
     const pbi_copies *c = &a->t.copy[v];
     uint32_t i = pbi_timeline_copy(&a->t, v, slot + 1);
     *low = i ? c->slot[i - 1] : 0;
-    *high = i + 1 < c->count ? c->slot[i + 1] : a->t.slots;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        uint32_t made = a->t.copy[pb_graph_maker(g, g->in[k])].slot[pbi_timeline_copy(&a->t, g->in[k], slot)];
+    *high = i + 1 < c->count ? c->slot[i + 1] : a->t.profile.slots;
+    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++) {
+        uint32_t made = a->t.copy[g->in[k]].slot[pbi_timeline_copy(&a->t, g->in[k], slot)];
         *low = made > *low ? made : *low;
     }
 }
 
-/* The first slot after `slot` and before `end` that reads v or one of its by-products. */
-static uint32_t first_read(const pbi_anneal *a, pb_node v, uint32_t slot, uint32_t end)
+/* The first slot after `slot` and before `end` that reads what its event makes. */
+static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
 {
     const pb_graph *g = a->t.g;
-    uint32_t parts = g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
+    uint32_t event = a->t.event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    uint32_t parts = !is_load(event) && (g->flags[v] & PB_NODE_HAS_PARTS) ? g->part_start[v + 1] - g->part_start[v] : 0;
     for (uint32_t n = 0; n <= parts; n++) {
         pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
         for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++) {
             const pbi_copies *c = &a->t.copy[g->out[k]];
             for (uint32_t i = 0; i < c->count; i++)
-                if (c->slot[i] > slot && c->slot[i] < end)
+                if (c->slot[i] > slot && c->slot[i] < end && !is_load(a->t.event[c->slot[i]]))
                     end = c->slot[i];
         }
     }
@@ -192,15 +206,15 @@ static uint32_t first_read(const pbi_anneal *a, pb_node v, uint32_t slot, uint32
 
 static bool move_to(pbi_anneal *a, uint32_t from, uint32_t to)
 {
-    pb_node v = a->t.event[from];
-    return insert(a, v, to) && take_out(a, from);
+    uint32_t event = a->t.event[from];
+    return insert(a, event, to) && take_out(a, from);
 }
 
 static bool propose_move(pbi_anneal *a)
 {
     uint32_t slot = a->t.where[below(a, a->t.filled)], low, high;
     limits(a, slot, &low, &high);
-    high = first_read(a, a->t.event[slot], slot, high);
+    high = first_read(a, slot, high);
     uint32_t to = free_between(a, low, high);
     return to != PBI_EMPTY && move_to(a, slot, to);
 }
@@ -209,12 +223,12 @@ static bool propose_move(pbi_anneal *a)
 static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
     const pb_graph *g = a->t.g;
-    pb_node v = a->t.event[slot];
-    uint32_t low, high;
+    uint32_t event = a->t.event[slot], low, high;
+    pb_node v = event & ~PBI_LOAD_EVENT;
     if (a->log_count + 2 > DEEP)
         return false;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        pb_node u = pb_graph_maker(g, g->in[k]);
+    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++) {
+        pb_node u = g->in[k];
         uint32_t made = a->t.copy[u].slot[pbi_timeline_copy(&a->t, u, slot)];
         if (made >= goal && !pull(a, made, goal))
             return false;
@@ -227,17 +241,16 @@ static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
 /* Moves the computation in `slot` behind `goal`, and behind it whatever reads it before. */
 static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
-    pb_node v = a->t.event[slot];
     uint32_t low, high;
     if (a->log_count + 2 > DEEP)
         return false;
     limits(a, slot, &low, &high);
-    for (uint32_t reader = first_read(a, v, slot, high); reader <= goal && reader < high;
-         reader = first_read(a, v, slot, high)) {
+    for (uint32_t reader = first_read(a, slot, high); reader <= goal && reader < high;
+         reader = first_read(a, slot, high)) {
         if (a->log_count + 2 > DEEP || !push(a, reader, goal))
             return false;
     }
-    high = first_read(a, v, slot, high);
+    high = first_read(a, slot, high);
     if (high <= goal + 1)
         return false;
     uint32_t end = high - goal > NEAR ? goal + NEAR : high, to = PBI_EMPTY;
@@ -249,16 +262,16 @@ static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
 
 static bool propose_pull(pbi_anneal *a)
 {
-    uint32_t slot = a->t.where[below(a, a->t.filled)], far = a->t.slots / 8 + 2;
+    uint32_t slot = a->t.where[below(a, a->t.filled)], far = a->t.profile.slots / 8 + 2;
     uint32_t back = 1 + below(a, far);
     return slot > back && pull(a, slot, slot - back);
 }
 
 static bool propose_push(pbi_anneal *a)
 {
-    uint32_t slot = a->t.where[below(a, a->t.filled)], far = a->t.slots / 8 + 2;
+    uint32_t slot = a->t.where[below(a, a->t.filled)], far = a->t.profile.slots / 8 + 2;
     uint32_t on = 1 + below(a, far);
-    return slot + on < a->t.slots && push(a, slot, slot + on);
+    return slot + on < a->t.profile.slots && push(a, slot, slot + on);
 }
 
 static bool propose(pbi_anneal *a)
@@ -277,54 +290,68 @@ static bool propose(pbi_anneal *a)
 
 /* ---- annealing ---- */
 
+double pbi_anneal_cost(const pbi_anneal *a)
+{
+    return a->gamma * (double)a->t.work + (a->t.profile.time ? a->beta * a->t.profile.flux : 0);
+}
+
 static void keep_best(pbi_anneal *a)
 {
     if (a->t.filled > a->best_room)
         return;
     pbi_timeline_read(&a->t, a->best);
     a->best_count = a->t.filled;
-    a->best_work = a->t.work;
+    a->best_cost = pbi_anneal_cost(a);
 }
 
 static void step(pbi_anneal *a)
 {
-    double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng));
-    uint64_t work = a->t.work, excess = a->t.excess;
+    double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), cost = pbi_anneal_cost(a);
+    uint64_t excess = a->t.profile.excess;
     a->log_count = 0;
-    a->most = (double)work + allowed + a->price * (double)excess; /* at best all excess goes */
+    a->most = cost + allowed + a->price * (double)excess; /* at best all excess goes */
     bool made = propose(a);
-    double change = (double)(int64_t)(a->t.work - work) + a->price * (double)(int64_t)(a->t.excess - excess);
+    double change = pbi_anneal_cost(a) - cost + a->price * (double)(int64_t)(a->t.profile.excess - excess);
     if (!made || change > allowed) {
         undo(a);
         return;
     }
     a->accepted++;
-    if (!a->t.excess && a->t.work < a->best_work)
+    if (!a->t.profile.excess && pbi_anneal_cost(a) < a->best_cost)
         keep_best(a);
 }
 
 bool pbi_anneal_init(pbi_anneal *a, pb_context *ctx, const pb_game *game, uint64_t seed, pb_arena *arena)
 {
     const pb_graph *g = game->graph;
+    const pb_weights *w = &game->weights;
     uint32_t nodes = g->needed_count ? g->needed_count : 1;
-    *a = (pbi_anneal){.ctx = ctx, .rng = {seed}, .best_work = UINT64_MAX};
-    a->unit = (double)g->needed_cost / nodes;
+    *a = (pbi_anneal){.ctx = ctx, .rng = {seed}, .best_cost = INFINITY, .repeats = true};
     a->best_room = SPREAD * nodes + 64;
     a->best = pb_arena_alloc(arena, a->best_room, sizeof *a->best);
     a->order = pb_arena_alloc(arena, a->best_room, sizeof *a->order);
-    return a->best && a->order && pbi_timeline_init(&a->t, ctx, game, game->cap, arena, a->best_room);
+    if (!a->best || !a->order || !pbi_timeline_init(&a->t, ctx, game, game->cap, arena, a->best_room))
+        return false;
+    a->loads = a->t.tier != NULL;
+    a->beta = (double)w->beta * (double)a->t.unit;
+    a->gamma =
+        w->gamma ? (double)w->gamma : 1e-9 * ((double)w->alpha + a->beta) + 1e-30; /* of two equals the shorter */
+    return true;
 }
 
-bool pbi_anneal_start(pbi_anneal *a, const pb_node *events, uint32_t count, uint64_t cap)
+bool pbi_anneal_start(pbi_anneal *a, const uint32_t *events, uint32_t count, uint64_t cap)
 {
     if (count >= a->best_room - 2)
         return false;
     pbi_timeline_set_cap(&a->t, cap);
     if (!pbi_timeline_load(&a->t, events, count))
         return false;
-    a->price = 10 * a->unit / ((double)a->t.cap + 1);
-    a->best_work = UINT64_MAX;
-    if (!a->t.excess)
+    const pb_graph *g = a->t.g;
+    double needed = a->gamma * (double)g->needed_cost + pbi_anneal_cost(a) - a->gamma * (double)a->t.work;
+    a->unit = needed / (g->needed_count ? g->needed_count : 1);
+    a->price = 10 * a->unit / ((double)a->t.profile.cap + 1);
+    a->best_cost = INFINITY;
+    if (!a->t.profile.excess)
         keep_best(a);
     return true;
 }
@@ -332,8 +359,8 @@ bool pbi_anneal_start(pbi_anneal *a, const pb_node *events, uint32_t count, uint
 /* Too little price and the cap is not kept, too much and nothing moves. */
 static void adapt(pbi_anneal *a)
 {
-    double base = a->unit / ((double)a->t.cap + 1);
-    a->price *= a->t.excess ? 1.05 : 0.97;
+    double base = a->unit / ((double)a->t.profile.cap + 1);
+    a->price *= a->t.profile.excess ? 1.05 : 0.97;
     a->price = a->price < base ? base : a->price > 1e6 * base ? 1e6 * base : a->price;
 }
 
@@ -344,11 +371,11 @@ static void respace(pbi_anneal *a)
     pbi_timeline_load(&a->t, a->order, a->t.filled);
 }
 
-pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double cold, uint64_t enough)
+pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double cold, double enough)
 {
     pb_status status = PB_OK;
     uint64_t spread = 0, adapted = 0, nodes = a->t.g->needed_count;
-    for (uint64_t n = 0; n < proposals && status == PB_OK && a->best_work > enough && !a->t.failed; n++) {
+    for (uint64_t n = 0; n < proposals && status == PB_OK && a->best_cost > enough && !a->t.failed; n++) {
         if (n % PERIOD == 0) {
             a->temperature = a->unit * hot * pow(cold / hot, (double)n / (double)proposals);
             status = pbi_tick(a->ctx, PERIOD);
@@ -357,7 +384,7 @@ pb_status pbi_anneal_run(pbi_anneal *a, uint64_t proposals, double hot, double c
             adapt(a);
             adapted = n;
         }
-        if (a->accepted - spread >= a->t.slots) {
+        if (a->accepted - spread >= a->t.profile.slots) {
             respace(a);
             spread = a->accepted;
         }

@@ -2,90 +2,56 @@
 #include "plan/method_timeline.h"
 
 #include "base/arena.h"
+#include "game/price.h"
 
 #include <string.h>
 
-enum { BLOCK = 64 };
+static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
 
-/* Memory is counted in units so large that a block's sums stay in 32 bits. */
-#define MOST_UNITS ((uint64_t)1 << 24)
-#define ABSENT (INT32_C(1) << 28)     /* taken from slots without a computation: never over the cap */
-#define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WIDE_LANES __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDE_LANES
-#endif
-
-/* ---- memory over slots ---- */
-
-static int32_t above(int32_t x) { return x > 0 ? x : 0; }
-
-/* Adds to the slots of one block; returns the change of excess. */
-WIDE_LANES static int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t room, int32_t *highest)
+static uint32_t parts_of(const pb_graph *g, pb_node v)
 {
-    int32_t change = 0, top = *highest;
-    for (uint32_t i = 0; i < n; i++) {
-        int32_t was = memory[i], now = was + add;
-        change += above(now - room) - above(was - room);
-        top = now > top ? now : top;
-        memory[i] = now;
-    }
-    *highest = top;
-    return change;
+    return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
 }
 
-/* One slot. */
-static void add_at(pbi_timeline *t, uint32_t slot, int32_t add)
+/* What an event makes: n = 0 is its own value, the others are by-products. */
+static pb_node made_by(const pb_graph *g, pb_node v, uint32_t n) { return n ? g->part[g->part_start[v] + n - 1] : v; }
+
+static uint32_t makes(const pb_graph *g, uint32_t event) { return is_load(event) ? 1 : 1 + parts_of(g, event); }
+
+/* ---- where events sit ---- */
+
+static uint64_t cost_of(const pbi_timeline *t, uint32_t event)
 {
-    uint32_t b = slot / BLOCK;
-    int32_t was = t->memory[slot], now = was + add, room = t->cap - t->shift[b];
-    t->memory[slot] = now;
-    t->excess += (uint64_t)(int64_t)(above(now - room) - above(was - room));
-    t->highest[b] = now > t->highest[b] ? now : t->highest[b];
+    if (!is_load(event))
+        return t->g->cost[event];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    const pb_tier *tier = &t->tiers[t->tier[v] - 1];
+    return pbi_price(tier->load_cost, tier->load_per_unit, t->g->size[v]);
 }
 
-/* Adds to slots from .. to, both included. */
-static void add_range(pbi_timeline *t, uint32_t from, uint32_t to, int32_t add)
+static uint64_t store_cost(const pbi_timeline *t, pb_node v)
 {
-    if (from > to || !add)
-        return;
-    for (uint32_t b = from / BLOCK, end = to / BLOCK; b <= end; b++) {
-        uint32_t first = b * BLOCK, last = first + BLOCK - 1;
-        int32_t room = t->cap - t->shift[b];
-        if (from > first || to < last) {
-            uint32_t low = from > first ? from : first, high = to < last ? to : last;
-            t->excess += (uint64_t)(int64_t)add_here(t->memory + low, high - low + 1, add, room, &t->highest[b]);
-        } else if (t->highest[b] + above(add) <= room) {
-            t->shift[b] += add;
-        } else {
-            t->highest[b] = NOTHING; /* found anew */
-            t->excess += (uint64_t)(int64_t)add_here(t->memory + first, BLOCK, add, room, &t->highest[b]);
-        }
-    }
+    const pb_tier *tier = &t->tiers[t->tier[v] - 1];
+    return pbi_price(tier->store_cost, tier->store_per_unit, t->g->size[v]);
 }
 
-static int32_t memory_at(const pbi_timeline *t, uint32_t slot) { return t->memory[slot] + t->shift[slot / BLOCK]; }
-
-static uint64_t excess_at(const pbi_timeline *t, uint32_t slot) { return (uint64_t)above(memory_at(t, slot) - t->cap); }
-
-static void occupy(pbi_timeline *t, uint32_t slot, pb_node v)
+uint64_t pbi_timeline_load_cost(const pbi_timeline *t, pb_node v)
 {
-    t->event[slot] = v;
-    t->memory[slot] += ABSENT;
-    t->excess += excess_at(t, slot);
-    if (t->memory[slot] > t->highest[slot / BLOCK])
-        t->highest[slot / BLOCK] = t->memory[slot];
+    return pbi_add_saturated(cost_of(t, v | PBI_LOAD_EVENT), t->loads[v] ? 0 : store_cost(t, v));
+}
+
+static void occupy(pbi_timeline *t, uint32_t slot, uint32_t event)
+{
+    t->event[slot] = event;
+    pbi_profile_use(&t->profile, slot, (double)cost_of(t, event));
     t->index[slot] = t->filled;
     t->where[t->filled++] = slot;
 }
 
 static void vacate(pbi_timeline *t, uint32_t slot)
 {
-    t->excess -= excess_at(t, slot);
+    pbi_profile_empty(&t->profile, slot);
     t->event[slot] = PBI_EMPTY;
-    t->memory[slot] -= ABSENT;
     uint32_t moved = t->where[--t->filled];
     t->where[t->index[slot]] = moved;
     t->index[moved] = t->index[slot];
@@ -103,8 +69,13 @@ static uint32_t copies_before(const pbi_copies *c, uint32_t slot)
 
 uint32_t pbi_timeline_copy(const pbi_timeline *t, pb_node v, uint32_t slot)
 {
-    uint32_t before = copies_before(&t->copy[pb_graph_maker(t->g, v)], slot);
+    uint32_t before = copies_before(&t->copy[v], slot);
     return before ? before - 1 : PBI_EMPTY;
+}
+
+static bool loaded_at(const pbi_timeline *t, uint32_t slot)
+{
+    return t->tier && t->event[slot] != PBI_EMPTY && is_load(t->event[slot]);
 }
 
 /* The last slot between `from` and `to`, both excluded, that reads v; `otherwise` if there is none. */
@@ -114,15 +85,32 @@ static uint32_t last_read(const pbi_timeline *t, pb_node v, uint32_t from, uint3
     for (uint32_t k = t->g->out_start[v]; k < t->g->out_start[v + 1]; k++) {
         const pbi_copies *c = &t->copy[t->g->out[k]];
         uint32_t before = copies_before(c, to);
+        while (before && loaded_at(t, c->slot[before - 1])) /* a load reads nothing */
+            before--;
         if (before && c->slot[before - 1] > last)
             last = c->slot[before - 1];
     }
     return last > from ? last : otherwise;
 }
 
-static uint32_t parts_of(const pb_graph *g, pb_node v)
+/* Is the copy after this one the first that is loaded? Then this one is stored. */
+static bool is_stored(const pbi_timeline *t, pb_node v, uint32_t i)
 {
-    return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
+    const pbi_copies *c = &t->copy[v];
+    if (!t->tier || !t->loads[v] || i + 1 >= c->count || !loaded_at(t, c->slot[i + 1]))
+        return false;
+    for (uint32_t k = 0; k <= i; k++)
+        if (loaded_at(t, c->slot[k]))
+            return false;
+    return true;
+}
+
+/* The last slot of a copy that nobody reads. A by-product is then not made at all, unless it is stored. */
+static uint32_t unread_last(const pbi_timeline *t, pb_node v, uint32_t i)
+{
+    uint32_t slot = t->copy[v].slot[i];
+    bool part = (t->g->flags[v] & PB_NODE_BYPRODUCT) && !loaded_at(t, slot);
+    return part && !is_stored(t, v, i) ? slot - 1 : slot;
 }
 
 static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
@@ -146,64 +134,74 @@ static int32_t unread_targets(const pbi_timeline *t, pb_node v)
 }
 
 /* Workspace of a computation, less what it overwrites: the largest input that may be and is read for the last time. */
-static int32_t extra_of(const pbi_timeline *t, pb_node v, uint32_t slot)
+static int32_t extra_of(const pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
-    int32_t extra = scaled_up(t, g->workspace[v]) + unread_targets(t, v), most = 0;
+    if (is_load(event))
+        return 0;
+    int32_t extra = scaled_up(t, g->workspace[event]) + unread_targets(t, event), most = 0;
     if (!g->inplace_start)
         return extra;
-    for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++) {
+    for (uint32_t k = g->inplace_start[event]; k < g->inplace_start[event + 1]; k++) {
         pb_node u = g->inplace[k];
         uint32_t i = pbi_timeline_copy(t, u, slot);
         if (i != PBI_EMPTY && t->copy[u].last[i] == slot && t->size[u] > most)
             most = t->size[u];
     }
-    return extra - (most < t->size[v] ? most : t->size[v]);
+    return extra - (most < t->size[event] ? most : t->size[event]);
 }
 
 static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
 {
-    pb_node v = slot < t->slots ? t->event[slot] : PBI_EMPTY;
-    if (v == PBI_EMPTY || v == u)
+    uint32_t event = slot < t->profile.slots ? t->event[slot] : PBI_EMPTY;
+    if (event == PBI_EMPTY || event == u)
         return;
-    int32_t now = extra_of(t, v, slot), was = t->extra[slot];
+    int32_t now = extra_of(t, event, slot), was = t->extra[slot];
     t->extra[slot] = now;
-    add_at(t, slot, now - was);
+    pbi_profile_add_at(&t->profile, slot, now - was);
 }
 
 /* Copy i of v is read last at `last` from now on: memory changes between. */
 static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
 {
-    uint32_t was = t->copy[v].last[i], most = t->slots - 1;
+    uint32_t was = t->copy[v].last[i], most = t->profile.slots - 1;
     if (was == last)
         return;
     t->copy[v].last[i] = last;
     uint32_t high = was > last ? was : last, low = was > last ? last : was;
-    add_range(t, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
+    pbi_profile_add(&t->profile, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
     if (t->g->inplace_start) {
         refresh_extra(t, was, v);
         refresh_extra(t, last, v);
     }
 }
 
-static bool make_room(pbi_timeline *t, pb_node v, bool own_slots)
+/* Which unread copies of a by-product are made, to be stored, depends on its loads. */
+static void settle_unread(pbi_timeline *t, pb_node v)
+{
+    const pbi_copies *c = &t->copy[v];
+    for (uint32_t i = 0; t->tier && (t->g->flags[v] & PB_NODE_BYPRODUCT) && i < c->count; i++)
+        if (c->last[i] <= c->slot[i])
+            set_last(t, v, i, unread_last(t, v, i));
+}
+
+static bool make_room(pbi_timeline *t, pb_node v)
 {
     pbi_copies *c = &t->copy[v];
     if (c->count < c->room)
         return true;
     uint32_t room = c->room ? 2 * c->room : 4;
-    uint32_t *slot = own_slots ? pb_arena_alloc(t->arena, room, sizeof *slot) : NULL;
-    uint32_t *last = pb_arena_alloc(t->arena, room, sizeof *last);
-    if (!last || (own_slots && !slot)) {
+    uint32_t *slot = pb_arena_alloc(t->arena, 2 * (size_t)room, sizeof *slot);
+    if (!slot) {
         t->failed = true;
         return false;
     }
-    if (c->count && own_slots)
+    if (c->count) {
         memcpy(slot, c->slot, c->count * sizeof *slot);
-    if (c->count)
-        memcpy(last, c->last, c->count * sizeof *last);
+        memcpy(slot + room, c->last, c->count * sizeof *slot);
+    }
     c->slot = slot;
-    c->last = last;
+    c->last = slot + room;
     c->room = room;
     return true;
 }
@@ -219,132 +217,170 @@ static void close_at(uint32_t *row, uint32_t count, uint32_t i)
     memmove(row + i, row + i + 1, (count - i - 1) * sizeof *row);
 }
 
-/* Value w (v itself or a by-product of it) of the new copy i in `slot`. The slot is in v's list already. */
-static void enter_value(pbi_timeline *t, pb_node w, pb_node v, uint32_t i, uint32_t slot)
+/* A new copy of v in `slot`; `there` tells that it is there even if nobody reads it. Later readers take it. */
+static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
 {
-    pbi_copies *c = &t->copy[w];
-    const pbi_copies *owner = &t->copy[v];
-    uint32_t none = w == v ? slot : slot - 1; /* a node's own value is there while it is computed */
-    open_at(c->last, w == v ? c->count - 1 : c->count, i, none);
-    if (w != v)
-        c->count++;
-    if (w == v)
-        add_at(t, slot, t->size[w]);
+    pbi_copies *c = &t->copy[v];
+    uint32_t i = copies_before(c, slot);
+    open_at(c->slot, c->count, i, slot);
+    open_at(c->last, c->count++, i, there ? slot : slot - 1);
+    if (there)
+        pbi_profile_add_at(&t->profile, slot, t->size[v]);
     if (!i || c->last[i - 1] <= slot)
         return;
-    uint32_t last = c->last[i - 1], before = owner->slot[i - 1];
-    set_last(t, w, i, last); /* later readers take the new copy */
-    set_last(t, w, i - 1, last_read(t, w, before, slot, w == v ? before : before - 1));
+    set_last(t, v, i, c->last[i - 1]);
+    set_last(t, v, i - 1, last_read(t, v, c->slot[i - 1], slot, unread_last(t, v, i - 1)));
 }
 
-static void leave_value(pbi_timeline *t, pb_node w, pb_node v, uint32_t i, uint32_t slot)
+static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
 {
-    pbi_copies *c = &t->copy[w];
-    uint32_t none = w == v ? slot : slot - 1, last = c->last[i];
-    if (last > slot) {
-        set_last(t, w, i - 1, last);
-        set_last(t, w, i, none);
-    }
-    if (w == v)
-        add_at(t, slot, -t->size[w]);
+    pbi_copies *c = &t->copy[v];
+    uint32_t i = copies_before(c, slot), last = c->last[i];
+    if (last > slot)
+        set_last(t, v, i - 1, last);
+    set_last(t, v, i, there ? slot : slot - 1);
+    if (there)
+        pbi_profile_add_at(&t->profile, slot, -t->size[v]);
     close_at(c->last, c->count, i);
-    if (w != v)
-        c->count--;
+    close_at(c->slot, c->count--, i);
+    if (t->g->inplace_start && i) /* who read the copy that went reads the one before */
+        refresh_extra(t, c->last[i - 1], v);
 }
 
-bool pbi_timeline_insert(pbi_timeline *t, pb_node v, uint32_t slot)
+/* ---- changes ---- */
+
+/* Is all there that the event reads, and room in the lists of what it makes? */
+static bool may_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
-    pbi_copies *c = &t->copy[v];
-    uint32_t parts = parts_of(g, v);
-    if (g->cost[v] > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : g->cost[v];
+    if (cost > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
         return false;
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+    if (is_load(event) && pbi_timeline_copy(t, v, slot) == PBI_EMPTY)
+        return false;
+    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++)
         if (pbi_timeline_copy(t, g->in[k], slot) == PBI_EMPTY)
             return false;
-    if (!make_room(t, v, true))
-        return false;
-    for (uint32_t n = 0; n < parts; n++)
-        if (!make_room(t, g->part[g->part_start[v] + n], false))
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
+        if (!make_room(t, made_by(g, v, n)))
             return false;
-    uint32_t i = copies_before(c, slot);
-    open_at(c->slot, c->count++, i, slot);
-    enter_value(t, v, v, i, slot);
-    for (uint32_t n = 0; n < parts; n++)
-        enter_value(t, g->part[g->part_start[v] + n], v, i, slot);
+    return true;
+}
+
+static void insert_load(pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    t->work += pbi_timeline_load_cost(t, v);
+    t->loads[v]++;
+    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: that is how it is known as a load */
+    enter_copy(t, v, slot, true);
+    settle_unread(t, v);
+}
+
+bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
+{
+    const pb_graph *g = t->g;
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    if (!may_insert(t, event, slot))
+        return false;
+    if (is_load(event)) {
+        insert_load(t, v, slot);
+        return true;
+    }
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
+        enter_copy(t, made_by(g, v, n), slot, n == 0);
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
         uint32_t copy = pbi_timeline_copy(t, g->in[k], slot);
         if (t->copy[g->in[k]].last[copy] < slot)
             set_last(t, g->in[k], copy, slot);
     }
     t->extra[slot] = extra_of(t, v, slot);
-    add_at(t, slot, t->extra[slot]);
+    pbi_profile_add_at(&t->profile, slot, t->extra[slot]);
     occupy(t, slot, v);
+    for (uint32_t n = 1, count = makes(g, event); n < count; n++)
+        settle_unread(t, made_by(g, v, n));
     t->work += g->cost[v];
     return true;
 }
 
-/* Would every reader still find what it reads without copy i of v? */
-static bool is_spare(const pbi_timeline *t, pb_node v, uint32_t i, uint32_t slot)
+/* Would every reader, and every load, still find what it needs without this computation? */
+static bool is_spare(const pbi_timeline *t, pb_node v, uint32_t slot)
 {
-    if (i)
-        return true;
-    if (t->copy[v].last[0] > slot)
-        return false;
-    for (uint32_t n = 0, parts = parts_of(t->g, v); n < parts; n++)
-        if (t->copy[t->g->part[t->g->part_start[v] + n]].last[0] >= slot)
+    for (uint32_t n = 0, count = makes(t->g, v); n < count; n++) {
+        const pbi_copies *c = &t->copy[made_by(t->g, v, n)];
+        if (c->slot[0] != slot)
+            continue;
+        if (c->last[0] > slot || c->count < 2 || loaded_at(t, c->slot[1]))
             return false;
-    return t->copy[v].count > 1;
+    }
+    return true;
+}
+
+static void remove_load(pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    leave_copy(t, v, slot, true);
+    vacate(t, slot);
+    t->loads[v]--;
+    t->work -= pbi_timeline_load_cost(t, v);
+    settle_unread(t, v);
+}
+
+/* An input of what is no longer computed in `slot`. */
+static void end_read(pbi_timeline *t, pb_node u, uint32_t slot)
+{
+    uint32_t copy = pbi_timeline_copy(t, u, slot);
+    if (t->copy[u].last[copy] == slot)
+        set_last(t, u, copy, last_read(t, u, t->copy[u].slot[copy], slot, unread_last(t, u, copy)));
 }
 
 bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
 {
     const pb_graph *g = t->g;
-    pb_node v = t->event[slot];
-    pbi_copies *c = &t->copy[v];
-    uint32_t i = copies_before(c, slot);
-    if (!is_spare(t, v, i, slot))
+    uint32_t event = t->event[slot];
+    if (is_load(event)) {
+        remove_load(t, event & ~PBI_LOAD_EVENT, slot);
+        return true;
+    }
+    pb_node v = event;
+    if (!is_spare(t, v, slot))
         return false;
     vacate(t, slot);
-    add_at(t, slot, -t->extra[slot]);
+    pbi_profile_add_at(&t->profile, slot, -t->extra[slot]);
     t->extra[slot] = 0;
-    leave_value(t, v, v, i, slot);
-    uint32_t parts = parts_of(g, v);
-    for (uint32_t n = 0; n < parts; n++)
-        leave_value(t, g->part[g->part_start[v] + n], v, i, slot);
-    close_at(c->slot, c->count--, i);
-    if (g->inplace_start && i) /* who read the copy that went reads the one before */
-        for (uint32_t n = 0; n <= parts; n++) {
-            pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
-            refresh_extra(t, t->copy[w].last[i - 1], w);
-        }
-    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
-        pb_node u = g->in[k];
-        uint32_t copy = pbi_timeline_copy(t, u, slot);
-        if (t->copy[u].last[copy] != slot)
-            continue;
-        uint32_t made = t->copy[pb_graph_maker(g, u)].slot[copy];
-        set_last(t, u, copy, last_read(t, u, made, slot, g->flags[u] & PB_NODE_BYPRODUCT ? made - 1 : made));
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++) {
+        leave_copy(t, made_by(g, v, n), slot, n == 0);
+        settle_unread(t, made_by(g, v, n));
     }
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        end_read(t, g->in[k], slot);
     t->work -= g->cost[v];
     return true;
+}
+
+bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
+{
+    uint32_t event = t->event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
+        pb_node w = made_by(t->g, v, n);
+        if (t->copy[w].last[copies_before(&t->copy[w], slot)] > slot)
+            return true;
+    }
+    return false;
 }
 
 /* ---- the whole ---- */
 
 static bool take_memory(pbi_timeline *t)
 {
-    size_t blocks = t->slots / BLOCK;
-    t->event = pb_arena_alloc(t->arena, t->slots, sizeof *t->event);
-    t->memory = pb_arena_alloc(t->arena, t->slots, sizeof *t->memory);
-    t->extra = pb_arena_alloc(t->arena, t->slots, sizeof *t->extra);
-    t->shift = pb_arena_alloc(t->arena, blocks, sizeof *t->shift);
-    t->highest = pb_arena_alloc(t->arena, blocks, sizeof *t->highest);
-    t->where = pb_arena_alloc(t->arena, t->slots, sizeof *t->where);
-    t->index = pb_arena_alloc(t->arena, t->slots, sizeof *t->index);
+    uint32_t slots = t->profile.slots;
+    t->event = pb_arena_alloc(t->arena, slots, sizeof *t->event);
+    t->extra = pb_arena_alloc(t->arena, slots, sizeof *t->extra);
+    t->where = pb_arena_alloc(t->arena, slots, sizeof *t->where);
+    t->index = pb_arena_alloc(t->arena, slots, sizeof *t->index);
     t->copy = pb_arena_zero(t->arena, t->g->node_count, sizeof *t->copy);
     t->size = pb_arena_alloc(t->arena, t->g->node_count, sizeof *t->size);
-    return t->event && t->memory && t->extra && t->shift && t->highest && t->where && t->index && t->copy && t->size;
+    return t->event && t->extra && t->where && t->index && t->copy && t->size;
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -361,15 +397,42 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 static void choose_unit(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
-    uint64_t unit = g->fixed_size, work = 0;
+    uint64_t unit = g->fixed_size, most = g->total_size > g->fixed_size ? g->total_size : g->fixed_size;
     for (pb_node v = 0; v < g->node_count; v++) {
         unit = common_divisor(g->size[v], unit);
         unit = common_divisor(g->workspace[v], unit);
-        work = g->workspace[v] > work ? g->workspace[v] : work;
+        most = g->workspace[v] > most ? g->workspace[v] : most;
     }
     t->unit = unit ? unit : 1;
-    while (g->total_size / t->unit > MOST_UNITS || g->fixed_size / t->unit > MOST_UNITS || work / t->unit > MOST_UNITS)
+    while (most / t->unit > PBI_PROFILE_MOST)
         t->unit *= 2;
+}
+
+/* Each value's tier: the one where a store and a load cost least. Tiers with a cap of their own are not used. */
+static bool choose_tiers(pbi_timeline *t, const pb_game *game)
+{
+    const pb_graph *g = t->g;
+    uint32_t open = 0;
+    for (uint32_t k = 0; game->kind == PB_GAME_TIERED && k < game->tier_count; k++)
+        open += game->tiers[k].cap == PB_UNLIMITED;
+    if (!open)
+        return true;
+    t->tiers = game->tiers;
+    t->tier = pb_arena_zero(t->arena, g->node_count, sizeof *t->tier);
+    t->loads = pb_arena_zero(t->arena, g->node_count, sizeof *t->loads);
+    for (pb_node v = 0; t->tier && v < g->node_count; v++) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t k = game->tier_count; k-- > 0;) {
+            const pb_tier *tier = &game->tiers[k];
+            uint64_t price = pbi_add_saturated(pbi_price(tier->store_cost, tier->store_per_unit, g->size[v]),
+                                               pbi_price(tier->load_cost, tier->load_per_unit, g->size[v]));
+            if (tier->cap == PB_UNLIMITED && price <= least) {
+                least = price;
+                t->tier[v] = (uint8_t)(k + 1);
+            }
+        }
+    }
+    return t->tier && t->loads;
 }
 
 bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
@@ -378,8 +441,8 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
     const pb_graph *g = game->graph;
     *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
     choose_unit(t);
-    t->slots = (most + 2 + BLOCK - 1) / BLOCK * BLOCK;
-    if (!take_memory(t))
+    if (!pbi_profile_init(&t->profile, arena, most + 2, game->weights.beta > 0) || !take_memory(t) ||
+        !choose_tiers(t, game))
         return false;
     for (pb_node v = 0; v < g->node_count; v++)
         t->size[v] = scaled_up(t, g->size[v]);
@@ -387,24 +450,10 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
     return true;
 }
 
-static void find_excess(pbi_timeline *t)
-{
-    t->excess = 0;
-    for (uint32_t b = 0; b < t->slots / BLOCK; b++)
-        t->highest[b] = NOTHING;
-    for (uint32_t s = 0; s < t->slots; s++) {
-        t->excess += excess_at(t, s);
-        int32_t *top = &t->highest[s / BLOCK];
-        *top = t->memory[s] > *top ? t->memory[s] : *top;
-    }
-}
-
 void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
 {
-    uint64_t most = 4 * MOST_UNITS, scaled = cap / t->unit;
-    t->cap = (int32_t)(scaled < most ? scaled : most);
-    if (t->filled)
-        find_excess(t);
+    uint64_t most = 4 * PBI_PROFILE_MOST, scaled = cap / t->unit;
+    pbi_profile_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
 }
 
 /* Slot 0 holds the start: what is given is made there, and counts. */
@@ -413,109 +462,105 @@ static bool load_start(pbi_timeline *t)
     const pb_graph *g = t->g;
     for (pb_node v = 0; v < g->node_count; v++) {
         t->copy[v].count = 0;
+        if (t->loads)
+            t->loads[v] = 0;
         if (!(g->flags[v] & PB_NODE_GIVEN))
             continue;
-        if (!make_room(t, v, true))
+        if (!make_room(t, v))
             return false;
-        t->copy[v].slot[0] = t->copy[v].last[0] = 0;
-        t->copy[v].count = 1;
+        t->copy[v].slot[t->copy[v].count++] = 0;
     }
     return true;
 }
 
-/* Fills the lists of copies and their last readers, and the memory from them. */
+/* Who reads each copy last, and the memory from that. */
 static void find_lasts(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
     for (pb_node v = 0; v < g->node_count; v++) {
-        const pbi_copies *own = &t->copy[pb_graph_maker(g, v)];
-        bool part = g->flags[v] & PB_NODE_BYPRODUCT;
-        for (uint32_t i = 0; i < own->count; i++) {
-            uint32_t slot = own->slot[i], next = i + 1 < own->count ? own->slot[i + 1] : t->slots;
-            uint32_t last = last_read(t, v, slot, next, part ? slot - 1 : slot);
-            if (i + 1 == own->count && (g->flags[v] & PB_NODE_KEEP))
-                last = t->slots; /* to the end */
-            t->copy[v].last[i] = last;
+        const pbi_copies *c = &t->copy[v];
+        for (uint32_t i = 0; i < c->count; i++) {
+            uint32_t next = i + 1 < c->count ? c->slot[i + 1] : t->profile.slots;
+            c->last[i] = last_read(t, v, c->slot[i], next, unread_last(t, v, i));
+            if (i + 1 == c->count && (g->flags[v] & PB_NODE_KEEP))
+                c->last[i] = t->profile.slots; /* to the end */
         }
-        t->copy[v].count = own->count;
     }
 }
 
 static void find_memory(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
-    for (uint32_t s = 0; s < t->slots; s++)
-        t->memory[s] = 0;
+    int32_t *memory = t->profile.memory, sum = scaled_up(t, g->fixed_size);
+    uint32_t slots = t->profile.slots;
     for (pb_node v = 0; v < g->node_count; v++) /* as changes, summed up below */
         for (uint32_t i = 0; i < t->copy[v].count; i++) {
-            uint32_t slot = t->copy[pb_graph_maker(g, v)].slot[i], end = t->copy[v].last[i] + 1;
+            uint32_t slot = t->copy[v].slot[i], end = t->copy[v].last[i] + 1;
             if (end <= slot)
                 continue;
-            t->memory[slot] += t->size[v];
-            if (end < t->slots)
-                t->memory[end] -= t->size[v];
+            memory[slot] += t->size[v];
+            if (end < slots)
+                memory[end] -= t->size[v];
         }
-    int32_t sum = scaled_up(t, g->fixed_size);
-    for (uint32_t s = 0; s < t->slots; s++) {
-        sum += t->memory[s];
-        t->memory[s] = sum;
+    for (uint32_t s = 0; s < slots; s++) {
+        sum += memory[s];
+        memory[s] = sum;
     }
     for (uint32_t n = 0; n < t->filled; n++) {
         uint32_t slot = t->where[n];
-        if (!slot)
-            continue;
         t->extra[slot] = extra_of(t, t->event[slot], slot);
-        t->memory[slot] += t->extra[slot];
+        memory[slot] += t->extra[slot];
+        if (t->profile.time)
+            t->profile.time[slot] = (double)cost_of(t, t->event[slot]);
     }
-    for (uint32_t s = 1; s < t->slots; s++) /* the start counts, but is no computation that could be moved */
-        t->memory[s] -= t->event[s] == PBI_EMPTY ? ABSENT : 0;
 }
 
-bool pbi_timeline_load(pbi_timeline *t, const pb_node *events, uint32_t count)
+static bool place(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
-    const pb_graph *g = t->g;
-    memset(t->event, 0xff, t->slots * sizeof *t->event);
-    memset(t->extra, 0, t->slots * sizeof *t->extra);
-    memset(t->shift, 0, t->slots / BLOCK * sizeof *t->shift);
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    if (is_load(event)) {
+        t->work += pbi_timeline_load_cost(t, v);
+        t->loads[v]++;
+    } else {
+        t->work += t->g->cost[v];
+    }
+    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
+        pb_node w = made_by(t->g, v, n);
+        if (!make_room(t, w))
+            return false;
+        t->copy[w].slot[t->copy[w].count++] = slot;
+    }
+    t->event[slot] = event;
+    t->index[slot] = t->filled;
+    t->where[t->filled++] = slot;
+    return true;
+}
+
+bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
+{
+    uint32_t slots = t->profile.slots;
+    memset(t->event, 0xff, slots * sizeof *t->event);
+    memset(t->extra, 0, slots * sizeof *t->extra);
+    pbi_profile_clear(&t->profile);
     t->filled = 0;
     t->work = 0;
     if (!load_start(t))
         return false;
-    for (uint32_t e = 0; e < count; e++) {
-        uint32_t slot = (uint32_t)(1 + (uint64_t)e * (t->slots - 1) / count);
-        pb_node v = events[e];
-        if (!make_room(t, v, true))
+    for (uint32_t e = 0; e < count; e++)
+        if (!place(t, events[e], (uint32_t)(1 + (uint64_t)e * (slots - 1) / count)))
             return false;
-        t->copy[v].slot[t->copy[v].count++] = slot;
-        for (uint32_t n = 0, parts = parts_of(g, v); n < parts; n++) {
-            pb_node w = g->part[g->part_start[v] + n];
-            if (!make_room(t, w, false))
-                return false;
-            t->copy[w].count++;
-        }
-        t->event[slot] = v;
-        t->index[slot] = t->filled;
-        t->where[t->filled++] = slot;
-        t->work += g->cost[v];
-    }
     find_lasts(t);
     find_memory(t);
-    find_excess(t);
+    pbi_profile_settle(&t->profile, t->event);
     return true;
 }
 
-void pbi_timeline_read(const pbi_timeline *t, pb_node *events)
+void pbi_timeline_read(const pbi_timeline *t, uint32_t *events)
 {
     uint32_t n = 0;
-    for (uint32_t s = 1; s < t->slots; s++)
+    for (uint32_t s = 1; s < t->profile.slots; s++)
         if (t->event[s] != PBI_EMPTY)
             events[n++] = t->event[s];
 }
 
-uint64_t pbi_timeline_peak(const pbi_timeline *t)
-{
-    int32_t peak = 0;
-    for (uint32_t s = 0; s < t->slots; s++)
-        peak = memory_at(t, s) > peak ? memory_at(t, s) : peak;
-    return (uint64_t)peak * t->unit;
-}
+uint64_t pbi_timeline_peak(const pbi_timeline *t) { return (uint64_t)pbi_profile_peak(&t->profile) * t->unit; }

@@ -1,162 +1,138 @@
 /* strategy_search.c -- anytime search over order and recomputation together.
  *
- * Problem     least work under the cap, for any graph of the remat game.
- * Idea        a schedule is its sequence of computations. Rounds of simulated annealing (method_anneal) start from the
- *             program as written, from the plan of the graph's chain of blocks where it has one, and from the best so
- *             far, hot and cool by turns. Where no plan within the cap is at hand the cap is lowered to it step by step.
- * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed and ticks, equal plan.
+ * Problem     least cost under the cap, for any graph: what is computed or loaded when.
+ * Idea        a schedule is its sequence of computations and loads. Rounds of simulated annealing (method_anneal) start
+ *             from a plan that is at hand, from the plan of the graph's chain of blocks where it has one, from the
+ *             program as written and from the best so far, hot and cool by turns. Where no plan within the cap is at hand
+ *             the cap is lowered to it step by step. Where peak has a weight, caps below the given one are tried too;
+ *             where there is slow memory, plans with loads alone and without any are starts for those with both.
+ *             Threads run rounds side by side and share the best after each.
+ * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal plan.
  * Cost        about a microsecond a proposal, thousands of proposals a node and round.
  * Source      Kirkpatrick et al.; on computation sequences first by FastSA (NeurIPS 2023); the moves are ours.
- * Limits      no proof by itself: `optimal` comes from the bound.
+ * Limits      no proof by itself: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
  */
 #include "base/context.h"
-#include "plan/method_anneal.h"
 #include "plan/method_blocks_plan.h"
-#include "plan/method_sequence.h"
+#include "plan/method_rounds.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
     STALE = 4,         /* rounds without a better plan, after which it stops */
-    STAGES = 60,       /* of lowering the cap */
     A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
     A_ROUND = 3000000, /* at most */
     MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
     SHORT = 100000
 };
 
-typedef struct list {
-    pb_node *node;
-    uint32_t count;
-    uint64_t work; /* UINT64_MAX: nothing there */
-} list;
-
 typedef struct search {
     pb_context *ctx;
     const pb_game *game;
     pb_arena *arena;
-    pbi_anneal a;
-    list written, blocks, given, best;
-    uint64_t proposals;  /* a round */
+    pbi_rounds rounds;
+    pbi_events written, blocks, given;
     bool patient, brief; /* go on as long as one may; one short round */
-    uint64_t enough;
 } search;
 
-static void note_best(search *s)
+/* The events of a plan, unless it loads and searching cannot. */
+static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
 {
-    if (s->a.best_work >= s->best.work || s->a.best_work == UINT64_MAX)
-        return;
-    memcpy(s->best.node, s->a.best, s->a.best_count * sizeof *s->best.node);
-    s->best.count = s->a.best_count;
-    s->best.work = s->a.best_work;
-}
-
-static pb_status round_from(search *s, const list *from, uint64_t cap, double hot, double cold, uint64_t proposals)
-{
-    if (!pbi_anneal_start(&s->a, from->node, from->count, cap))
-        return PB_ENOMEM;
-    pb_status status = pbi_anneal_run(&s->a, proposals, hot, cold, cap == s->game->cap ? s->enough : 0);
-    if (cap <= s->game->cap)
-        note_best(s);
-    return status;
-}
-
-static list empty_list(search *s)
-{
-    return (list){pb_arena_alloc(s->arena, s->a.best_room, sizeof(pb_node)), 0, UINT64_MAX};
-}
-
-/* The computations of a plan, if there are no loads among its moves. */
-static void take_moves(const pb_graph *g, const pb_moves *moves, uint32_t room, list *out)
-{
-    out->count = 0;
+    const pb_graph *g = s->game->graph;
+    uint32_t room = s->rounds.room;
     for (uint64_t i = 0; i < moves->count; i++) {
         const pb_move *m = &moves->move[i];
-        if (m->op == PB_LOAD || (m->op == PB_COMPUTE && out->count + 2 >= room)) {
+        bool load = m->op == PB_LOAD, compute = m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED);
+        if ((load && !s->rounds.loads) || (load && out->count + 2 >= room) || (compute && out->count + 2 >= room)) {
             out->count = 0;
             return;
         }
-        if (m->op == PB_COMPUTE && (g->flags[m->node] & PB_NODE_NEEDED))
-            out->node[out->count++] = m->node;
+        if (load || compute)
+            out->event[out->count++] = load ? m->node | PBI_LOAD_EVENT : m->node;
     }
 }
 
-static pb_status find_starts(search *s, const pb_moves *start)
+static pb_status take_blocks(search *s)
 {
-    const pb_graph *g = s->game->graph;
-    s->written = empty_list(s);
-    s->given = empty_list(s);
-    s->blocks = empty_list(s);
-    s->best = empty_list(s);
-    if (!s->written.node || !s->blocks.node || !s->given.node || !s->best.node)
-        return PB_ENOMEM;
-    for (uint32_t i = 0; i < g->order_count; i++)
-        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            s->written.node[s->written.count++] = g->order[i];
-    s->written.work = g->needed_cost;
-    if (start)
-        take_moves(g, start, s->a.best_room, &s->given);
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
     pb_status status = pbi_blocks_sequence(s->ctx, s->game, 100000000, &sequence);
     if (status == PB_ENOMEM || status == PB_ECANCELLED)
         return status;
-    if (status != PB_OK || !sequence.count || sequence.count + 2 >= s->a.best_room)
+    if (status != PB_OK || !sequence.count || sequence.count + 2 >= s->rounds.room)
         return PB_OK; /* no start of this kind */
-    memcpy(s->blocks.node, sequence.event, sequence.count * sizeof *s->blocks.node);
+    memcpy(s->blocks.event, sequence.event, sequence.count * sizeof *s->blocks.event);
     s->blocks.count = (uint32_t)sequence.count;
-    s->blocks.work = 0;
     return PB_OK;
 }
 
-/* Lowers the cap from what the plan at hand needs to what is allowed, each time from the last plan that fitted. */
-static pb_status lower(search *s)
+static pb_status find_starts(search *s, const pb_moves *start)
 {
-    list now = empty_list(s);
-    pb_status status = PB_OK;
-    if (!now.node || !pbi_anneal_start(&s->a, s->written.node, s->written.count, PB_UNLIMITED))
+    const pb_graph *g = s->game->graph;
+    if (!pbi_events_init(&s->written, s->arena, s->rounds.room) ||
+        !pbi_events_init(&s->blocks, s->arena, s->rounds.room) || !pbi_events_init(&s->given, s->arena, s->rounds.room))
         return PB_ENOMEM;
-    uint64_t peak = pbi_timeline_peak(&s->a.t), step = 32;
-    memcpy(now.node, s->written.node, s->written.count * sizeof *now.node);
-    now.count = s->written.count;
-    for (int stage = 0; stage < STAGES && status == PB_OK && peak > s->game->cap; stage++) {
-        uint64_t cap = peak - peak / step - 1;
-        cap = cap > s->game->cap ? cap : s->game->cap;
-        status = round_from(s, &now, cap, 2, 0.02, s->proposals / 4);
-        if (s->a.best_work == UINT64_MAX) {
-            step *= 2; /* too far in one step */
-            if (step > 1024)
-                break;
-            continue;
-        }
-        memcpy(now.node, s->a.best, s->a.best_count * sizeof *now.node);
-        now.count = s->a.best_count;
-        if (!pbi_anneal_start(&s->a, now.node, now.count, cap))
-            return PB_ENOMEM;
-        peak = pbi_timeline_peak(&s->a.t);
-        pbi_progress(s->ctx, "search", (uint64_t)stage, STAGES);
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
+            s->written.event[s->written.count++] = g->order[i];
+    if (start)
+        take_moves(s, start, &s->given);
+    return take_blocks(s);
+}
+
+/* The next rounds, one for each thread: from where, and how hot. */
+static void choose(search *s, uint32_t n, pbi_round *round)
+{
+    static const double fresh_hot[] = {1, 6, 0.3, 2, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
+    enum { FRESH = sizeof fresh_hot / sizeof *fresh_hot, BEST = sizeof best_hot / sizeof *best_hot };
+    const pbi_events *best = &s->rounds.best;
+    bool none = best->count == 0, fresh = none || n % 2 == 0;
+    *round = (pbi_round){.from = fresh ? &s->written : best,
+                         .cap = s->game->cap,
+                         .hot = fresh ? fresh_hot[n / (none ? 1 : 2) % FRESH] : best_hot[n / 2 % BEST],
+                         .cold = 0.002,
+                         .proposals = s->rounds.proposals,
+                         .lower = none && n > 1,
+                         .use = PBI_USE_BOTH};
+    if (s->rounds.loads && fresh) /* plans without loads, with loads alone */
+        round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
+    if (s->game->weights.alpha && !fresh)
+        round->cap = pbi_rounds_other_cap(&s->rounds, n / 2);
+}
+
+static pb_status from_starts(search *s)
+{
+    const pbi_events *starts[] = {&s->given, &s->blocks};
+    pb_status status = PB_OK;
+    for (int i = 0; i < 2 && status == PB_OK && !pbi_rounds_enough(&s->rounds); i++) {
+        pbi_round round = {.from = starts[i],
+                           .cap = s->game->cap,
+                           .hot = 0.1,
+                           .cold = 0.001,
+                           .proposals = s->rounds.proposals,
+                           .use = PBI_USE_BOTH};
+        if (starts[i]->count)
+            status = pbi_rounds_run(&s->rounds, &round, 1);
     }
     return status;
 }
 
 static pb_status all_rounds(search *s)
 {
-    static const double hot[] = {1, 6, 0.3, 2, 12, 0.1, 4};
-    enum { HOTS = sizeof hot / sizeof *hot };
-    pb_status status = PB_OK;
-    if (s->given.count)
-        status = round_from(s, &s->given, s->game->cap, 0.1, 0.001, s->proposals);
-    if (s->blocks.count && status == PB_OK && s->best.work > s->enough)
-        status = round_from(s, &s->blocks, s->game->cap, 0.1, 0.001, s->proposals);
-    uint32_t stale = 0, most = !s->brief ? STALE : s->best.work == UINT64_MAX;
-    for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && s->best.work > s->enough; n++) {
-        uint64_t before = s->best.work;
-        bool fresh = s->best.work == UINT64_MAX || n % 2 == 0;
-        status = round_from(s, fresh ? &s->written : &s->best, s->game->cap, hot[n % HOTS], 0.002, s->proposals);
-        if (n == 1 && s->best.work == UINT64_MAX && status == PB_OK)
-            status = lower(s);
-        stale = s->best.work < before ? 0 : stale + 1;
-        pbi_progress(s->ctx, "search", n + 1, 0);
+    pb_status status = from_starts(s);
+    uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
+    if (s->game->weights.alpha || s->rounds.loads)
+        most *= 3; /* there is more to try */
+    for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && !pbi_rounds_enough(&s->rounds);
+         n += threads) {
+        pbi_round round[PBI_MOST_THREADS];
+        double before = s->rounds.best_cost;
+        for (uint32_t k = 0; k < threads; k++)
+            choose(s, n + k, &round[k]);
+        status = pbi_rounds_run(&s->rounds, round, threads);
+        stale = s->rounds.best_cost < before ? 0 : stale + threads;
+        pbi_progress(s->ctx, "search", n + threads, 0);
     }
     return status;
 }
@@ -165,9 +141,13 @@ static pb_status write_plan(search *s, pbi_plan *plan)
 {
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
+    const pbi_events *best = &s->rounds.best;
     pb_status status = PB_OK;
-    for (uint32_t i = 0; i < s->best.count && status == PB_OK; i++)
-        status = pbi_sequence_add(&sequence, s->best.node[i]);
+    for (uint32_t i = 0; i < best->count && status == PB_OK; i++) {
+        status = pbi_sequence_add(&sequence, best->event[i]);
+        if (best->event[i] & PBI_LOAD_EVENT)
+            sequence.tier = s->rounds.worker[0].a.t.tier;
+    }
     return status == PB_OK ? pbi_sequence_emit(s->ctx, s->game, &sequence, plan, NULL) : status;
 }
 
@@ -179,32 +159,36 @@ static bool given_slow(const pb_graph *g)
     return false;
 }
 
+static pb_status search_all(search *s, const pbi_plan_options *options)
+{
+    uint64_t nodes = s->game->graph->needed_count, each = 100 + 10 * nodes,
+             all = nodes * (each < A_NODE ? each : A_NODE);
+    s->brief = nodes > MANY && !options->patient;
+    all = s->brief ? SHORT : all < A_ROUND ? all : A_ROUND;
+    pb_status status = pbi_rounds_init(&s->rounds, s->ctx, s->game, options, all, s->arena);
+    if (status == PB_OK)
+        status = find_starts(s, options->start);
+    return status == PB_OK ? all_rounds(s) : status;
+}
+
 pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    uint64_t nodes = game->graph->needed_count;
     if (game->graph->needed_cost > UINT64_MAX / 8)
         return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
     if (given_slow(game->graph))
         return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    search s = {
-        .ctx = ctx, .game = game, .arena = &scratch, .enough = options->bounds->makespan, .patient = options->patient};
-    uint64_t each = 100 + 10 * nodes;
-    s.proposals = nodes * (each < A_NODE ? each : A_NODE);
-    s.brief = nodes > MANY && !options->patient;
-    s.proposals = s.brief ? SHORT : s.proposals < A_ROUND ? s.proposals : A_ROUND;
-    pb_status status =
-        pbi_anneal_init(&s.a, ctx, game, options->seed, &scratch) ? find_starts(&s, options->start) : PB_ENOMEM;
-    if (status == PB_OK)
-        status = all_rounds(&s);
-    if (s.best.work != UINT64_MAX && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
+    search s = {.ctx = ctx, .game = game, .arena = &scratch, .patient = options->patient};
+    pb_status status = search_all(&s, options);
+    if (s.rounds.best.count && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
         pbi_held held = pbi_hold(ctx);
         status = write_plan(&s, plan);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
         status = pbi_plan_give_up(plan, "limit hit: no plan within the cap was found");
     }
+    pbi_rounds_close(&s.rounds);
     pb_arena_release(&scratch);
     return status;
 }

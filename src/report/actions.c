@@ -39,8 +39,9 @@ typedef struct chain {
 typedef struct writer {
     pbi_out out;
     const chain *c;
-    uint32_t work; /* the working state */
-    bool *kept;    /* states in RAM beside the working state */
+    uint32_t work;     /* the working state */
+    uint8_t work_uses; /* what it is still read for */
+    bool *kept;        /* states in RAM beside the working state */
     uint32_t from, to;
     bool restart, reverse, reversing, forward_ended;
     unsigned storage;
@@ -217,12 +218,22 @@ static void flush(writer *w)
     }
 }
 
+/* Another state is about to take the place of the working state, which may still be read. */
+static void save_work(writer *w)
+{
+    flush(w);
+    if (w->work == NOTHING || w->kept[w->work] || !w->work_uses)
+        return;
+    write_transfer(w, "Copy", w->work, WORK, RAM);
+    w->kept[w->work] = true;
+}
+
 /* Makes state i the working state; it is read for `later` afterwards. */
 static void bring(writer *w, uint32_t i, uint8_t later)
 {
     if (w->work == i)
         return;
-    flush(w);
+    save_work(w);
     write_transfer(w, later ? "Copy" : "Move", i, RAM, WORK);
     w->kept[i] = later != 0;
     w->work = i;
@@ -284,6 +295,7 @@ static void write_compute(writer *w, pb_step k, pb_node v)
         bool for_reverse = c->reads_output && c->made[k] & FOR_GRADIENT_BEFORE;
         bring(w, i, c->later[k]);
         forward(w, i, later && !w->kept[i], for_reverse, for_reverse && reversed_at_once(c, k, i) ? WORK : RAM);
+        w->work_uses = c->made[k] & (FOR_STEP | FOR_STORING | (c->reads_output ? 0 : FOR_ITS_GRADIENT));
         return;
     }
     uint32_t step = step_of(c, v);
@@ -315,6 +327,8 @@ static bool goes_to_work(const chain *c, pb_step k, uint32_t i)
 static void write_transfer_move(writer *w, pb_step k, const pb_move *move)
 {
     uint32_t i = state_of(w->c, move->node);
+    if (move->op == PB_STORE && w->work == i)
+        w->work_uses = w->c->later[k];
     unsigned slow = (move->tier ? move->tier : 1u) + DISK - 1;
     if (move->op == PB_STORE) {
         bool leaves_work = w->work == i && !w->kept[i];
@@ -330,11 +344,15 @@ static void write_transfer_move(writer *w, pb_step k, const pb_move *move)
         }
     } else if (move->op == PB_LOAD) {
         bool work = goes_to_work(w->c, k, i);
+        if (work)
+            save_work(w);
         flush(w);
         write_transfer(w, w->c->later[k] & LOADED_AGAIN ? "Copy" : "Move", i, slow, work ? WORK : RAM);
         w->kept[i] = !work;
-        if (work)
+        if (work) {
             w->work = i;
+            w->work_uses = w->c->made[k];
+        }
     }
 }
 
