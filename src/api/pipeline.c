@@ -188,7 +188,8 @@ typedef struct portfolio {
     pb_planned best;
     pb_arena arena; /* of the best */
     bool any;
-    bool starved; /* a row ran out of memory: the others may not */
+    uint64_t lower_bound; /* the best that a row has proved */
+    bool starved;         /* a row ran out of memory: the others may not */
 } portfolio;
 
 static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut)
@@ -212,12 +213,16 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
     ctx->tick_limit = limit;
     bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
     p->starved = p->starved || starved;
+    if (status == PB_OK && now.schedule.lower_bound > p->lower_bound)
+        p->lower_bound = now.schedule.lower_bound;
     bool better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
     if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
         plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
         plan->reason = pb_arena_text(plan->arena, now.schedule.reason, strlen(now.schedule.reason));
         status = plan->reason ? PB_OK : PB_ENOMEM;
     }
+    if (status == PB_OK && has_plan(&now) && now.schedule.outcome == PB_OPTIMAL && p->any && !better)
+        p->best.schedule.outcome = plan->outcome = PB_OPTIMAL; /* it is as good as one that is proved */
     if (better) {
         if (p->any)
             pb_arena_release(&p->arena);
@@ -281,6 +286,8 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
     inner_job.request = &inner;
     p.job = &inner_job;
     pb_status status = pbi_strategy_function(spec->row)(job->ctx, game, &options, plan);
+    if (p.lower_bound > plan->lower_bound)
+        plan->lower_bound = p.lower_bound;
     if (p.any) {
         if (status == PB_OK)
             status = take_best(&p, plan);
@@ -339,6 +346,8 @@ static pb_status plan_inner(const pbi_job *job, const pb_game *game, const pbi_s
         return status;
     if (plan.strategy)
         out->schedule.strategy = plan.strategy;
+    if (plan.lower_bound > out->schedule.lower_bound)
+        out->schedule.lower_bound = plan.lower_bound;
     pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
     status = conclude(ctx, &bounds, &plan, result, out);
     pbi_resume(ctx, held);

@@ -21,8 +21,9 @@ typedef struct pbi_plan {
     pb_moves moves;
     pb_outcome outcome;
     const char *reason;
-    const char *note;    /* what the strategy saw in the graph, a clause; NULL for none. See pbi_plan_note */
-    pb_step failed_step; /* the move that could not fit, UINT64_MAX for none */
+    const char *note;     /* what the strategy saw in the graph, a clause; NULL for none. See pbi_plan_note */
+    uint64_t lower_bound; /* 0, or work that the strategy proved no plan of the game to be below, in any order */
+    pb_step failed_step;  /* the move that could not fit, UINT64_MAX for none */
     pb_node failed_node;
     uint64_t failed_need; /* memory it needed */
 

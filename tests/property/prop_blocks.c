@@ -1,5 +1,6 @@
 /* prop_blocks.c -- the chain strategy against exhaustive search on small heterogeneous chains: every step with its own cost
- * and sizes, by-products saved for the way back, workspaces, steps in place, and residual blocks. */
+ * and sizes, by-products saved for the way back, workspaces, steps in place, and residual blocks. Where plans part by part
+ * are not the best, auto must still find the best by the strategy exact. */
 #include "base/rng.h"
 #include "oracle/brute_force.h"
 #include "pebble/pebble.h"
@@ -104,6 +105,12 @@ static bool judge(pbi_rng *rng, chance *c, bf_space *space, tally *t)
             *(c->blocks ? &t->blocks_equal : &t->equal) += equal;
             bad = status != PB_OK || (planned && p.schedule.metrics.makespan < best.value) ||
                   (status == PB_OK && p.schedule.outcome == PB_OPTIMAL && !equal);
+            status = pb_plan(&ctx, &game, &(pb_request){.strategy = "auto", .seed = 1}, &arena, &p);
+            if (status != PB_OK || p.schedule.outcome != PB_OPTIMAL || p.schedule.metrics.makespan != best.value) {
+                printf("auto: %s, work %" PRIu64 ", the least is %" PRIu64 "\n", pb_outcome_name(p.schedule.outcome),
+                       p.schedule.metrics.makespan, best.value);
+                bad = true;
+            }
             if (bad)
                 small_game_print(&c->s, stdout);
         }

@@ -1,0 +1,150 @@
+/* test_strategy_exact.c -- the strategy exact beyond what exhaustive search reaches: chains with a known optimum, pyramids with a
+ * known least cap, training steps; and how it refuses. */
+#include "api_bench.h"
+#include "pebble/generate.h"
+#include "support/plan_check.h"
+
+typedef struct desk {
+    pb_context ctx;
+    pb_arena arena;
+    pb_game game;
+    pb_planned p;
+} desk;
+
+static void open_family(desk *d, const char *family, const pb_option *params, uint32_t count)
+{
+    pb_context_init(&d->ctx);
+    pb_arena_init(&d->arena, &d->ctx);
+    d->game = (pb_game){.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+    if (pb_generate(&d->ctx, family, params, count, &d->arena, &d->game.graph) != PB_OK)
+        fail_msg("%s: %s", family, d->ctx.error.message);
+}
+
+static void shut(desk *d)
+{
+    pb_arena_release(&d->arena);
+    assert_int_equal(d->ctx.memory_used, 0);
+}
+
+static const pb_schedule *plan(desk *d, const char *spec)
+{
+    char why[PLAN_WHY];
+    pb_request request = {.strategy = spec, .seed = 1};
+    if (pb_plan(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
+        fail_msg("%s: %s", spec, d->ctx.error.message);
+    if (!plan_is_honest(&d->game, &d->p, why))
+        fail_msg("%s: %s", spec, why);
+    return &d->p.schedule;
+}
+
+/* Adjoint chains of equal steps, where `chain` is proved: the same work, and infeasible below its least cap. */
+static void chains_cost_what_the_closed_form_says(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "adjoint-chain", (pb_option[]){{"steps", "14"}}, 1);
+    for (uint64_t cap = 16; cap >= 6; cap--) {
+        d.game.cap = cap;
+        uint64_t work = plan(&d, "chain")->metrics.makespan;
+        const pb_schedule *s = plan(&d, "exact");
+        if (s->outcome != PB_OPTIMAL || s->metrics.makespan != work)
+            fail_msg("cap %" PRIu64 ": %s, work %" PRIu64 ", not %" PRIu64, cap, pb_outcome_name(s->outcome),
+                     s->metrics.makespan, work);
+    }
+    shut(&d);
+}
+
+/* A pyramid of height h takes h + 2 pebbles, which no working set says. */
+static void pyramids_take_two_more_than_their_height(void **state)
+{
+    (void)state;
+    for (unsigned height = 2; height <= 4; height++) {
+        char text[8];
+        desk d;
+        snprintf(text, sizeof text, "%u", height);
+        open_family(&d, "pyramid", (pb_option[]){{"height", text}}, 1);
+        d.game.cap = height + 1;
+        assert_int_equal(plan(&d, "exact")->outcome, PB_INFEASIBLE);
+        d.game.cap = height + 2;
+        assert_int_equal(plan(&d, "exact")->outcome, PB_OPTIMAL);
+        shut(&d);
+    }
+}
+
+/* A training step of 47 nodes, proved at every cap, and auto finds the same. */
+static void training_steps_are_proved(void **state)
+{
+    (void)state;
+    desk d;
+    uint64_t full, last = 0;
+    open_family(&d, "mlp", (pb_option[]){{"depth", "8"}, {"batch", "8192"}}, 2);
+    assert_int_equal(pb_graph_written_peak(&d.ctx, d.game.graph, &full), PB_OK);
+    for (uint64_t percent = 95; percent >= 65; percent -= 10) {
+        d.game.cap = full / 100 * percent;
+        const pb_schedule *s = plan(&d, "exact");
+        assert_int_equal(s->outcome, PB_OPTIMAL);
+        uint64_t work = s->metrics.makespan;
+        assert_true(work >= last);
+        last = work;
+        assert_int_equal(s->lower_bound, work);
+        s = plan(&d, "auto");
+        assert_int_equal(s->outcome, PB_OPTIMAL);
+        assert_int_equal(s->metrics.makespan, work);
+    }
+    shut(&d);
+}
+
+static void refuses_what_is_too_large(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "layered", (pb_option[]){{"nodes", "200"}, {"seed", "1"}}, 2);
+    const pb_schedule *s = plan(&d, "exact");
+    assert_int_equal(s->outcome, PB_GAVE_UP);
+    assert_non_null(strstr(s->reason, "too large: "));
+    shut(&d);
+}
+
+/* Out of bytes: what is known is shown, or a sentence says what was hit. Ticks are kept. */
+static void stops_at_its_limits(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "adjoint-chain", (pb_option[]){{"steps", "24"}}, 1);
+    d.game.cap = 7;
+    const pb_schedule *s = plan(&d, "exact:limit=100000");
+    assert_int_not_equal(s->outcome, PB_OPTIMAL);
+    assert_int_not_equal(s->outcome, PB_INFEASIBLE);
+    if (s->outcome == PB_GAVE_UP)
+        assert_non_null(strstr(s->reason, "limit hit"));
+    d.ctx.tick_limit = 3000;
+    s = plan(&d, "exact");
+    assert_int_not_equal(s->outcome, PB_OPTIMAL);
+    assert_true(d.ctx.ticks < 6000);
+    shut(&d);
+}
+
+/* Weights on the peak: the least work is shown, but not called the least cost. */
+static void weights_on_memory_are_not_claimed(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "adjoint-chain", (pb_option[]){{"steps", "8"}}, 1);
+    d.game.cap = 8;
+    d.game.weights.alpha = 5;
+    assert_int_equal(plan(&d, "exact")->outcome, PB_FOUND);
+    shut(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_cost_what_the_closed_form_says),
+        cmocka_unit_test(pyramids_take_two_more_than_their_height),
+        cmocka_unit_test(training_steps_are_proved),
+        cmocka_unit_test(refuses_what_is_too_large),
+        cmocka_unit_test(stops_at_its_limits),
+        cmocka_unit_test(weights_on_memory_are_not_claimed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
