@@ -89,7 +89,6 @@ static pb_status prepare(demand *d)
 {
     size_t n = d->g->node_count;
     pb_arena *a = &d->scratch;
-    pbi_sequence_init(&d->s, a);
     d->memory = d->g->fixed_size;
     d->resident = pb_arena_zero(a, n, sizeof *d->resident);
     d->pins = pb_arena_zero(a, n, sizeof *d->pins);
@@ -102,11 +101,12 @@ static pb_status prepare(demand *d)
     d->stack = pb_arena_alloc(a, n + 1, sizeof *d->stack);
     d->settle = pb_arena_alloc(a, n + 1, sizeof *d->settle);
     bool tiers = d->game->kind == PB_GAME_TIERED && d->game->tier_count;
-    d->tier = tiers ? pb_arena_zero(a, n, sizeof *d->tier) : NULL;
+    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* stays with the sequence */
     if (!d->resident || !d->pins || !d->held || !d->uses || !d->open || !d->alive || !d->placed || !d->wanted ||
         !d->stack || !d->settle || (tiers && !d->tier))
         return PB_ENOMEM;
     pb_status status = pbi_evict_init(&d->e, d->g, d->options->policy, d->options->seed, d->resident, &d->scratch);
+    d->e.scorer = d->options->scorer;
     return status == PB_OK ? prepare_counts(d) : status;
 }
 
@@ -165,6 +165,7 @@ static bool is_dead(const demand *d, pb_node v)
 static void release(demand *d, pb_node v)
 {
     pbi_evict_remove(&d->e, v);
+    pbi_evict_gone(&d->e, v, is_dead(d, v));
     d->resident[v] = 0;
     d->memory -= d->g->size[v];
     d->step++;
@@ -427,17 +428,31 @@ static pb_status follow_order(demand *d)
     return status;
 }
 
-pb_status pbi_demand_forward(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_plan *plan)
+pb_status pbi_demand_sequence(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_sequence *s,
+                              pbi_plan *why, bool *stuck)
 {
-    demand d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = plan};
+    demand d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = why, .s = *s};
     pb_arena_init(&d.scratch, ctx);
     pb_status status = prepare(&d);
     if (status == PB_OK)
         status = follow_order(&d);
-    if (status == PB_OK && !d.stuck) {
-        d.s.tier = d.tier;
-        status = pbi_sequence_emit(ctx, game, &d.s, plan, NULL);
-    }
+    *stuck = d.stuck;
+    *s = d.s;
+    s->tier = d.tier;
     pb_arena_release(&d.scratch);
+    return status;
+}
+
+pb_status pbi_demand_forward(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_plan *plan)
+{
+    pb_arena scratch;
+    pbi_sequence s;
+    bool stuck;
+    pb_arena_init(&scratch, ctx);
+    pbi_sequence_init(&s, &scratch);
+    pb_status status = pbi_demand_sequence(ctx, game, options, &s, plan, &stuck);
+    if (status == PB_OK && !stuck)
+        status = pbi_sequence_emit(ctx, game, &s, plan, NULL);
+    pb_arena_release(&scratch);
     return status;
 }

@@ -52,8 +52,25 @@ pb_status pbi_evict_init(pbi_evict *e, const pb_graph *g, pbi_policy policy, uin
     return e->item && e->where && e->busy && e->key && e->made && e->touched ? PB_OK : PB_ENOMEM;
 }
 
-void pbi_evict_made(pbi_evict *e, pb_node v) { e->made[v] = e->touched[v] = ++e->clock; }
-void pbi_evict_touched(pbi_evict *e, pb_node v) { e->touched[v] = ++e->clock; }
+void pbi_evict_made(pbi_evict *e, pb_node v)
+{
+    e->made[v] = e->touched[v] = ++e->clock;
+    if (e->scorer)
+        e->scorer->made(e->scorer->state, v);
+}
+
+void pbi_evict_touched(pbi_evict *e, pb_node v)
+{
+    e->touched[v] = ++e->clock;
+    if (e->scorer)
+        e->scorer->touched(e->scorer->state, v);
+}
+
+void pbi_evict_gone(pbi_evict *e, pb_node v, bool dead)
+{
+    if (e->scorer)
+        e->scorer->gone(e->scorer->state, v, dead);
+}
 
 static bool before(const pbi_evict *e, pb_node a, pb_node b)
 {
@@ -129,14 +146,23 @@ static double score(const pbi_evict *e, pb_node v)
     return (double)pbi_evict_remake_cost(e, v) / ((double)e->g->size[v] * stale);
 }
 
+/* At how many candidates does a look for the least score look? */
+static uint32_t looks_of(const pbi_evict *e)
+{
+    uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : LOOK_AT_ALL;
+    uint32_t sample = e->scorer && e->scorer->sample ? e->scorer->sample : SAMPLE;
+    return e->count <= all ? e->count : sample;
+}
+
 static pb_node least_score(pbi_evict *e)
 {
     pb_node best = PB_NO_NODE;
     double least = 0;
-    bool all = e->count <= LOOK_AT_ALL;
-    for (uint32_t i = 0; i < (all ? e->count : SAMPLE); i++) {
+    uint32_t looks = looks_of(e);
+    bool all = looks == e->count;
+    for (uint32_t i = 0; i < looks; i++) {
         pb_node v = e->item[all ? i : pbi_rng_below(&e->rng, e->count)];
-        double now = score(e, v);
+        double now = e->scorer ? e->scorer->score(e->scorer->state, v) : score(e, v);
         bool better = best == PB_NO_NODE || e->busy[v] < e->busy[best] ||
                       (e->busy[v] == e->busy[best] && (now < least || (now == least && v < best)));
         if (better) {
@@ -147,11 +173,16 @@ static pb_node least_score(pbi_evict *e)
     return best;
 }
 
-uint32_t pbi_evict_effort(const pbi_evict *e)
+uint64_t pbi_evict_effort(const pbi_evict *e)
 {
+    uint64_t spent = 0;
     if (e->policy != PBI_PRIORITY)
         return 1;
-    return e->count <= LOOK_AT_ALL ? e->count : SAMPLE;
+    if (e->scorer) {
+        spent = e->scorer->spent;
+        e->scorer->spent = 0;
+    }
+    return spent + looks_of(e);
 }
 
 pb_node pbi_evict_first(pbi_evict *e)
