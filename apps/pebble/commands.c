@@ -24,8 +24,8 @@ const command commands[] = {
      "pebble plan g.json --cap 20 --load-cost 5\twith a slow memory beside\n"
      "pebble plan g.json --like plan.json -o again.json\tthe same once more\n",
      "Every schedule is replayed by an independent verifier before it is shown. Ctrl-C stops the search and keeps the "
-     "best plan so far.",
-     "345I", cmd_plan},
+     "best plan so far, if there is one.",
+     "3456I", cmd_plan},
     {"compare", ON_COMPARE, "show every strategy side by side, and the winner",
      "pebble compare GRAPH --cap SIZE [options]",
      "pebble compare g.json --cap 60%\tall strategies in their games\n"
@@ -37,6 +37,16 @@ const command commands[] = {
      "The "
      "best come first; the gap tells how far a plan is above the least that is proved for its game.",
      "345I", cmd_compare},
+    {"sweep", ON_SWEEP, "plan under many caps: the trade of memory for work, and where the winner flips",
+     "pebble sweep GRAPH... [options]",
+     "pebble sweep g.json\tfrom what it needs as written down to the least that works\n"
+     "pebble sweep g.json --caps 100%..30% --points 50 --threads 4\tthese caps, four at a time\n"
+     "pebble sweep g.json --strategy auto,every-k:k=10,sqrt\tone line each\n"
+     "pebble sweep g.json --weights 0,0,1 --weights 1,0,5\ttwo ways to count\n"
+     "pebble sweep g.json --svg sweep.svg --csv sweep.csv\ta plot and a table\n",
+     "A plan found under a small cap is a plan under every larger one, so the cost never rises with the cap. --time is "
+     "for the whole sweep, in equal shares; --ticks is for each cell. Ctrl-C stops it and shows what was found.",
+     "3456I", cmd_sweep},
     {"verify", ON_VERIFY, "replay a schedule and name the first broken rule", "pebble verify GRAPH SCHEDULE [options]",
      "pebble verify g.json plan.json\tis it legal, are its figures right?\n"
      "pebble verify g.json plan.json --cap 16\twould it be under this cap?\n",
@@ -70,8 +80,8 @@ const exit_text exit_texts[] = {
     {EXIT_INFEASIBLE, "proved infeasible: no schedule fits the cap"},
     {EXIT_NOTHING, "nothing found: does not fit, does not apply, or a limit was hit"},
     {EXIT_INPUT, "a file cannot be read; the message has the place and the reason"},
-    {EXIT_ILLEGAL, "the schedule is not legal, or its figures are wrong"},
-    {EXIT_INTERRUPTED, "interrupted; the best plan so far was still written"},
+    {EXIT_ILLEGAL, "a schedule is not legal, or its figures are wrong; from a planner this is a fault of pebble"},
+    {EXIT_INTERRUPTED, "interrupted; what was found by then is still written, if anything was"},
 };
 const int exit_text_count = sizeof exit_texts / sizeof *exit_texts;
 

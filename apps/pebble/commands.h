@@ -31,6 +31,7 @@ exit_code cmd_gen(app *a);
 exit_code cmd_info(app *a);
 exit_code cmd_plan(app *a);
 exit_code cmd_compare(app *a);
+exit_code cmd_sweep(app *a);
 exit_code cmd_verify(app *a);
 exit_code cmd_explain(app *a);
 exit_code cmd_export(app *a);

@@ -47,9 +47,9 @@ static bool print_words(option_id id, const char *join)
     } fixed[] = {
         {OPT_GAME, "remat reversible tiered"}, {OPT_FORMAT, "json dot csv"},
         {OPT_COLOR, "auto always never"},      {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
-        {OPT_CAP, "100% 80% 60% 40% none"},
+        {OPT_CAP, "100% 80% 60% 40% none"},    {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
     };
-    if (id == OPT_STRATEGY)
+    if (id == OPT_STRATEGY || id == OPT_STRATEGIES)
         print_strategies(join);
     else if (id == OPT_POLICY)
         print_policies(join);
@@ -59,16 +59,19 @@ static bool print_words(option_id id, const char *join)
         print_joined(fixed[i].words, join);
         return true;
     }
-    return id == OPT_STRATEGY || id == OPT_POLICY;
+    return id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY;
 }
 
 static bool has_words(option_id id)
 {
-    return id == OPT_GAME || id == OPT_FORMAT || id == OPT_COLOR || id == OPT_AS || id == OPT_CAP ||
-           id == OPT_STRATEGY || id == OPT_POLICY;
+    return id == OPT_GAME || id == OPT_FORMAT || id == OPT_COLOR || id == OPT_AS || id == OPT_CAP || id == OPT_CAPS ||
+           id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY;
 }
 
-static bool takes_file(option_id id) { return id == OPT_OUTPUT || id == OPT_LIKE; }
+static bool takes_file(option_id id)
+{
+    return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_PLANS;
+}
 
 static void print_command_options(const command *c)
 {

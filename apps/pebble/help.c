@@ -194,7 +194,7 @@ void help_command(app *a, const command *c)
     if (c->bit == ON_GEN)
         family_list(a);
     option_list(a, c->bit);
-    if (c->bit == ON_PLAN || c->bit == ON_COMPARE)
+    if (c->bit == ON_PLAN || c->bit == ON_COMPARE || c->bit == ON_SWEEP)
         strategy_list(a);
     exit_list(a, c->codes);
 }

@@ -177,6 +177,8 @@ static bool read_long(reader *r, const char *word)
         return false;
     }
     r->o->value[id] = value;
+    if (id == OPT_WEIGHTS && r->o->weights_count < MAX_WEIGHTS)
+        r->o->weights[r->o->weights_count++] = value;
     return true;
 }
 

@@ -13,7 +13,8 @@ enum {
     ON_EXPLAIN = 32,
     ON_EXPORT = 64,
     ON_HELP = 128,
-    ON_ALL = 255
+    ON_SWEEP = 256,
+    ON_ALL = 511
 };
 
 typedef enum option_id {
@@ -32,7 +33,7 @@ typedef struct option_spec {
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
-enum { MAX_POSITIONALS = 8, MAX_PARAMS = 64 };
+enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32 };
 
 typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
@@ -40,6 +41,8 @@ typedef struct options {
     int positional_count;
     pb_option params[MAX_PARAMS]; /* of gen: --height 5 */
     uint32_t param_count;
+    const char *weights[MAX_WEIGHTS]; /* every --weights, for commands that take several */
+    uint32_t weights_count;
 } options;
 
 /* Reads the words after the command's name. `command` is one ON_ bit, 0 when there is no command yet.

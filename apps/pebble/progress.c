@@ -57,6 +57,14 @@ static void show_progress(void *state, const char *what, uint64_t done, uint64_t
     fflush(stderr);
 }
 
+/* The library has something to tell that is no error of this call. */
+static void show_message(void *state, const char *message)
+{
+    progress *p = state;
+    progress_clear(p);
+    fprintf(stderr, "pebble: %s\n", message);
+}
+
 void progress_begin(progress *p, pb_context *ctx, bool show)
 {
     struct sigaction action;
@@ -70,6 +78,7 @@ void progress_begin(progress *p, pb_context *ctx, bool show)
     p->ctx = ctx;
     ctx->clock_ns = now_ns;
     ctx->progress = show_progress;
+    ctx->log = show_message;
     ctx->callback_state = p;
 }
 

@@ -146,6 +146,8 @@ bool setting_request(app *a, pb_request *request)
 {
     uint64_t threads;
     const char *strategy = app_option(a, OPT_STRATEGY), *policy = app_option(a, OPT_POLICY);
+    if (!strategy)
+        strategy = app_option(a, OPT_STRATEGIES);
     if (!setting_limits(a) || !app_number(a, OPT_SEED, request->seed, &request->seed) ||
         !app_number(a, OPT_THREADS, request->threads, &threads))
         return false;
@@ -156,7 +158,7 @@ bool setting_request(app *a, pb_request *request)
     request->threads = (uint32_t)threads;
     request->patient = app_option(a, OPT_TIME) || app_option(a, OPT_TICKS);
     if (strategy) {
-        bool many = a->command->bit == ON_COMPARE;
+        bool many = (a->command->bit & (ON_COMPARE | ON_SWEEP)) != 0;
         if (!(many ? check_strategies(a, strategy) : check_strategy(a, strategy)))
             return false;
         request->strategy = strategy;

@@ -5,6 +5,7 @@
 #include "bound.h"
 #include "metrics.h"
 #include "plan.h"
+#include "sweep.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,39 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
  * out->game has the weights 1,0,0, whatever `game` has. */
 pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                        pb_planned *out);
+
+/* Caps x strategies x weights. `known` and what the cells find is reused: see sweep.h. */
+typedef struct pb_sweep_request {
+    const char *strategies; /* "auto,search,every-k:k=3"; "all": all but portfolios; NULL: "auto" */
+    unsigned game;          /* one pb_game_kind; 0: each strategy in the first that it plays of tiered (where the base
+                             * game has tiers), remat, reversible */
+    const uint64_t *caps;   /* in any order */
+    uint32_t cap_count;
+    const pb_weights *weights;
+    uint32_t weights_count; /* 0: those of the base game */
+    const pb_planned
+        *known; /* plans that are at hand already: portfolios of the same game take them where they serve */
+    uint32_t known_count;
+    pb_request
+        plan; /* for every cell; `strategy` is not looked at, `threads` is how many cells are planned at a time */
+    uint64_t
+        time_ns; /* for all cells together, each gets an equal share of what is left; needs ctx->clock_ns; 0: none */
+} pb_sweep_request;
+
+/* Plan every cell that others do not settle, verify every plan, carry plans to larger caps and bounds to smaller ones.
+ *   out      *out        marked (pb_sweep_mark); lives in `result`, and borrows the graph
+ *   returns  PB_OK       after a stop too: out->stopped tells, and cells may be missing
+ *            PB_EINVAL, PB_EUNKNOWN   the request names something that is not there
+ *            PB_EBUG     a plan beats a bound (a fault of ours); an illegal plan is a cell that gave up
+ * ctx->tick_limit holds for each cell. For equal seed and ticks the plans are the same whatever the threads, unless a
+ * stop or a time limit cuts in. With several threads ctx->stop, ctx->clock_ns and ctx->resize are called from all of
+ * them, ctx->progress and ctx->log from the calling one only. */
+pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_request *request, pb_arena *result,
+                        pb_sweep *out);
+
+/* Up to `points` caps from `high` down to `low`, evenly spaced, both ends among them. */
+pb_status pb_sweep_caps(pb_arena *result, uint64_t high, uint64_t low, uint32_t points, uint64_t **caps,
+                        uint32_t *count);
 
 #ifdef __cplusplus
 }

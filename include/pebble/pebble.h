@@ -14,6 +14,7 @@
 #include "plan.h"
 #include "report.h"
 #include "schedule.h"
+#include "sweep.h"
 #include "verify.h"
 
 #endif

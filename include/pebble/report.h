@@ -3,6 +3,7 @@
 #define PEBBLE_REPORT_H
 
 #include "metrics.h"
+#include "sweep.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,14 @@ pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sin
 /* Why values are kept or computed again. `node` PB_NO_NODE: the whole plan. */
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
+
+/* Sweeps (docs/sweep.md). One row a cell, with or without the line of names. */
+pb_status pb_sweep_csv_write(pb_context *ctx, const pb_sweep *s, bool names, pb_sink sink);
+/* One document for all of them: pebble-sweep/1. */
+pb_status pb_sweep_json_write(pb_context *ctx, const pb_sweep *const *sweeps, uint32_t count, pb_sink sink);
+/* Overhead against the cap, a panel for each: strategies as lines, the region that is proved out of reach shaded, knee
+ * and flips marked. Of several weights the first are drawn. */
+pb_status pb_sweep_svg_write(pb_context *ctx, const pb_sweep *const *sweeps, uint32_t count, pb_sink sink);
 
 #ifdef __cplusplus
 }

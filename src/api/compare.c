@@ -25,27 +25,11 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     game.kind = kind;
     pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
     pb_status status = pbi_plan_row(&c->job, &game, spec, c->result, &c->rows[c->count]);
+    if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
+        status = pbi_fault(&c->job, &game, spec, c->result, &c->rows[c->count]);
     if (status == PB_OK)
         c->count++;
     return status;
-}
-
-/* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
-static const char *spec_end(const char *text)
-{
-    const char *end = text;
-    bool colon = false;
-    for (;; end++) {
-        if (*end == ':')
-            colon = true;
-        if (*end == '\0')
-            return end;
-        if (*end != ',')
-            continue;
-        size_t word = strcspn(end + 1, ",:=");
-        if (!colon || end[1 + word] != '=')
-            return end;
-    }
 }
 
 /* Every row but portfolios that plays the game. */
@@ -65,7 +49,7 @@ static pb_status compare_list(comparer *c, unsigned games, const char *list)
     pb_status status = PB_OK;
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
         for (const char *at = list; (games & kind) && *at && status == PB_OK;) {
-            const char *end = spec_end(at);
+            const char *end = pbi_spec_end(at);
             pbi_spec spec;
             if (end - at == 3 && memcmp(at, "all", 3) == 0) {
                 status = add_all(c, (pb_game_kind)kind);
@@ -210,13 +194,8 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
     if (status == PB_OK)
         status = find_least(&f, &bounds);
     if (f.any && (status == PB_OK || status == PB_ECANCELLED)) {
-        /* The winner is planned once more, as it was, into the caller's arena. */
         pbi_held held = pbi_hold(ctx);
-        pbi_spec spec = {.row = pb_strategy_find(f.best.schedule.strategy)};
-        for (uint32_t i = 0; i < f.best.schedule.option_count && i < PBI_SPEC_OPTIONS; i++)
-            spec.options[spec.option_count++] = f.best.schedule.options[i];
-        f.game.cap = f.best.game->cap;
-        status = pbi_plan_row(&f.job, &f.game, &spec, result, &planned);
+        status = pbi_planned_copy(ctx, &f.best, result, &planned);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
         pbi_spec spec = {.row = pb_strategy_find("auto")};

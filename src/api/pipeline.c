@@ -50,9 +50,8 @@ static pb_status answer(pb_planned *out, pb_arena *result, pb_outcome outcome, c
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
-/* Everything that is known of a schedule before it is planned. */
-static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                                 pb_planned *out)
+pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                         pb_planned *out)
 {
     pb_schedule *s = &out->schedule;
     pb_game *copy = pb_arena_alloc(result, 1, sizeof *copy);
@@ -77,6 +76,14 @@ static pb_status fill_provenance(const pbi_job *job, const pb_game *game, const 
         s->policy = pbi_policy_name(policy);
     pb_moves_init(&s->moves, result);
     return PB_OK;
+}
+
+pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+{
+    char text[sizeof job->ctx->error.message];
+    memcpy(text, job->ctx->error.message, sizeof text);
+    pb_status status = pbi_provenance(job, game, spec, result, out);
+    return status == PB_OK ? answer(out, result, PB_GAVE_UP, text) : status;
 }
 
 /* Proved infeasibility, before any planning. *proved tells. */
@@ -233,7 +240,7 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
     } else {
         pb_arena_release(&arena);
     }
-    return status == PB_OK || starved ? pbi_poll(ctx) : status;
+    return status == PB_OK || starved || faulty ? pbi_poll(ctx) : status;
 }
 
 /* Moves, options and texts of the portfolio's best into `plan`, which lives in the result's arena. */
@@ -292,6 +299,8 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
         if (status == PB_OK)
             status = take_best(&p, plan);
         pb_arena_release(&p.arena);
+    } else if (status == PB_OK && p.fault[0] && plan->outcome == PB_GAVE_UP) {
+        status = pbi_fail(job->ctx, PB_EBUG, "%s", p.fault);
     } else if (status == PB_OK && p.starved && plan->outcome == PB_GAVE_UP) {
         status = pbi_fail(job->ctx, PB_ENOMEM, "every strategy that might have found a plan ran out of memory");
     }
@@ -358,7 +367,7 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
 {
     pb_context *ctx = job->ctx;
     uint64_t start = clock_of(ctx);
-    pb_status status = fill_provenance(job, game, spec, result, out);
+    pb_status status = pbi_provenance(job, game, spec, result, out);
     if (status != PB_OK)
         return status;
     ctx->ticks = 0;

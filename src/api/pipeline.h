@@ -17,6 +17,9 @@ typedef struct pbi_spec {
 /* Texts are copied to `arena`. PB_EUNKNOWN, PB_EINVAL with a sentence. */
 pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_arena *arena, pbi_spec *out);
 
+/* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
+const char *pbi_spec_end(const char *list);
+
 /* The tightened bounds of each game that was asked for: they cost time, and every row needs them. */
 typedef struct pbi_bound_cache {
     bool known[3];
@@ -33,9 +36,21 @@ typedef struct pbi_job {
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
 
+/* All that is known of a schedule before it is planned; *out is filled anew, its game copied to `result`. */
+pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                         pb_planned *out);
+
 /* Plan, verify and measure by one row. PB_OK with gave_up is an answer. */
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                        pb_planned *out);
+
+/* The answer of a row that failed by itself (an illegal plan, no memory): gave up, with the sentence of ctx->error. */
+pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out);
+
+/* What the schedule points to, copied to `arena`; strategies, policies and keys are constants of the library. */
+pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s);
+/* The same for a whole answer, whose plan is replayed once more: a certificate cannot be copied. */
+pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *result, pb_planned *out);
 
 /* Does plan a beat plan b under the weights? Plans that found nothing never do. */
 bool pbi_planned_better(const pb_planned *a, const pb_planned *b);

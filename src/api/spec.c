@@ -80,3 +80,20 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
     }
     return status;
 }
+
+const char *pbi_spec_end(const char *text)
+{
+    const char *end = text;
+    bool colon = false;
+    for (;; end++) {
+        if (*end == ':')
+            colon = true;
+        if (*end == '\0')
+            return end;
+        if (*end != ',')
+            continue;
+        size_t word = strcspn(end + 1, ",:=");
+        if (!colon || end[1 + word] != '=')
+            return end;
+    }
+}

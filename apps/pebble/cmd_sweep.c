@@ -1,0 +1,368 @@
+/* cmd_sweep.c -- pebble sweep: caps x strategies x weights, and where the winner flips. */
+#define _XOPEN_SOURCE 700
+#include "commands.h"
+#include "files.h"
+#include "settings.h"
+#include "sizes.h"
+#include "sweep_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_CAPS = 10000, PATH_ROOM = 1024, STANDARD_POINTS = 20 };
+
+typedef struct study {
+    pb_game base;
+    pb_game_kind least_kind; /* the game whose least cap `least` means */
+    pb_sweep_request request;
+    pb_weights weights[MAX_WEIGHTS];
+    uint64_t caps[MOST_CAPS];
+    uint64_t written_peak;
+    uint64_t points;
+    bool least_known;
+    pb_planned known[2]; /* at the least cap, and without a cap in the reversible game */
+} study;
+
+static bool take_weights(app *a, study *t)
+{
+    for (uint32_t i = 0; i < a->opts.weights_count; i++)
+        if (pb_weights_parse(&a->ctx, a->opts.weights[i], &t->weights[i]) != PB_OK) {
+            app_usage(a, "--weights: %s", a->ctx.error.message);
+            return false;
+        }
+    t->request.weights = t->weights;
+    t->request.weights_count = a->opts.weights_count;
+    return true;
+}
+
+/* The game of the first strategy: what `least` and the default range of caps are about. */
+static pb_game_kind first_game(const study *t)
+{
+    const char *list = t->request.strategies ? t->request.strategies : "auto";
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, ":,"), list);
+    const pb_strategy *row = pb_strategy_find(name);
+    unsigned games = row ? row->games : PB_GAME_ALL;
+    if (t->request.game)
+        return (pb_game_kind)t->request.game;
+    if (t->base.tier_count && (games & PB_GAME_TIERED))
+        return PB_GAME_TIERED;
+    return games & PB_GAME_REMAT ? PB_GAME_REMAT : PB_GAME_REVERSIBLE;
+}
+
+static exit_code take_settings(app *a, study *t, const pb_graph *g)
+{
+    bool game_given, tiers_given;
+    pb_game_kind kind = PB_GAME_REMAT;
+    t->base = (pb_game){.graph = g, .kind = PB_GAME_REMAT, .weights = PB_WEIGHTS_DEFAULT, .cap = PB_UNLIMITED};
+    if (!setting_game(a, &kind, &game_given) || !setting_tiers(a, g, &t->base, &tiers_given))
+        return EXIT_USAGE;
+    if (game_given && tiers_given && kind != PB_GAME_TIERED)
+        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(kind));
+    if (game_given && kind == PB_GAME_TIERED && !tiers_given) {
+        t->base.tier_count = 1;
+        t->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+    }
+    t->request.game = game_given ? (unsigned)kind : 0;
+    t->least_kind = first_game(t);
+    t->request.cap_count = t->request.known_count = 0;
+    t->request.caps = t->caps;
+    t->request.known = t->known;
+    t->least_known = false;
+    pb_status status = pb_graph_written_peak(&a->ctx, g, &t->written_peak);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
+}
+
+/* The least cap that works; its plan is kept for the sweep. False after telling. */
+static exit_code find_least(app *a, study *t, uint64_t *cap)
+{
+    pb_game game = t->base;
+    game.kind = t->least_kind;
+    if (!t->least_known) {
+        progress_planning(&a->progress, true);
+        pb_status status = pb_least_cap(&a->ctx, &game, &t->request.plan, &a->arena, &t->known[0]);
+        progress_planning(&a->progress, false);
+        if (status != PB_OK)
+            return app_status(a, status);
+        t->least_known = true;
+        t->request.known_count = 1;
+    }
+    if (t->known[0].certificate) {
+        *cap = t->known[0].schedule.metrics.peak;
+        return EXIT_DONE;
+    }
+    pb_bounds bounds;
+    pb_status status = pb_bounds_make(&a->ctx, &game, &bounds);
+    if (status != PB_OK)
+        return app_status(a, status);
+    *cap = bounds.least_cap;
+    return EXIT_DONE;
+}
+
+/* What the default range begins with: the peak as written, in the reversible game that of a plan without a cap. */
+static exit_code find_most(app *a, study *t, uint64_t *cap)
+{
+    pb_game game = t->base;
+    *cap = t->written_peak;
+    if (t->least_kind != PB_GAME_REVERSIBLE)
+        return EXIT_DONE;
+    game.kind = t->least_kind;
+    progress_planning(&a->progress, true);
+    pb_status status = pb_plan(&a->ctx, &game, &t->request.plan, &a->arena, &t->known[1]);
+    progress_planning(&a->progress, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (t->known[1].certificate) {
+        *cap = t->known[1].schedule.metrics.peak;
+        t->request.known_count = 2;
+    }
+    return EXIT_DONE;
+}
+
+static exit_code one_cap(app *a, study *t, const char *text, uint64_t *cap)
+{
+    char why[256];
+    if (strcmp(text, "least") == 0)
+        return find_least(a, t, cap);
+    if (size_parse(text, t->base.graph->size_unit, t->written_peak, cap, why, sizeof why))
+        return EXIT_DONE;
+    return app_usage(a, "--caps: %s; or least, or a range such as 100%%..30%%", why);
+}
+
+static exit_code add_range(app *a, study *t, uint64_t high, uint64_t low, uint32_t points)
+{
+    uint64_t *caps;
+    uint32_t count;
+    if (high < low) {
+        uint64_t swap = high;
+        high = low;
+        low = swap;
+    }
+    if (high == PB_UNLIMITED && low != high)
+        return app_usage(a, "--caps: a range cannot begin without a limit");
+    pb_status status = pb_sweep_caps(&a->arena, high, low, points, &caps, &count);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (t->request.cap_count + count > MOST_CAPS)
+        return app_usage(a, "--caps: at most %d caps", MOST_CAPS);
+    memcpy(t->caps + t->request.cap_count, caps, count * sizeof *caps);
+    t->request.cap_count += count;
+    return EXIT_DONE;
+}
+
+/* "100%..30%,20%,least" */
+static exit_code take_caps(app *a, study *t)
+{
+    const char *list = app_option(a, OPT_CAPS);
+    uint64_t high, low;
+    if (!list) {
+        exit_code code = find_most(a, t, &high);
+        if (code == EXIT_DONE)
+            code = find_least(a, t, &low);
+        return code == EXIT_DONE ? add_range(a, t, high > low ? high : low, low, (uint32_t)t->points) : code;
+    }
+    for (const char *at = list;; at++) {
+        char item[128];
+        size_t length = strcspn(at, ",");
+        snprintf(item, sizeof item, "%.*s", length < sizeof item ? (int)length : 0, at);
+        char *dots = strstr(item, "..");
+        if (dots)
+            *dots = '\0';
+        exit_code code = one_cap(a, t, item, &high);
+        low = high;
+        if (code == EXIT_DONE && dots)
+            code = one_cap(a, t, dots + 2, &low);
+        if (code == EXIT_DONE)
+            code = add_range(a, t, high, low, dots ? (uint32_t)t->points : 1);
+        at += length;
+        if (code != EXIT_DONE || *at == '\0')
+            return code;
+    }
+}
+
+/* The share of the time that is left which one of `graphs` graphs may use. */
+static uint64_t time_share(const app *a, int graphs)
+{
+    double left = a->progress.deadline - seconds_now();
+    if (a->progress.deadline <= 0)
+        return 0;
+    return left > 0 ? (uint64_t)(1e9 * left / graphs) + 1 : 1;
+}
+
+/* One graph: what it answers is in *out. */
+static exit_code sweep_graph(app *a, study *t, int index, pb_sweep *out)
+{
+    const pb_graph *g;
+    exit_code code = read_graph(a, a->opts.positional[index], &g);
+    if (code == EXIT_DONE)
+        code = take_settings(a, t, g);
+    if (code == EXIT_DONE)
+        code = take_caps(a, t);
+    if (code != EXIT_DONE)
+        return code;
+    t->request.time_ns = time_share(a, a->opts.positional_count - index);
+    progress_planning(&a->progress, true);
+    pb_status status = pb_sweep_make(&a->ctx, &t->base, &t->request, &a->arena, out);
+    progress_planning(&a->progress, false);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
+}
+
+/* ---- files ---- */
+
+static exit_code write_csv(app *a, const pb_sweep *const *sweeps, uint32_t count)
+{
+    const char *path = app_option(a, OPT_CSV);
+    file_out out;
+    pb_status status = PB_OK;
+    if (!path)
+        return EXIT_DONE;
+    if (!file_create(a, path, &out))
+        return EXIT_FAILED;
+    for (uint32_t i = 0; i < count && status == PB_OK; i++)
+        status = pb_sweep_csv_write(&a->ctx, sweeps[i], i == 0, file_sink(&out));
+    return file_finish(a, &out, status);
+}
+
+static exit_code write_svg(app *a, const pb_sweep *const *sweeps, uint32_t count)
+{
+    const char *path = app_option(a, OPT_SVG);
+    file_out out;
+    if (!path)
+        return EXIT_DONE;
+    if (!file_create(a, path, &out))
+        return EXIT_FAILED;
+    return file_finish(a, &out, pb_sweep_svg_write(&a->ctx, sweeps, count, file_sink(&out)));
+}
+
+/* Letters, digits and a few signs of a name, others as _. */
+static void plain_name(const char *name, char *text, size_t room)
+{
+    size_t used = 0;
+    for (; *name && used + 1 < room; name++) {
+        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '.' || *name == '_';
+        text[used++] = plain ? *name : '_';
+    }
+    text[used] = '\0';
+}
+
+/* FOLDER/GRAPH-STRATEGY[-WEIGHTS]-CAP.json */
+static exit_code write_plan(app *a, const char *folder, int index, const pb_sweep *s, uint32_t cell)
+{
+    char path[PATH_ROOM], graph[100], line[100], weights[24] = "";
+    uint32_t w = pb_sweep_weights_of(s, cell);
+    file_out out;
+    plain_name(s->graph->name[0] ? s->graph->name : "graph", graph, sizeof graph);
+    plain_name(s->lines[pb_sweep_line_of(s, cell)].spec, line, sizeof line);
+    if (s->weights_count > 1)
+        snprintf(weights, sizeof weights, "-w%u", (unsigned)w + 1);
+    if (a->opts.positional_count > 1) /* graphs may have the same name */
+        snprintf(graph + strlen(graph), sizeof graph - strlen(graph), "-%d", index + 1);
+    snprintf(path, sizeof path, "%.700s/%s-%s%s-%llu.json", folder, graph, line, weights,
+             (unsigned long long)s->caps[pb_sweep_cap_of(s, cell)]);
+    if (!file_create(a, path, &out))
+        return EXIT_FAILED;
+    return file_finish(a, &out, pb_schedule_write(&a->ctx, &s->cells[cell].schedule, PB_FORMAT_JSON, file_sink(&out)));
+}
+
+static exit_code write_plans(app *a, int index, const pb_sweep *s)
+{
+    const char *folder = app_option(a, OPT_PLANS);
+    exit_code code = EXIT_DONE;
+    if (!folder)
+        return EXIT_DONE;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return app_fail(a, EXIT_FAILED, "%s: %s", folder, strerror(errno));
+    for (uint32_t i = 0; i < s->cell_count && code == EXIT_DONE; i++)
+        if (s->cells[i].certificate)
+            code = write_plan(a, folder, index, s, i);
+    return code;
+}
+
+/* ---- the command ---- */
+
+/* Nothing fits any cap of a sweep: is that proved, or was it only not found? */
+static exit_code judge(const pb_sweep *s)
+{
+    exit_code code = EXIT_INFEASIBLE;
+    for (uint32_t i = 0; i < s->cell_count; i++) {
+        if (s->cells[i].certificate)
+            return EXIT_DONE;
+        if (!s->cells[i].there || s->cells[i].schedule.outcome != PB_INFEASIBLE)
+            code = EXIT_NOTHING;
+    }
+    return code;
+}
+
+static bool shows_text(const app *a)
+{
+    const char *csv = app_option(a, OPT_CSV);
+    return !app_option(a, OPT_JSON) && !(csv && strcmp(csv, "-") == 0);
+}
+
+static exit_code write_files(app *a, const pb_sweep *const *sweeps, uint32_t count)
+{
+    exit_code code = write_csv(a, sweeps, count);
+    if (code == EXIT_DONE)
+        code = write_svg(a, sweeps, count);
+    for (uint32_t i = 0; i < count && code == EXIT_DONE; i++)
+        code = write_plans(a, (int)i, sweeps[i]);
+    if (code != EXIT_DONE || !app_option(a, OPT_JSON))
+        return code;
+    pb_status status = pb_sweep_json_write(&a->ctx, sweeps, count, stream_sink(stdout));
+    return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
+}
+
+static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **list)
+{
+    exit_code code = EXIT_DONE, worst = EXIT_DONE;
+    uint32_t count = 0;
+    for (int i = 0; i < a->opts.positional_count && code == EXIT_DONE && !progress_interrupted(); i++) {
+        code = sweep_graph(a, t, i, &sweeps[i]);
+        if (code != EXIT_DONE)
+            break;
+        list[count++] = &sweeps[i];
+        worst = judge(&sweeps[i]) != EXIT_DONE ? judge(&sweeps[i]) : worst;
+        if (i && shows_text(a))
+            putchar('\n');
+        pb_status status = shows_text(a) ? print_sweep(a, &sweeps[i]) : PB_OK;
+        if (status != PB_OK)
+            return app_status(a, status);
+    }
+    exit_code written = count || code == EXIT_DONE ? write_files(a, list, count) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = written;
+    if (progress_interrupted() && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
+        if (count)
+            app_note(a, "interrupted: this is what was found so far");
+        return EXIT_INTERRUPTED;
+    }
+    return code == EXIT_DONE ? worst : code;
+}
+
+exit_code cmd_sweep(app *a)
+{
+    const char *csv = app_option(a, OPT_CSV);
+    if (a->opts.positional_count < 1)
+        return app_usage(a, "sweep takes one graph or several");
+    if (app_option(a, OPT_JSON) && csv && strcmp(csv, "-") == 0)
+        return app_usage(a, "--json and --csv - both want standard output");
+    if (app_option(a, OPT_STRATEGIES) && app_option(a, OPT_STRATEGY))
+        return app_usage(a, "--strategies and --strategy are the same: give one of them");
+    study *t = pb_arena_zero(&a->arena, 1, sizeof *t);
+    pb_sweep *sweeps = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *sweeps);
+    const pb_sweep **list = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *list);
+    if (!t || !sweeps || !list)
+        return app_status(a, PB_ENOMEM);
+    t->request.plan = PB_REQUEST_DEFAULT;
+    if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, STANDARD_POINTS, &t->points) ||
+        !take_weights(a, t))
+        return EXIT_USAGE;
+    if (t->points < 1 || t->points > MOST_CAPS)
+        return app_usage(a, "--points: from 1 to %d", MOST_CAPS);
+    t->request.strategies = t->request.plan.strategy;
+    t->request.plan.strategy = NULL;
+    return sweep_all(a, t, sweeps, list);
+}

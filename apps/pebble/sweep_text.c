@@ -1,0 +1,349 @@
+/* sweep_text.c -- see sweep_text.h. */
+#include "sweep_text.h"
+
+#include "figures.h"
+#include "table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DIGITS = 9 };
+
+static void weights_text(const pb_weights *w, char text[FIGURE_ROOM])
+{
+    char parts[3][32];
+    for (int i = 0; i < 3; i++)
+        pb_weight_text(w, i, parts[i]);
+    snprintf(text, FIGURE_ROOM, "%s,%s,%s", parts[0], parts[1], parts[2]);
+}
+
+static void share_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
+{
+    if (s->written_peak && size != PB_UNLIMITED)
+        snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->written_peak);
+    else
+        text[0] = '\0';
+}
+
+/* "31,770 unit (52.7 %)" */
+static void size_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
+{
+    char amount[FIGURE_ROOM], share[FIGURE_ROOM];
+    if (size == PB_UNLIMITED) {
+        snprintf(text, FIGURE_ROOM, "no cap");
+        return;
+    }
+    amount_text(size, s->graph->size_unit, amount);
+    share_text(s, size, share);
+    snprintf(text, FIGURE_ROOM, "%.60s%s%.30s%s", amount, share[0] ? " (" : "", share, share[0] ? ")" : "");
+}
+
+static uint64_t cap_of(const pb_sweep *s, uint32_t cell) { return s->caps[pb_sweep_cap_of(s, cell)]; }
+
+static bool on_front(const pb_sweep *s, uint32_t cell)
+{
+    for (uint32_t i = 0; i < s->front_count; i++)
+        if (s->front[i] == cell)
+            return true;
+    return false;
+}
+
+/* A point of the front, the knee, and the cap that the plan was found at where it is another. */
+static void mark_text(const app *a, const pb_sweep *s, uint32_t cell, char text[FIGURE_ROOM])
+{
+    const pb_sweep_cell *c = &s->cells[cell];
+    char share[FIGURE_ROOM];
+    int used = snprintf(text, FIGURE_ROOM, "%s", !on_front(s, cell) ? "" : a->unicode ? "•" : "+");
+    if (s->knee == cell)
+        used += snprintf(text + used, (size_t)(FIGURE_ROOM - used), " knee");
+    if (!c->certificate || c->from == PB_NO_CELL || pb_sweep_cap_of(s, c->from) == pb_sweep_cap_of(s, cell))
+        return;
+    share_text(s, cap_of(s, c->from), share);
+    snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%splan %s%.30s", used ? " " : "",
+             share[0] ? "of " : "without cap", share);
+}
+
+/* Columns that not every sweep needs: lines of several games; planning that took long enough to speak of. */
+typedef struct extras {
+    bool games, seconds;
+} extras;
+
+static extras choose_extras(const app *a, const pb_sweep *s)
+{
+    extras e = {false, false};
+    double seconds = 0;
+    for (uint32_t l = 1; l < s->line_count; l++)
+        e.games |= s->lines[l].game != s->lines[0].game;
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        seconds += s->cells[i].seconds;
+    e.seconds = seconds >= (a->terminal ? 1 : 10); /* a file of quick plans stays the same from run to run */
+    return e;
+}
+
+static int choose_columns(extras e, table_column columns[MAX_COLUMNS])
+{
+    int count = 0;
+    columns[count++] = (table_column){"cap", true, 0};
+    columns[count++] = (table_column){"of written", true, 0};
+    columns[count++] = (table_column){"", false, 0};
+    columns[count++] = (table_column){"strategy", false, 0};
+    if (e.games)
+        columns[count++] = (table_column){"game", false, 0};
+    columns[count++] = (table_column){"outcome", false, 0};
+    columns[count++] = (table_column){"overhead", true, 0};
+    columns[count++] = (table_column){"bound", true, 0};
+    columns[count++] = (table_column){"gap", true, 0};
+    columns[count++] = (table_column){"peak", true, 1};
+    columns[count++] = (table_column){"flux", true, 3};
+    columns[count++] = (table_column){"cost", true, 2};
+    if (e.seconds)
+        columns[count++] = (table_column){"seconds", true, 4};
+    columns[count++] = (table_column){"", false, 0};
+    return count;
+}
+
+static void name_text(const pb_sweep *s, uint32_t cell, char text[FIGURE_ROOM])
+{
+    const pb_sweep_line *line = &s->lines[pb_sweep_line_of(s, cell)];
+    char chosen[FIGURE_ROOM];
+    if (!line->portfolio || !s->cells[cell].certificate) {
+        snprintf(text, FIGURE_ROOM, "%.100s", line->spec);
+        return;
+    }
+    strategy_text(&s->cells[cell].schedule, chosen);
+    if (s->line_count == 1)
+        snprintf(text, FIGURE_ROOM, "%s", chosen);
+    else
+        snprintf(text, FIGURE_ROOM, "%.40s: %.80s", line->spec, chosen);
+}
+
+/* Work above computing each value once; plans and bounds the same way, so that equal ones look equal. */
+static void above_text(const pb_sweep *s, uint64_t work, char text[FIGURE_ROOM])
+{
+    uint64_t least = s->graph->needed_cost;
+    percent_text(work > least && least ? (double)(work - least) / (double)least : 0, text);
+}
+
+/* Strategies that found nothing have a line below the table; one of them stands for all where there is no plan. */
+static bool shown(const pb_sweep *s, uint32_t cell)
+{
+    uint32_t w = pb_sweep_weights_of(s, cell), k = pb_sweep_cap_of(s, cell);
+    if (s->winner[w * s->cap_count + k] == PB_NO_CELL)
+        return pb_sweep_line_of(s, cell) == 0;
+    return s->cells[cell].certificate != NULL;
+}
+
+static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bool first, extras e)
+{
+    enum { CAP, SHARE, NAME, OVERHEAD, BOUND, GAP, PEAK, FLUX, COST, SECONDS, MARK, TEXTS };
+    char text[TEXTS][FIGURE_ROOM] = {{0}};
+    const char *cells[MAX_COLUMNS] = {NULL};
+    const pb_sweep_cell *c = &s->cells[cell];
+    const pb_schedule *f = &c->schedule;
+    const pb_metrics *m = &f->metrics;
+    int count = 0;
+    uint32_t k = pb_sweep_cap_of(s, cell);
+    bool wins = s->line_count > 1 && s->winner[pb_sweep_weights_of(s, cell) * s->cap_count + k] == cell;
+    if (first) {
+        pb_quantity_text(s->caps[k], s->graph->size_unit, text[CAP], FIGURE_ROOM);
+        if (s->caps[k] == PB_UNLIMITED)
+            snprintf(text[CAP], FIGURE_ROOM, "none");
+        share_text(s, s->caps[k], text[SHARE]);
+    }
+    if (c->certificate || s->line_count == 1)
+        name_text(s, cell, text[NAME]);
+    cells[count++] = text[CAP];
+    cells[count++] = text[SHARE];
+    cells[count++] = !wins ? "" : a->unicode ? "★" : "*";
+    cells[count++] = text[NAME];
+    if (e.games)
+        cells[count++] = c->certificate ? pb_game_kind_name(f->game) : "";
+    cells[count++] = c->there ? pb_outcome_name(f->outcome) : "missing";
+    if (!c->certificate) {
+        cells[count++] = f->reason ? f->reason : "";
+        return table_row(t, cells, "2");
+    }
+    above_text(s, m->makespan, text[OVERHEAD]);
+    if (f->bound_kind != PB_BOUND_NONE)
+        above_text(s, f->lower_bound, text[BOUND]);
+    if (m->gap >= 0)
+        percent_text(m->gap, text[GAP]);
+    pb_quantity_text(m->peak, s->graph->size_unit, text[PEAK], FIGURE_ROOM);
+    short_number(m->flux, DIGITS, text[FLUX]);
+    if (f->weights.digits)
+        pb_cost_text(m->cost, &f->weights, text[COST]);
+    else
+        short_number(m->cost, DIGITS, text[COST]);
+    if (c->planned)
+        snprintf(text[SECONDS], FIGURE_ROOM, "%.2f", c->seconds);
+    mark_text(a, s, cell, text[MARK]);
+    for (int i = OVERHEAD; i < TEXTS; i++)
+        if (i != SECONDS || e.seconds)
+            cells[count++] = text[i];
+    return table_row(t, cells, wins ? "1;32" : NULL);
+}
+
+static pb_status print_table(app *a, const pb_sweep *s, uint32_t w)
+{
+    table_column columns[MAX_COLUMNS];
+    table t;
+    extras e = choose_extras(a, s);
+    table_init(&t, &a->arena, columns, choose_columns(e, columns));
+    t.color = a->color;
+    t.width = a->width;
+    t.fit = a->terminal;
+    for (uint32_t k = 0; k < s->cap_count; k++) {
+        bool first = true;
+        for (uint32_t l = 0; l < s->line_count; l++) {
+            uint32_t cell = pb_sweep_at(s, w, l, k);
+            if (!shown(s, cell))
+                continue;
+            if (!add_row(a, &t, s, cell, first, e))
+                return PB_ENOMEM;
+            first = false;
+        }
+    }
+    table_print(&t, stdout);
+    return PB_OK;
+}
+
+/* Of each strategy that has no plan under a cap where others have one: the largest such cap, and why. */
+static void print_refusals(const app *a, const pb_sweep *s, uint32_t w)
+{
+    char text[1024], cap[FIGURE_ROOM];
+    bool any = false;
+    for (uint32_t l = 0; l < s->line_count && s->line_count > 1; l++) {
+        uint32_t none = 0, first = PB_NO_CELL;
+        for (uint32_t k = 0; k < s->cap_count; k++) {
+            uint32_t cell = pb_sweep_at(s, w, l, k);
+            none += !s->cells[cell].certificate;
+            if (first == PB_NO_CELL && !s->cells[cell].certificate && s->winner[w * s->cap_count + k] != PB_NO_CELL)
+                first = cell;
+        }
+        if (first == PB_NO_CELL)
+            continue;
+        size_text(s, cap_of(s, first), cap);
+        snprintf(text, sizeof text, "%.60s has no plan under %u of %u caps; under %s: %.400s", s->lines[l].spec,
+                 (unsigned)none, (unsigned)s->cap_count, cap,
+                 s->cells[first].schedule.reason ? s->cells[first].schedule.reason : "nothing was found");
+        if (!any)
+            putchar('\n');
+        any = true;
+        print_wrapped(stdout, text, 0, 2, a->width);
+    }
+}
+
+static void print_head(const app *a, const pb_sweep *s)
+{
+    const pb_graph *g = s->graph;
+    char high[FIGURE_ROOM], low[FIGURE_ROOM], text[4 * FIGURE_ROOM];
+    size_text(s, s->caps[0], high);
+    size_text(s, s->caps[s->cap_count - 1], low);
+    if (s->cap_count == 1)
+        snprintf(text, sizeof text, "%.80s: one cap, %s", g->name[0] ? g->name : "graph", high);
+    else
+        snprintf(text, sizeof text, "%.80s: %u caps from %s down to %s", g->name[0] ? g->name : "graph",
+                 (unsigned)s->cap_count, high, low);
+    print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+static void print_front(const app *a, const pb_sweep *s)
+{
+    char text[4 * FIGURE_ROOM], peak[FIGURE_ROOM], more[FIGURE_ROOM];
+    if (!s->front_count)
+        return;
+    snprintf(text, sizeof text, "Pareto front: %u plan%s that no other beats in both peak and work, marked %s",
+             (unsigned)s->front_count, s->front_count == 1 ? "" : "s", a->unicode ? "•" : "+");
+    print_wrapped(stdout, text, 0, 2, a->width);
+    if (s->knee == PB_NO_CELL)
+        return;
+    const pb_metrics *m = &s->cells[s->knee].schedule.metrics;
+    size_text(s, m->peak, peak);
+    above_text(s, m->makespan, more);
+    snprintf(text, sizeof text,
+             "knee: a peak of %s for %s more work, the point of the front furthest below the line between its ends",
+             peak, more);
+    print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+/* One line for each flip between caps; those between weights follow. */
+static void print_flips(const app *a, const pb_sweep *s)
+{
+    char text[6 * FIGURE_ROOM], high[FIGURE_ROOM], low[FIGURE_ROOM], weights[FIGURE_ROOM], others[FIGURE_ROOM];
+    for (uint32_t i = 0; i < s->flip_count; i++) {
+        const pb_sweep_flip *flip = &s->flips[i];
+        const char *before = pb_sweep_winner_name(s, flip->before), *after = pb_sweep_winner_name(s, flip->after);
+        weights_text(&s->weights[flip->weights], weights);
+        size_text(s, s->caps[flip->cap], high);
+        if (flip->across_weights) {
+            weights_text(&s->weights[flip->weights + 1], others);
+            snprintf(text, sizeof text, "flip: at %s the winner is %.60s under the weights %s, %.60s under %s", high,
+                     before, weights, after, others);
+        } else {
+            size_text(s, s->caps[flip->cap + 1], low);
+            snprintf(text, sizeof text, "flip: %.60s wins down to %s, %.60s from %s on%s%s", before, high, after, low,
+                     s->weights_count > 1 ? ", under the weights " : "", s->weights_count > 1 ? weights : "");
+        }
+        print_wrapped(stdout, text, 0, 2, a->width);
+    }
+}
+
+static void print_cheapest(const app *a, const pb_sweep *s, uint32_t w)
+{
+    char text[6 * FIGURE_ROOM], weights[FIGURE_ROOM], cost[PB_COST_TEXT], peak[FIGURE_ROOM], more[FIGURE_ROOM];
+    uint32_t cell = s->cheapest[w];
+    if (cell == PB_NO_CELL || (!s->weights[w].alpha && !s->weights[w].beta && s->weights_count == 1))
+        return;
+    const pb_schedule *f = &s->cells[cell].schedule;
+    weights_text(&s->weights[w], weights);
+    pb_cost_text(f->metrics.cost, &f->weights, cost);
+    size_text(s, f->metrics.peak, peak);
+    above_text(s, f->metrics.makespan, more);
+    snprintf(text, sizeof text, "least cost under the weights %s: %s, by %.60s with a peak of %s and %s more work",
+             weights, cost, pb_sweep_winner_name(s, cell), peak, more);
+    print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+static void print_least(const app *a, const pb_sweep *s)
+{
+    char text[4 * FIGURE_ROOM], peak[FIGURE_ROOM], proved[FIGURE_ROOM];
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+        if (!(s->games & kind) || s->proved_least[at] == PB_UNLIMITED)
+            continue;
+        size_text(s, s->least_peak[at], peak);
+        size_text(s, s->proved_least[at], proved);
+        if (s->least_peak[at] == UINT64_MAX)
+            snprintf(text, sizeof text, "least cap of the %s game: none of these works; below %s none can",
+                     pb_game_kind_name((pb_game_kind)kind), proved);
+        else if (s->least_peak[at] <= s->proved_least[at])
+            snprintf(text, sizeof text, "least cap of the %s game: %s, proved", pb_game_kind_name((pb_game_kind)kind),
+                     peak);
+        else
+            snprintf(text, sizeof text, "least cap of the %s game: %s works; below %s none can",
+                     pb_game_kind_name((pb_game_kind)kind), peak, proved);
+        print_wrapped(stdout, text, 0, 2, a->width);
+    }
+}
+
+pb_status print_sweep(app *a, const pb_sweep *s)
+{
+    pb_status status = PB_OK;
+    print_head(a, s);
+    for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
+        char weights[FIGURE_ROOM];
+        weights_text(&s->weights[w], weights);
+        printf("%swork in %s, cost with weights %s\n\n", w ? "\n" : "", s->graph->cost_unit, weights);
+        status = print_table(a, s, w);
+        if (status == PB_OK && w == 0) /* what does not fit does not fit under other weights either */
+            print_refusals(a, s, w);
+    }
+    if (status != PB_OK)
+        return status;
+    putchar('\n');
+    print_front(a, s);
+    print_flips(a, s);
+    for (uint32_t w = 0; w < s->weights_count; w++)
+        print_cheapest(a, s, w);
+    print_least(a, s);
+    return PB_OK;
+}

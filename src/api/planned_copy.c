@@ -1,0 +1,70 @@
+/* planned_copy.c -- plans that outlive the arena they were made in. */
+#include "api/pipeline.h"
+
+#include "base/context.h"
+
+#include <string.h>
+
+static pb_status copy_text(pb_arena *arena, const char **text)
+{
+    if (!*text)
+        return PB_OK;
+    *text = pb_arena_text(arena, *text, strlen(*text));
+    return *text ? PB_OK : PB_ENOMEM;
+}
+
+static pb_status copy_moves(pb_arena *arena, pb_moves *moves)
+{
+    pb_moves copy = *moves;
+    copy.arena = arena;
+    copy.move = pb_arena_alloc(arena, (size_t)moves->count, sizeof *copy.move);
+    copy.extra = pb_arena_alloc(arena, moves->extra_count, sizeof *copy.extra);
+    if (!copy.move || !copy.extra)
+        return PB_ENOMEM;
+    if (moves->count)
+        memcpy(copy.move, moves->move, (size_t)moves->count * sizeof *copy.move);
+    if (moves->extra_count)
+        memcpy(copy.extra, moves->extra, moves->extra_count * sizeof *copy.extra);
+    copy.room = copy.count;
+    copy.extra_room = copy.extra_count;
+    *moves = copy;
+    return PB_OK;
+}
+
+pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
+{
+    pb_option *options = pb_arena_alloc(arena, s->option_count, sizeof *options);
+    pb_status status = options ? copy_moves(arena, &s->moves) : PB_ENOMEM;
+    for (uint32_t i = 0; i < s->option_count && status == PB_OK; i++) {
+        options[i] = s->options[i];
+        status = copy_text(arena, &options[i].value);
+    }
+    s->options = options;
+    if (status == PB_OK)
+        status = copy_text(arena, &s->reason);
+    return status == PB_OK ? copy_text(arena, &s->note) : status;
+}
+
+pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *result, pb_planned *out)
+{
+    pb_planned copy = *from;
+    pb_verdict verdict;
+    pb_game *game = pb_arena_alloc(result, 1, sizeof *game);
+    pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
+    pb_status status = game && moves ? pbi_schedule_copy(result, &copy.schedule) : PB_ENOMEM;
+    if (status != PB_OK)
+        return status;
+    *game = *from->game;
+    *moves = copy.schedule.moves;
+    copy.game = game;
+    if (from->certificate) {
+        status = pb_verify(ctx, game, moves, result, &verdict);
+        if (status == PB_OK && !verdict.certificate)
+            status = pbi_fail(ctx, PB_EBUG, "a copy of a legal plan is illegal");
+        if (status != PB_OK)
+            return status;
+        copy.certificate = verdict.certificate;
+    }
+    *out = copy;
+    return PB_OK;
+}
