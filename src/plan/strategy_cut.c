@@ -43,6 +43,7 @@ typedef struct search {
     uint8_t *best_kept, *repeated;
     bool found;
     uint64_t ticks; /* of one look */
+    bool drops_fit; /* dropping all that these anchors allow fits */
     double price;   /* where the last search for one ended */
     uint64_t least; /* peak of all looks */
 } search;
@@ -93,6 +94,8 @@ static pb_status search_price(search *s)
     for (int i = 0; i < MOST_CUTS && status == PB_OK; i++) {
         verdict v = FITS;
         status = look_at(s, price, &v);
+        if (v == REBUILDS_TOO_MUCH && s->drops_fit)
+            v = KEEPS_TOO_MUCH; /* beside what it keeps: a higher price helps in the end */
         *(v == KEEPS_TOO_MUCH ? &low : &high) = price;
         *(v == KEEPS_TOO_MUCH ? &low_time : &high_time) = s->now.time;
         if (status != PB_OK || (low > 0 && high > 0 && (high / low < 1 + NEAR || alike(low_time, high_time))))
@@ -109,11 +112,12 @@ static pb_status search_price(search *s)
 /* Anchors so far apart. *tried is false when nothing that can be dropped would help. */
 static pb_status try_anchors(search *s, uint32_t every, bool *tried)
 {
-    verdict v;
+    verdict v = FITS;
     pbi_cutter_anchor(&s->cutter, every);
     pbi_cutter_drop(&s->cutter);
     pb_status status = look(s, &v);
     *tried = status == PB_OK && v != KEEPS_TOO_MUCH;
+    s->drops_fit = v == FITS;
     return *tried ? search_price(s) : status;
 }
 
