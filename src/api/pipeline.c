@@ -237,6 +237,7 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
         p->arena = arena;
         p->any = true;
         plan->outcome = now.schedule.outcome;
+        plan->makespan = now.schedule.metrics.makespan;
     } else {
         pb_arena_release(&arena);
     }

@@ -196,16 +196,17 @@ static bool alloc(pbi_cut_network *net, pb_arena *arena, uint32_t vertices, uint
     net->work = pb_arena_zero(arena, n, sizeof *net->work);
     net->settled = pb_arena_zero(arena, n, sizeof *net->settled);
     net->side = pb_arena_zero(arena, n, sizeof *net->side);
+    net->within = pb_arena_zero(arena, n, sizeof *net->within);
     net->stack = pb_arena_zero(arena, n, sizeof *net->stack);
-    return net->keep_arc && net->work_arc && net->base && net->work && net->settled && net->side && net->stack &&
-           pbi_flow_alloc(&net->flow, arena, vertices, arcs, (uint32_t)n);
+    return net->keep_arc && net->work_arc && net->base && net->work && net->settled && net->side && net->within &&
+           net->stack && pbi_flow_alloc(&net->flow, arena, vertices, arcs, (uint32_t)n);
 }
 
 pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game)
 {
     const pb_graph *g = game->graph;
     uint64_t arcs = 4 * ((uint64_t)g->node_count + g->edge_count), vertices = 3 * (uint64_t)g->node_count;
-    *net = (pbi_cut_network){.game = game, .z = PB_NO_NODE, .shift = scale_of(total_price(game))};
+    *net = (pbi_cut_network){.game = game, .z = PB_NO_NODE, .until = PB_NO_NODE, .shift = scale_of(total_price(game))};
     if (arcs >= UINT32_MAX || !alloc(net, arena, (uint32_t)vertices, (uint32_t)arcs))
         return PB_ENOMEM;
     wiring w = {.net = net};
@@ -271,14 +272,39 @@ static void mark_after(pbi_cut_network *net)
         push_all_readers(net, net->stack[--count], &count);
 }
 
+/* Marks the nodes that `until` depends on, itself with them. The others that z does not depend on may stay undone, or be
+ * done for nothing: as if they came after z and asked for nothing. */
+static void mark_within(pbi_cut_network *net)
+{
+    const pb_graph *g = net->game->graph;
+    uint32_t count = 0;
+    memset(net->within, 0, g->node_count);
+    net->within[net->until] = 1;
+    net->stack[count++] = net->until;
+    while (count) {
+        pb_node v = net->stack[--count];
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+            pb_node u = pb_graph_maker(g, g->in[k]);
+            if (given(g, u) || net->within[u])
+                continue;
+            net->within[u] = 1;
+            net->stack[count++] = u;
+        }
+    }
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (computed(g, v) && !net->within[v])
+            net->side[v] = AFTER;
+}
+
 /* Is the value wanted after z whatever the schedule does: to stay, or by a node that depends on z? */
 static bool asked(const pbi_cut_network *net, pb_node x)
 {
     const pb_graph *g = net->game->graph;
-    if (g->flags[x] & PB_NODE_KEEP)
+    bool all = net->until == PB_NO_NODE;
+    if (all && (g->flags[x] & PB_NODE_KEEP))
         return true;
     for (uint32_t k = g->out_start[x]; k < g->out_start[x + 1]; k++)
-        if (net->side[g->out[k]] == AFTER)
+        if (net->side[g->out[k]] == AFTER && (all || net->within[g->out[k]]))
             return true;
     return false;
 }
@@ -305,6 +331,9 @@ static void settle(pbi_cut_network *net)
     used -= net->saved;
     net->fits = used <= game->cap;
     net->free_size = net->fits ? game->cap - used : 0;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (net->settled[v] == PBI_CUT_OPEN && g->size[v] > net->free_size)
+            net->settled[v] = PBI_CUT_GONE;
 }
 
 void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
@@ -316,6 +345,8 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
     memset(net->side, APART, g->node_count);
     mark_before(net);
     mark_after(net);
+    if (net->until != PB_NO_NODE)
+        mark_within(net);
     memset(f->level, 0, f->vertex_count * sizeof *f->level);
     memset(f->drain, 0, f->vertex_count * sizeof *f->drain);
     f->queue_count = f->root_count = 0;
@@ -335,6 +366,8 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
         }
     }
 }
+
+bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v) { return net->side[v] == AFTER; }
 
 /* The least price of x being there after z without its maker. */
 static int64_t keep_price(const pbi_cut_network *net, pb_node x, pbi_rate rate)

@@ -39,6 +39,8 @@ typedef struct pbi_cut_network {
     pb_node *stack;
 
     pb_node z;
+    pb_node until;       /* what is made and read until its first computation is all that counts; PB_NO_NODE: all */
+    uint8_t *within;     /* of each node: it is wanted for `until` */
     uint64_t free_size;  /* of the cap, beside z, its inputs and workspace; in place it is taken to save all it can */
     uint64_t saved;      /* what that is */
     uint64_t asked_size; /* of all values that must be kept or made again */
@@ -53,8 +55,11 @@ typedef struct pbi_cut {
 
 /* The game's cap may be PB_UNLIMITED. PB_ENOMEM, PB_ECANCELLED. */
 pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game);
-/* Look at the first computation of z, which is needed and computed. All other values are open. */
+/* Look at the first computation of z, which is needed and computed. All other values are open, but those larger than
+ * what is free are gone. A node other than PB_NO_NODE in `until` must depend on z. */
 void pbi_cut_network_at(pbi_cut_network *net, pb_node z);
+/* Does v depend on z? */
+bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v);
 /* Rooms for a price, no flow. */
 void pbi_cut_network_price(pbi_cut_network *net, pbi_rate rate);
 /* Rooms for a higher price, the flow stays. */

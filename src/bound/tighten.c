@@ -3,17 +3,20 @@
 
 #include "base/checked.h"
 
-/* Steps for any graph, for each node and edge, and at most. */
+/* Steps for any graph, for each node and edge, and at most; but enough for each node and edge that the best price at one
+ * node is found on the largest graphs too. */
 #define EFFORT_SMALL UINT64_C(50000000)
 #define EFFORT_EACH UINT64_C(20000)
 #define EFFORT_MOST UINT64_C(200000000)
+#define EFFORT_LEAST_EACH UINT64_C(250)
 
 #define EFFORT_TICK UINT64_C(10) /* for each tick of a limit on planning */
 
 static uint64_t standard_effort(const pb_context *ctx, const pb_graph *g)
 {
-    uint64_t effort = EFFORT_SMALL + EFFORT_EACH * ((uint64_t)g->node_count + g->edge_count);
+    uint64_t parts = (uint64_t)g->node_count + g->edge_count, effort = EFFORT_SMALL + EFFORT_EACH * parts;
     effort = effort < EFFORT_MOST ? effort : EFFORT_MOST;
+    effort = effort > EFFORT_LEAST_EACH * parts ? effort : EFFORT_LEAST_EACH * parts;
     bool limited = ctx->tick_limit && ctx->tick_limit < effort / EFFORT_TICK;
     return limited ? ctx->tick_limit * EFFORT_TICK : effort;
 }

@@ -36,6 +36,7 @@ typedef struct emitter {
     pbi_figures f;
     uint64_t memory;
     pb_step step;
+    uint32_t at; /* the event at hand */
 } emitter;
 
 void pbi_sequence_init(pbi_sequence *s, pb_arena *arena) { *s = (pbi_sequence){.arena = arena}; }
@@ -219,8 +220,10 @@ static pb_status find_last_reads(emitter *m)
 
 static bool fits(emitter *m, uint64_t during, const char *word, pb_node v, pb_status *status)
 {
-    if (during > m->f.peak)
+    if (during > m->f.peak) {
         m->f.peak = during;
+        m->f.peak_event = m->at;
+    }
     if (during <= m->game->cap)
         return true;
     m->f.fits = false;
@@ -361,6 +364,7 @@ static pb_status emit_all(emitter *m)
     for (uint32_t e = 0; e < m->s->count && status == PB_OK && !stop; e++) {
         if ((e & 0xffff) == 0 && (status = pbi_poll(m->ctx)) != PB_OK)
             break;
+        m->at = e;
         status = m->s->event[e] & PBI_LOAD_EVENT ? emit_load(m, e, &stop) : emit_compute(m, e, &stop);
     }
     return status;

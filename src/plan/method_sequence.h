@@ -26,6 +26,7 @@ pb_status pbi_sequence_add(pbi_sequence *s, uint32_t event);
 /* Figures of a sequence under a game, as its moves will have them. */
 typedef struct pbi_figures {
     uint64_t peak, time; /* time: work and io */
+    size_t peak_event;   /* the first event that needs the peak; 0 too when the start does */
     pb_u128 flux;
     bool fits;     /* peak within the cap; else the others are only of the part before the first move over it */
     bool overflow; /* time passed 64 bits */

@@ -32,6 +32,7 @@ typedef struct pbi_plan {
     uint32_t option_count;
     const char *policy;   /* NULL: none was used */
     const char *strategy; /* set by a portfolio to the row that won, else NULL */
+    uint64_t makespan;    /* of a portfolio's best so far */
 } pbi_plan;
 
 typedef struct pbi_plan_options {

@@ -105,6 +105,30 @@ static void slow_memory_is_a_way_out(void **state)
     assert_true(tightened(&s).over);
 }
 
+/* a is read behind c and again behind f, and fits beside neither: it is made three times. One store would serve both. */
+static void two_moments_add_up(void **state)
+{
+    (void)state;
+    small_game s;
+    small_game_init(&s);
+    small_game_add(&s, 5, 2, 0);
+    small_game_add(&s, 1, 2, 1 << 0);
+    small_game_add(&s, 1, 2, 1 << 1);
+    small_game_add(&s, 1, 1, 1 << 0 | 1 << 2);
+    small_game_add(&s, 1, 2, 1 << 3);
+    small_game_add(&s, 1, 2, 1 << 4);
+    small_game_add(&s, 1, 1, 1 << 0 | 1 << 5);
+    s.cap = 5;
+    assert_int_equal(tightened(&s).makespan, 11 + 2 * 5);
+    s.cap = 6;
+    assert_int_equal(tightened(&s).makespan, 11);
+    s.cap = 5;
+    s.kind = PB_GAME_TIERED;
+    s.tier_count = 1;
+    s.tiers[0] = (pb_tier){.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED};
+    assert_int_equal(tightened(&s).makespan, 11 + 2); /* 11 + 3 is reached */
+}
+
 static void costs_near_64_bits_keep_it_valid(void **state)
 {
     (void)state;
@@ -227,6 +251,7 @@ int main(void)
         cmocka_unit_test(in_place_memory_is_not_paid_twice),
         cmocka_unit_test(what_cannot_be_made_again_stays),
         cmocka_unit_test(slow_memory_is_a_way_out),
+        cmocka_unit_test(two_moments_add_up),
         cmocka_unit_test(costs_near_64_bits_keep_it_valid),
         cmocka_unit_test(a_stop_leaves_what_is_known),
         cmocka_unit_test(a_chain_of_equal_steps_is_bounded_by_its_optimum),
