@@ -70,6 +70,10 @@ static exit_code run_command(app *a, int count, char **words)
         return app_usage(a, "%s", why);
     if (app_option(a, OPT_VERSION)) {
         puts("pebble " PB_VERSION);
+        if (pb_solver_version())
+            printf("with Cbc %s for the strategies milp and lp-rounding\n", pb_solver_version());
+        else
+            puts("without Cbc: the strategies milp and lp-rounding give up");
         return EXIT_DONE;
     }
     if (!choose_style(a))

@@ -30,6 +30,9 @@ typedef struct pb_policy {
 /* abort, oldest, least-recent, random, largest, priority. */
 const pb_policy *pb_policies(uint32_t *count);
 
+/* The version of Cbc that milp and lp-rounding plan with, "2.10.8"; NULL where the library was built without it. */
+const char *pb_solver_version(void);
+
 #ifdef __cplusplus
 }
 #endif

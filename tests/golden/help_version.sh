@@ -1,1 +1,3 @@
-pebble --version && pebble plan --version
+# What follows tells what the build was made with.
+pebble --version | head -n 1 && pebble plan --version | head -n 1
+pebble --version | grep -Ec '^with(out)? Cbc'
