@@ -14,6 +14,26 @@ typedef struct pbi_gap {
     pbi_rework_cost saves;
 } pbi_gap;
 
+/* A stretch in which values that one move makes again were away. Keeping them leaves all else in the plan as it is. */
+typedef struct pbi_absence {
+    pb_node node;          /* whose computation or load ended it */
+    size_t values;         /* that move makes so many values, which are taken together */
+    pb_step removed, made; /* the move that removed the first of them, the one that made them again */
+    pb_step full_step;     /* the fullest move in between, PBI_NO_STEP: there was none */
+    uint64_t full;         /* memory then */
+    uint64_t need;         /* the cap that keeping them all the while would take */
+    uint64_t saves;        /* work and io that this would spare */
+} pbi_absence;
+
+typedef struct pbi_absences {
+    pbi_absence *item; /* in the order in which they end */
+    size_t count;
+} pbi_absences;
+
+/* Of one value, or of all for PB_NO_NODE. O(moves * log(moves)). */
+pb_status pbi_absences_make(pb_context *ctx, const pb_certificate *c, pb_node only, pb_arena *scratch,
+                            pbi_absences *out);
+
 /* From being made to being removed. Given values begin at PBI_NO_STEP; what stays ends there. */
 typedef struct pbi_life {
     pb_step made, removed;
@@ -25,6 +45,8 @@ typedef struct pbi_life {
     pb_step full_step;
     uint64_t full;
     size_t first_other, other_count, others_left;
+    uint64_t need, saves; /* the cap that keeping it then would have taken, and what that would have spared */
+    size_t together;      /* values that would have to be kept for it, this one counted */
 } pbi_life;
 
 typedef struct pbi_story {
@@ -44,6 +66,28 @@ typedef struct pbi_story {
 
 pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node, pb_arena *scratch, pbi_story *out);
 
+/* A move at which memory was tightest for values that were away over it. */
+typedef struct pbi_moment {
+    pb_step step;
+    uint64_t memory;
+    uint64_t absences, work; /* how many, and what making them again takes */
+} pbi_moment;
+
+/* What the cap costs. */
+typedef struct pbi_pressure {
+    pbi_absence *absences; /* most work first */
+    size_t absence_count;
+    pbi_moment *moments; /* most work first */
+    size_t moment_count;
+    uint64_t spare;    /* absences that the cap did not ask for: keeping the value would have fitted */
+    bool raised;       /* some absence would end with a larger cap: */
+    pbi_absence raise; /* the one that the smallest does away with */
+} pbi_pressure;
+
+/* Lists have at most `longest` entries. */
+pb_status pbi_pressure_make(pb_context *ctx, const pb_certificate *c, size_t longest, pb_arena *scratch,
+                            pbi_pressure *out);
+
 /* One value in a list of the whole plan. */
 typedef struct pbi_share {
     pb_node node;
@@ -59,6 +103,7 @@ typedef struct pbi_share {
 typedef struct pbi_overview {
     const pb_game *game;
     const pb_totals *totals;
+    const pb_moves *list;
     pb_step moves;
     uint64_t once_work, again_work, again_count; /* of computations */
     uint64_t values, kept_values,
@@ -68,6 +113,7 @@ typedef struct pbi_overview {
     size_t again_length;
     pbi_share *kept; /* most memory times time first */
     size_t kept_length;
+    pbi_pressure pressure;
 } pbi_overview;
 
 /* Lists have at most `longest` entries. */

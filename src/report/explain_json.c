@@ -38,6 +38,14 @@ static void field_saves(pbi_out *out, uint64_t work, bool complete, bool possibl
     pbi_out_format(out, ",\"exact\":%s", complete && possible ? "true" : "false");
 }
 
+/* The cap that keeping a value would take, how far that is over the cap (0: it would have fitted), what it spares. */
+static void fields_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t saves)
+{
+    field_u64(out, "cap_to_keep", need);
+    field_u64(out, "over_cap", need > game->cap ? need - game->cap : 0);
+    field_u64(out, "keeping_spares", saves);
+}
+
 static void write_life(pbi_out *out, const pbi_story *s, const pbi_life *life)
 {
     const pb_graph *g = s->game->graph;
@@ -63,6 +71,7 @@ static void write_life(pbi_out *out, const pbi_story *s, const pbi_life *life)
         }
         pbi_out_char(out, ']');
         field_u64(out, "more", life->others_left);
+        fields_need(out, s->game, life->need, life->saves);
         pbi_out_char(out, '}');
     }
     pbi_out_text(out, ",\"waits\":[");
@@ -120,6 +129,49 @@ static void write_shares(pbi_out *out, const pb_graph *g, const pbi_share *share
     pbi_out_text(out, count ? "\n]" : "]");
 }
 
+static void write_absence(pbi_out *out, const pbi_overview *o, const pbi_absence *x)
+{
+    const pb_graph *g = o->game->graph;
+    pbi_out_text(out, "{\"node\":");
+    pbi_out_json_text(out, pb_graph_name(g, x->node));
+    field_u64(out, "index", x->node);
+    field_u64(out, "values", x->values);
+    field_step(out, "removed", x->removed);
+    field_step(out, "made_again", x->made);
+    pbi_out_format(out, ",\"made_by\":\"%s\"", pb_op_name((pb_op)o->list->move[x->made].op));
+    field_step(out, "fullest_step", x->full_step);
+    field_u64(out, "memory", x->full);
+    fields_need(out, o->game, x->need, x->saves);
+    pbi_out_char(out, '}');
+}
+
+static void write_pressure(pbi_out *out, const pbi_overview *o)
+{
+    const pbi_pressure *p = &o->pressure;
+    pbi_out_text(out, ",\"absences\":[");
+    for (size_t i = 0; i < p->absence_count; i++) {
+        pbi_out_text(out, i ? ",\n" : "\n");
+        write_absence(out, o, &p->absences[i]);
+    }
+    pbi_out_text(out, p->absence_count ? "\n],\"moments\":[" : "],\"moments\":[");
+    for (size_t i = 0; i < p->moment_count; i++) {
+        const pbi_moment *m = &p->moments[i];
+        pbi_out_text(out, i ? ",\n{\"step\":" : "\n{\"step\":");
+        pbi_out_json_u64(out, m->step);
+        field_u64(out, "memory", m->memory);
+        field_u64(out, "absences", m->absences);
+        field_u64(out, "work", m->work);
+        pbi_out_char(out, '}');
+    }
+    pbi_out_text(out, p->moment_count ? "\n]" : "]");
+    field_u64(out, "needless", p->spare);
+    pbi_out_text(out, ",\"smallest_raise\":");
+    if (p->raised)
+        write_absence(out, o, &p->raise);
+    else
+        pbi_out_text(out, "null");
+}
+
 static void write_overview(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
@@ -144,6 +196,7 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
     write_shares(out, g, o->again, o->again_length, false);
     pbi_out_text(out, ",\"kept\":[");
     write_shares(out, g, o->kept, o->kept_length, true);
+    write_pressure(out, o);
     pbi_out_text(out, "}\n");
 }
 

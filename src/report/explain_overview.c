@@ -169,7 +169,8 @@ pb_status pbi_overview_make(pb_context *ctx, const pb_certificate *c, size_t lon
 {
     counter n = {.wanted = NULL};
     *out = (pbi_overview){.game = pb_certificate_game(c), .totals = pb_certificate_totals(c)};
-    out->moves = pb_certificate_moves(c)->count;
+    out->list = pb_certificate_moves(c);
+    out->moves = out->list->count;
     pb_status status = pbi_walk_init(&n.walk, c, scratch);
     if (status == PB_OK)
         status = pbi_rework_init(&n.rework, out->game, 0, scratch);
@@ -179,5 +180,7 @@ pb_status pbi_overview_make(pb_context *ctx, const pb_certificate *c, size_t lon
     status = count_moves(ctx, &n);
     if (status == PB_OK)
         status = make_lists(&n, longest, scratch, out);
-    return status == PB_OK && out->kept_length ? weigh(ctx, &n, c, scratch, out) : status;
+    if (status == PB_OK && out->kept_length)
+        status = weigh(ctx, &n, c, scratch, out);
+    return status == PB_OK ? pbi_pressure_make(ctx, c, longest, scratch, &out->pressure) : status;
 }

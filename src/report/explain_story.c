@@ -189,6 +189,21 @@ static pb_status tell_others(teller *t, const pb_certificate *c)
     return status;
 }
 
+/* What keeping the value over each absence would have taken. Each ends where a life begins. */
+static pb_status tell_needs(pb_context *ctx, teller *t, const pb_certificate *c)
+{
+    pbi_absences absences;
+    pb_status status = pbi_absences_make(ctx, c, t->story->node, t->scratch, &absences);
+    for (size_t i = 0, k = 0; status == PB_OK && i < t->story->life_count && k < absences.count; i++)
+        if (t->story->lives[i].made == absences.item[k].made) {
+            t->story->lives[i].need = absences.item[k].need;
+            t->story->lives[i].saves = absences.item[k].saves;
+            t->story->lives[i].together = absences.item[k].values;
+            k++;
+        }
+    return status;
+}
+
 pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node, pb_arena *scratch, pbi_story *out)
 {
     teller t = {.scratch = scratch, .story = out, .full_step = PBI_NO_STEP};
@@ -203,5 +218,7 @@ pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node,
     for (uint32_t i = g->out_start[node]; i < g->out_start[node + 1]; i++)
         t.reader[g->out[i]] = true;
     status = tell(ctx, &t);
-    return status == PB_OK ? tell_others(&t, c) : status;
+    if (status == PB_OK)
+        status = tell_others(&t, c);
+    return status == PB_OK ? tell_needs(ctx, &t, c) : status;
 }

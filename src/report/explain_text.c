@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, NAME_WIDTH = 24, AMOUNT_ROOM = 48 };
+enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, SHOWN_MOMENTS = 5, NAME_WIDTH = 24, AMOUNT_ROOM = 48 };
 
 static void amount(pbi_out *out, uint64_t value, const char *unit)
 {
@@ -94,6 +94,24 @@ static void say_making(pbi_out *out, const pbi_story *s, size_t i)
     pbi_out_char(out, '\n');
 }
 
+/* What keeping a value instead would take. */
+static void say_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t saves)
+{
+    const pb_graph *g = game->graph;
+    if (need > game->cap) {
+        pbi_out_text(out, "would need a cap of ");
+        amount(out, need, g->size_unit);
+        pbi_out_text(out, ", ");
+        amount(out, need - game->cap, g->size_unit);
+        pbi_out_text(out, " more");
+    } else {
+        pbi_out_text(out, "would fit: it needs ");
+        amount(out, need, g->size_unit);
+    }
+    pbi_out_text(out, ", and spare ");
+    amount(out, saves, g->cost_unit);
+}
+
 /* What took its place while it was away. */
 static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
 {
@@ -106,11 +124,17 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
     say_move(out, g, s->moves, life->full_step);
     for (size_t i = 0; i < life->other_count; i++) {
         pb_node v = s->others[life->first_other + i];
+        char size[AMOUNT_ROOM];
+        pb_quantity_text(g->size[v], g->size_unit, size, sizeof size);
         pbi_out_text(out, i ? ", " : ";\n       the largest values there then: ");
         pbi_out_text(out, pb_graph_name(g, v));
+        pbi_out_format(out, " (%s)", size);
     }
     if (life->others_left)
         pbi_out_format(out, ", and %zu more", life->others_left);
+    pbi_out_text(out, "\n       keeping it ");
+    pbi_out_text(out, life->together > 1 ? "and what is made with it instead " : "instead ");
+    say_need(out, s->game, life->need, life->saves);
     pbi_out_char(out, '\n');
 }
 
@@ -220,6 +244,79 @@ static void say_again(pbi_out *out, const pbi_overview *o)
     }
 }
 
+static void say_absences(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    const pbi_pressure *p = &o->pressure;
+    char work[AMOUNT_ROOM], cap[AMOUNT_ROOM], over[AMOUNT_ROOM + 4];
+    pbi_out_text(out, "\nThe costliest times, each with the cap that would let the value stay instead\n");
+    pbi_out_format(out, "  %-*s %10s %20s %12s %12s %12s\n", NAME_WIDTH, "value", "at move", "work", "tightest at",
+                   "cap to keep", "more");
+    for (size_t i = 0; i < p->absence_count; i++) {
+        const pbi_absence *x = &p->absences[i];
+        pbi_out_text(out, "  ");
+        column_name(out, pb_graph_name(g, x->node));
+        pb_quantity_text(x->saves, NULL, work, sizeof work);
+        pb_quantity_text(x->need, g->size_unit, cap, sizeof cap);
+        over[0] = '+';
+        if (x->need > o->game->cap)
+            pb_quantity_text(x->need - o->game->cap, g->size_unit, over + 1, sizeof over - 1);
+        else
+            strcpy(over, "fits");
+        pbi_out_format(out, " %10llu %20s", (unsigned long long)x->made, work);
+        if (x->full_step == PBI_NO_STEP)
+            pbi_out_format(out, " %12s", "-");
+        else
+            pbi_out_format(out, " %12llu", (unsigned long long)x->full_step);
+        pbi_out_format(out, " %12s %12s\n", cap, over);
+    }
+}
+
+static void say_moments(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    const pbi_pressure *p = &o->pressure;
+    if (!p->moment_count)
+        return;
+    pbi_out_text(out, "\nMemory is tightest for them at\n");
+    for (size_t i = 0; i < p->moment_count && i < SHOWN_MOMENTS; i++) {
+        const pbi_moment *m = &p->moments[i];
+        pbi_out_text(out, "  ");
+        say_move(out, g, o->list, m->step);
+        pbi_out_text(out, ": ");
+        amount(out, m->memory, g->size_unit);
+        pbi_out_format(out, ", over which %llu absence%s cost%s ", (unsigned long long)m->absences,
+                       m->absences == 1 ? "" : "s", m->absences == 1 ? "s" : "");
+        amount(out, m->work, g->cost_unit);
+        pbi_out_char(out, '\n');
+    }
+}
+
+/* What the plan pays for the cap, time by time. */
+static void say_pressure(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    const pbi_pressure *p = &o->pressure;
+    if (!p->absence_count)
+        return;
+    say_absences(out, o);
+    say_moments(out, o);
+    if (p->raised) {
+        pbi_out_text(out, "\nThe smallest cap that spares one of them in this plan is ");
+        amount(out, p->raise.need, g->size_unit);
+        pbi_out_text(out, ", ");
+        amount(out, p->raise.need - o->game->cap, g->size_unit);
+        pbi_out_text(out, " more:\n  ");
+        say_move(out, g, o->list, p->raise.made);
+        pbi_out_text(out, " and its ");
+        amount(out, p->raise.saves, g->cost_unit);
+        pbi_out_text(out, " would not be needed.\n");
+    }
+    if (p->spare)
+        pbi_out_format(out, "\n%llu of them would not be needed even so: the value would have fitted all the while.\n",
+                       (unsigned long long)p->spare);
+}
+
 /* As it is up to twelve digits, 9.43e19 beyond. */
 static void held_text(pb_u128 held, char text[PB_U128_TEXT])
 {
@@ -284,6 +381,7 @@ static void say_overview(pbi_out *out, const pbi_overview *o)
     }
     pbi_out_char(out, '\n');
     say_again(out, o);
+    say_pressure(out, o);
     say_kept(out, o);
 }
 

@@ -1,0 +1,272 @@
+/* explain_absence.c -- for each time a value was away: where memory was tightest, and what keeping it would have taken.
+ *
+ * One walk. The moves so far that no later one passes in memory stand on a stack, so the fullest move since a value went
+ * is found by halving. Keeping the value changes nothing else in the plan: every move in between has its size more. What a
+ * computation makes again together is kept together, for only then is it spared.
+ */
+#include "report/explain.h"
+
+#include "base/arena.h"
+#include "base/checked.h"
+#include "base/context.h"
+
+#include <stdlib.h>
+
+enum { POLL_MOVES = 1 << 14 };
+
+typedef struct full_move {
+    pb_step step;
+    uint64_t during;
+} full_move;
+
+typedef struct watcher {
+    pbi_walk walk;
+    pb_arena *arena;
+    pb_node only;          /* this value alone, or PB_NO_NODE */
+    pb_step *gone;         /* per value: the move that removed it; PBI_NO_STEP: it is there, or never was */
+    uint64_t *kept_then;   /* per value: memory during that move, had the value stayed */
+    pb_step *computed;     /* per node: its last computation, or PBI_NO_STEP, */
+    uint64_t *during_then; /* and memory during it */
+    pb_node *group;        /* what the move at hand makes again */
+    full_move *stack;
+    size_t stack_count, stack_room, room;
+    pbi_absences *out;
+} watcher;
+
+static bool push_move(watcher *x)
+{
+    const pbi_walk *w = &x->walk;
+    while (x->stack_count && x->stack[x->stack_count - 1].during < w->during)
+        x->stack_count--;
+    void *items = x->stack;
+    if (!pbi_arena_reserve(x->arena, &items, &x->stack_room, x->stack_count + 1, sizeof *x->stack))
+        return false;
+    x->stack = items;
+    x->stack[x->stack_count++] = (full_move){w->step, w->during};
+    return true;
+}
+
+/* The fullest move behind `since`; the first of several. NULL: there is none. */
+static const full_move *fullest_since(const watcher *x, pb_step since)
+{
+    size_t low = 0, high = x->stack_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (x->stack[middle].step <= since)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < x->stack_count ? &x->stack[low] : NULL;
+}
+
+/* A by-product that was left out when its node was computed before could have been made and kept then. */
+static void as_if_made(watcher *x, pb_node v)
+{
+    const pbi_walk *w = &x->walk;
+    if (x->gone[v] != PBI_NO_STEP || v == w->move.node || x->computed[w->move.node] == PBI_NO_STEP)
+        return;
+    x->gone[v] = x->computed[w->move.node];
+    x->kept_then[v] = pbi_add_saturated(x->during_then[w->move.node], w->graph->size[v]);
+}
+
+/* Puts what the move at hand makes again into the group, the first to go first. None: it is made for the first time. */
+static size_t gather(watcher *x)
+{
+    const pbi_walk *w = &x->walk;
+    size_t count = 0;
+    for (uint32_t i = 0; i < w->also_count + w->makes; i++) {
+        pb_node v = i < w->also_count ? w->also[i] : w->move.node;
+        as_if_made(x, v);
+        if (x->gone[v] == PBI_NO_STEP)
+            return 0;
+        size_t at = count++;
+        for (; at && x->gone[x->group[at - 1]] > x->gone[v]; at--)
+            x->group[at] = x->group[at - 1];
+        x->group[at] = v;
+    }
+    return count;
+}
+
+static void need_at_least(pbi_absence *a, uint64_t need, const full_move *full)
+{
+    if (need <= a->need)
+        return;
+    a->need = need;
+    if (full) {
+        a->full_step = full->step;
+        a->full = full->during;
+    }
+}
+
+/* Memory had the group stayed: a move has the sizes of those more that were gone by then. Of the fullest move since each
+ * of them went, with all that went before it, the worst is the worst of all. */
+static pbi_absence weigh_group(const watcher *x, const pb_node *group, size_t count)
+{
+    const pbi_walk *w = &x->walk;
+    const full_move *since_first = fullest_since(x, x->gone[group[0]]);
+    pbi_absence a = {.node = w->move.node, .values = count, .removed = x->gone[group[0]], .made = w->step};
+    a.full_step = since_first ? since_first->step : PBI_NO_STEP;
+    a.full = since_first ? since_first->during : w->before;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        pb_node v = group[i];
+        const full_move *full = fullest_since(x, x->gone[v]);
+        if (x->kept_then[v])
+            need_at_least(&a, pbi_add_saturated(x->kept_then[v], sum), NULL);
+        sum += w->graph->size[v];
+        if (full)
+            need_at_least(&a, pbi_add_saturated(full->during, sum), full);
+        if (w->moves->move[x->gone[v]].op == PB_UNCOMPUTE)
+            a.saves = pbi_add_saturated(a.saves, w->graph->cost[v]);
+    }
+    need_at_least(&a, pbi_add_saturated(w->before, sum), NULL);
+    return a;
+}
+
+static pb_status come_back(watcher *x)
+{
+    const pbi_walk *w = &x->walk;
+    size_t count = gather(x);
+    bool asked = x->only == PB_NO_NODE;
+    for (size_t i = 0; i < count && !asked; i++)
+        asked = x->group[i] == x->only;
+    if (asked && count) {
+        pbi_absence a = weigh_group(x, x->group, count);
+        a.saves = pbi_add_saturated(a.saves, w->cost);
+        void *items = x->out->item;
+        if (!pbi_arena_reserve(x->arena, &items, &x->room, x->out->count + 1, sizeof *x->out->item))
+            return PB_ENOMEM;
+        x->out->item = items;
+        x->out->item[x->out->count++] = a;
+    }
+    for (uint32_t i = 0; i < w->also_count; i++)
+        x->gone[w->also[i]] = PBI_NO_STEP;
+    x->gone[w->move.node] = PBI_NO_STEP;
+    return PB_OK;
+}
+
+static void go_away(watcher *x, pb_node v)
+{
+    const pbi_walk *w = &x->walk;
+    uint64_t made = w->makes ? w->graph->size[w->move.node] : 0, size = w->graph->size[v];
+    x->gone[v] = w->step;
+    /* Overwritten: without that the new value would have needed room of its own. */
+    x->kept_then[v] = w->move.op == PB_COMPUTE ? pbi_add_saturated(w->during, made < size ? made : size) : 0;
+}
+
+static pb_status watch(watcher *x)
+{
+    const pbi_walk *w = &x->walk;
+    pb_status status = w->makes || w->also_count ? come_back(x) : PB_OK;
+    if (w->removes != PB_NO_NODE)
+        go_away(x, w->removes);
+    if (w->move.op == PB_COMPUTE) {
+        x->computed[w->move.node] = w->step;
+        x->during_then[w->move.node] = w->during;
+    }
+    return status == PB_OK && !push_move(x) ? PB_ENOMEM : status;
+}
+
+pb_status pbi_absences_make(pb_context *ctx, const pb_certificate *c, pb_node only, pb_arena *scratch,
+                            pbi_absences *out)
+{
+    watcher x = {.arena = scratch, .only = only, .out = out};
+    *out = (pbi_absences){NULL, 0};
+    pb_status status = pbi_walk_init(&x.walk, c, scratch);
+    uint32_t n = pb_certificate_game(c)->graph->node_count;
+    x.gone = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.gone) : NULL;
+    x.kept_then = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.kept_then) : NULL;
+    x.group = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.group) : NULL;
+    x.computed = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.computed) : NULL;
+    x.during_then = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.during_then) : NULL;
+    if (!x.gone || !x.kept_then || !x.group || !x.computed || !x.during_then)
+        return PB_ENOMEM;
+    for (pb_node v = 0; v < n; v++)
+        x.gone[v] = x.computed[v] = PBI_NO_STEP;
+    while (status == PB_OK && pbi_walk_next(&x.walk)) {
+        if (x.walk.step % POLL_MOVES == 0)
+            status = pbi_poll(ctx);
+        if (status == PB_OK)
+            status = watch(&x);
+    }
+    return status;
+}
+
+/* ---- for the whole plan ---- */
+
+static int by_saving(const void *a, const void *b)
+{
+    const pbi_absence *x = a, *y = b;
+    if (x->saves != y->saves)
+        return x->saves > y->saves ? -1 : 1;
+    if (x->need != y->need)
+        return x->need < y->need ? -1 : 1;
+    return x->made != y->made ? (x->made < y->made ? -1 : 1) : x->node < y->node ? -1 : x->node > y->node;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const pbi_absence *x = a, *y = b;
+    if (x->full_step != y->full_step)
+        return x->full_step < y->full_step ? -1 : 1;
+    return by_saving(a, b);
+}
+
+static int by_forced_work(const void *a, const void *b)
+{
+    const pbi_moment *x = a, *y = b;
+    if (x->work != y->work)
+        return x->work > y->work ? -1 : 1;
+    return x->step < y->step ? -1 : x->step > y->step;
+}
+
+/* The moments at which memory was tightest for some absence; `item` is sorted by them. */
+static pb_status gather_moments(const pbi_absences *all, pb_arena *scratch, pbi_pressure *out)
+{
+    out->moments = pb_arena_alloc(scratch, all->count, sizeof *out->moments);
+    if (!out->moments)
+        return PB_ENOMEM;
+    for (size_t i = 0; i < all->count; i++) {
+        const pbi_absence *x = &all->item[i];
+        if (x->full_step == PBI_NO_STEP)
+            continue;
+        if (!out->moment_count || out->moments[out->moment_count - 1].step != x->full_step)
+            out->moments[out->moment_count++] = (pbi_moment){x->full_step, x->full, 0, 0};
+        pbi_moment *m = &out->moments[out->moment_count - 1];
+        m->absences++;
+        m->work = pbi_add_saturated(m->work, x->saves);
+    }
+    qsort(out->moments, out->moment_count, sizeof *out->moments, by_forced_work);
+    return PB_OK;
+}
+
+static void find_raise(const pbi_absences *all, uint64_t cap, pbi_pressure *out)
+{
+    for (size_t i = 0; i < all->count; i++) { /* most saving first, so that of equal needs the best is taken */
+        const pbi_absence *x = &all->item[i];
+        out->spare += x->need <= cap;
+        if (x->need > cap && (!out->raised || x->need < out->raise.need)) {
+            out->raise = *x;
+            out->raised = true;
+        }
+    }
+}
+
+pb_status pbi_pressure_make(pb_context *ctx, const pb_certificate *c, size_t longest, pb_arena *scratch,
+                            pbi_pressure *out)
+{
+    *out = (pbi_pressure){.absences = NULL};
+    pbi_absences all;
+    pb_status status = pbi_absences_make(ctx, c, PB_NO_NODE, scratch, &all);
+    if (status != PB_OK || !all.count)
+        return status;
+    qsort(all.item, all.count, sizeof *all.item, by_place);
+    status = gather_moments(&all, scratch, out);
+    qsort(all.item, all.count, sizeof *all.item, by_saving);
+    find_raise(&all, pb_certificate_game(c)->cap, out);
+    out->absences = all.item;
+    out->absence_count = all.count < longest ? all.count : longest;
+    out->moment_count = out->moment_count < longest ? out->moment_count : longest;
+    return status;
+}
