@@ -197,6 +197,7 @@ typedef struct portfolio {
     bool any;
     uint64_t lower_bound; /* the best that a row has proved */
     bool starved;         /* a row ran out of memory: the others may not */
+    char fault[256];      /* what a row made was illegal: the others may be right */
 } portfolio;
 
 static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut)
@@ -220,6 +221,12 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
     ctx->tick_limit = limit;
     bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
     p->starved = p->starved || starved;
+    bool faulty = status == PB_EBUG; /* nothing of it is used; told, so that it is not lost */
+    if (faulty) {
+        snprintf(p->fault, sizeof p->fault, "%.255s", ctx->error.message);
+        if (ctx->log)
+            ctx->log(ctx->callback_state, p->fault);
+    }
     if (status == PB_OK && now.schedule.lower_bound > p->lower_bound)
         p->lower_bound = now.schedule.lower_bound;
     bool better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));

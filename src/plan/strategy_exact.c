@@ -104,8 +104,12 @@ static pb_status anneal(exact *e)
             written[count++] = g->order[i];
     if (!pbi_anneal_start(&a, written, count, e->game->cap))
         return PB_ENOMEM;
-    pb_status status = pbi_anneal_run(&a, (uint64_t)A_NODE * count, 1, 0.002, e->answer.bound);
-    if ((status != PB_OK && status != PB_ELIMIT && status != PB_ECANCELLED) || a.best_work >= e->answer.work)
+    double enough = e->game->weights.beta ? 0 : a.gamma * (double)e->answer.bound;
+    pb_status status = pbi_anneal_run(&a, (uint64_t)A_NODE * count, 1, 0.002, enough);
+    uint64_t work = a.best_count ? 0 : UINT64_MAX;
+    for (uint32_t i = 0; i < a.best_count; i++)
+        work += g->cost[a.best[i]];
+    if ((status != PB_OK && status != PB_ELIMIT && status != PB_ECANCELLED) || work >= e->answer.work)
         return status;
     e->annealed.count = 0;
     for (uint32_t i = 0; i < a.best_count; i++)

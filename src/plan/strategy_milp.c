@@ -64,8 +64,8 @@ static pb_status find_starts(job *w)
     pbi_plan plan;
     for (size_t i = 0; i < sizeof policies / sizeof *policies && status == PB_OK; i++) {
         pbi_plan_reset(&plan, &w->scratch);
-        status =
-            pbi_demand_forward(w->ctx, w->game, &(pbi_demand_options){policies[i], w->options->seed, limit}, &plan);
+        pbi_demand_options demand = {.policy = policies[i], .seed = w->options->seed, .limit = limit};
+        status = pbi_demand_forward(w->ctx, w->game, &demand, &plan);
         status = adopt_answer(w, status, &plan);
     }
     for (uint64_t k = 2; k < w->m.stages && k <= 64 && status == PB_OK; k *= 2) {
