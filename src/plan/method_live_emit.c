@@ -110,6 +110,46 @@ static pb_status write_path(const pb_game *game, const pbi_live *live, pbi_plan 
     return status;
 }
 
+/* Where what computation k makes is read first, or the end. */
+static size_t first_reader(const pb_graph *g, const pbi_sequence *s, size_t k)
+{
+    for (size_t j = k + 1; j < s->count; j++)
+        for (uint32_t i = g->in_start[s->event[j]]; i < g->in_start[s->event[j] + 1]; i++)
+            if (pb_graph_maker(g, g->in[i]) == s->event[k])
+                return j;
+    return s->count;
+}
+
+static void shift(pbi_sequence *s, size_t from, size_t to)
+{
+    pb_node v = s->event[from];
+    for (; from < to; from++)
+        s->event[from] = s->event[from + 1];
+    for (; from > to; from--)
+        s->event[from] = s->event[from - 1];
+    s->event[to] = v;
+}
+
+/* The search computes early what has room; a plan reads better when a computation waits for its first reader, where that
+ * lowers the flux. */
+static pb_status delay(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
+{
+    pbi_figures figures;
+    pb_status status = PB_OK;
+    for (size_t k = s->count; k-- > 0 && status == PB_OK;) {
+        size_t reader = first_reader(game->graph, s, k);
+        if (reader == s->count || reader == k + 1)
+            continue;
+        shift(s, k, reader - 1);
+        status = pbi_sequence_emit(ctx, game, s, NULL, &figures);
+        if (status == PB_OK && figures.fits && pb_u128_compare(figures.flux, flux) < 0)
+            flux = figures.flux;
+        else
+            shift(s, reader - 1, k);
+    }
+    return status;
+}
+
 pb_status pbi_live_emit(pb_context *ctx, const pb_game *game, const pbi_live *live, pb_arena *scratch, pbi_plan *plan)
 {
     size_t count;
@@ -125,5 +165,8 @@ pb_status pbi_live_emit(pb_context *ctx, const pb_game *game, const pbi_live *li
         status = pbi_sequence_emit(ctx, game, &sequence, NULL, &figures);
     if (status != PB_OK)
         return status;
-    return figures.fits ? pbi_sequence_emit(ctx, game, &sequence, plan, &figures) : write_path(game, live, plan);
+    if (!figures.fits)
+        return write_path(game, live, plan);
+    status = delay(ctx, game, &sequence, figures.flux);
+    return status == PB_OK ? pbi_sequence_emit(ctx, game, &sequence, plan, &figures) : status;
 }

@@ -76,11 +76,13 @@ static pb_status measure(const exact *e, const pb_moves *moves, uint64_t *peak, 
     return PB_OK;
 }
 
-/* A plan that fits, from whoever asks. */
+/* A plan that fits, from whoever asks. Not with weights on memory: of plans with equal work it may be
+ * the best known for its work, not for its cost. */
 static pb_status use_start(exact *e)
 {
     uint64_t peak, work;
-    if (!e->options->start)
+    const pb_weights *w = &e->game->weights;
+    if (!e->options->start || w->alpha || w->beta)
         return PB_OK;
     pb_status status = measure(e, e->options->start, &peak, &work);
     e->begun = status == PB_OK && peak <= e->game->cap;
