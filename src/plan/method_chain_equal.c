@@ -171,12 +171,60 @@ static pb_status give_up_cap(const pbi_equal *t, pbi_plan *plan)
 
 typedef enum attempt { SETTLED, PASSES_CAPS, PASSES_LIMIT } attempt;
 
+/* The least cost of the chain in another game; NEVER when there is none. */
+static pb_status cost_in(const pbi_equal *like, const pb_game *game, uint64_t *cost)
+{
+    pb_arena scratch;
+    uint32_t left, held, layer;
+    pbi_equal t = {.ctx = like->ctx, .c = like->c, .limit = like->limit};
+    *cost = NEVER;
+    if (!set_up(&t, game))
+        return PB_OK;
+    set_rows(&t);
+    pb_arena_init(&scratch, t.ctx);
+    pb_status status = is_small(&t) ? pbi_equal_fill(&t, &scratch) : PB_ELIMIT;
+    if (status == PB_OK)
+        *cost = pbi_equal_cost(&t, &left, &held, &layer);
+    pb_arena_release(&scratch);
+    return status;
+}
+
+/* A load dearer than a step is beyond the proof. With loads at the price of a step the tables are exact: a plan that loads
+ * costs at least that, and the difference for one load; a plan that does not load costs what it does without slow memory.
+ * `gradients` is the work of the gradients, which is the same in all plans. */
+static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
+{
+    uint64_t with, without = NEVER, step = open->c.step_cost;
+    pb_game other = *game;
+    other.tier_count = 1;
+    other.tiers[0] = game->tiers[open->tiers[0].number - 1];
+    other.tiers[0].load_cost = step;
+    other.tiers[0].load_per_unit = 0;
+    other.tiers[0].cap = PB_UNLIMITED;
+    pb_status status = cost_in(open, &other, &with);
+    other.kind = PB_GAME_REMAT;
+    other.tier_count = 0;
+    if (status == PB_OK)
+        status = cost_in(open, &other, &without);
+    if (status == PB_ELIMIT || status == PB_ECANCELLED)
+        return PB_OK; /* the plan is there, only its bound is not */
+    if (status != PB_OK || with >= NEVER)
+        return status;
+    uint64_t bound = pbi_add_saturated(with, open->tiers[0].load - step);
+    bound = without < bound ? without : bound;
+    plan->outcome = bound == open->cost ? PB_OPTIMAL : plan->outcome;
+    plan->lower_bound = pbi_add_saturated(gradients, bound);
+    return status;
+}
+
 /* Fills the tables and turns them into moves. */
 static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool proved, pbi_plan *plan, attempt *how)
 {
     pb_arena scratch;
     pbi_sequence s;
+    pbi_figures figures;
     uint32_t left, held, layer;
+    bool settled = false;
     t->work = 0;
     *how = is_small(t) ? SETTLED : PASSES_LIMIT;
     if (*how == PASSES_LIMIT)
@@ -195,13 +243,15 @@ static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool proved, pbi
         status = tier ? pbi_equal_walk(t, &scratch, tier, &s) : PB_ENOMEM;
         s.tier = t->tier_count ? tier : NULL;
         if (status == PB_OK)
-            status = pbi_sequence_emit(t->ctx, game, &s, plan, NULL);
+            status = pbi_sequence_emit(t->ctx, game, &s, plan, &figures);
         if (status == PB_OK && !keeps_caps(game, &plan->moves))
             *how = PASSES_CAPS;
-        if (status == PB_OK && plan->outcome == PB_FOUND && proved)
-            plan->outcome = PB_OPTIMAL;
+        settled = status == PB_OK && plan->outcome == PB_FOUND && proved;
     }
     pb_arena_release(&scratch);
+    if (settled && t->tier_count && t->tiers[0].load > t->c.step_cost)
+        return bound_dear_loads(t, game, figures.time - t->cost, plan);
+    plan->outcome = settled ? PB_OPTIMAL : plan->outcome;
     return status;
 }
 
@@ -254,5 +304,9 @@ pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_c
     pb_status status = plan_tables(&open, game, proved, plan, &how);
     if (status != PB_OK || how == SETTLED || !capped)
         return status;
-    return plan_capped(&t, game, how == PASSES_CAPS && proved ? open.cost : NEVER, plan);
+    bool least = how == PASSES_CAPS && plan->outcome == PB_OPTIMAL;
+    uint64_t bound = plan->lower_bound;
+    status = plan_capped(&t, game, least ? open.cost : NEVER, plan);
+    plan->lower_bound = bound;
+    return status;
 }

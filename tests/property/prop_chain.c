@@ -55,7 +55,8 @@ static void draw(pbi_rng *rng, chance *c)
     bool one_tier = c->tier_count == 1 && c->tiers[0].cap >= size, open = c->tiers[0].cap == PB_UNLIMITED;
     bool grads_stay = values[1] == 0 || values[1] == size || (!by_size && open && values[1] < size);
     c->exact = !c->uneven && (!tiered || (one_tier && grads_stay));
-    c->proved = c->exact && (!tiered || open);
+    uint64_t load = c->tiers[0].load_cost + c->tiers[0].load_per_unit * size;
+    c->proved = c->exact && (!tiered || (open && load <= values[3]));
 }
 
 typedef struct tally {
