@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-/* A baseline is a yardstick that another row is never worse than: comparisons show it, portfolios leave it out. */
-typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO, PB_BASELINE } pb_strength;
+/* A baseline is a yardstick that another row is never worse than: comparisons show it, portfolios leave it out. An anytime row
+ * gets better the longer it runs: portfolios give it the time that is left. */
+typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO, PB_BASELINE, PB_ANYTIME } pb_strength;
 
 /* One row of strategies.def. `options` lists the strategy's own keys, one per line:
  * "key=default|what it does". */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { STAGES = 60 /* of lowering the cap */ };
+enum { STAGES = 100 /* of lowering the cap */ };
 
 bool pbi_events_init(pbi_events *events, pb_arena *arena, uint32_t room)
 {
@@ -73,7 +73,7 @@ static pb_status lower(pbi_worker *w, const pbi_round *round)
     for (int stage = 0; stage < STAGES && status == PB_OK && peak > round->cap && step <= 1024; stage++) {
         uint64_t cap = peak - peak / step - 1;
         cap = cap > round->cap ? cap : round->cap;
-        status = anneal(w, &w->rest, cap, 2, 0.02, round->proposals / 4);
+        status = anneal(w, &w->rest, cap, round->hot, round->cold, round->proposals);
         if (w->a.best_cost == INFINITY) {
             step *= 2; /* too far in one step */
             continue;

@@ -21,7 +21,7 @@ typedef struct pbi_round {
     uint64_t cap;
     double hot, cold; /* in average costs of a node */
     uint64_t proposals;
-    bool lower; /* begin far above the cap and lower it step by step */
+    bool lower; /* begin far above the cap and lower it step by step, with so many proposals each */
     pbi_use use;
 } pbi_round;
 

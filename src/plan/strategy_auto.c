@@ -2,7 +2,8 @@
  *
  * Problem     a user wants a plan, not a strategy.
  * Idea        every row that plays this game is asked, first with little effort each, so that a plan is there soon
- *             and a stop finds one; then those that ran out of it are asked again with all the effort there is.
+ *             and a stop finds one. Then those that ran out of it are asked again with all the effort there is: exact rows,
+ *             anytime rows, which begin from the best plan so far, and only while there is no plan at all the others.
  *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
  *             nothing can beat them. Each answer has been verified; the cheapest under the weights is kept. A plan
  *             that is proved the best, or a proof that there is none, ends the search; so does one that is
@@ -46,22 +47,30 @@ static bool near_enough(const pb_game *game, const pbi_plan_options *options, co
            plan->makespan - bound <= bound / PART;
 }
 
+/* Is the row worth all the effort there is, after a first look? */
+static bool deserves_more(const pb_strategy *row, bool was_cut, const pbi_plan *plan, pb_strength turn)
+{
+    return was_cut && row->strength == turn && (turn != PB_HEURISTIC || plan->outcome == PB_GAVE_UP);
+}
+
 pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
+    static const pb_strength turns[] = {PB_EXACT, PB_ANYTIME, PB_HEURISTIC};
     uint32_t count, turn[ROWS];
     const pb_strategy *rows = pb_strategies(&count);
     uint64_t little = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
     bool cut[ROWS]; /* in the first round, for want of effort */
     pb_status status = PB_OK;
     count = line_up(rows, count, game->kind, turn);
-    for (uint32_t i = 0; i < 2 * count && status == PB_OK; i++) {
+    for (uint32_t i = 0; i < 4 * count && status == PB_OK; i++) {
         const pb_strategy *row = &rows[turn[i % count]];
+        bool *was_cut = &cut[i % count];
         if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE || near_enough(game, options, plan))
             break;
-        if (i >= count && !cut[i - count])
+        if (i >= count && !deserves_more(row, *was_cut, plan, turns[i / count - 1]))
             continue;
-        pbi_progress(ctx, row->name, i, 2 * count);
-        status = options->try_row(options->try_state, row, i < count ? little : 0, plan, &cut[i % count]);
+        pbi_progress(ctx, row->name, i, 4 * count);
+        status = options->try_row(options->try_state, row, i < count ? little : 0, plan, was_cut);
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

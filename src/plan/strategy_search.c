@@ -23,8 +23,10 @@ enum {
     STALE = 4,         /* rounds without a better plan, after which it stops */
     A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
     A_ROUND = 3000000, /* at most */
+    A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
     MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
-    SHORT = 100000
+    SHORT = 100000,
+    FEW = 40 /* nodes: lowering the cap takes no time, and is tried even where a plan is known */
 };
 
 typedef struct search {
@@ -81,6 +83,20 @@ static pb_status find_starts(search *s, const pb_moves *start)
     return take_blocks(s);
 }
 
+/* No plan within the cap is known, and rounds at once did not find one. */
+static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
+{
+    static const double hot[] = {6, 2, 6, 4}, more[] = {1, 1, 2.5, 1};
+    static const pbi_use use[] = {PBI_USE_REPEATS, PBI_USE_BOTH, PBI_USE_LOADS};
+    enum { WAYS = sizeof hot / sizeof *hot };
+    uint64_t all = s->rounds.proposals, few = all < A_STAGE ? all : A_STAGE, each = all / 4 > few ? all / 4 : few;
+    round->lower = true;
+    round->use = use[attempt % 3];
+    round->hot = hot[attempt % WAYS];
+    round->cold = 0.02;
+    round->proposals = (uint64_t)((double)each * more[attempt % WAYS]);
+}
+
 /* The next rounds, one for each thread: from where, and how hot. */
 static void choose(search *s, uint32_t n, pbi_round *round)
 {
@@ -93,10 +109,11 @@ static void choose(search *s, uint32_t n, pbi_round *round)
                          .hot = fresh ? fresh_hot[n / (none ? 1 : 2) % FRESH] : best_hot[n / 2 % BEST],
                          .cold = 0.002,
                          .proposals = s->rounds.proposals,
-                         .lower = none && n > 1,
                          .use = PBI_USE_BOTH};
     if (s->rounds.loads && fresh) /* plans without loads, with loads alone */
         round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
+    if (none ? n > 1 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
+        choose_lowering(s, none ? n - 2 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
         round->cap = pbi_rounds_other_cap(&s->rounds, n / 2);
 }

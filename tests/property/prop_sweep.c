@@ -53,7 +53,7 @@ static bool run(const subject *j, uint32_t points)
     pb_sweep_request request = {.plan = PB_REQUEST_DEFAULT};
     pb_planned least;
     pb_sweep sweep;
-    uint64_t written, *caps;
+    uint64_t written, *caps = NULL;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     pb_status status = pb_generate(&ctx, j->family, j->params, j->param_count, &arena, &game.graph);
