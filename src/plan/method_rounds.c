@@ -2,9 +2,9 @@
 #include "plan/method_rounds.h"
 
 #include "base/context.h"
+#include "base/workers.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { STAGES = 100 /* of lowering the cap */ };
@@ -86,15 +86,20 @@ static pb_status lower(pbi_worker *w, const pbi_round *round)
     return status;
 }
 
-static void *work(void *state)
+static void run_round(pbi_worker *w)
 {
-    pbi_worker *w = state;
     const pbi_round *round = w->round;
     w->a.loads = w->all->loads && round->use != PBI_USE_REPEATS;
     w->a.repeats = round->use != PBI_USE_LOADS;
     w->status =
         round->lower ? lower(w, round) : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
-    return NULL;
+    w->round = NULL;
+}
+
+static void work(void *state, uint32_t worker)
+{
+    pbi_rounds *r = state;
+    run_round(&r->worker[worker]);
 }
 
 static pb_status open_worker(pbi_worker *w, pbi_rounds *r, uint64_t seed)
@@ -180,19 +185,14 @@ static pb_status gather(pbi_rounds *r, uint32_t count)
 
 pb_status pbi_rounds_run(pbi_rounds *r, const pbi_round *rounds, uint32_t count)
 {
-    pthread_t thread[PBI_MOST_THREADS];
-    bool running[PBI_MOST_THREADS] = {false};
     for (uint32_t k = 0; k < count; k++) {
-        pbi_worker *w = &r->worker[k];
-        w->round = &rounds[k];
-        w->best_cost = r->best_cost; /* only what is better is of interest */
-        running[k] = k + 1 < count && pthread_create(&thread[k], NULL, work, w) == 0;
-        if (!running[k]) /* the last one here, and all where threads cannot be had */
-            work(w);
+        r->worker[k].round = &rounds[k];
+        r->worker[k].best_cost = r->best_cost; /* only what is better is of interest */
     }
+    pbi_workers_run(count, work, r);
     for (uint32_t k = 0; k < count; k++)
-        if (running[k])
-            pthread_join(thread[k], NULL);
+        if (r->worker[k].round) /* its thread could not be had */
+            run_round(&r->worker[k]);
     return gather(r, count);
 }
 

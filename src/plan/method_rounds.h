@@ -34,7 +34,7 @@ typedef struct pbi_worker {
     double best_cost;      /* with the weight of peak */
     uint64_t best_peak;
     const struct pbi_rounds *all;
-    const pbi_round *round;
+    const pbi_round *round; /* to be run; NULL when it has been */
     pb_status status;
     bool ready;
 } pbi_worker;

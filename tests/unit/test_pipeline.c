@@ -409,6 +409,32 @@ static void a_search_begins_from_the_plan_given(void **state)
     pb_arena_release(&arena);
 }
 
+/* Which thread is first must not matter. */
+static void threads_give_the_same_plan_again(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    pb_planned p[2];
+    pb_option params[] = {{"nodes", "80"}};
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_int_equal(pb_generate(&ctx, "layered", params, 1, &arena, &g), PB_OK);
+    pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = g->total_size / 4, .weights = PB_WEIGHTS_DEFAULT};
+    ctx.tick_limit = 60000;
+    for (int i = 0; i < 2; i++) {
+        pb_request request = {.strategy = "search", .seed = 5, .threads = 3};
+        assert_int_equal(pb_plan(&ctx, &game, &request, &arena, &p[i]), PB_OK);
+        assert_non_null(p[i].certificate);
+        assert_int_equal(p[i].schedule.threads, 3);
+    }
+    assert_int_equal(p[0].schedule.moves.count, p[1].schedule.moves.count);
+    for (pb_step k = 0; k < p[0].schedule.moves.count; k++)
+        assert_int_equal(p[0].schedule.moves.move[k].node, p[1].schedule.moves.move[k].node);
+    pb_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +453,7 @@ int main(void)
         cmocka_unit_test(auto_asks_the_exact_row_of_the_shape_first),
         cmocka_unit_test(numbers_beyond_the_range_give_up),
         cmocka_unit_test(a_search_begins_from_the_plan_given),
+        cmocka_unit_test(threads_give_the_same_plan_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
