@@ -185,10 +185,12 @@ pb_status pbi_blocks_sequence(pb_context *ctx, const pb_game *game, uint64_t lim
     return status;
 }
 
-pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, pbi_plan *plan)
+pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, pbi_plan *plan,
+                                uint32_t *blocks)
 {
     search x;
     pb_status status = try_groups(ctx, game, limit, slots, &x);
+    *blocks = x.count ? x.tries[0].chain.count : 0;
     if (status == PB_OK && x.best)
         status = write_plan(ctx, game, x.best, plan);
     else if (status == PB_OK && x.tries[0].chain.count)
