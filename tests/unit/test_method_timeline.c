@@ -35,7 +35,9 @@ static bool open_bench(bench *b, uint64_t seed, pb_game_kind kind)
         return false;
     const pb_graph *g = b->game.graph;
     for (pb_node v = 0; v < g->node_count; v++) {
-        bool lone = (g->flags[v] & PB_NODE_BYPRODUCT) && g->out_start[v] == g->out_start[v + 1];
+        bool lone = g->flags[v] & PB_NODE_BYPRODUCT;
+        for (uint32_t k = g->out_start[v]; k < g->out_start[v + 1]; k++)
+            lone = lone && !(g->flags[g->out[k]] & PB_NODE_NEEDED);
         if ((g->flags[v] & PB_NODE_GIVEN_SLOW) || (lone && (g->flags[v] & PB_NODE_TARGET)))
             return false; /* not its business; counted with every computation instead of one */
     }
