@@ -123,6 +123,21 @@ static pbi_flow_end send_from(pbi_flow *f, uint32_t root, uint64_t most, int64_t
     }
 }
 
+uint32_t pbi_flow_join(pbi_flow *f, uint32_t *fill, uint32_t u, uint32_t v)
+{
+    if (!fill) {
+        f->start[u + 1]++;
+        f->start[v + 1]++;
+        return 0;
+    }
+    uint32_t e = fill[u]++, t = fill[v]++;
+    f->head[e] = v;
+    f->head[t] = u;
+    f->twin[e] = t;
+    f->twin[t] = e;
+    return e;
+}
+
 pbi_flow_end pbi_flow_run(pb_context *ctx, pbi_flow *f, uint64_t most, int64_t *total)
 {
     while (search_levels(f)) {

@@ -37,6 +37,10 @@ typedef enum pbi_flow_end {
 /* Room for vertex_count vertices and arc_count arcs, all zero. False when memory is exhausted. */
 bool pbi_flow_alloc(pbi_flow *f, pb_arena *arena, uint32_t vertex_count, uint32_t arc_count, uint32_t root_room);
 
+/* Joins u and v by an arc and its twin. Networks are wired twice: with `fill` NULL arcs are counted in start[vertex + 1];
+ * then fill[vertex] is the next free arc of each vertex, and the arc from u is returned. */
+uint32_t pbi_flow_join(pbi_flow *f, uint32_t *fill, uint32_t u, uint32_t v);
+
 /* Adds to *total what more can flow, until `work` passes `most`. */
 pbi_flow_end pbi_flow_run(pb_context *ctx, pbi_flow *f, uint64_t most, int64_t *total);
 

@@ -71,19 +71,11 @@ typedef struct wiring {
 /* The pair u -> v with room `ahead`, v -> u with room `back`; the first one's index when it is filled in. */
 static uint32_t pair(wiring *w, uint32_t u, uint32_t v, int64_t ahead, int64_t back)
 {
-    pbi_flow *f = &w->net->flow;
-    if (!w->fill) {
-        f->start[u + 1]++;
-        f->start[v + 1]++;
-        return 0;
+    uint32_t e = pbi_flow_join(&w->net->flow, w->fill, u, v);
+    if (w->fill) {
+        w->net->base[e] = ahead;
+        w->net->base[w->net->flow.twin[e]] = back;
     }
-    uint32_t e = w->fill[u]++, t = w->fill[v]++;
-    f->head[e] = v;
-    f->head[t] = u;
-    f->twin[e] = t;
-    f->twin[t] = e;
-    w->net->base[e] = ahead;
-    w->net->base[t] = back;
     return e;
 }
 

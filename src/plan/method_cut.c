@@ -155,18 +155,9 @@ typedef struct wiring {
 
 static uint32_t pair(wiring *w, uint32_t u, uint32_t v, int64_t ahead)
 {
-    pbi_flow *f = &w->c->flow;
-    if (!w->fill) {
-        f->start[u + 1]++;
-        f->start[v + 1]++;
-        return 0;
-    }
-    uint32_t e = w->fill[u]++, t = w->fill[v]++;
-    f->head[e] = v;
-    f->head[t] = u;
-    f->twin[e] = t;
-    f->twin[t] = e;
-    w->c->base[e] = ahead;
+    uint32_t e = pbi_flow_join(&w->c->flow, w->fill, u, v);
+    if (w->fill)
+        w->c->base[e] = ahead;
     return e;
 }
 
