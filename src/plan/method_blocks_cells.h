@@ -120,7 +120,12 @@ static void add_ways(filler *f, const place *p)
 /* Is the segment one of those that are left out? */
 static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
 {
-    return t->stride > 1 && j - i > t->near && j % t->stride != 0 && j < t->b->count;
+    uint32_t length = j - i, stride = t->stride;
+    if (stride <= 1 || length <= t->near || j == t->b->count)
+        return false;
+    for (uint32_t n = 2 * t->near; n < length && stride < 4 * t->stride; n *= 2)
+        stride *= 2;
+    return j % stride != 0;
 }
 
 /* The splits from `m` to `end` - 1, where they may beat what is there. */

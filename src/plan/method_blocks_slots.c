@@ -9,10 +9,14 @@
 #include "plan/method_blocks_slots.h"
 
 #include "base/arena.h"
+#include "base/checked.h"
 #include "base/context.h"
 
 /* Cells of 32 bits are used up to this many splits times slots, so that small tables are exact in work. */
 #define WIDE_WORK 4e9
+
+/* The bound of longer chains would take several times as long as the plan: it is found with larger slots. */
+enum { LONG = 300, LONG_COARSE = 4 };
 
 /* ---- the size of a slot ---- */
 
@@ -233,8 +237,8 @@ static pb_status read_plan(pbi_block_bounds *s, double factor, pb_arena *arena)
     const double factors[] = {1, (1 + factor) / 2, factor};
     pb_arena scratch;
     pb_arena_init(&scratch, s->ctx);
-    pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->down.slot, .up = true, .wide = s->down.wide};
-    up.slots = (uint32_t)((double)s->down.slots * factor);
+    pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->slot, .up = true, .wide = s->down.wide};
+    up.slots = (uint32_t)((double)(s->memory / s->slot) * factor);
     up.stride = s->b->count / 125; /* where long segments end need not be told to the block */
     up.near = 8 * up.stride;
     pb_status status = fill_table(s, &up, &scratch);
@@ -277,7 +281,9 @@ pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, 
 {
     double factor;
     s->down = (pbi_block_table){.ctx = s->ctx, .b = s->b, .wide = wide};
-    s->down.slot = choose_slot(s->b, s->memory, slots ? slots : 1, &factor);
+    s->slot = choose_slot(s->b, s->memory, slots ? slots : 1, &factor);
+    if (!pbi_mul(s->slot, s->coarse ? s->coarse : 1, &s->down.slot))
+        s->down.slot = s->slot;
     s->down.slots = (uint32_t)(s->memory / s->down.slot);
     s->plan = (pbi_blocks_plan){.fits = !s->b->count};
     s->least = 0;
@@ -292,6 +298,7 @@ pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory
         return status;
     /* A need that does not fit 64 bits is never met. */
     pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1, .bound = least};
+    s.coarse = b->count > LONG ? LONG_COARSE : 1;
     double n = (double)b->count;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);

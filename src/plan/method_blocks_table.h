@@ -27,9 +27,9 @@ typedef struct pbi_block_table {
     bool up;          /* sizes are rounded up, not down */
     bool wide;        /* cells of 32 bits, not 16 */
     uint64_t quantum; /* work of one, not 0 */
-    uint32_t
-        stride; /* above 1: segments longer than `near` are left out (never) unless they end at a multiple of it or */
-    uint32_t near; /* at the end of the chain. Not for bounds. */
+    /* Above 1, not for bounds: segments longer than `near` are left out (never) unless they end at the end of the chain
+     * or at a multiple of `stride`; twice the stride for twice the length, up to four times. */
+    uint32_t stride, near;
     /* Filled in: */
     pbi_block_states states;
     uint32_t never;   /* what a cell holds then */
