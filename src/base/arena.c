@@ -11,6 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under AddressSanitizer a piece ends in bytes that must not be touched. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { GUARD_BYTES = 16 };
+static void guard(char *piece, size_t bytes, size_t whole)
+{
+    ASAN_UNPOISON_MEMORY_REGION(piece, bytes);
+    ASAN_POISON_MEMORY_REGION(piece + bytes, whole - bytes);
+}
+#else
+enum { GUARD_BYTES = 0 };
+static void guard(char *piece, size_t bytes, size_t whole)
+{
+    (void)piece;
+    (void)bytes;
+    (void)whole;
+}
+#endif
+
 enum { BLOCK_BYTES = 1 << 16, LARGE_BYTES = 1 << 14 };
 
 struct pb_block {
@@ -97,9 +116,11 @@ static void *alloc_bytes(pb_arena *arena, size_t bytes)
         pbi_fail(arena->ctx, PB_ENOMEM, "out of memory: %zu bytes asked for", bytes);
         return NULL;
     }
+    size_t asked = bytes;
     bytes = rounded(bytes ? bytes : 1);
     struct pb_block *block = arena->newest;
     bool large = bytes >= LARGE_BYTES;
+    bytes += large ? 0 : GUARD_BYTES;
     if (large || !block || block->bytes - block->used < bytes) {
         block = block_resize(arena->ctx, NULL, HEADER_BYTES + (large ? bytes : BLOCK_BYTES - HEADER_BYTES));
         if (!block)
@@ -107,8 +128,10 @@ static void *alloc_bytes(pb_arena *arena, size_t bytes)
         block->used = HEADER_BYTES;
         block_push(arena, block);
     }
-    void *piece = (char *)block + block->used;
+    char *piece = (char *)block + block->used;
     block->used += bytes;
+    if (!large)
+        guard(piece, asked, bytes);
     return piece;
 }
 

@@ -136,8 +136,12 @@ void pbi_profile_set_cap(pbi_profile *p, int32_t cap)
     find_excess(p);
 }
 
-void pbi_profile_clear(pbi_profile *p)
+static uint32_t whole_blocks(uint32_t slots) { return (slots + BLOCK - 1) / BLOCK * BLOCK; }
+
+void pbi_profile_clear(pbi_profile *p, uint32_t slots)
 {
+    slots = whole_blocks(slots);
+    p->slots = slots < p->room ? slots : p->room;
     memset(p->memory, 0, p->slots * sizeof *p->memory);
     if (p->time)
         memset(p->time, 0, p->slots * sizeof *p->time);
@@ -145,18 +149,18 @@ void pbi_profile_clear(pbi_profile *p)
 
 bool pbi_profile_init(pbi_profile *p, pb_arena *arena, uint32_t slots, bool with_flux)
 {
-    *p = (pbi_profile){.slots = (slots + BLOCK - 1) / BLOCK * BLOCK};
-    size_t blocks = p->slots / BLOCK;
-    p->memory = pb_arena_alloc(arena, p->slots, sizeof *p->memory);
+    *p = (pbi_profile){.room = whole_blocks(slots)};
+    size_t blocks = p->room / BLOCK;
+    p->memory = pb_arena_alloc(arena, p->room, sizeof *p->memory);
     p->shift = pb_arena_zero(arena, blocks, sizeof *p->shift);
     p->highest = pb_arena_zero(arena, blocks, sizeof *p->highest);
     if (with_flux) {
-        p->time = pb_arena_alloc(arena, p->slots, sizeof *p->time);
+        p->time = pb_arena_alloc(arena, p->room, sizeof *p->time);
         p->time_here = pb_arena_zero(arena, blocks, sizeof *p->time_here);
     }
     if (!p->memory || !p->shift || !p->highest || (with_flux && (!p->time || !p->time_here)))
         return false;
-    pbi_profile_clear(p);
+    pbi_profile_clear(p, slots);
     return true;
 }
 

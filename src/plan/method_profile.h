@@ -12,12 +12,12 @@
 #define PBI_PROFILE_MOST (UINT64_C(1) << 24)
 
 typedef struct pbi_profile {
-    uint32_t slots;
-    int32_t *memory;   /* per slot, without what its block has in `shift`; far below zero where the slot is empty */
-    int32_t *shift;    /* per block of slots: to be added to each */
-    int32_t *highest;  /* per block: no slot of it is above this, without `shift` */
-    double *time;      /* per slot: how long it lasts; NULL when flux is not asked for */
-    double *time_here; /* per block: the sum */
+    uint32_t slots, room; /* in use now, at most; whole blocks */
+    int32_t *memory;      /* per slot, without what its block has in `shift`; far below zero where the slot is empty */
+    int32_t *shift;       /* per block of slots: to be added to each */
+    int32_t *highest;     /* per block: no slot of it is above this, without `shift` */
+    double *time;         /* per slot: how long it lasts; NULL when flux is not asked for */
+    double *time_here;    /* per block: the sum */
     int32_t cap;
     uint64_t excess; /* sum over slots in use of the memory above the cap */
     double flux;     /* sum over slots in use of memory times time */
@@ -25,7 +25,8 @@ typedef struct pbi_profile {
 
 /* All slots empty, memory zero. `slots` is rounded up. False when memory is exhausted. */
 bool pbi_profile_init(pbi_profile *p, pb_arena *arena, uint32_t slots, bool with_flux);
-void pbi_profile_clear(pbi_profile *p);
+/* Starts over with so many slots, or as many as there is room for. */
+void pbi_profile_clear(pbi_profile *p, uint32_t slots);
 /* Takes the memory of each slot as it was written to p->memory, and which slots are in use (used[slot] != UINT32_MAX, and
  * slot 0), and finds everything else anew. */
 void pbi_profile_settle(pbi_profile *p, const uint32_t *used);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { SPARE = 64 }; /* slots for short sequences */
+
 static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
 
 static uint32_t parts_of(const pb_graph *g, pb_node v)
@@ -373,7 +375,7 @@ bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
 
 static bool take_memory(pbi_timeline *t)
 {
-    uint32_t slots = t->profile.slots;
+    uint32_t slots = t->profile.room;
     t->event = pb_arena_alloc(t->arena, slots, sizeof *t->event);
     t->extra = pb_arena_alloc(t->arena, slots, sizeof *t->extra);
     t->where = pb_arena_alloc(t->arena, slots, sizeof *t->where);
@@ -538,10 +540,10 @@ static bool place(pbi_timeline *t, uint32_t event, uint32_t slot)
 
 bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
 {
+    pbi_profile_clear(&t->profile, 2 * count + SPARE); /* every second one is empty */
     uint32_t slots = t->profile.slots;
     memset(t->event, 0xff, slots * sizeof *t->event);
     memset(t->extra, 0, slots * sizeof *t->extra);
-    pbi_profile_clear(&t->profile);
     t->filled = 0;
     t->work = 0;
     if (!load_start(t))

@@ -100,7 +100,7 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
 /* The next rounds, one for each thread: from where, and how hot. */
 static void choose(search *s, uint32_t n, pbi_round *round)
 {
-    static const double fresh_hot[] = {1, 6, 0.3, 2, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
+    static const double fresh_hot[] = {3, 1, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
     enum { FRESH = sizeof fresh_hot / sizeof *fresh_hot, BEST = sizeof best_hot / sizeof *best_hot };
     const pbi_events *best = &s->rounds.best;
     bool none = best->count == 0, fresh = none || n % 2 == 0;
