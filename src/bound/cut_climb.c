@@ -29,11 +29,12 @@ static double typical_size(const pbi_moments *m)
 {
     const pb_graph *g = m->net[0].game->graph;
     double sum = 1, squares = 1;
-    for (uint32_t i = 0; i < m->linked_count[1]; i++) {
-        double size = (double)g->size[m->linked[1][i]];
-        sum += size;
-        squares += size * size;
-    }
+    for (uint32_t k = 1; k < m->count; k++)
+        for (uint32_t i = 0; i < m->linked_count[k]; i++) {
+            double size = (double)g->size[m->linked[k][i]];
+            sum += size;
+            squares += size * size;
+        }
     return squares / sum;
 }
 

@@ -9,7 +9,7 @@
 
 #include "bound/cut_network.h"
 
-enum { PBI_MOMENTS = 3 }; /* at most */
+enum { PBI_MOMENTS = 6 }; /* at most */
 
 typedef struct pbi_moments {
     pb_context *ctx;

@@ -9,17 +9,8 @@
 #define PBI_CUT_NETWORK_H
 
 #include "bound/cut_flow.h"
+#include "bound/cut_rate.h"
 #include "pebble/game.h"
-
-/* A price of memory: mantissa / 2^shift units of scaled work for each unit of size. */
-typedef struct pbi_rate {
-    uint64_t mantissa;
-    unsigned shift; /* below 128 */
-} pbi_rate;
-pbi_rate pbi_rate_of(double value);
-double pbi_rate_double(pbi_rate rate);
-/* rate * size rounded down or up, at most PBI_FLOW_INF. */
-int64_t pbi_rate_times(pbi_rate rate, uint64_t size, bool up);
 
 /* What is settled about a value at the first computation of z. */
 enum { PBI_CUT_OPEN, PBI_CUT_HELD, PBI_CUT_GONE };
@@ -67,8 +58,9 @@ pb_status pbi_cut_network_init_linked(pb_context *ctx, pbi_cut_network *net, pb_
 /* Look at the first computation of z, which is needed and computed. All other values are open, but those larger than
  * what is free are gone. A node other than PB_NO_NODE in `until` must depend on z. */
 void pbi_cut_network_at(pbi_cut_network *net, pb_node z);
-/* Does v depend on z? */
+/* Does v depend on z, or z on v? */
 bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v);
+bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v);
 /* Sets marks[x] to 1 for the values that may be wanted after z, to 0 for others. */
 void pbi_cut_network_mark_wanted(pbi_cut_network *net, uint8_t *marks);
 /* Is x there or not as the labelling likes, and is being there not for nothing? */

@@ -15,7 +15,7 @@
 enum { FIRST_LOOKS = 16, NEAR = 4, MOST_CASES = 40000, MOST_BRANCHED = 12 };
 enum { MOST_PAIRED = 5000 };
 #define PAIRED_EACH UINT64_C(200000) /* effort for each node and edge, at most, and in all */
-#define PAIRED_MOST UINT64_C(300000000)
+#define PAIRED_MOST UINT64_C(500000000)
 
 typedef struct search {
     const pb_game *game;

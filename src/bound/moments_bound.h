@@ -1,4 +1,4 @@
-/* moments_bound.h -- the first-computation bound with a second moment. docs/bounds.md. */
+/* moments_bound.h -- the first-computation bound with further moments. docs/bounds.md. */
 #ifndef PBI_MOMENTS_BOUND_H
 #define PBI_MOMENTS_BOUND_H
 
@@ -16,10 +16,11 @@ typedef struct pbi_several {
     uint64_t extra; /* work beyond what every schedule does */
     pb_node at;     /* the node at whose first computation it was found; PB_NO_NODE when extra is 0 */
     bool over;      /* no schedule fits */
+    uint32_t count; /* of moments */
     uint64_t effort;
 } pbi_several;
 
-/* For games of remat: joins second moments to the best of `singles`, best first. Spends about `effort`; a stop of the
+/* For games of remat: joins further moments to the best of `singles`, best first. Spends about `effort`; a stop of the
  * context keeps what is known. PB_OK, PB_ENOMEM or PB_ECANCELLED. */
 pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_single *singles, uint32_t count, int shift,
                             uint64_t effort, pbi_several *out);
