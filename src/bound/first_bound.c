@@ -13,9 +13,6 @@
 #include <stdlib.h>
 
 enum { FIRST_LOOKS = 16, NEAR = 4, MOST_CASES = 40000, MOST_BRANCHED = 12 };
-enum { MOST_PAIRED = 5000 };
-#define PAIRED_EACH UINT64_C(200000) /* effort for each node and edge, at most, and in all */
-#define PAIRED_MOST UINT64_C(500000000)
 
 typedef struct search {
     const pb_game *game;
@@ -182,12 +179,8 @@ static void settle_best(search *s, pb_arena *arena, uint64_t effort)
 /* A second moment: what it adds is told in whole work, at another scale. */
 static pb_status add_moments(search *s, uint64_t effort)
 {
-    const pb_graph *g = s->game->graph;
     pbi_several more;
-    uint64_t most = PAIRED_EACH * ((uint64_t)g->node_count + g->edge_count);
-    most = most < PAIRED_MOST ? most : PAIRED_MOST;
-    effort = effort < most / 3 ? 3 * effort : most;
-    if (s->out->at == PB_NO_NODE || g->node_count > MOST_PAIRED || s->out->over)
+    if (s->out->at == PB_NO_NODE || !effort || s->out->over)
         return PB_OK;
     qsort(s->list, s->count, sizeof *s->list, by_value);
     pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, s->list, s->count, s->net.shift, effort, &more);
@@ -225,7 +218,8 @@ static void run(search *s, pb_arena *scratch, uint64_t effort)
     s->out->effort = s->net.flow.work;
 }
 
-pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, pbi_first *out)
+pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, uint64_t several,
+                          pbi_first *out)
 {
     const pb_graph *g = game->graph;
     pb_arena scratch;
@@ -241,7 +235,7 @@ pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_c
         status = PB_ENOMEM;
     if (status == PB_OK) {
         run(&s, &scratch, effort);
-        status = add_moments(&s, effort);
+        status = add_moments(&s, several);
     }
     pb_arena_release(&scratch);
     return status == PB_ECANCELLED ? PB_OK : status;
