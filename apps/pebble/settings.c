@@ -80,6 +80,15 @@ bool setting_limits(app *a)
     return app_number(a, OPT_TICKS, a->ctx.tick_limit, &a->ctx.tick_limit);
 }
 
+/* About an eighth of the time, on common machines; counted in steps, it gives the same bounds on all. 0: no limit. */
+static uint64_t steps_for_bounds(const char *time)
+{
+    double seconds;
+    if (!time || !time_parse(time, &seconds))
+        return 0;
+    return seconds < 1e6 ? (uint64_t)(seconds * 4e7) + 1 : UINT64_MAX;
+}
+
 /* Is the name before any colon one of the strategies? */
 static bool check_strategy(app *a, const char *text)
 {
@@ -157,6 +166,7 @@ bool setting_request(app *a, pb_request *request)
     }
     request->threads = (uint32_t)threads;
     request->patient = app_option(a, OPT_TIME) || app_option(a, OPT_TICKS);
+    request->bound_effort = steps_for_bounds(app_option(a, OPT_TIME));
     if (strategy) {
         bool many = (a->command->bit & (ON_COMPARE | ON_SWEEP)) != 0;
         if (!(many ? check_strategies(a, strategy) : check_strategy(a, strategy)))

@@ -19,6 +19,7 @@ typedef struct pb_request {
     bool patient;          /* use all the time or ticks there are: a search goes on although it seems to be done */
     const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
                               from among others */
+    uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 

@@ -26,10 +26,13 @@ typedef struct pb_bounds {
 /* Linear time. The cap of the game is not looked at. */
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 
+/* What pb_bounds_tighten spends by itself: by the size of the graph and ctx->tick_limit, about a second for hundreds of
+ * nodes; in steps of which a machine does some hundred million a second. */
+uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game);
+
 /* Raises bounds that pb_bounds_make has made, for schedules of remat and tiered under the game's cap, by looking at first
  * computations (docs/bounds.md). Makespan and cost then hold under this cap only, least_cap for every cap.
- *   in       effort   0: by the size of the graph and ctx->tick_limit, a fraction of a second for hundreds of nodes; else
- *                     in steps of which a machine does some hundred million a second
+ *   in       effort   in steps; 0: pb_bounds_effort
  *   in, out  *bounds  never worse
  *   returns  PB_OK    after a stop too: what was found by then holds; ctx->stopped tells
  *            PB_ENOMEM

@@ -332,7 +332,8 @@ static pb_status make_bounds(const pbi_job *job, const pb_game *game, pb_bounds 
     pb_status status = pb_bounds_make(job->ctx, game, bounds);
     if (status != PB_OK || !job->cache)
         return status;
-    status = pb_bounds_tighten(job->ctx, game, 0, bounds);
+    uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
+    status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
     if (status == PB_ENOMEM) /* a plan may still fit the memory that is left */
         status = PB_OK;
     job->cache->bounds[at] = *bounds;

@@ -113,6 +113,8 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     pb_request request = s->plan;
     pb_game game = *s->base;
     request.start = start_of(s, cell);
+    if (request.bound_effort) /* which is for all caps */
+        request.bound_effort = request.bound_effort / o->cap_count + 1;
     job.request = &request;
     game.kind = o->lines[line].game;
     game.cap = o->caps[pb_sweep_cap_of(o, cell)];

@@ -5,57 +5,15 @@
 #include "base/context.h"
 #include "game/price.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { APART, BEFORE, AFTER }; /* a node that may be computed on either side of z, its ancestor or z, its descendant */
-enum { SCALED_BITS = 58 };
+enum { SCALED_BITS = 58, LINKED_BITS = 44 }; /* tolls of 2^13 values are summed up */
 
 static uint32_t there(pb_node v) { return 3 * v; }
 static uint32_t again(pb_node v) { return 3 * v + 1; }
 static uint32_t fresh(pb_node v) { return 3 * v + 2; }
-
-/* ---- prices ---- */
-
-pbi_rate pbi_rate_of(double value)
-{
-    int exponent;
-    if (!(value > 0))
-        return (pbi_rate){0, 0};
-    double part = frexp(value, &exponent);
-    if (exponent > 62)
-        return (pbi_rate){UINT64_C(1) << 62, 0};
-    if (exponent < -70)
-        return (pbi_rate){0, 0};
-    uint64_t mantissa = (uint64_t)ldexp(part, 53);
-    return exponent > 53 ? (pbi_rate){mantissa << (exponent - 53), 0} : (pbi_rate){mantissa, (unsigned)(53 - exponent)};
-}
-
-double pbi_rate_double(pbi_rate rate) { return ldexp((double)rate.mantissa, -(int)rate.shift); }
-
-int64_t pbi_rate_times(pbi_rate rate, uint64_t size, bool up)
-{
-    pb_u128 p = pbi_u128_product(rate.mantissa, size);
-    uint64_t whole, rest;
-    if (rate.shift >= 64) {
-        unsigned s = rate.shift - 64;
-        whole = p.high >> s;
-        rest = p.low | (s ? p.high << (64 - s) : 0);
-    } else if (rate.shift) {
-        if (p.high >> rate.shift)
-            return PBI_FLOW_INF;
-        whole = p.high << (64 - rate.shift) | p.low >> rate.shift;
-        rest = p.low << (64 - rate.shift);
-    } else {
-        if (p.high)
-            return PBI_FLOW_INF;
-        whole = p.low;
-        rest = 0;
-    }
-    if (whole >= (uint64_t)PBI_FLOW_INF)
-        return PBI_FLOW_INF;
-    return (int64_t)whole + (up && rest);
-}
+static uint32_t link_root(const pbi_cut_network *net, pb_node v) { return 3 * net->game->graph->node_count + v; }
 
 /* ---- building ---- */
 
@@ -84,6 +42,8 @@ static void wire(wiring *w)
     pbi_cut_network *net = w->net;
     const pb_graph *g = net->game->graph;
     for (pb_node v = 0; v < g->node_count; v++) {
+        if (net->link_arc && needed(g, v))
+            net->link_arc[v] = pair(w, link_root(net, v), there(v), 0, 0);
         if (!needed(g, v) || given(g, v))
             continue;
         net->keep_arc[v] = pair(w, there(v), again(pb_graph_maker(g, v)), 0, PBI_FLOW_INF);
@@ -101,12 +61,12 @@ static void wire(wiring *w)
 
 /* Work is scaled up as far as sums allow: the prices of memory are whole numbers, and so more exact. Down only where the
  * costs themselves are too large; rounding them down then weakens the bound, and keeps it valid. */
-static int scale_of(uint64_t total)
+static int scale_of(uint64_t total, int most)
 {
     int bits = 0;
     while (bits < 64 && total >> bits)
         bits++;
-    return SCALED_BITS - bits;
+    return most - bits;
 }
 
 static int64_t scaled(const pbi_cut_network *net, uint64_t work)
@@ -179,7 +139,7 @@ static void scale_work(pbi_cut_network *net)
     net->unit = net->shift < 0 ? 1 : unit ? scaled(net, unit) : INT64_C(1) << net->shift;
 }
 
-static bool alloc(pbi_cut_network *net, pb_arena *arena, uint32_t vertices, uint32_t arcs)
+static bool alloc(pbi_cut_network *net, pb_arena *arena, uint32_t vertices, uint32_t arcs, size_t roots)
 {
     size_t n = net->game->graph->node_count;
     net->keep_arc = pb_arena_zero(arena, n, sizeof *net->keep_arc);
@@ -191,15 +151,30 @@ static bool alloc(pbi_cut_network *net, pb_arena *arena, uint32_t vertices, uint
     net->within = pb_arena_zero(arena, n, sizeof *net->within);
     net->stack = pb_arena_zero(arena, n, sizeof *net->stack);
     return net->keep_arc && net->work_arc && net->base && net->work && net->settled && net->side && net->within &&
-           net->stack && pbi_flow_alloc(&net->flow, arena, vertices, arcs, (uint32_t)n);
+           net->stack && pbi_flow_alloc(&net->flow, arena, vertices, arcs, (uint32_t)roots);
 }
 
-pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game)
+static bool alloc_links(pbi_cut_network *net, pb_arena *arena)
+{
+    size_t n = net->game->graph->node_count;
+    net->link_arc = pb_arena_zero(arena, n, sizeof *net->link_arc);
+    net->toll = pb_arena_zero(arena, n, sizeof *net->toll);
+    net->bounty = pb_arena_zero(arena, n, sizeof *net->bounty);
+    return net->link_arc && net->toll && net->bounty;
+}
+
+static pb_status build(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game, bool linked)
 {
     const pb_graph *g = game->graph;
     uint64_t arcs = 4 * ((uint64_t)g->node_count + g->edge_count), vertices = 3 * (uint64_t)g->node_count;
-    *net = (pbi_cut_network){.game = game, .z = PB_NO_NODE, .until = PB_NO_NODE, .shift = scale_of(total_price(game))};
-    if (arcs >= UINT32_MAX || !alloc(net, arena, (uint32_t)vertices, (uint32_t)arcs))
+    *net = (pbi_cut_network){
+        .game = game, .z = PB_NO_NODE, .until = PB_NO_NODE, .bits = linked ? LINKED_BITS : SCALED_BITS};
+    net->shift = scale_of(total_price(game), net->bits);
+    vertices += linked ? g->node_count : 0;
+    arcs += linked ? 2 * (uint64_t)g->node_count : 0;
+    if (arcs >= UINT32_MAX ||
+        !alloc(net, arena, (uint32_t)vertices, (uint32_t)arcs, (linked ? 3 : 1) * (size_t)g->node_count) ||
+        (linked && !alloc_links(net, arena)))
         return PB_ENOMEM;
     wiring w = {.net = net};
     wire(&w);
@@ -211,6 +186,16 @@ pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *
     wire(&w);
     scale_work(net);
     return pbi_poll(ctx);
+}
+
+pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game)
+{
+    return build(ctx, net, arena, game, false);
+}
+
+pb_status pbi_cut_network_init_linked(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game)
+{
+    return build(ctx, net, arena, game, true);
 }
 
 /* ---- at z ---- */
@@ -356,10 +341,46 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
             f->root[f->root_count++] = there(v);
             net->asked_size += net->settled[v] == PBI_CUT_HELD ? 0 : g->size[v];
         }
+        if (net->link_arc)
+            f->root[f->root_count++] = link_root(net, v);
     }
 }
 
 bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v) { return net->side[v] == AFTER; }
+
+bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v) { return v != net->z && net->side[v] == BEFORE; }
+
+void pbi_cut_network_mark_wanted(pbi_cut_network *net, uint8_t *marks)
+{
+    const pb_graph *g = net->game->graph;
+    uint32_t count = 0;
+    for (pb_node x = 0; x < g->node_count; x++) {
+        pb_node y = pb_graph_maker(g, x);
+        marks[x] = needed(g, x) && (given(g, x) || net->side[y] != AFTER) && (asked(net, x) || net->side[y] == APART);
+        if (marks[x])
+            net->stack[count++] = x;
+    }
+    while (count) {
+        pb_node y = pb_graph_maker(g, net->stack[--count]);
+        if (given(g, y))
+            continue;
+        for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1]; k++)
+            if (!marks[g->in[k]]) {
+                marks[g->in[k]] = 1;
+                net->stack[count++] = g->in[k];
+            }
+    }
+}
+
+bool pbi_cut_network_chooses(const pbi_cut_network *net, pb_node x)
+{
+    const pb_graph *g = net->game->graph;
+    return needed(g, x) && net->settled[x] != PBI_CUT_HELD && (given(g, x) || net->side[pb_graph_maker(g, x)] != AFTER);
+}
+
+void pbi_cut_network_want(pbi_cut_network *net, pb_node x) { net->flow.root[net->flow.root_count++] = there(x); }
+
+bool pbi_cut_network_there(const pbi_cut_network *net, pb_node x) { return pbi_flow_reached(&net->flow, there(x)); }
 
 /* The least price of x being there after z without its maker. */
 static int64_t keep_price(const pbi_cut_network *net, pb_node x, pbi_rate rate)
@@ -369,8 +390,9 @@ static int64_t keep_price(const pbi_cut_network *net, pb_node x, pbi_rate rate)
     int64_t load = load_price(net, x);
     if (net->settled[x] == PBI_CUT_GONE)
         return load;
-    int64_t keep = pbi_rate_times(rate, net->game->graph->size[x], false), most = INT64_C(1) << SCALED_BITS;
+    int64_t keep = pbi_rate_times(rate, net->game->graph->size[x], false), most = INT64_C(1) << net->bits;
     keep = keep < most ? keep : most;
+    keep += net->toll ? net->toll[x] : 0;
     return keep < load ? keep : load;
 }
 
@@ -383,6 +405,8 @@ void pbi_cut_network_price(pbi_cut_network *net, pbi_rate rate)
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!needed(g, v))
             continue;
+        if (net->link_arc)
+            f->room[net->link_arc[v]] = net->bounty[v];
         if (given(g, v)) {
             f->drain[there(v)] = keep_price(net, v, rate);
             continue;

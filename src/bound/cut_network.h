@@ -9,17 +9,8 @@
 #define PBI_CUT_NETWORK_H
 
 #include "bound/cut_flow.h"
+#include "bound/cut_rate.h"
 #include "pebble/game.h"
-
-/* A price of memory: mantissa / 2^shift units of scaled work for each unit of size. */
-typedef struct pbi_rate {
-    uint64_t mantissa;
-    unsigned shift; /* below 128 */
-} pbi_rate;
-pbi_rate pbi_rate_of(double value);
-double pbi_rate_double(pbi_rate rate);
-/* rate * size rounded down or up, at most PBI_FLOW_INF. */
-int64_t pbi_rate_times(pbi_rate rate, uint64_t size, bool up);
 
 /* What is settled about a value at the first computation of z. */
 enum { PBI_CUT_OPEN, PBI_CUT_HELD, PBI_CUT_GONE };
@@ -32,6 +23,7 @@ typedef struct pbi_cut_network {
     int64_t *base;      /* rooms before any flow; keep and work arcs aside */
     int64_t *work;      /* scaled cost of each node; PBI_FLOW_INF: it cannot be computed again */
     int64_t total_work; /* no labelling does more; PBI_FLOW_INF: unknown */
+    int bits;           /* no sum of scaled work has more */
     int shift;          /* work is scaled by 2^shift */
     int64_t unit;       /* every labelling's scaled work is a multiple of it */
     uint8_t *settled;   /* of each value, PBI_CUT_* */
@@ -45,6 +37,11 @@ typedef struct pbi_cut_network {
     uint64_t saved;      /* what that is */
     uint64_t asked_size; /* of all values that must be kept or made again */
     bool fits;           /* false: not even z's working set does */
+
+    /* Of linked networks, NULL in others. */
+    uint32_t *link_arc; /* of each needed value: from a root of its own to `there` */
+    int64_t *toll;      /* of each value: the price of keeping it, beside that of memory; 0 to 2^bits */
+    int64_t *bounty;    /* of each value: the price of its not being there; 0 to 2^bits */
 } pbi_cut_network;
 
 /* One labelling: its scaled work and the size of what it keeps. */
@@ -55,11 +52,23 @@ typedef struct pbi_cut {
 
 /* The game's cap may be PB_UNLIMITED. PB_ENOMEM, PB_ECANCELLED. */
 pb_status pbi_cut_network_init(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game);
+/* The same with tolls and bounties, all 0. For games of up to PBI_CUT_LINKED nodes; work is scaled less. */
+#define PBI_CUT_LINKED 8192
+pb_status pbi_cut_network_init_linked(pb_context *ctx, pbi_cut_network *net, pb_arena *arena, const pb_game *game);
 /* Look at the first computation of z, which is needed and computed. All other values are open, but those larger than
  * what is free are gone. A node other than PB_NO_NODE in `until` must depend on z. */
 void pbi_cut_network_at(pbi_cut_network *net, pb_node z);
-/* Does v depend on z? */
+/* Does v depend on z, or z on v? */
 bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v);
+bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v);
+/* Sets marks[x] to 1 for the values that may be wanted after z, to 0 for others. */
+void pbi_cut_network_mark_wanted(pbi_cut_network *net, uint8_t *marks);
+/* Is x there or not as the labelling likes, and is being there not for nothing? */
+bool pbi_cut_network_chooses(const pbi_cut_network *net, pb_node x);
+/* x must be there from now on; undo with the number of roots before. */
+void pbi_cut_network_want(pbi_cut_network *net, pb_node x);
+/* Is x there in the labelling of a full flow? */
+bool pbi_cut_network_there(const pbi_cut_network *net, pb_node x);
 /* Rooms for a price, no flow. */
 void pbi_cut_network_price(pbi_cut_network *net, pbi_rate rate);
 /* Rooms for a higher price, the flow stays. */

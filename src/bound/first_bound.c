@@ -8,24 +8,17 @@
 
 #include "base/context.h"
 #include "bound/cut_branch.h"
+#include "bound/moments_bound.h"
 
 #include <stdlib.h>
 
 enum { FIRST_LOOKS = 16, NEAR = 4, MOST_CASES = 40000, MOST_BRANCHED = 12 };
-enum { WINDOWS = 24, MOST_PAIRED = 5000, SEEN_TWICE = 2 };
-
-typedef struct candidate {
-    pb_node z;
-    uint32_t place; /* in the order */
-    int64_t value;
-    pbi_rate rate;
-} candidate;
 
 typedef struct search {
     const pb_game *game;
     pbi_cut_network net;
     pbi_pricer pricer;
-    candidate *list; /* looked at */
+    pbi_single *list; /* looked at */
     uint32_t count;
     uint8_t *seen; /* places */
     pbi_rate guess;
@@ -36,7 +29,7 @@ typedef struct search {
 
 static int by_value(const void *a, const void *b)
 {
-    const candidate *x = a, *y = b;
+    const pbi_single *x = a, *y = b;
     if (x->value != y->value)
         return x->value > y->value ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
@@ -86,7 +79,7 @@ static void look(search *s, uint32_t place)
         return;
     }
     int64_t value = pbi_cut_network_round(&s->net, priced.value);
-    s->list[s->count++] = (candidate){z, place, value, priced.rate};
+    s->list[s->count++] = (pbi_single){z, place, value, priced.rate};
     if (value > s->best)
         s->guess = priced.rate;
     raise_best(s, z, value);
@@ -170,7 +163,7 @@ static void settle_best(search *s, pb_arena *arena, uint64_t effort)
     if (!s->count || !pbi_brancher_init(&b, &s->pricer, arena, case_room(s, effort)))
         return;
     for (uint32_t k = 0; k < s->count && k < MOST_BRANCHED && go_on(s, effort); k++) {
-        const candidate *c = &s->list[k];
+        const pbi_single *c = &s->list[k];
         uint64_t spent = s->net.flow.work;
         s->pricer.most = spent + (effort - spent) / 4 * 3;
         int64_t value = pbi_brancher_run(&b, c->z, c->value, c->rate, s->best);
@@ -183,102 +176,24 @@ static void settle_best(search *s, pb_arena *arena, uint64_t effort)
     }
 }
 
-/* ---- two moments: what is repeated between them, and what after the second ---- */
-
-typedef struct window {
-    uint32_t place; /* of the second moment */
-    int64_t before, after;
-    pbi_rate before_rate, after_rate;
-} window;
-
-/* The bound by prices at z, of what is repeated until `until` is computed. */
-static int64_t price_until(search *s, pb_node z, pb_node until, pbi_rate *rate)
+/* A second moment: what it adds is told in whole work, at another scale. */
+static pb_status add_moments(search *s, uint64_t effort)
 {
-    pbi_priced priced;
-    s->net.until = until;
-    pbi_cut_network_at(&s->net, z);
-    *rate = s->guess;
-    if (!s->net.fits || s->net.asked_size <= s->net.free_size)
-        return 0;
-    pbi_pricer_run(&s->pricer, s->net.free_size, s->guess, 0, &priced);
-    if (priced.impossible) {
-        s->out->over = true;
-        s->out->over_at = z;
-        return 0;
+    pbi_several more;
+    if (s->out->at == PB_NO_NODE || !effort || s->out->over)
+        return PB_OK;
+    qsort(s->list, s->count, sizeof *s->list, by_value);
+    pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, s->list, s->count, s->net.shift, effort, &more);
+    if (status != PB_OK)
+        return status;
+    s->out->effort += more.effort;
+    s->out->over = more.over;
+    s->out->over_at = more.over ? s->list[0].z : PB_NO_NODE;
+    if (more.extra > s->out->extra) {
+        s->out->extra = more.extra;
+        s->out->at = more.at;
     }
-    *rate = priced.rate;
-    int64_t value = pbi_cut_network_round(&s->net, priced.value);
-    return value > 0 ? value : 0;
-}
-
-static void look_at_window(search *s, uint32_t place, window *best)
-{
-    const pb_graph *g = s->game->graph;
-    window w = {.place = place};
-    pb_node first = s->out->at, second = g->order[place];
-    if (s->seen[place] == SEEN_TWICE || !(g->flags[second] & PB_NODE_NEEDED) || finished(s))
-        return;
-    s->seen[place] = SEEN_TWICE;
-    s->net.until = PB_NO_NODE;
-    pbi_cut_network_at(&s->net, first);
-    if (!pbi_cut_network_after(&s->net, second))
-        return;
-    w.before = price_until(s, first, second, &w.before_rate);
-    w.after = price_until(s, second, PB_NO_NODE, &w.after_rate);
-    if (w.before + w.after > best->before + best->after)
-        *best = w;
-}
-
-/* Second moments for the best first one: spread behind it, then closer and closer around the best. */
-static void look_for_window(search *s, uint32_t from, window *best)
-{
-    uint32_t n = s->game->graph->order_count, step = (n - from) / WINDOWS + 1;
-    for (uint32_t i = from + step; i < n && !finished(s); i += step)
-        look_at_window(s, i, best);
-    while (step > 1 && best->after && !finished(s)) {
-        uint32_t middle = best->place;
-        step = (step + 1) / 2;
-        if (middle > from + step)
-            look_at_window(s, middle - step, best);
-        if (middle + step < n)
-            look_at_window(s, middle + step, best);
-    }
-}
-
-/* The best pair in whole values, each moment with half of what is left. */
-static void settle_window(search *s, pb_arena *arena, window *w, uint64_t effort)
-{
-    pbi_brancher b;
-    pb_node first = s->out->at, second = s->game->graph->order[w->place];
-    if (!pbi_brancher_init(&b, &s->pricer, arena, case_room(s, effort)))
-        return;
-    for (int k = 0; k < 2 && go_on(s, effort); k++) {
-        uint64_t spent = s->net.flow.work;
-        s->pricer.most = spent + (effort - spent) / (k ? 1 : 2);
-        s->net.until = k ? PB_NO_NODE : second;
-        int64_t *value = k ? &w->after : &w->before;
-        int64_t now = pbi_brancher_run(&b, k ? second : first, *value, k ? w->after_rate : w->before_rate, INT64_MIN);
-        *value = now > *value && now < PBI_FLOW_INF ? now : *value;
-    }
-}
-
-static void look_at_pairs(search *s, pb_arena *arena, uint64_t effort)
-{
-    const pb_graph *g = s->game->graph;
-    window best = {.place = 0};
-    uint32_t from = 0;
-    if (s->out->at == PB_NO_NODE || g->node_count > MOST_PAIRED || s->game->kind != PB_GAME_REMAT)
-        return; /* one store may serve loads on both sides of the second moment */
-    while (g->order[from] != s->out->at)
-        from++;
-    uint64_t spent = s->net.flow.work;
-    if (!go_on(s, spent + effort / 4))
-        return;
-    look_for_window(s, from, &best);
-    if (best.after && best.before && !s->out->over && go_on(s, spent + effort / 2))
-        settle_window(s, arena, &best, spent + effort / 2);
-    s->net.until = PB_NO_NODE;
-    raise_best(s, s->out->at, best.before + best.after);
+    return PB_OK;
 }
 
 static uint64_t lasting_size(const pb_game *game)
@@ -299,13 +214,12 @@ static void run(search *s, pb_arena *scratch, uint64_t effort)
     look_around(s);
     if (!s->out->over && go_on(s, effort))
         settle_best(s, scratch, effort);
-    if (!s->out->over)
-        look_at_pairs(s, scratch, effort);
     s->out->extra = pbi_cut_network_work(&s->net, s->best);
     s->out->effort = s->net.flow.work;
 }
 
-pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, pbi_first *out)
+pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, uint64_t several,
+                          pbi_first *out)
 {
     const pb_graph *g = game->graph;
     pb_arena scratch;
@@ -319,8 +233,10 @@ pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_c
     pb_status status = s.list && s.seen ? pbi_cut_network_init(ctx, &s.net, &scratch, game) : PB_ENOMEM;
     if (status == PB_OK && !pbi_pricer_init(&s.pricer, ctx, &s.net, &scratch))
         status = PB_ENOMEM;
-    if (status == PB_OK)
+    if (status == PB_OK) {
         run(&s, &scratch, effort);
+        status = add_moments(&s, several);
+    }
     pb_arena_release(&scratch);
     return status == PB_ECANCELLED ? PB_OK : status;
 }

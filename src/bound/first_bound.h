@@ -14,8 +14,9 @@ typedef struct pbi_first {
     uint64_t effort;    /* spent, in arcs looked at */
 } pbi_first;
 
-/* Spends about `effort`, less when it is sure of the answer. A stop of the context keeps what is known so far.
+/* Spends about `effort` on single moments and `several` on several together, less when it is sure of the answer. A stop of the context keeps what is known so far.
  * `least_cap` is known already. PB_OK, or PB_ENOMEM. */
-pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, pbi_first *out);
+pb_status pbi_first_bound(pb_context *ctx, const pb_game *game, uint64_t least_cap, uint64_t effort, uint64_t several,
+                          pbi_first *out);
 
 #endif

@@ -12,11 +12,34 @@
 
 #define EFFORT_TICK UINT64_C(10) /* for each tick of a limit on planning */
 
-static uint64_t standard_effort(const pb_context *ctx, const pb_graph *g)
+/* The same for several moments together, which only graphs that are not too large are worth. */
+#define SEVERAL_TIMES UINT64_C(3) /* what one moment has */
+#define SEVERAL_EACH UINT64_C(200000)
+#define SEVERAL_MOST UINT64_C(500000000)
+enum { SEVERAL_NODES = 5000 };
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* What single moments and several together take where nothing else is said. */
+static uint64_t standard_single(const pb_graph *g)
 {
-    uint64_t parts = (uint64_t)g->node_count + g->edge_count, effort = EFFORT_SMALL + EFFORT_EACH * parts;
-    effort = effort < EFFORT_MOST ? effort : EFFORT_MOST;
-    effort = effort > EFFORT_LEAST_EACH * parts ? effort : EFFORT_LEAST_EACH * parts;
+    uint64_t parts = (uint64_t)g->node_count + g->edge_count,
+             effort = smaller(EFFORT_SMALL + EFFORT_EACH * parts, EFFORT_MOST);
+    return effort > EFFORT_LEAST_EACH * parts ? effort : EFFORT_LEAST_EACH * parts;
+}
+
+static uint64_t standard_several(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    uint64_t parts = (uint64_t)g->node_count + g->edge_count;
+    if (game->kind != PB_GAME_REMAT || g->node_count > SEVERAL_NODES)
+        return 0;
+    return smaller(SEVERAL_TIMES * standard_single(g), smaller(SEVERAL_EACH * parts, SEVERAL_MOST));
+}
+
+uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game)
+{
+    uint64_t effort = standard_single(game->graph) + standard_several(game);
     bool limited = ctx->tick_limit && ctx->tick_limit < effort / EFFORT_TICK;
     return limited ? ctx->tick_limit * EFFORT_TICK : effort;
 }
@@ -45,7 +68,10 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
         return status == PB_ECANCELLED ? PB_OK : status;
     if (game->cap >= written && game->cap != PB_UNLIMITED) /* the program as written fits, and recomputes nothing */
         return PB_OK;
-    status = pbi_first_bound(ctx, game, bounds->least_cap, effort ? effort : standard_effort(ctx, g), &first);
+    effort = effort ? effort : pb_bounds_effort(ctx, game);
+    double single = (double)standard_single(g), several = (double)standard_several(game);
+    uint64_t later = (uint64_t)((double)effort * (several / (single + several)));
+    status = pbi_first_bound(ctx, game, bounds->least_cap, effort - smaller(later, effort), later, &first);
     if (status != PB_OK)
         return status;
     add_extra(game, &first, bounds);

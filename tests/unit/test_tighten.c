@@ -222,6 +222,31 @@ static void a_chain_of_equal_steps_is_bounded_by_its_optimum(void **state)
     pb_arena_release(&arena);
 }
 
+/* Uneven steps at 60 %: the best plan known does 58 units of work. One moment proves 50, several of them priced together
+ * prove more than two apart. */
+static void several_moments_hang_together(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    uint64_t peak;
+    pb_bounds b, again;
+    pb_option params[] = {{"steps", "10"}, {"profile", "random"}, {"spread", "4"}};
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 3, &arena, &g), PB_OK);
+    assert_int_equal(pb_graph_written_peak(&ctx, g, &peak), PB_OK);
+    pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = (peak * 60 + 99) / 100, .weights = PB_WEIGHTS_DEFAULT};
+    assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_OK);
+    again = b;
+    assert_int_equal(pb_bounds_tighten(&ctx, &game, 0, &b), PB_OK);
+    assert_in_range(b.makespan, 55, 58);
+    assert_int_equal(pb_bounds_tighten(&ctx, &game, 0, &again), PB_OK);
+    assert_int_equal(again.makespan, b.makespan);
+    pb_arena_release(&arena);
+}
+
 static void rates_round_to_the_safe_side(void **state)
 {
     (void)state;
@@ -255,6 +280,7 @@ int main(void)
         cmocka_unit_test(costs_near_64_bits_keep_it_valid),
         cmocka_unit_test(a_stop_leaves_what_is_known),
         cmocka_unit_test(a_chain_of_equal_steps_is_bounded_by_its_optimum),
+        cmocka_unit_test(several_moments_hang_together),
         cmocka_unit_test(little_effort_is_enough_for_a_bound),
         cmocka_unit_test(rates_round_to_the_safe_side),
     };
