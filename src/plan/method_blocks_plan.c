@@ -182,7 +182,7 @@ pb_status pbi_blocks_sequence(pb_context *ctx, const pb_game *game, uint64_t lim
     for (size_t i = 0; x.best && i < x.best->s.count && status == PB_OK; i++)
         status = pbi_sequence_add(out, x.best->s.event[i]);
     release(&x);
-    return status;
+    return status == PB_ENOMEM && ctx->memory_limit ? PB_ELIMIT : status; /* the caller has other starts */
 }
 
 pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, pbi_plan *plan,

@@ -5,7 +5,7 @@
  *             and a stop finds one. Then those that ran out of it are asked again with all the effort there is: exact rows,
  *             anytime rows, which begin from the best plan so far, and only while there is no plan at all the others.
  *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
- *             nothing can beat them. Each answer has been verified; the cheapest under the weights is kept. A plan
+ *             nothing can beat them; on larger graphs only orders and cuts come before them. Each answer has been verified; the cheapest under the weights is kept. A plan
  *             that is proved the best, or a proof that there is none, ends the search; so does one that is
  *             nearly proved, on large graphs, unless there is time.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
@@ -24,33 +24,82 @@ enum {
 #undef STRATEGY
 };
 
-/* The rows to be asked, the exact ones first. */
-static uint32_t line_up(const pb_strategy *rows, uint32_t count, pb_game_kind kind, uint32_t turn[ROWS])
+/* On larger graphs a plan is there sooner if what is nearly linear begins: an order, or a cut. The table of strategies has
+ * them in front. */
+static bool is_quick(const pb_strategy *row, const pb_graph *g)
+{
+    enum { LARGER = 400 };
+    return g->node_count > LARGER && g->shape == PB_SHAPE_GENERAL && row <= pb_strategy_find("cut");
+}
+
+/* When a row has its turn: 0, 1 or 2. */
+static int rank(const pb_strategy *row, const pb_graph *g)
+{
+    return is_quick(row, g) ? 0 : row->strength == PB_EXACT ? 1 : 2;
+}
+
+/* The rows to be asked, in their order. */
+static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *game, uint32_t turn[ROWS])
 {
     uint32_t asked = 0;
-    for (int exact = 1; exact >= 0; exact--)
+    for (int now = 0; now <= 2; now++)
         for (uint32_t i = 0; i < count; i++) {
             bool skipped = rows[i].strength == PB_PORTFOLIO || rows[i].strength == PB_BASELINE;
-            if (!skipped && (rows[i].games & (unsigned)kind) && (rows[i].strength == PB_EXACT) == exact)
+            if (!skipped && (rows[i].games & (unsigned)game->kind) && rank(&rows[i], game->graph) == now)
                 turn[asked++] = i;
         }
     return asked;
 }
 
+/* Is the plan of a large graph within so small a part of the bound? */
+static bool is_near(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan, uint64_t part)
+{
+    enum { LARGE = 5000 };
+    const pb_weights *w = &game->weights;
+    uint64_t bound = options->bounds->makespan;
+    return game->graph->node_count > LARGE && !w->alpha && !w->beta && plan->outcome == PB_FOUND &&
+           plan->makespan - bound <= bound / part;
+}
+
 /* On large graphs each row takes seconds: within a hundredth of a percent of the bound they are not worth it. */
 static bool near_enough(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan)
 {
-    enum { LARGE = 5000, PART = 10000 };
-    const pb_weights *w = &game->weights;
-    uint64_t bound = options->bounds->makespan;
-    return !options->patient && game->graph->node_count > LARGE && !w->alpha && !w->beta && plan->outcome == PB_FOUND &&
-           plan->makespan - bound <= bound / PART;
+    return !options->patient && is_near(game, options, plan, 10000);
+}
+
+/* Bytes that a row may take on top of what is in use, 0: any. Within a percent of the bound tables that are larger than
+ * the graph by far are not worth their memory. */
+static size_t memory_share(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan)
+{
+    enum { EACH = 300 };
+    const pb_graph *g = game->graph;
+    return is_near(game, options, plan, 100) ? EACH * ((size_t)g->node_count + g->edge_count) : 0;
+}
+
+/* Effort of a row when its turn comes again. Without a limit on time or ticks an anytime row has as much as is likely to
+ * pay: seconds for hundreds of nodes. */
+static uint64_t full_effort(const pb_game *game, const pbi_plan_options *options, const pb_strategy *row)
+{
+    const uint64_t some = 1000000, each = 8000, most = 20000000;
+    uint64_t effort = some + each * game->graph->needed_count;
+    return options->patient || row->strength != PB_ANYTIME ? 0 : effort < most ? effort : most;
 }
 
 /* Is the row worth all the effort there is, after a first look? */
 static bool deserves_more(const pb_strategy *row, bool was_cut, const pbi_plan *plan, pb_strength turn)
 {
     return was_cut && row->strength == turn && (turn != PB_HEURISTIC || plan->outcome == PB_GAVE_UP);
+}
+
+static pb_status ask(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, const pb_strategy *row,
+                     uint64_t ticks, pbi_plan *plan, bool *was_cut)
+{
+    size_t limit = ctx->memory_limit, share = memory_share(game, options, plan);
+    if (share && (!limit || share < limit - ctx->memory_used))
+        ctx->memory_limit = ctx->memory_used + share;
+    pb_status status = options->try_row(options->try_state, row, ticks, plan, was_cut);
+    ctx->memory_limit = limit;
+    return status;
 }
 
 pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
@@ -61,7 +110,7 @@ pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     uint64_t little = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
     bool cut[ROWS]; /* in the first round, for want of effort */
     pb_status status = PB_OK;
-    count = line_up(rows, count, game->kind, turn);
+    count = line_up(rows, count, game, turn);
     for (uint32_t i = 0; i < 4 * count && status == PB_OK; i++) {
         const pb_strategy *row = &rows[turn[i % count]];
         bool *was_cut = &cut[i % count];
@@ -70,7 +119,7 @@ pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_opt
         if (i >= count && !deserves_more(row, *was_cut, plan, turns[i / count - 1]))
             continue;
         pbi_progress(ctx, row->name, i, 4 * count);
-        status = options->try_row(options->try_state, row, i < count ? little : 0, plan, was_cut);
+        status = ask(ctx, game, options, row, i < count ? little : full_effort(game, options, row), plan, was_cut);
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

@@ -62,6 +62,15 @@ static pb_status give_up(const pb_game *game, const pbi_order_found *found, pbi_
     return pbi_plan_give_up(plan, "does not fit: the best order found without recomputation needs %s", best);
 }
 
+/* Does the bound say that every plan computes something twice? On small graphs how near an order comes is told all the
+ * same. */
+static bool is_hopeless(const pb_game *game, const pbi_plan_options *options)
+{
+    enum { SMALL = 2000 };
+    const pb_graph *g = game->graph;
+    return game->kind == PB_GAME_REMAT && g->node_count > SMALL && options->bounds->makespan > g->needed_cost;
+}
+
 pb_status pbi_plan_order(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     pbi_order_options how;
@@ -69,6 +78,8 @@ pb_status pbi_plan_order(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_status status = read_options(ctx, game, options, &how);
     if (status != PB_OK)
         return status;
+    if (is_hopeless(game, options))
+        return pbi_plan_give_up(plan, "does not fit: every plan within the cap computes something more than once");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_node *order = pb_arena_alloc(&scratch, game->graph->needed_count, sizeof *order);
