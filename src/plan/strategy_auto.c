@@ -113,14 +113,14 @@ static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, r
  * nodes. */
 static uint64_t effort_of(const portfolio *p, round now)
 {
-    const uint64_t some = 1000000, each = 8000, most = 8000000, near_most = 2000000;
+    const uint64_t some = 1000000, each = 8000, most = 8000000, near_most = 4000000;
     const pb_graph *g = p->game->graph;
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
     if (now == FIRST || now == MORE)
         return now == FIRST ? little : 32 * little;
-    if (nodes > VAST)
-        limit = limit * VAST / nodes; /* a change takes the longer */
+    if (nodes > LARGE)
+        limit = limit * LARGE / nodes; /* a change takes the longer */
     return now != ANYTIME || p->options->patient ? 0 : search < limit ? search : limit;
 }
 

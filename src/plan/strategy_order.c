@@ -16,12 +16,14 @@
 
 #include <string.h>
 
-enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000 };
+enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000, LEAST_A_NODE = 20 };
 
+/* Vast graphs need some changes for each node, too. */
 static uint64_t usual_effort(uint64_t nodes)
 {
-    uint64_t effort = nodes * A_NODE;
-    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < MOST_EFFORT ? effort : MOST_EFFORT;
+    uint64_t effort = nodes * A_NODE, most = nodes * LEAST_A_NODE;
+    most = most > MOST_EFFORT ? most : MOST_EFFORT;
+    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < most ? effort : most;
 }
 
 static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
