@@ -384,6 +384,7 @@ exit_code cmd_compare(app *a)
     const char *only = c.request.strategy;
     c.request.strategy = NULL;
     progress_planning(&a->progress, true);
+    c.request.time_ns = progress_left_ns(&a->progress);
     pb_status status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
     progress_planning(&a->progress, false);
     if (status != PB_OK)

@@ -210,6 +210,7 @@ exit_code cmd_plan(app *a)
     if (code != EXIT_DONE)
         return code;
     double begin = seconds_now();
+    request.time_ns = progress_left_ns(&a->progress);
     progress_planning(&a->progress, true);
     pb_status status = pb_plan(&a->ctx, &game, &request, &a->arena, &planned);
     double seconds = seconds_now() - begin;

@@ -82,7 +82,17 @@ void progress_begin(progress *p, pb_context *ctx, bool show)
     ctx->callback_state = p;
 }
 
-void progress_limit(progress *p, double seconds) { p->deadline = seconds_now() + seconds; }
+void progress_limit(progress *p, double seconds)
+{
+    double now = seconds_now(), least = now + seconds / 2;
+    p->deadline = p->begin + seconds > least ? p->begin + seconds : least;
+}
+
+uint64_t progress_left_ns(const progress *p)
+{
+    double left = p->deadline > 0 ? 1e9 * (p->deadline - seconds_now()) : 0;
+    return left < 1 ? p->deadline > 0 : left < 1e18 ? (uint64_t)left : (uint64_t)1e18;
+}
 
 void progress_clear(progress *p)
 {

@@ -18,8 +18,10 @@ double seconds_now(void);
 /* Hooks the callbacks into ctx and catches Ctrl-C: while planning the first one asks the planners to stop; any
  * other ends the program. `show` allows the line, which appears after a second, on a terminal only. */
 void progress_begin(progress *p, pb_context *ctx, bool show);
-/* Stop `seconds` from now. */
+/* Stop `seconds` after the program began; where reading took more than half of that, half of it from now. */
 void progress_limit(progress *p, double seconds);
+/* Time until then, 0 where there is no limit. */
+uint64_t progress_left_ns(const progress *p);
 /* Erase the line, if there is one. */
 void progress_clear(progress *p);
 /* From here on (or no more) there may be a plan worth waiting for after Ctrl-C. */

@@ -12,11 +12,13 @@ extern "C" {
 #endif
 
 typedef struct pb_request {
-    const char *strategy;  /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
-    const char *policy;    /* NULL: the strategy's own choice */
-    uint64_t seed;         /* 1 is the default of the command */
-    uint32_t threads;      /* 0 counts as 1; with more the context's allocator and `stop` are called from all of them */
-    bool patient;          /* use all the time or ticks there are: a search goes on although it seems to be done */
+    const char *strategy; /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
+    const char *policy;   /* NULL: the strategy's own choice */
+    uint64_t seed;        /* 1 is the default of the command */
+    uint32_t threads;     /* 0 counts as 1; with more the context's allocator and `stop` are called from all of them */
+    bool patient;         /* use all the time or ticks there are: a search goes on although it seems to be done */
+    uint64_t time_ns; /* 0, or when ctx->stop is going to say that the time is over, from now by ctx->clock_ns: bounds
+                              then take a part of it only */
     const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
                               from among others */
     uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */

@@ -5,6 +5,7 @@
  */
 #include "api/pipeline.h"
 
+#include "api/share.h"
 #include "base/context.h"
 #include "plan/method_evict.h"
 #include "plan/strategy.h"
@@ -333,7 +334,10 @@ static pb_status make_bounds(const pbi_job *job, const pb_game *game, pb_bounds 
     if (status != PB_OK || !job->cache)
         return status;
     uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
-    status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
+    pbi_share share; /* what is left of the time is for plans */
+    pb_context *part = pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
+    status = pb_bounds_tighten(part, game, most && most < effort ? most : effort, bounds);
+    pbi_share_end(&share);
     if (status == PB_ENOMEM) /* a plan may still fit the memory that is left */
         status = PB_OK;
     job->cache->bounds[at] = *bounds;

@@ -3,11 +3,13 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "plan/method_blocks_parts.h"
 #include "plan/method_blocks_ways.h"
 #include "plan/method_sequence.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { USUAL_SLOTS = 500, MOST_BLOCKS = 600, LARGE = 16, EXACT_BLOCKS = 300 };
 
@@ -86,15 +88,45 @@ typedef struct attempt {
     bool found;
 } attempt;
 
+/* Work in units of a power of two, rounded up, where that of some plan could pass 62 bits. */
+static pb_status scale_work(pb_arena *arena, pbi_blocks *b, unsigned *shift)
+{
+    uint64_t most = pbi_blocks_most_work(b);
+    uint32_t ways = 0;
+    if (!(most >> 61))
+        return PB_OK;
+    for (uint32_t k = 1; k <= b->count; k++)
+        ways = b->block[k].way + b->block[k].way_count > ways ? b->block[k].way + b->block[k].way_count : ways;
+    pbi_block *block = pb_arena_alloc(arena, (size_t)b->count + 1, sizeof *block);
+    pbi_block_way *way = pb_arena_alloc(arena, ways, sizeof *way);
+    if (!block || !way)
+        return PB_ENOMEM;
+    memcpy(block, b->block, ((size_t)b->count + 1) * sizeof *block);
+    memcpy(way, b->way, ways * sizeof *way);
+    b->block = block;
+    b->way = way;
+    for (; most >> 61; most = pbi_blocks_most_work(b)) {
+        for (uint32_t k = 1; k <= b->count; k++)
+            block[k].cost -= block[k].cost / 2;
+        for (uint32_t n = 0; n < ways; n++)
+            way[n].again -= way[n].again / 2;
+        ++*shift;
+    }
+    return PB_OK;
+}
+
 static pb_status plan_chain(pb_context *ctx, const pb_game *game, uint64_t limit, pb_arena *scratch, attempt *a)
 {
     pbi_block_ways ways;
     pbi_blocks_plan plan;
     const pb_graph *g = game->graph;
     uint64_t cap = useful_cap(game), least = 0;
+    unsigned shift = 0;
     if (a->chain.always > cap)
         return PB_OK;
     pb_status status = pbi_block_ways_find(ctx, g, &a->chain, scratch, &ways);
+    if (status == PB_OK)
+        status = scale_work(scratch, &ways.numbers, &shift);
     if (status == PB_OK)
         status = solve(ctx, &ways.numbers, cap - a->chain.always, limit, &a->slots, scratch, &plan, &least);
     if (status != PB_OK || !plan.fits)
@@ -103,7 +135,7 @@ static pb_status plan_chain(pb_context *ctx, const pb_game *game, uint64_t limit
     status = p.done ? spell(&p, &plan) : PB_ENOMEM;
     if (status == PB_OK)
         status = pbi_sequence_emit(ctx, game, &a->s, NULL, &a->figures);
-    a->excess = a->slots ? plan.work - least : 0;
+    a->excess = a->slots ? (plan.work - least) << shift : 0;
     a->found = status == PB_OK && a->figures.fits && !a->figures.overflow;
     return status;
 }
@@ -182,7 +214,7 @@ pb_status pbi_blocks_sequence(pb_context *ctx, const pb_game *game, uint64_t lim
     for (size_t i = 0; x.best && i < x.best->s.count && status == PB_OK; i++)
         status = pbi_sequence_add(out, x.best->s.event[i]);
     release(&x);
-    return status;
+    return status == PB_ENOMEM && ctx->memory_limit ? PB_ELIMIT : status; /* the caller has other starts */
 }
 
 pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, pbi_plan *plan,

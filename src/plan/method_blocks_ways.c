@@ -441,7 +441,7 @@ static pb_status remove_one_by_one(maker *m, uint64_t needed)
         double least = HUGE_VAL;
         for (uint32_t i = 0; i < m->read_count && status == PB_OK; i++) {
             double price = kept[i] ? price_of(m, kept, i, needed, m->way[m->way_count - 1].again) : HUGE_VAL;
-            status = price < 0 ? PB_ENOMEM : PB_OK;
+            status = price < 0 ? PB_ENOMEM : pbi_poll(m->ctx);
             if (price < least) {
                 least = price;
                 best = i;

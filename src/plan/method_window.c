@@ -432,7 +432,7 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
     uint64_t k, limit;
     pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, 0, &k);
     if (status == PB_OK)
-        status = pbi_option_limit(ctx, options, game->graph, &limit);
+        status = pbi_option_computations(ctx, options, game->graph, &limit);
     if (status != PB_OK)
         return status;
     trial best = {.k = 0};

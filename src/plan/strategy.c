@@ -65,6 +65,12 @@ pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, con
     return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, standard < 20000000 ? standard : 20000000, out);
 }
 
+pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
+{
+    uint64_t n = g->node_count, few = 100 * n + 100000, many = 2 * n + 2000000;
+    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, few < many ? few : many, out);
+}
+
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value)
 {
     char *copy = pb_arena_text(plan->arena, value, strlen(value));

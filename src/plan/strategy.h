@@ -69,8 +69,10 @@ const char *pbi_option_find(const pbi_plan_options *options, const char *key);
 pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
                             uint64_t most, uint64_t standard, uint64_t *out);
 
-/* The option `limit`: how many computations or moves a plan may have before it is not worth going on. */
+/* The option `limit`: how many moves of the reversible game, or computations of the others, a plan may have before it is
+ * not worth going on. */
 pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out);
+pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out);
 
 /* Record an option with the plan. */
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value);

@@ -3,9 +3,10 @@
  * Problem     a user wants a plan, not a strategy.
  * Idea        every row that plays this game is asked, first with little effort each, so that a plan is there soon
  *             and a stop finds one. Then those that ran out of it are asked again with all the effort there is: exact rows,
- *             anytime rows, which begin from the best plan so far, and only while there is no plan at all the others.
+ *             anytime rows, which begin from the best plan so far, and only while there is no plan at all the others; on
+ *             large graphs these come earlier, once more with some effort, where the plan is far from the bound.
  *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
- *             nothing can beat them. Each answer has been verified; the cheapest under the weights is kept. A plan
+ *             nothing can beat them; on larger graphs only orders and cuts come before them. Each answer has been verified; the cheapest under the weights is kept. A plan
  *             that is proved the best, or a proof that there is none, ends the search; so does one that is
  *             nearly proved, on large graphs, unless there is time.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
@@ -24,53 +25,133 @@ enum {
 #undef STRATEGY
 };
 
-/* The rows to be asked, the exact ones first. */
-static uint32_t line_up(const pb_strategy *rows, uint32_t count, pb_game_kind kind, uint32_t turn[ROWS])
+/* Nodes from which each row takes time, and from which a short search brings nothing. */
+enum { LARGER = 400, LARGE = 5000, VAST = 20000 };
+
+/* On larger graphs a plan is there sooner if what is nearly linear begins: an order, or a cut. The table of strategies has
+ * them in front. */
+static bool is_quick(const pb_strategy *row, const pb_graph *g)
+{
+    return g->node_count > LARGER && g->shape == PB_SHAPE_GENERAL && row <= pb_strategy_find("cut");
+}
+
+/* When a row has its turn: 0, 1 or 2. */
+static int rank(const pb_strategy *row, const pb_graph *g)
+{
+    return is_quick(row, g) ? 0 : row->strength == PB_EXACT ? 1 : 2;
+}
+
+/* The rows to be asked, in their order. */
+static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *game, uint32_t turn[ROWS])
 {
     uint32_t asked = 0;
-    for (int exact = 1; exact >= 0; exact--)
+    for (int now = 0; now <= 2; now++)
         for (uint32_t i = 0; i < count; i++) {
             bool skipped = rows[i].strength == PB_PORTFOLIO || rows[i].strength == PB_BASELINE;
-            if (!skipped && (rows[i].games & (unsigned)kind) && (rows[i].strength == PB_EXACT) == exact)
+            if (!skipped && (rows[i].games & (unsigned)game->kind) && rank(&rows[i], game->graph) == now)
                 turn[asked++] = i;
         }
     return asked;
 }
 
-/* On large graphs each row takes seconds: within a hundredth of a percent of the bound they are not worth it. */
-static bool near_enough(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan)
+/* Is the plan of a large graph within so small a part of the bound? */
+static bool is_near(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan, uint64_t part)
 {
-    enum { LARGE = 5000, PART = 10000 };
     const pb_weights *w = &game->weights;
     uint64_t bound = options->bounds->makespan;
-    return !options->patient && game->graph->node_count > LARGE && !w->alpha && !w->beta && plan->outcome == PB_FOUND &&
-           plan->makespan - bound <= bound / PART;
+    return game->graph->node_count > LARGE && !w->alpha && !w->beta && plan->outcome == PB_FOUND &&
+           plan->makespan - bound <= bound / part;
 }
 
-/* Is the row worth all the effort there is, after a first look? */
-static bool deserves_more(const pb_strategy *row, bool was_cut, const pbi_plan *plan, pb_strength turn)
+/* On large graphs each row takes seconds: within two hundredths of a percent of the bound they are not worth it. */
+static bool near_enough(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan)
 {
-    return was_cut && row->strength == turn && (turn != PB_HEURISTIC || plan->outcome == PB_GAVE_UP);
+    return !options->patient && is_near(game, options, plan, 5000);
+}
+
+/* Bytes that a row may take on top of what is in use, 0: any. Within a percent of the bound tables that are larger than
+ * the graph by far are not worth their memory. */
+static size_t memory_share(const pb_game *game, const pbi_plan_options *options, const pbi_plan *plan)
+{
+    enum { EACH = 300 };
+    const pb_graph *g = game->graph;
+    return is_near(game, options, plan, 100) ? EACH * ((size_t)g->node_count + g->edge_count) : 0;
+}
+
+/* The rounds: a first look by all; then those that ran out of effort, while that seems to pay. */
+typedef enum round { FIRST, EXACT, MORE, ANYTIME, LAST, ROUNDS } round;
+
+typedef struct portfolio {
+    pb_context *ctx;
+    const pb_game *game;
+    const pbi_plan_options *options;
+    pbi_plan *plan;
+    bool cut[ROWS]; /* the row ran out of effort when it was asked last */
+} portfolio;
+
+/* Is there no plan of a large graph, or one that is far from the bound? */
+static bool is_poor(const portfolio *p)
+{
+    uint64_t bound = p->options->bounds->makespan;
+    return p->plan->outcome == PB_GAVE_UP ||
+           (p->game->graph->node_count > LARGE && p->plan->makespan - bound > bound / 4);
+}
+
+static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, round now)
+{
+    uint32_t nodes = p->game->graph->node_count;
+    switch (now) {
+    case FIRST: return nodes <= VAST || row->strength != PB_ANYTIME; /* with little effort that brings nothing */
+    case EXACT: return was_cut && row->strength == PB_EXACT;
+    case MORE: return was_cut && row->strength == PB_HEURISTIC && nodes > LARGE && is_poor(p);
+    case ANYTIME: return was_cut && row->strength == PB_ANYTIME;
+    default: return was_cut && row->strength == PB_HEURISTIC && p->plan->outcome == PB_GAVE_UP;
+    }
+}
+
+/* 0: all there is. Without a limit on time or ticks an anytime row has as much as is likely to pay: seconds for hundreds of
+ * nodes. */
+static uint64_t effort_of(const portfolio *p, round now)
+{
+    const uint64_t some = 1000000, each = 8000, most = 8000000, near_most = 4000000;
+    const pb_graph *g = p->game->graph;
+    uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
+    uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
+    if (now == FIRST || now == MORE)
+        return now == FIRST ? little : 32 * little;
+    if (nodes > LARGE)
+        limit = limit * LARGE / nodes; /* a change takes the longer */
+    return now != ANYTIME || p->options->patient ? 0 : search < limit ? search : limit;
+}
+
+static pb_status ask(portfolio *p, const pb_strategy *row, round now, bool *was_cut)
+{
+    pb_context *ctx = p->ctx;
+    size_t limit = ctx->memory_limit, share = memory_share(p->game, p->options, p->plan);
+    if (share && (!limit || share < limit - ctx->memory_used))
+        ctx->memory_limit = ctx->memory_used + share;
+    pb_status status = p->options->try_row(p->options->try_state, row, effort_of(p, now), p->plan, was_cut);
+    ctx->memory_limit = limit;
+    return status;
 }
 
 pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    static const pb_strength turns[] = {PB_EXACT, PB_ANYTIME, PB_HEURISTIC};
+    portfolio p = {.ctx = ctx, .game = game, .options = options, .plan = plan};
     uint32_t count, turn[ROWS];
     const pb_strategy *rows = pb_strategies(&count);
-    uint64_t little = 200000 + 8 * ((uint64_t)game->graph->node_count + game->graph->edge_count);
-    bool cut[ROWS]; /* in the first round, for want of effort */
     pb_status status = PB_OK;
-    count = line_up(rows, count, game->kind, turn);
-    for (uint32_t i = 0; i < 4 * count && status == PB_OK; i++) {
+    count = line_up(rows, count, game, turn);
+    for (uint32_t i = 0; i < ROUNDS * count && status == PB_OK; i++) {
         const pb_strategy *row = &rows[turn[i % count]];
-        bool *was_cut = &cut[i % count];
+        bool *was_cut = &p.cut[i % count];
         if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE || near_enough(game, options, plan))
             break;
-        if (i >= count && !deserves_more(row, *was_cut, plan, turns[i / count - 1]))
-            continue;
-        pbi_progress(ctx, row->name, i, 4 * count);
-        status = options->try_row(options->try_state, row, i < count ? little : 0, plan, was_cut);
+        pbi_progress(ctx, row->name, i, ROUNDS * count);
+        if (deserves(&p, row, *was_cut, (round)(i / count)))
+            status = ask(&p, row, (round)(i / count), was_cut);
+        else if (i < count)
+            *was_cut = true;
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

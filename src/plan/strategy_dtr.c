@@ -6,7 +6,8 @@
  *             one of the ways of method_dtr. auto tries three of them and keeps the cheapest plan that fits.
  * Invariants  inputs of whatever is being made cannot be evicted (method_demand); equal seed, equal plan.
  * Cost        each eviction looks at all candidates up to 1,024 of them, at a sample of 256 beyond; above 5,000 nodes at
- *             256 and 64. `full` searches the evicted neighbourhood of each, so auto leaves it out there.
+ *             256 and 64, above 200,000 at 256 and 16. `full` searches the evicted neighbourhood of each, so auto leaves it
+ *             out there.
  * Source      Kirisame et al., "Dynamic tensor rematerialization", ICLR 2021.
  * Limits      no foresight: a larger cap may give a worse plan or none; near the least cap the work may grow without end,
  *             and `limit` stops it.
@@ -22,7 +23,9 @@ enum {
     SMALL = 5000,    /* nodes up to which auto tries the full neighbourhood; beyond, an eviction looks at */
     LARGE_ALL = 256, /* all candidates while they are so few, else */
     LARGE_SAMPLE = 64,
-    HUGE_GRAPH = 200000 /* nodes: auto tries one score, by classes */
+    HUGE_GRAPH =
+        200000, /* nodes: auto tries one score, by classes; a look at a candidate misses the caches, so there are */
+    HUGE_SAMPLE = 16
 };
 
 typedef struct result {
@@ -54,7 +57,7 @@ static pb_status try_score(trial *t, pbi_dtr_score score)
     pbi_demand_options options = {PBI_PRIORITY, t->seed, t->limit, &dtr.scorer};
     if (t->game->graph->node_count > SMALL) {
         dtr.scorer.all = LARGE_ALL;
-        dtr.scorer.sample = LARGE_SAMPLE;
+        dtr.scorer.sample = t->game->graph->node_count > HUGE_GRAPH ? HUGE_SAMPLE : LARGE_SAMPLE;
     }
     if (status == PB_OK)
         status = pbi_demand_sequence(t->ctx, &fast, &options, &now.s, &t->why, &stuck);

@@ -248,7 +248,7 @@ pb_status pbi_plan_griewank(pb_context *ctx, const pb_game *game, const pbi_plan
     reverser c = {.ctx = ctx, .t = &training};
     pb_status status = pbi_option_number(ctx, options, "snapshots", 0, UINT32_MAX, UINT64_MAX, &slots);
     if (status == PB_OK)
-        status = pbi_option_limit(ctx, options, game->graph, &c.limit);
+        status = pbi_option_computations(ctx, options, game->graph, &c.limit);
     if (status != PB_OK)
         return status;
     pb_arena scratch;

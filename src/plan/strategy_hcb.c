@@ -326,7 +326,7 @@ static pb_status read_options(hcb *h, const pbi_plan_options *options, const pb_
     pb_status status = pbi_option_number(h->ctx, options, "blocks", 1, UINT32_MAX, UINT64_MAX, &h->asked[BLOCKS]);
     if (status == PB_OK)
         status = pbi_option_number(h->ctx, options, "levels", 0, 64, UINT64_MAX, &h->asked[LEVELS]);
-    return status == PB_OK ? pbi_option_limit(h->ctx, options, g, &h->limit) : status;
+    return status == PB_OK ? pbi_option_computations(h->ctx, options, g, &h->limit) : status;
 }
 
 pb_status pbi_plan_hcb(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

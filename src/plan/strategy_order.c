@@ -16,12 +16,14 @@
 
 #include <string.h>
 
-enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000 };
+enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000, LEAST_A_NODE = 20 };
 
+/* Vast graphs need some changes for each node, too. */
 static uint64_t usual_effort(uint64_t nodes)
 {
-    uint64_t effort = nodes * A_NODE;
-    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < MOST_EFFORT ? effort : MOST_EFFORT;
+    uint64_t effort = nodes * A_NODE, most = nodes * LEAST_A_NODE;
+    most = most > MOST_EFFORT ? most : MOST_EFFORT;
+    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < most ? effort : most;
 }
 
 static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
@@ -62,6 +64,15 @@ static pb_status give_up(const pb_game *game, const pbi_order_found *found, pbi_
     return pbi_plan_give_up(plan, "does not fit: the best order found without recomputation needs %s", best);
 }
 
+/* Does the bound say that every plan computes something twice? On small graphs how near an order comes is told all the
+ * same. */
+static bool is_hopeless(const pb_game *game, const pbi_plan_options *options)
+{
+    enum { SMALL = 2000 };
+    const pb_graph *g = game->graph;
+    return game->kind == PB_GAME_REMAT && g->node_count > SMALL && options->bounds->makespan > g->needed_cost;
+}
+
 pb_status pbi_plan_order(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     pbi_order_options how;
@@ -69,6 +80,8 @@ pb_status pbi_plan_order(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_status status = read_options(ctx, game, options, &how);
     if (status != PB_OK)
         return status;
+    if (is_hopeless(game, options))
+        return pbi_plan_give_up(plan, "does not fit: every plan within the cap computes something more than once");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_node *order = pb_arena_alloc(&scratch, game->graph->needed_count, sizeof *order);

@@ -12,7 +12,7 @@
 pb_status pbi_plan_recompute_all(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     pbi_window window = {.reach = 1};
-    pb_status status = pbi_option_limit(ctx, options, game->graph, &window.limit);
+    pb_status status = pbi_option_computations(ctx, options, game->graph, &window.limit);
     if (status != PB_OK)
         return status;
     pb_arena scratch;

@@ -14,7 +14,7 @@ pb_status pbi_plan_sqrt(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     uint64_t k = 1, limit;
     while (k * k < game->graph->needed_count)
         k++;
-    pb_status status = pbi_option_limit(ctx, options, game->graph, &limit);
+    pb_status status = pbi_option_computations(ctx, options, game->graph, &limit);
     if (status == PB_OK)
         status = pbi_window_one(ctx, game, pbi_window_periodic, k, limit, plan);
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;

@@ -259,7 +259,7 @@ pb_status pbi_plan_two_level(pb_context *ctx, const pb_game *game, const pbi_pla
     if (status == PB_OK)
         status = pbi_option_number(ctx, options, "near", 1, UINT32_MAX, 0, &asked.near);
     if (status == PB_OK)
-        status = pbi_option_limit(ctx, options, game->graph, &r.limit);
+        status = pbi_option_computations(ctx, options, game->graph, &r.limit);
     if (status != PB_OK)
         return status;
     status = conclude(&r, &asked, search_all(&r, &asked), plan);
