@@ -51,7 +51,7 @@ bool pbi_anneal_init(pbi_anneal *a, pb_context *ctx, const pb_game *game, uint64
     const pb_graph *g = game->graph;
     const pb_weights *w = &game->weights;
     uint32_t nodes = g->needed_count ? g->needed_count : 1;
-    *a = (pbi_anneal){.ctx = ctx, .rng = {seed}, .best_cost = INFINITY, .repeats = true};
+    *a = (pbi_anneal){.ctx = ctx, .rng = {seed}, .best_cost = INFINITY, .repeats = true, .further = 2};
     a->best_room = SPREAD * nodes + 64;
     a->best = pb_arena_alloc(arena, a->best_room, sizeof *a->best);
     if (!a->best || !pbi_timeline_init(&a->t, ctx, game, game->cap, arena, a->best_room))
@@ -87,7 +87,8 @@ bool pbi_anneal_start(pbi_anneal *a, const uint32_t *events, uint32_t count, uin
 static void adapt(pbi_anneal *a)
 {
     double base = a->unit / ((double)a->t.profile.cap + 1);
-    a->price *= a->t.profile.excess ? 1.05 : 0.97;
+    double up = a->best_cost < INFINITY ? 0.03 : 0.05; /* the first plan is far away at times */
+    a->price *= a->t.profile.excess ? 1 + up : 1 - 0.6 * up;
     a->price = a->price < base ? base : a->price > 1e6 * base ? 1e6 * base : a->price;
 }
 

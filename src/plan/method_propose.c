@@ -101,7 +101,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
         uint32_t i = pbi_timeline_copy(&a->t, u, slot);
         if (i == PBI_EMPTY)
             return false;
-        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->log_count + 1 < DEEP && below(a, 2) &&
+        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->log_count + 1 < DEEP && !below(a, a->further) &&
             !repeat_before(a, maker, slot, more))
             return false;
     }

@@ -91,6 +91,7 @@ static void run_round(pbi_worker *w)
     const pbi_round *round = w->round;
     w->a.loads = w->all->loads && round->use != PBI_USE_REPEATS;
     w->a.repeats = round->use != PBI_USE_LOADS;
+    w->a.further = round->further ? round->further : w->a.further;
     w->status =
         round->lower ? lower(w, round) : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
     w->round = NULL;

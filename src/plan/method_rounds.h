@@ -21,7 +21,8 @@ typedef struct pbi_round {
     uint64_t cap;
     double hot, cold; /* in average costs of a node */
     uint64_t proposals;
-    bool lower; /* begin far above the cap and lower it step by step, with so many proposals each */
+    bool lower;       /* begin far above the cap and lower it step by step, with so many proposals each */
+    uint32_t further; /* of pbi_anneal; 0: as it is */
     pbi_use use;
 } pbi_round;
 

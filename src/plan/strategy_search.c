@@ -100,7 +100,7 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
 /* The next rounds, one for each thread: from where, and how hot. */
 static void choose(search *s, uint32_t n, pbi_round *round)
 {
-    static const double fresh_hot[] = {3, 1, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
+    static const double fresh_hot[] = {1, 1, 3, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
     enum { FRESH = sizeof fresh_hot / sizeof *fresh_hot, BEST = sizeof best_hot / sizeof *best_hot };
     const pbi_events *best = &s->rounds.best;
     bool none = best->count == 0, fresh = none || n % 2 == 0;
@@ -110,6 +110,8 @@ static void choose(search *s, uint32_t n, pbi_round *round)
                          .cold = 0.002,
                          .proposals = s->rounds.proposals,
                          .use = PBI_USE_BOTH};
+    /* Long chains of repeated computations are wanted under deep caps only. */
+    round->further = none ? 2 : 4;
     if (s->rounds.loads && fresh) /* plans without loads, with loads alone */
         round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
     if (none ? n > 1 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
@@ -128,6 +130,7 @@ static pb_status from_starts(search *s)
                            .hot = 0.1,
                            .cold = 0.001,
                            .proposals = s->rounds.proposals,
+                           .further = 4,
                            .use = PBI_USE_BOTH};
         if (starts[i]->count)
             status = pbi_rounds_run(&s->rounds, &round, 1);
