@@ -73,7 +73,8 @@ static pb_status lower(pbi_worker *w, const pbi_round *round)
     for (int stage = 0; stage < STAGES && status == PB_OK && peak > round->cap && step <= 1024; stage++) {
         uint64_t cap = peak - peak / step - 1;
         cap = cap > round->cap ? cap : round->cap;
-        status = anneal(w, &w->rest, cap, round->hot, round->cold, round->proposals);
+        uint64_t more = step / 32; /* the nearer to what is possible, the longer */
+        status = anneal(w, &w->rest, cap, round->hot, round->cold, round->proposals * (more < 8 ? more : 8));
         if (w->a.best_cost == INFINITY) {
             step *= 2; /* too far in one step */
             continue;

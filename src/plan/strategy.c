@@ -67,7 +67,7 @@ pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, con
 
 pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
 {
-    uint64_t n = g->node_count, few = 100 * n + 100000, many = 2 * n + 2000000;
+    uint64_t n = g->node_count, few = 100 * n + 100000, many = 8 * n + 2000000;
     return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, few < many ? few : many, out);
 }
 

@@ -117,8 +117,9 @@ static uint64_t effort_of(const portfolio *p, round now)
     const pb_graph *g = p->game->graph;
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
-    if (now == FIRST || now == MORE)
-        return now == FIRST ? little : 32 * little;
+    if (now == FIRST ||
+        now == MORE) /* a search does well below some ten thousand nodes: it should have most of the time */
+        return now == FIRST ? little : nodes > VAST ? 32 * little : 4 * little;
     if (nodes > LARGE)
         limit = limit * LARGE / nodes; /* a change takes the longer */
     return now != ANYTIME || p->options->patient ? 0 : search < limit ? search : limit;

@@ -91,7 +91,7 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
     enum { WAYS = sizeof hot / sizeof *hot };
     uint64_t all = s->rounds.proposals, few = all < A_STAGE ? all : A_STAGE, each = all / 4 > few ? all / 4 : few;
     round->lower = true;
-    round->use = use[attempt % 3];
+    round->use = s->rounds.loads ? use[attempt % 3] : PBI_USE_BOTH;
     round->hot = hot[attempt % WAYS];
     round->cold = 0.02;
     round->proposals = (uint64_t)((double)each * more[attempt % WAYS]);
