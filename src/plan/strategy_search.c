@@ -97,6 +97,14 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
     round->proposals = (uint64_t)((double)each * more[attempt % WAYS]);
 }
 
+static bool has_loads(const pbi_events *plan)
+{
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (plan->event[i] & PBI_LOAD_EVENT)
+            return true;
+    return false;
+}
+
 /* The next rounds, one for each thread: from where, and how hot. */
 static void choose(search *s, uint32_t n, pbi_round *round)
 {
@@ -114,6 +122,8 @@ static void choose(search *s, uint32_t n, pbi_round *round)
     round->further = none ? 2 : 4;
     if (s->rounds.loads && fresh) /* plans without loads, with loads alone */
         round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
+    if (s->rounds.loads && !none && n > 3 && n % 4 != 3 && !has_loads(best)) /* they seem to be too dear */
+        round->use = PBI_USE_REPEATS;
     if (none ? n > 1 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
         choose_lowering(s, none ? n - 2 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
