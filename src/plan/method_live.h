@@ -28,7 +28,8 @@ typedef struct pbi_live_model {
     pbi_set values, makers; /* all of them; those that can be computed */
     pbi_set given, once, keep, once_marks, target_marks;
     pbi_set start;
-    uint64_t room; /* the cap without what is always in use */
+    pbi_set lasting, costless; /* values that cannot be made again, or at no cost */
+    uint64_t room;             /* the cap without what is always in use */
 
     /* Per node that is computed. */
     uint64_t cost[PBI_LIVE_BITS], workspace[PBI_LIVE_BITS];
@@ -40,10 +41,20 @@ typedef struct pbi_live_model {
     uint8_t cheap[PBI_LIVE_BITS]; /* nodes by rising cost per size */
     uint32_t cheap_count;
 
-    pbi_set readers[PBI_LIVE_BITS];     /* per value: the nodes that read it */
-    uint8_t marked[PBI_LIVE_BITS];      /* per mark: its value */
-    uint8_t large_first[PBI_LIVE_BITS]; /* values by falling size */
+    pbi_set readers[PBI_LIVE_BITS];         /* per value: the nodes that read it */
+    uint8_t marked[PBI_LIVE_BITS];          /* per mark: its value */
+    uint8_t large_first[PBI_LIVE_BITS];     /* values by falling size */
+    uint64_t eight[PBI_LIVE_BITS / 8][256]; /* size of each choice of eight neighbours */
 } pbi_live_model;
+
+/* Size of all values in a set. */
+static inline uint64_t pbi_live_size(const pbi_live_model *m, pbi_set set)
+{
+    uint64_t sum = 0;
+    for (unsigned k = 0; k < PBI_LIVE_BITS / 8; k++)
+        sum += m->eight[k][set.w[k >> 3] >> (k & 7) * 8 & 255];
+    return sum;
+}
 
 /* False when the game has too many values for the bits. */
 bool pbi_live_model_make(const pb_game *game, pbi_live_model *m);
@@ -93,6 +104,8 @@ typedef struct pbi_live_answer {
 pb_status pbi_live_new(pb_context *ctx, const pb_game *game, uint64_t bound, pb_arena *arena, pbi_live **out);
 /* Tells of a plan with this work that is at hand: only cheaper ones are looked for. */
 void pbi_live_set_known(pbi_live *live, uint64_t work);
+/* The work of the best plan known, PBI_LIVE_NEVER for none; *own: found here, not told of. */
+uint64_t pbi_live_known(const pbi_live *live, bool *own);
 /* Searches with at most about this many bytes for states, and at about this many states (0: all). May be called again, to
  * go on with what is known by then. PB_ENOMEM or PB_OK. */
 pb_status pbi_live_solve(pbi_live *live, uint64_t bytes, uint64_t looks, pbi_live_answer *out);

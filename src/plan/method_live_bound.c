@@ -5,7 +5,8 @@
  * The cap: look at the first computation of a missing node z. What is computed only after it because it reads, at some
  * distance, what z makes, will read values of its own; each of those is in memory beside z, or is made again later. Of the
  * ones that are there now, or are missing and must be made before z, making them again comes on top of the missing work.
- * What does not fit beside z is therefore paid for: at the least the cheapest per size, as if nodes could be made in part.
+ * What does not fit beside z is therefore paid for: by the cheapest choice of nodes, or where that takes long to find, by the
+ * cheapest per size, as if nodes could be made in part.
  *
  * Use: reading a value that no missing node reads takes a chain of further computations up to a missing node or a kept
  * value; the cheapest chain is a shortest path.
@@ -45,39 +46,92 @@ bool pbi_live_look(const pbi_live_model *m, pbi_set state, pbi_live_view *view)
     return true;
 }
 
-static uint64_t sum_sizes(const pbi_live_model *m, pbi_set set)
-{
-    uint64_t sum = 0;
-    while (pbi_set_any(set))
-        sum += m->size[pbi_set_pop(&set)];
-    return sum;
-}
+/* What may be made again to give memory back, cheapest for its size first. */
+typedef struct offers {
+    uint32_t count;
+    uint64_t cost[PBI_LIVE_BITS], weight[PBI_LIVE_BITS];
+    uint64_t rest[PBI_LIVE_BITS + 1]; /* weight of those from here on */
+} offers;
 
-/* The least cost of making nodes again that give back `lack`, out of `values`. */
-static uint64_t pay(const pbi_live_model *m, pbi_set values, uint64_t lack)
+static void list_offers(const pbi_live_model *m, pbi_set values, offers *o)
 {
     pbi_set nodes = {{0, 0}};
-    uint64_t paid = 0, least = PBI_LIVE_NEVER;
+    o->count = 0;
     for (pbi_set left = values; pbi_set_any(left);)
         pbi_set_put(&nodes, m->maker[pbi_set_pop(&left)]);
-    for (uint32_t k = 0; k < m->cheap_count; k++) {
-        unsigned node = m->cheap[k];
-        if (!pbi_set_has(nodes, node))
-            continue;
-        uint64_t weight = m->weight[node], cost = m->cost[node];
-        least = cost < least ? cost : least;
-        if (lack == 0)
-            continue;
+    for (uint32_t k = 0; k < m->cheap_count; k++)
+        if (pbi_set_has(nodes, m->cheap[k])) {
+            o->weight[o->count] = m->weight[m->cheap[k]];
+            o->cost[o->count++] = m->cost[m->cheap[k]];
+        }
+    o->rest[o->count] = 0;
+    for (uint32_t k = o->count; k-- > 0;)
+        o->rest[k] = pbi_add_saturated(o->rest[k + 1], o->weight[k]);
+}
+
+/* The cost of giving back `lack` by offers from `k` on, the last of them in part. */
+static uint64_t pay_in_part(const offers *o, uint32_t k, uint64_t lack, bool *whole)
+{
+    uint64_t paid = 0;
+    *whole = true;
+    for (; k < o->count && lack; k++) {
+        uint64_t weight = o->weight[k], cost = o->cost[k];
         if (weight <= lack) {
             paid = pbi_add_saturated(paid, cost);
             lack -= weight;
-        } else { /* a part of it; rounded down by more than the floating point can be wrong */
+        } else { /* rounded down by more than the floating point can be wrong */
             double part = (double)cost * ((double)lack / (double)weight) * (1 - 1e-9);
             paid = pbi_add_saturated(paid, part >= 1 ? (uint64_t)part : 0);
+            *whole = cost == 0;
             lack = 0;
         }
     }
-    return paid > least ? paid : least;
+    return paid;
+}
+
+/* The least cost of offers that give back `lack`, taken or left as a whole: by depth, taking first. What is still open when
+ * the steps are spent counts by its parts. */
+static uint64_t pay(const offers *o, uint64_t lack)
+{
+    enum { STEPS = 200 };
+    uint64_t lacks[PBI_LIVE_BITS + 1], paid[PBI_LIVE_BITS + 1], best = PBI_LIVE_NEVER;
+    bool taken[PBI_LIVE_BITS + 1], whole;
+    uint64_t least = pay_in_part(o, 0, lack, &whole);
+    uint64_t cheapest = PBI_LIVE_NEVER; /* one of them at least */
+    uint32_t at = 0, steps = 0;
+    if (whole)
+        return least;
+    for (uint32_t k = 0; k < o->count; k++)
+        cheapest = o->cost[k] < cheapest ? o->cost[k] : cheapest;
+    lacks[0] = lack;
+    paid[0] = 0;
+    bool down = true;
+    for (;;) {
+        if (down) {
+            uint64_t bound = pbi_add_saturated(paid[at], pay_in_part(o, at, lacks[at], &whole));
+            bool closed = bound >= best || lacks[at] > o->rest[at];
+            if (!closed && whole)
+                best = bound;
+            if (++steps > STEPS)
+                return least > cheapest ? least : cheapest;
+            if (!closed && !whole) {
+                taken[at] = true;
+                lacks[at + 1] = lacks[at] > o->weight[at] ? lacks[at] - o->weight[at] : 0;
+                paid[at + 1] = pbi_add_saturated(paid[at], o->cost[at]);
+                at++;
+                continue;
+            }
+            down = false;
+        }
+        while (at > 0 && !taken[at - 1])
+            at--;
+        if (at == 0)
+            return best;
+        taken[at - 1] = false;
+        lacks[at] = lacks[at - 1];
+        paid[at] = paid[at - 1];
+        down = true;
+    }
 }
 
 /* What the first computation of z costs beyond the missing work. */
@@ -86,21 +140,18 @@ static uint64_t squeeze(const pbi_live_model *m, unsigned z, pbi_set there, cons
     pbi_set late = pbi_set_or(s->made[z], m->outs[z]);
     pbi_set wanted = pbi_set_less(s->read[z], pbi_set_or(late, m->in[z]));
     wanted = pbi_set_and(wanted, pbi_set_or(there, s->before[z]));
-    uint64_t total = sum_sizes(m, wanted), room = m->room - m->least[z];
+    uint64_t total = pbi_live_size(m, wanted), room = m->room - m->least[z];
     if (total <= room)
         return 0;
-    uint64_t lack = total - room, lasting = 0;
-    pbi_set fixed = {{0, 0}};
-    for (pbi_set left = wanted; pbi_set_any(left);) {
-        unsigned v = pbi_set_pop(&left), node = m->maker[v];
-        if (pbi_set_has(m->given, node) || pbi_set_has(m->once, node)) {
-            pbi_set_put(&fixed, v);
-            lasting += m->size[v];
-        }
-    }
-    if (total - lasting < lack)
+    uint64_t lack = total - room;
+    if (pbi_live_size(m, pbi_set_and(wanted, m->costless)) >= lack)
+        return 0;
+    pbi_set loose = pbi_set_less(wanted, m->lasting);
+    if (pbi_live_size(m, loose) < lack)
         return PBI_LIVE_NEVER;
-    return pay(m, pbi_set_less(wanted, fixed), lack);
+    offers o;
+    list_offers(m, loose, &o);
+    return pay(&o, lack);
 }
 
 uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, pbi_live_sums *s)

@@ -131,6 +131,27 @@ static void sort(pbi_live_model *m)
     }
 }
 
+static void class_values(pbi_live_model *m)
+{
+    pbi_set never = pbi_set_or(m->given, m->once);
+    for (unsigned at = 0; at < m->count; at++) {
+        unsigned node = m->maker[at];
+        if (pbi_set_has(never, node))
+            pbi_set_put(&m->lasting, at);
+        else if (m->cost[node] == 0)
+            pbi_set_put(&m->costless, at);
+    }
+}
+
+static void sum_sizes(pbi_live_model *m)
+{
+    for (unsigned k = 0; k < PBI_LIVE_BITS / 8; k++)
+        for (unsigned choice = 1; choice < 256; choice++) {
+            unsigned low = pbi_lowest(choice);
+            m->eight[k][choice] = m->eight[k][choice & (choice - 1)] + m->size[k * 8 + low];
+        }
+}
+
 bool pbi_live_model_make(const pb_game *game, pbi_live_model *m)
 {
     const pb_graph *g = game->graph;
@@ -146,5 +167,7 @@ bool pbi_live_model_make(const pb_game *game, pbi_live_model *m)
         if (!pbi_set_has(m->given, at) && m->maker[at] == at)
             read_node(g, m, at);
     sort(m);
+    class_values(m);
+    sum_sizes(m);
     return true;
 }

@@ -51,14 +51,6 @@ struct pbi_live {
     size_t plan_count, plan_room;
 };
 
-static uint64_t sum_sizes(const pbi_live_model *m, pbi_set set)
-{
-    uint64_t sum = 0;
-    for (set = pbi_set_and(set, m->values); pbi_set_any(set);)
-        sum += m->size[pbi_set_pop(&set)];
-    return sum;
-}
-
 /* May a plan of this much work still be looked for? */
 static bool within(pbi_live *s, uint64_t work)
 {
@@ -162,7 +154,7 @@ static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node,
 {
     const pbi_live_model *m = &s->model;
     pbi_set spent = pbi_live_spent(m, state);
-    uint64_t more = sum_sizes(m, pbi_set_and(o->set, m->outs[node])),
+    uint64_t more = pbi_live_size(m, pbi_set_and(o->set, m->outs[node])),
              less = 0; /* what is there now may go and come back */
     uint64_t then = pbi_add_saturated(o->done, s->there.work);
     for (; pbi_set_any(over);)
@@ -267,7 +259,7 @@ typedef struct look {
 
 static uint64_t need_of(const pbi_live_model *m, const look *l, unsigned node)
 {
-    return pbi_add_saturated(l->memory + sum_sizes(m, pbi_set_less(m->outs[node], l->set)), m->workspace[node]);
+    return pbi_add_saturated(l->memory + pbi_live_size(m, pbi_set_less(m->outs[node], l->set)), m->workspace[node]);
 }
 
 /* Nodes whose inputs are there, that make something, and whose use is not too dear. */
@@ -353,7 +345,7 @@ static bool look_at(pbi_live *s, uint32_t at)
         return true;
     pbi_live_use(m, l.set, &s->here);
     l.known = pbi_add_saturated(l.done, s->here.work);
-    l.memory = sum_sizes(m, l.set);
+    l.memory = pbi_live_size(m, l.set);
     s->fit_count = 0;
     pbi_set computable = list_computable(s, &l);
     for (pbi_set left = computable; pbi_set_any(left);) {
@@ -465,6 +457,12 @@ void pbi_live_set_known(pbi_live *s, uint64_t work)
         s->best = work;
         s->own = false;
     }
+}
+
+uint64_t pbi_live_known(const pbi_live *s, bool *own)
+{
+    *own = s->own;
+    return s->best;
 }
 
 /* Climbing proves, greed finds a plan or that there is none: by turns, each with ever more patience. */

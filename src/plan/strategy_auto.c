@@ -3,11 +3,12 @@
  * Problem     a user wants a plan, not a strategy.
  * Idea        every row that plays this game is asked, first with little effort each, so that a plan is there soon
  *             and a stop finds one. Then those that ran out of it are asked again with all the effort there is: exact rows,
- *             anytime rows, which begin from the best plan so far, and only while there is no plan at all the others; on
- *             large graphs these come earlier, once more with some effort, where the plan is far from the bound.
+ *             after some more effort for anytime rows, since a good plan makes a proof easier; anytime rows, which begin
+ *             from the best plan so far; and only while there is no plan at all the others; on large graphs these come
+ *             earlier, once more with some effort, where the plan is far from the bound.
  *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
- *             nothing can beat them; on larger graphs only orders and cuts come before them. Each answer has been verified; the cheapest under the weights is kept. A plan
- *             that is proved the best, or a proof that there is none, ends the search; so does one that is
+ *             nothing can beat them; on larger graphs only orders and cuts come before them. Each answer has been
+ *             verified; the cheapest under the weights is kept. A plan that is proved the best, or a proof that there is none, ends the search; so does one that is
  *             nearly proved, on large graphs, unless there is time.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
  * Cost        the sum of the rows tried.
@@ -79,7 +80,7 @@ static size_t memory_share(const pb_game *game, const pbi_plan_options *options,
 }
 
 /* The rounds: a first look by all; then those that ran out of effort, while that seems to pay. */
-typedef enum round { FIRST, EXACT, MORE, ANYTIME, LAST, ROUNDS } round;
+typedef enum round { FIRST, SOON, EXACT, MORE, ANYTIME, LAST, ROUNDS } round;
 
 typedef struct portfolio {
     pb_context *ctx;
@@ -87,6 +88,7 @@ typedef struct portfolio {
     const pbi_plan_options *options;
     pbi_plan *plan;
     bool cut[ROWS]; /* the row ran out of effort when it was asked last */
+    bool exact_cut; /* an exact row did, in the first round */
 } portfolio;
 
 /* Is there no plan of a large graph, or one that is far from the bound? */
@@ -101,6 +103,8 @@ static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, r
 {
     uint32_t nodes = p->game->graph->node_count;
     switch (now) {
+    case SOON: /* proofs are easier with a good plan */
+        return was_cut && row->strength == PB_ANYTIME && p->exact_cut && nodes <= LARGER;
     case FIRST: return nodes <= VAST || row->strength != PB_ANYTIME; /* with little effort that brings nothing */
     case EXACT: return was_cut && row->strength == PB_EXACT;
     case MORE: return was_cut && row->strength == PB_HEURISTIC && nodes > LARGE && is_poor(p);
@@ -111,12 +115,16 @@ static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, r
 
 /* 0: all there is. Without a limit on time or ticks an anytime row has as much as is likely to pay: seconds for hundreds of
  * nodes. */
-static uint64_t effort_of(const portfolio *p, round now)
+static uint64_t effort_of(const portfolio *p, const pb_strategy *row, round now)
 {
     const uint64_t some = 1000000, each = 8000, most = 8000000, near_most = 4000000;
     const pb_graph *g = p->game->graph;
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
+    if (now == SOON)
+        return some;
+    if (now == FIRST && row->strength == PB_EXACT && g->shape != PB_SHAPE_GENERAL)
+        return 100 * little; /* likely to be the end of it, and its steps are quick */
     if (now == FIRST ||
         now == MORE) /* a search does well below some ten thousand nodes: it should have most of the time */
         return now == FIRST ? little : nodes > VAST ? 32 * little : 4 * little;
@@ -131,7 +139,7 @@ static pb_status ask(portfolio *p, const pb_strategy *row, round now, bool *was_
     size_t limit = ctx->memory_limit, share = memory_share(p->game, p->options, p->plan);
     if (share && (!limit || share < limit - ctx->memory_used))
         ctx->memory_limit = ctx->memory_used + share;
-    pb_status status = p->options->try_row(p->options->try_state, row, effort_of(p, now), p->plan, was_cut);
+    pb_status status = p->options->try_row(p->options->try_state, row, effort_of(p, row, now), p->plan, was_cut);
     ctx->memory_limit = limit;
     return status;
 }
@@ -153,6 +161,7 @@ pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_opt
             status = ask(&p, row, (round)(i / count), was_cut);
         else if (i < count)
             *was_cut = true;
+        p.exact_cut = p.exact_cut || (i < count && row->strength == PB_EXACT && *was_cut);
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

@@ -12,6 +12,7 @@
  */
 #include "base/context.h"
 #include "plan/method_anneal.h"
+#include "plan/method_fix.h"
 #include "plan/method_live.h"
 
 #include <inttypes.h>
@@ -20,7 +21,8 @@ enum {
     STANDARD_LIMIT = 40000000,
     FIRST_LOOKS = 40000, /* states before it pays to have a plan at hand */
     A_NODE = 500,        /* proposals of the annealing for each node */
-    A_LOOK = 50          /* bytes of the limit for each state looked at, known or not */
+    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
+    FEW_OPEN = 16        /* nodes that may be computed again: the search is likely to end */
 };
 
 typedef struct exact {
@@ -30,6 +32,9 @@ typedef struct exact {
     pb_arena *scratch;
     uint64_t limit;
     pbi_live *live;
+    pbi_live *first; /* NULL, or the search before the game was narrowed: the plan it knew was its own */
+    pb_game narrow;
+    bool few_open; /* what may be computed again in it */
     pbi_live_answer answer;
     bool begun; /* the plan to begin from is the best known */
     pbi_sequence annealed;
@@ -127,6 +132,30 @@ static pb_status anneal(exact *e)
 
 static bool is_stop(pb_status status) { return status == PB_ELIMIT || status == PB_ECANCELLED; }
 
+/* Goes on in the game where nodes that no better plan computes twice are `once`, if there are any. */
+static pb_status narrow(exact *e)
+{
+    const pbi_live_model *m = pbi_live_model_of(e->live);
+    bool own;
+    uint64_t work = pbi_live_known(e->live, &own);
+    pbi_fix fix;
+    pbi_live *live;
+    if (work == PBI_LIVE_NEVER)
+        return PB_OK;
+    pb_status status = pbi_fix_make(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, &e->narrow, &fix);
+    if (status == PB_ENOMEM || (!fix.count && !fix.none))
+        return status;
+    e->few_open = fix.open <= FEW_OPEN;
+    uint64_t bound = fix.bound > e->answer.bound ? fix.bound : e->answer.bound;
+    pb_status made = pbi_live_new(e->ctx, &e->narrow, bound, e->scratch, &live);
+    if (made != PB_OK || !live)
+        return made != PB_OK ? made : status;
+    pbi_live_set_known(live, work);
+    e->first = own ? e->live : NULL;
+    e->live = live;
+    return status;
+}
+
 static pb_status search(exact *e)
 {
     pb_status status = use_start(e);
@@ -137,7 +166,9 @@ static pb_status search(exact *e)
     if (!e->begun)
         status = anneal(e);
     if (status == PB_OK)
-        return pbi_live_solve(e->live, e->limit, e->limit / A_LOOK + 1, &e->answer);
+        status = narrow(e);
+    if (status == PB_OK)
+        return pbi_live_solve(e->live, e->limit, e->limit / A_LOOK * (e->few_open ? 4 : 1) + 1, &e->answer);
     if (!is_stop(status))
         return status;
     pb_status stopped = status;
@@ -168,6 +199,8 @@ static pb_status write_plan(const exact *e, pbi_plan *plan)
     pbi_figures figures;
     if (e->answer.own)
         return pbi_live_emit(e->ctx, e->game, e->live, e->scratch, plan);
+    if (e->first)
+        return pbi_live_emit(e->ctx, e->game, e->first, e->scratch, plan);
     return e->begun ? copy_start(e, plan) : pbi_sequence_emit(e->ctx, e->game, &e->annealed, plan, &figures);
 }
 
