@@ -96,7 +96,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
 {
     comparer c = {.base = base, .result = result, .total = only ? 0 : count_all(games)};
     ctx->stopped = PB_GO_ON;
-    pbi_bound_cache cache = {.known = {false}};
+    pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
     c.job.cache = &cache;
     if (status == PB_OK)

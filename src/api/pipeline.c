@@ -322,60 +322,87 @@ static bool is_answer(const pb_context *ctx, pb_status status)
     return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
 }
 
-/* The bounds of the game, tightened once for all rows. */
-static pb_status make_bounds(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
+static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
 {
-    unsigned at = game->kind == PB_GAME_REMAT ? 0 : game->kind == PB_GAME_REVERSIBLE ? 1 : 2;
-    if (job->cache && job->cache->known[at]) {
-        *bounds = job->cache->bounds[at];
-        return PB_OK;
-    }
-    pb_status status = pb_bounds_make(job->ctx, game, bounds);
-    if (status != PB_OK || !job->cache)
-        return status;
     uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
     pbi_share share; /* what is left of the time is for plans */
     pb_context *part = pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
-    status = pb_bounds_tighten(part, game, most && most < effort ? most : effort, bounds);
+    pb_status status = pb_bounds_tighten(part, game, most && most < effort ? most : effort, bounds);
     pbi_share_end(&share);
-    if (status == PB_ENOMEM) /* a plan may still fit the memory that is left */
-        status = PB_OK;
-    job->cache->bounds[at] = *bounds;
-    job->cache->known[at] = status == PB_OK;
+    return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
+}
+
+/* The bounds of the game, at least as good as wanted if the job has a cache; there they are made once for all rows. */
+static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
+                              pb_bounds **bounds)
+{
+    unsigned at = game->kind == PB_GAME_REMAT ? 0 : game->kind == PB_GAME_REVERSIBLE ? 1 : 2;
+    pbi_bound_cache *cache = job->cache ? job->cache : own;
+    pbi_bound_level *level = &cache->level[at];
+    pb_status status = PB_OK;
+    *bounds = &cache->bounds[at];
+    if (!job->cache)
+        wanted = PBI_BOUNDS_QUICK;
+    if (*level == PBI_BOUNDS_NONE)
+        status = pb_bounds_make(job->ctx, game, *bounds);
+    if (status == PB_OK && *level == PBI_BOUNDS_NONE)
+        *level = PBI_BOUNDS_QUICK;
+    if (status == PB_OK && *level < wanted)
+        status = tighten(job, game, *bounds);
+    if (status == PB_OK)
+        *level = *level < wanted ? wanted : *level;
     return status;
 }
 
-static pb_status plan_inner(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                            pb_planned *out)
+/* Where the shape of the graph is one that exact rows answer for, they need no bounds to prove what they find. */
+static bool may_prove_itself(const pb_strategy *row, const pb_graph *g)
+{
+    return g->shape != PB_SHAPE_GENERAL && (row->strength == PB_EXACT || row->strength == PB_PORTFOLIO);
+}
+
+static void state_bounds(const pb_game *game, const pb_bounds *bounds, pb_schedule *s)
+{
+    s->bound_kind = PB_BOUND_FREE_ORDER;
+    s->lower_bound = bounds->makespan;
+    s->has_cost_bound = bounds->has_cost && (game->weights.alpha || game->weights.beta);
+    s->cost_bound = bounds->cost;
+}
+
+static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                              pb_planned *out)
 {
     pb_context *ctx = job->ctx;
-    pb_bounds bounds;
+    pbi_bound_level level = may_prove_itself(spec->row, game->graph) ? PBI_BOUNDS_QUICK : PBI_BOUNDS_TIGHT;
+    pbi_bound_cache own = {.level = {PBI_BOUNDS_NONE}};
+    pb_bounds *bounds;
     pbi_plan plan;
     bool proved;
-    pb_status status = make_bounds(job, game, &bounds);
+    pb_status status = raise_bounds(job, game, level, &own, &bounds);
     if (status != PB_OK)
         return status;
-    out->schedule.bound_kind = PB_BOUND_FREE_ORDER;
-    out->schedule.lower_bound = bounds.makespan;
-    out->schedule.has_cost_bound = bounds.has_cost && (game->weights.alpha || game->weights.beta);
-    out->schedule.cost_bound = bounds.cost;
-    status = check_feasible(game, &bounds, result, out, &proved);
+    state_bounds(game, bounds, &out->schedule);
+    status = check_feasible(game, bounds, result, out, &proved);
     if (status != PB_OK || proved)
         return status;
     pbi_plan_reset(&plan, result);
-    status = run_strategy(job, game, spec, &bounds, &plan);
+    status = run_strategy(job, game, spec, bounds, &plan);
+    if (status == PB_OK && plan.outcome != PB_OPTIMAL && plan.outcome != PB_INFEASIBLE)
+        status = raise_bounds(job, game, PBI_BOUNDS_TIGHT, &own, &bounds);
     if (status != PB_OK)
+        return status;
+    state_bounds(game, bounds, &out->schedule);
+    status = check_feasible(game, bounds, result, out, &proved);
+    if (status != PB_OK || proved)
         return status;
     if (plan.strategy)
         out->schedule.strategy = plan.strategy;
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
     pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
-    status = conclude(ctx, &bounds, &plan, result, out);
+    status = conclude(ctx, bounds, &plan, result, out);
     pbi_resume(ctx, held);
     return status;
 }
-
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
 {
     pb_context *ctx = job->ctx;
@@ -390,7 +417,7 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
                  pb_game_kind_name(game->kind));
         status = answer(out, result, PB_GAVE_UP, text);
     } else {
-        status = plan_inner(job, game, spec, result, out);
+        status = plan_bounded(job, game, spec, result, out);
     }
     if (is_answer(ctx, status))
         status = answer(out, result, PB_GAVE_UP, ctx->error.message);
@@ -418,7 +445,7 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     pbi_job job;
     pbi_spec spec;
     pb_planned planned;
-    pbi_bound_cache cache = {.known = {false}};
+    pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     const char *text = request->strategy ? request->strategy : "auto";
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_spec_parse(ctx, text, strlen(text), result, &spec);

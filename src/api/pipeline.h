@@ -20,9 +20,11 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
 /* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
 const char *pbi_spec_end(const char *list);
 
-/* The tightened bounds of each game that was asked for: they cost time, and every row needs them. */
+/* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; they are made in
+ * place of the quick ones, so whoever borrows a bound sees it rise. */
+typedef enum pbi_bound_level { PBI_BOUNDS_NONE, PBI_BOUNDS_QUICK, PBI_BOUNDS_TIGHT } pbi_bound_level;
 typedef struct pbi_bound_cache {
-    bool known[3];
+    pbi_bound_level level[3];
     pb_bounds bounds[3];
 } pbi_bound_cache;
 
@@ -32,7 +34,7 @@ typedef struct pbi_job {
     const pb_request *request;
     uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
-    pbi_bound_cache *cache; /* where cap, weights and tiers stay the same; NULL: bounds are not tightened */
+    pbi_bound_cache *cache; /* where cap, weights and tiers stay the same; NULL: quick bounds will do */
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
 

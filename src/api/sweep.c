@@ -144,7 +144,7 @@ static void plan_group(worker *h, uint32_t index)
     crew *c = h->c;
     const group *g = &c->groups[index];
     const pb_sweep *o = c->s->out;
-    pbi_bound_cache cache = {.known = {false}};
+    pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     uint32_t left = g->cells;
     uint64_t end = c->end_ns ? group_end(c, index, now_of(c->s->ctx)) : 0;
     for (uint32_t l = 0; l < o->line_count && atomic_load(&c->stopped) == PB_GO_ON; l++) {
