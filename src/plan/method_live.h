@@ -102,6 +102,8 @@ typedef struct pbi_live_answer {
 
 /* *out is NULL when the game has too many values. `bound`: work that no plan is below. */
 pb_status pbi_live_new(pb_context *ctx, const pb_game *game, uint64_t bound, pb_arena *arena, pbi_live **out);
+/* Begins with these nodes of the game in memory, instead of the given ones. Before the first search. */
+void pbi_live_set_start(pbi_live *live, const bool *there);
 /* Tells of a plan with this work that is at hand: only cheaper ones are looked for. */
 void pbi_live_set_known(pbi_live *live, uint64_t work);
 /* The work of the best plan known, PBI_LIVE_NEVER for none; *own: found here, not told of. */

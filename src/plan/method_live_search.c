@@ -451,6 +451,16 @@ static uint64_t root_bound(pbi_live *s)
     return judge(s, &first) ? first.rest : 0;
 }
 
+void pbi_live_set_start(pbi_live *s, const bool *there)
+{
+    pbi_live_model *m = &s->model;
+    for (unsigned at = 0; at < m->count; at++)
+        if (there[m->node[at]])
+            pbi_set_put(&m->start, at);
+        else
+            pbi_set_take(&m->start, at);
+}
+
 void pbi_live_set_known(pbi_live *s, uint64_t work)
 {
     if (work < s->best) {

@@ -50,6 +50,18 @@ static pb_status note_best(pbi_worker *w)
     return PB_OK;
 }
 
+/* Remembers where annealing ended without a plan. */
+static void note_near(pbi_worker *w)
+{
+    const pbi_timeline *t = &w->a.t;
+    if (w->a.best_cost < INFINITY || t->filled > w->a.best_room ||
+        (w->near.count && t->profile.excess >= w->near_excess))
+        return;
+    pbi_timeline_read(t, w->near.event);
+    w->near.count = t->filled;
+    w->near_excess = t->profile.excess;
+}
+
 static pb_status anneal(pbi_worker *w, const pbi_events *from, uint64_t cap, double hot, double cold,
                         uint64_t proposals)
 {
@@ -58,6 +70,8 @@ static pb_status anneal(pbi_worker *w, const pbi_events *from, uint64_t cap, dou
         return PB_ENOMEM;
     double enough = cap == all->game->cap && !all->game->weights.alpha ? all->enough : 0;
     pb_status status = pbi_anneal_run(&w->a, proposals, hot, cold, enough);
+    if (cap == all->game->cap)
+        note_near(w);
     pb_status kept = cap <= all->game->cap ? note_best(w) : PB_OK;
     return kept == PB_OK ? status : kept;
 }
@@ -65,16 +79,18 @@ static pb_status anneal(pbi_worker *w, const pbi_events *from, uint64_t cap, dou
 /* Lowers the cap from what the plan at hand needs to what is allowed, each time from the last plan that fitted. */
 static pb_status lower(pbi_worker *w, const pbi_round *round)
 {
-    if (!pbi_anneal_start(&w->a, round->from->event, round->from->count, PB_UNLIMITED))
+    const pbi_events *from = round->near && w->near.count ? &w->near : round->from;
+    if (!pbi_anneal_start(&w->a, from->event, from->count, PB_UNLIMITED))
         return PB_ENOMEM;
     uint64_t peak = pbi_timeline_peak(&w->a.t), step = 32;
     pb_status status = PB_OK;
-    copy_events(&w->rest, round->from->event, round->from->count);
-    for (int stage = 0; stage < STAGES && status == PB_OK && peak > round->cap && step <= 1024; stage++) {
+    copy_events(&w->rest, from->event, from->count);
+    for (int stage = 0; stage < STAGES && status == PB_OK && peak > round->cap && step <= 256; stage++) {
         uint64_t cap = peak - peak / step - 1;
         cap = cap > round->cap ? cap : round->cap;
-        uint64_t more = step / 32; /* the nearer to what is possible, the longer */
-        status = anneal(w, &w->rest, cap, round->hot, round->cold, round->proposals * (more < 8 ? more : 8));
+        uint64_t more = step / 32; /* the nearer to what is possible, the longer, and the cooler: little is to change */
+        double hot = more > 2 ? 2 * round->hot / (double)more : round->hot;
+        status = anneal(w, &w->rest, cap, hot, round->cold, round->proposals * (more < 4 ? more : 4));
         if (w->a.best_cost == INFINITY) {
             step *= 2; /* too far in one step */
             continue;
@@ -118,7 +134,8 @@ static pb_status open_worker(pbi_worker *w, pbi_rounds *r, uint64_t seed)
     w->ready = true;
     if (!pbi_anneal_init(&w->a, &w->ctx, r->game, seed, &w->arena) ||
         !pbi_events_init(&w->best, &w->arena, w->a.best_room) ||
-        !pbi_events_init(&w->rest, &w->arena, w->a.best_room)) {
+        !pbi_events_init(&w->rest, &w->arena, w->a.best_room) ||
+        !pbi_events_init(&w->near, &w->arena, w->a.best_room)) {
         r->ctx->error = w->ctx.error;
         return PB_ENOMEM;
     }

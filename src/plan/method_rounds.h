@@ -22,6 +22,7 @@ typedef struct pbi_round {
     double hot, cold; /* in average costs of a node */
     uint64_t proposals;
     bool lower;       /* begin far above the cap and lower it step by step, with so many proposals each */
+    bool near;        /* lower: not `from`, but what came nearest to the cap without a plan, if anything did */
     uint32_t further; /* of pbi_anneal; 0: as it is */
     pbi_use use;
 } pbi_round;
@@ -32,7 +33,9 @@ typedef struct pbi_worker {
     pb_arena arena;
     pbi_anneal a;
     pbi_events best, rest; /* of the round; from where the cap is lowered */
-    double best_cost;      /* with the weight of peak */
+    pbi_events near;       /* the end of the round at the game's cap that had the least excess and no plan */
+    uint64_t near_excess;
+    double best_cost; /* with the weight of peak */
     uint64_t best_peak;
     const struct pbi_rounds *all;
     const pbi_round *round; /* to be run; NULL when it has been */

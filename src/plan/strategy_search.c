@@ -6,7 +6,8 @@
  *             program as written and from the best so far, hot and cool by turns. Where no plan within the cap is at hand
  *             the cap is lowered to it step by step. Where peak has a weight, caps below the given one are tried too;
  *             where there is slow memory, plans with loads alone and without any are starts for those with both.
- *             Threads run rounds side by side and share the best after each.
+ *             Threads run rounds side by side and share the best after each. A plan that is the best so far is polished:
+ *             stretches of it are solved exactly (method_stretch).
  * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal plan.
  * Cost        about a microsecond a proposal, thousands of proposals a node and round.
  * Source      Kirkpatrick et al.; on computation sequences first by FastSA (NeurIPS 2023); the moves are ours.
@@ -15,6 +16,7 @@
 #include "base/context.h"
 #include "plan/method_blocks_plan.h"
 #include "plan/method_rounds.h"
+#include "plan/method_stretch.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +28,9 @@ enum {
     A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
     MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
     SHORT = 100000,
-    FEW = 40 /* nodes: lowering the cap takes no time, and is tried even where a plan is known */
+    STRETCH = 48,     /* events that are solved exactly at a time, */
+    A_STRETCH = 4000, /* in states that may be looked at */
+    FEW = 40          /* nodes: lowering the cap takes no time, and is tried even where a plan is known */
 };
 
 typedef struct search {
@@ -83,7 +87,10 @@ static pb_status find_starts(search *s, const pb_moves *start)
     return take_blocks(s);
 }
 
-/* No plan within the cap is known, and rounds at once did not find one. */
+/* Does a round take much of the time that there is? */
+static bool is_long(const search *s) { return s->rounds.proposals > 2 * A_STAGE; }
+
+/* No plan within the cap is known, and a round at once did not find one. */
 static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
 {
     static const double hot[] = {6, 2, 6, 4}, more[] = {1, 1, 2.5, 1};
@@ -91,6 +98,7 @@ static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
     enum { WAYS = sizeof hot / sizeof *hot };
     uint64_t all = s->rounds.proposals, few = all < A_STAGE ? all : A_STAGE, each = all / 4 > few ? all / 4 : few;
     round->lower = true;
+    round->near = attempt % 2 == 0;
     round->use = s->rounds.loads ? use[attempt % 3] : PBI_USE_BOTH;
     round->hot = hot[attempt % WAYS];
     round->cold = 0.02;
@@ -124,8 +132,12 @@ static void choose(search *s, uint32_t n, pbi_round *round)
         round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
     if (s->rounds.loads && !none && n > 3 && n % 4 != 3 && !has_loads(best)) /* they seem to be too dear */
         round->use = PBI_USE_REPEATS;
-    if (none ? n > 1 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
-        choose_lowering(s, none ? n - 2 : n / 4, round);
+    if (none && n == 0 && is_long(s)) { /* ways down from where it ends are better than more of the same */
+        round->hot = 0.3;
+        round->proposals /= 2;
+    }
+    if (none ? n > 0 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
+        choose_lowering(s, none ? n - 1 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
         round->cap = pbi_rounds_other_cap(&s->rounds, n / 2);
 }
@@ -148,6 +160,59 @@ static pb_status from_starts(search *s)
     return status;
 }
 
+/* Does the plan fit, with the frees that follow from its order? */
+static pb_status check_fits(search *s, const pbi_stretch_plan *plan, pb_arena *scratch, bool *fits)
+{
+    pbi_sequence sequence;
+    pbi_figures figures;
+    pb_status status = PB_OK;
+    pbi_sequence_init(&sequence, scratch);
+    for (uint32_t i = 0; i < plan->count && status == PB_OK; i++)
+        status = pbi_sequence_add(&sequence, plan->event[i]);
+    if (status == PB_OK)
+        status = pbi_sequence_emit(s->ctx, s->game, &sequence, NULL, &figures);
+    *fits = status == PB_OK && figures.fits && !figures.overflow;
+    return status;
+}
+
+/* Solves stretches of the plan exactly, one after the other, with what is around each left as it is. */
+static pb_status solve_stretches(search *s, pbi_stretch_plan *plan, pb_arena *scratch, uint64_t *spared)
+{
+    pbi_stretches all;
+    uint64_t begun = s->ctx->ticks, most = s->rounds.proposals / 8, saved;
+    pb_status status = pbi_stretch_init(&all, s->ctx, s->game, scratch);
+    *spared = 0;
+    for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < most; at += STRETCH / 2) {
+        status = pbi_stretch_try(&all, plan, at, STRETCH, A_STRETCH, &saved);
+        *spared += saved;
+    }
+    pbi_stretch_close(&all);
+    return status;
+}
+
+static pb_status polish(search *s)
+{
+    pbi_rounds *r = &s->rounds;
+    pbi_stretch_plan plan = {.count = r->best.count, .room = r->room};
+    pb_arena scratch;
+    uint64_t spared;
+    bool fits;
+    pb_arena_init(&scratch, s->ctx);
+    plan.event = pb_arena_alloc(&scratch, r->room, sizeof *plan.event);
+    pb_status status = plan.event ? PB_OK : PB_ENOMEM;
+    if (status == PB_OK) {
+        memcpy(plan.event, r->best.event, plan.count * sizeof *plan.event);
+        status = solve_stretches(s, &plan, &scratch, &spared);
+        if (status == PB_OK && spared && check_fits(s, &plan, &scratch, &fits) == PB_OK && fits) {
+            memcpy(r->best.event, plan.event, plan.count * sizeof *plan.event);
+            r->best.count = plan.count;
+            r->best_cost -= r->worker[0].a.gamma * (double)spared;
+        }
+    }
+    pb_arena_release(&scratch);
+    return status;
+}
+
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
@@ -161,6 +226,8 @@ static pb_status all_rounds(search *s)
         for (uint32_t k = 0; k < threads; k++)
             choose(s, n + k, &round[k]);
         status = pbi_rounds_run(&s->rounds, round, threads);
+        if (s->rounds.best_cost < before && status == PB_OK && pbi_stretch_apply(s->game))
+            status = polish(s);
         stale = s->rounds.best_cost < before ? 0 : stale + threads;
         pbi_progress(s->ctx, "search", n + threads, 0);
     }
