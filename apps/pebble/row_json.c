@@ -30,11 +30,11 @@ void json_row_fields(FILE *out, const pb_planned *p, const pb_game *base)
         json_u64(out, s->lower_bound);
     fputs(",\"gap\":", out);
     if (p->certificate && s->metrics.gap >= 0)
-        json_real(out, s->metrics.gap);
+        json_double(out, s->metrics.gap);
     else
         fputs("null", out);
     fputs(",\"seconds\":", out);
-    json_real(out, p->seconds);
+    json_double(out, p->seconds);
     fputs(",\"bound_kind\":", out);
     json_text(out, pb_bound_kind_name(s->bound_kind));
     fputs(",\"note\":", out);
