@@ -129,8 +129,8 @@ void binary_layout(request *r, const pb_graph *g)
     pb_context ctx;
     pb_arena arena;
     packer p = {.bytes = NULL};
-    if (lanes && strcmp(lanes, "auto") != 0)
-        options.lanes = strcmp(lanes, "0") == 0 ? PB_LANES_NEVER : PB_LANES_ALWAYS;
+    if (lanes && strcmp(lanes, "0") == 0)
+        options.lanes = PB_LANES_NEVER;
     pb_context_init(&ctx);
     ctx.memory_limit = GRAPH_BYTES;
     pb_arena_init(&arena, &ctx);

@@ -40,7 +40,7 @@ pb_status graph_complete(stored_graph *g, const char *name)
     if (status == PB_OK && (!lane || !g->name))
         status = PB_ENOMEM;
     if (status == PB_OK)
-        g->training = pb_layout_backward(g->g, lane);
+        status = pb_layout_backward(&g->ctx, g->g, lane, &g->training);
     free(lane);
     return status;
 }

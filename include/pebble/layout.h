@@ -22,7 +22,7 @@ typedef enum pb_layout_kind {
     PB_LAYOUT_LANES    /* a training step: the way back below the way there, in the other direction */
 } pb_layout_kind;
 
-typedef enum pb_lanes { PB_LANES_AUTO, PB_LANES_NEVER, PB_LANES_ALWAYS } pb_lanes;
+typedef enum pb_lanes { PB_LANES_AUTO, PB_LANES_NEVER } pb_lanes;
 
 typedef struct pb_layout_options {
     pb_lanes lanes;
@@ -39,7 +39,7 @@ typedef struct pb_layout {
     pb_layout_kind kind;
     float width, height; /* every node lies within, half a unit from the edge at least */
     float *x, *y;
-    float *radius; /* 0.25 to 0.6, by the square root of the size */
+    float *radius; /* 0.2 to 0.46, by the square root of the size */
     uint8_t *lane; /* 0 there, 1 back */
     pb_layout_box *boxes;
     uint32_t box_count; /* group_count of the graph */
@@ -50,8 +50,9 @@ typedef struct pb_layout {
 pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, pb_arena *result,
                          pb_layout *out);
 
-/* Which nodes belong to a way back: lane[v] is 1 for them. False where the graph has none, and lane is all 0. */
-bool pb_layout_backward(const pb_graph *g, uint8_t *lane);
+/* Which nodes belong to the way back of a training step: lane[v] is 1 for them. *found is false where the graph has none,
+ * and lane is all 0 then. */
+pb_status pb_layout_backward(pb_context *ctx, const pb_graph *g, uint8_t *lane, bool *found);
 
 #ifdef __cplusplus
 }
