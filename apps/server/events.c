@@ -73,7 +73,7 @@ void hub_tick(event_hub *hub)
     time_t now = seconds();
     pthread_mutex_lock(&hub->lock);
     for (event_stream *s = hub->streams; s; s = s->next)
-        if (now - s->spoke_at >= PING_SECONDS)
+        if (now - s->spoke_at >= PING_SECONDS || s->last < s->log->numbers)
             wake(s);
     pthread_mutex_unlock(&hub->lock);
 }
@@ -172,6 +172,13 @@ static bool has_room(event_log *log)
     return true;
 }
 
+static void wake_log(const event_log *log)
+{
+    for (event_stream *s = log->hub->streams; s; s = s->next)
+        if (s->log == log)
+            wake(s);
+}
+
 void log_add(event_log *log, const char *name, char *data, bool merge)
 {
     pthread_mutex_lock(&log->hub->lock);
@@ -180,10 +187,9 @@ void log_add(event_log *log, const char *name, char *data, bool merge)
         log->numbers++;
         if (merge && log->count && strcmp(log->events[log->count - 1]->name, name) == 0)
             drop_event(log->events[--log->count]);
+        else
+            wake_log(log); /* what may be replaced soon waits for the next tick */
         log->events[log->count++] = e;
-        for (event_stream *s = log->hub->streams; s; s = s->next)
-            if (s->log == log)
-                wake(s);
     }
     pthread_mutex_unlock(&log->hub->lock);
     free(data);
@@ -193,9 +199,7 @@ void log_end(event_log *log)
 {
     pthread_mutex_lock(&log->hub->lock);
     log->ended = true;
-    for (event_stream *s = log->hub->streams; s; s = s->next)
-        if (s->log == log)
-            wake(s);
+    wake_log(log);
     pthread_mutex_unlock(&log->hub->lock);
 }
 

@@ -24,7 +24,8 @@ typedef struct event_log event_log;
 void hub_init(event_hub *hub);
 /* Ends every stream and lets no new one wait. */
 void hub_close(event_hub *hub);
-/* Wakes those who have heard nothing for long, so that they get a sign of life. Once a second. */
+/* Wakes those who have something to hear, and those who have heard nothing for long, for a sign of life. Ten times a
+ * second. */
 void hub_tick(event_hub *hub);
 unsigned hub_count(event_hub *hub);
 

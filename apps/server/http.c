@@ -84,11 +84,11 @@ static void drop_slow(server *s)
 static void *tick(void *state)
 {
     server *s = state;
-    struct timespec second = {.tv_nsec = 500000000};
+    struct timespec tenth = {.tv_nsec = 100000000};
     pthread_mutex_lock(&s->lock);
     while (!s->closing) {
         pthread_mutex_unlock(&s->lock);
-        nanosleep(&second, NULL);
+        nanosleep(&tenth, NULL);
         drop_slow(s);
         hub_tick(&s->hub);
         pthread_mutex_lock(&s->lock);

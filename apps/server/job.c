@@ -6,6 +6,7 @@
 #include "json_print.h"
 #include "text_out.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -129,9 +130,11 @@ static void tell_plan(job_spec *spec, const pb_news *news)
     const pb_graph *g = news->game->graph;
     uint64_t now = job_clock(), needed = g->needed_cost;
     text_out text;
-    if (news->makespan >= spec->best_makespan)
+    const pb_weights *w = &news->game->weights;
+    double score = (double)w->alpha * (double)news->peak + (double)(w->gamma ? w->gamma : 1) * (double)news->makespan;
+    if (score >= spec->best_score)
         return;
-    spec->best_makespan = news->makespan;
+    spec->best_score = score;
     FILE *out = text_begin(&text);
     if (out) {
         fputs("{\"strategy\":", out);
@@ -168,7 +171,7 @@ void job_limit(job *j, uint64_t time_ms)
 static void begin_row(job_spec *spec, const pb_news *news)
 {
     spec->now = news->strategy;
-    spec->best_makespan = UINT64_MAX;
+    spec->best_score = INFINITY;
     spec->told_ns = 0;
     job_limit(spec->job, spec->time_ms);
     tell_progress(spec, "begins", spec->row_count, 0);
@@ -189,7 +192,7 @@ void job_hook(job *j)
 {
     job_spec *spec = j->spec;
     spec->begin_ns = job_clock();
-    spec->best_makespan = UINT64_MAX;
+    spec->best_score = INFINITY;
     spec->listener = (pb_listener){hear, spec};
     spec->request.listener = &spec->listener;
     j->ctx.tick_limit = spec->ticks;

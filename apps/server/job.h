@@ -34,7 +34,7 @@ typedef struct job_spec {
         pb_outcome outcome;
     } * rows;
     uint32_t row_count, row_room;
-    uint64_t best_makespan; /* of the row at work */
+    double best_score; /* of the plans of the row at work */
     bool has_bound;
     uint64_t bound; /* of the game at work */
 } job_spec;
