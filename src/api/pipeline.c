@@ -352,6 +352,13 @@ static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bou
     return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
 }
 
+/* Where they are the bounds of what was asked for, not of a step on the way. */
+static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
+{
+    if (job->cache)
+        pbi_tell(job->request, &(pb_news){.kind = PB_NEWS_BOUND, .game = game, .bounds = bounds});
+}
+
 /* The bounds of the game, at least as good as wanted if the job has a cache; there they are made once for all rows. */
 static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
                               pb_bounds **bounds)
@@ -365,10 +372,14 @@ static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound
         wanted = PBI_BOUNDS_QUICK;
     if (*level == PBI_BOUNDS_NONE)
         status = pb_bounds_make(job->ctx, game, *bounds);
-    if (status == PB_OK && *level == PBI_BOUNDS_NONE)
+    if (status == PB_OK && *level == PBI_BOUNDS_NONE) {
         *level = PBI_BOUNDS_QUICK;
-    if (status == PB_OK && *level < wanted)
+        tell_bounds(job, game, *bounds);
+    }
+    if (status == PB_OK && *level < wanted) {
         status = tighten(job, game, *bounds);
+        tell_bounds(job, game, *bounds);
+    }
     if (status == PB_OK)
         *level = *level < wanted ? wanted : *level;
     return status;
