@@ -11,20 +11,22 @@ const gallery_item gallery[] = {
      "adjoint-chain", "steps=100", "remat", "25%", "auto sqrt every-k chain griewank last-use", NULL},
     {"merkle", "Merkle tree",
      "A hash tree over 256 leaves, as in block chains and ZK provers: each inner node hashes its two children. "
-     "Set the cap just above the height of the tree, where a walk in the right order still needs no recomputation.",
-     "merkle", "height=8", "remat", "60%", "auto order last-use recompute-all", NULL},
+     "Nine hashes of memory do if the walk is right, while keeping everything fails early; then look at the reversible "
+     "game, where nothing can be forgotten for free.",
+     "merkle", "height=8", "remat", "90%", "auto last-use order recompute-all cache-all", NULL},
     {"unet", "U-Net training",
      "A training step of a U-Net, whose skip connections hold large values from the way down until the way up. "
      "Go below 50 % and watch which of them are computed again, and what the baseline fails at.",
      "unet", "depth=4", "remat", "55%", "auto chen sqrt every-k last-use", NULL},
     {"transformer", "Transformer training",
      "A training step of a decoder with twelve blocks of attention and MLP; groups are blocks. "
-     "Compare recomputing whole blocks (chen, sqrt) with what auto finds at half the memory.",
-     "transformer", "blocks=12", "remat", "50%", "auto chen sqrt dtr last-use", NULL},
+     "Compare recomputing whole blocks (chen, sqrt) with what auto finds at this cap.",
+     "transformer", "blocks=12", "remat", "60%", "auto chen sqrt dtr last-use", NULL},
     {"pipeline", "Image pipeline",
      "Blur, transform, edges and detection on an image in tiles, each stage reading a halo around its tile. "
-     "As written it runs stage by stage; lower the cap and see the order change to tile by tile.",
-     "pipeline", "width=1024 height=1024 tile=128", "remat", "35%", "auto order last-use every-k", NULL},
+     "As written it runs stage by stage and fails at this cap; another order fits without any recomputation, and below "
+     "70 % tiles are computed again.",
+     "pipeline", "width=1024 height=1024 tile=128", "remat", "80%", "auto order dtr every-k last-use", NULL},
     {"reversible", "Reversible circuit",
      "A chain of 64 gates that may be run backwards but not erased, as on a quantum machine: every intermediate value "
      "must be uncomputed. Move the cap between 8 and 64 pebbles and see Bennett's trade of space for time.",
@@ -37,7 +39,7 @@ const gallery_item gallery[] = {
     {"layered", "A large random graph",
      "Ten thousand nodes in random layers with skip edges, like the published scheduling benchmarks. "
      "See how a plan plays at this size, and how far the search gets in two seconds.",
-     "layered", "nodes=10000", "remat", "80%", "auto order last-use", NULL},
+     "layered", "nodes=10000", "remat", "85%", "auto order last-use", NULL},
 };
 const size_t gallery_count = sizeof gallery / sizeof *gallery;
 

@@ -313,10 +313,26 @@ void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
     job_tell(j, "done", &text, false);
 }
 
+/* Who does not fit, as far as one row tells it: ", while last-use needs 10 MiB more than that". */
+static void loser_text(const pb_comparison *c, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (uint32_t i = 0; i < c->row_count; i++) {
+        const pb_planned *p = &c->rows[i];
+        char over[FIGURE_ROOM];
+        if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE ||
+            p->schedule.game != c->rows[c->winner].schedule.game)
+            continue;
+        amount_text(p->failed_need - p->game->cap, p->game->graph->size_unit, over);
+        snprintf(text, room, "; %s fails at move %llu, %s over the cap", p->schedule.strategy,
+                 (unsigned long long)p->failed_step, over);
+    }
+}
+
 /* "sqrt fits in 50 % of what the program as written needs, for 21 % more work" */
 static void winner_sentence(const job *j, const pb_comparison *c, char *text, size_t room)
 {
-    char name[FIGURE_ROOM], trade[512];
+    char name[FIGURE_ROOM], trade[512], loser[256], more[FIGURE_ROOM];
     if (c->winner == UINT32_MAX) {
         snprintf(text, room, "%s",
                  c->interrupted ? "stopped before any plan was found"
@@ -326,8 +342,14 @@ static void winner_sentence(const job *j, const pb_comparison *c, char *text, si
     }
     const pb_schedule *s = &c->rows[c->winner].schedule;
     strategy_text(s, name);
-    trade_text(s, j->graph->facts.written_peak, trade, sizeof trade);
-    snprintf(text, room, "%s %s%s", name, trade, s->outcome == PB_OPTIMAL ? ": proved to be the best possible" : "");
+    if (s->metrics.peak <= j->graph->facts.written_peak) {
+        trade_text(s, j->graph->facts.written_peak, trade, sizeof trade);
+    } else {
+        percent_text(s->metrics.overhead, more);
+        snprintf(trade, sizeof trade, "fits, for %s more work than computing each value once", more);
+    }
+    loser_text(c, loser, sizeof loser);
+    snprintf(text, room, "%s %s%s%s", name, trade, s->outcome == PB_OPTIMAL ? ", which is optimal" : "", loser);
 }
 
 static void run_compare(job *j)
