@@ -28,16 +28,30 @@ exit_code cmd_ui(app *a)
 #include <unistd.h>
 
 #define STANDARD_BODY (UINT64_C(256) << 20)
+#define STANDARD_MEMORY (UINT64_C(2) << 30)
+
+static bool take_bytes(app *a, option_id id, uint64_t *bytes)
+{
+    const char *text = app_option(a, id);
+    char why[256];
+    if (text && !size_parse(text, "byte", 0, bytes, why, sizeof why)) {
+        app_usage(a, "--%s: %s", option_specs[id].name, why);
+        return false;
+    }
+    if (*bytes > SIZE_MAX / 8)
+        *bytes = SIZE_MAX / 8;
+    return true;
+}
 
 static bool take_options(app *a, server_options *o)
 {
     uint64_t port, threads;
-    char why[256];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (!app_number(a, OPT_PORT, 0, &port) ||
         !app_number(a, OPT_THREADS, processors > 0 ? (uint64_t)processors : 1, &threads))
         return false;
     *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .most_body = STANDARD_BODY};
+    o->most_kept = STANDARD_MEMORY;
     if (port > 65535 || threads < 1 || threads > 64) {
         app_usage(a, port > 65535 ? "--port: at most 65535" : "--threads: from 1 to 64");
         return false;
@@ -46,14 +60,7 @@ static bool take_options(app *a, server_options *o)
     if (app_option(a, OPT_HOST))
         o->host = app_option(a, OPT_HOST);
     o->page_folder = app_option(a, OPT_PAGE);
-    const char *body = app_option(a, OPT_MAX_BODY);
-    if (body && !size_parse(body, "byte", 0, &o->most_body, why, sizeof why)) {
-        app_usage(a, "--max-body: %s", why);
-        return false;
-    }
-    if (o->most_body > SIZE_MAX / 8)
-        o->most_body = SIZE_MAX / 8;
-    return true;
+    return take_bytes(a, OPT_MAX_BODY, &o->most_body) && take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 
 /* In a child of a child, so that nobody has to wait for it. */

@@ -132,11 +132,11 @@ void binary_layout(request *r, const pb_graph *g)
     if (lanes && strcmp(lanes, "0") == 0)
         options.lanes = PB_LANES_NEVER;
     pb_context_init(&ctx);
-    ctx.memory_limit = GRAPH_BYTES;
+    ctx.memory_limit = ANSWER_BYTES;
     pb_arena_init(&arena, &ctx);
     pb_status status = pb_layout_make(&ctx, g, &options, &arena, &layout);
     if (status == PB_OK) {
-        put_layout(&p, g, &layout, options.collapse);
+        put_layout(&p, g, &layout, options.collapse && g->group_count);
         send_packed(r, &p);
     } else {
         answer_status(r, status, &ctx.error);
@@ -345,7 +345,7 @@ void binary_frames(request *r, const pb_planned *plan)
         return;
     }
     pb_context_init(&ctx);
-    ctx.memory_limit = GRAPH_BYTES;
+    ctx.memory_limit = ANSWER_BYTES;
     pb_arena_init(&arena, &ctx);
     if (frames_make(&f, plan, &arena)) {
         put_frames(&p, &f, plan);

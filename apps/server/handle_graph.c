@@ -45,9 +45,10 @@ pb_status graph_complete(stored_graph *g, const char *name)
     return status;
 }
 
-stored_graph *graph_from_bytes(const char *name, const char *bytes, size_t length, pb_status *status, pb_error *error)
+stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+                               pb_error *error)
 {
-    stored_graph *g = graph_new(GRAPH_BYTES);
+    stored_graph *g = graph_new((size_t)s->options.most_kept);
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
     *status = PB_ENOMEM;
     if (!g)
@@ -122,7 +123,7 @@ static void from_gallery(request *r, const char *id)
         answer_fail(r, MHD_HTTP_BAD_REQUEST, "the gallery has no `%.60s`", id);
         return;
     }
-    stored_graph *g = graph_new(GRAPH_BYTES);
+    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
     int count = g ? gallery_parameters(item, &g->arena, params) : -1;
     pb_status status = count < 0 ? PB_ENOMEM : graph_make(g, item->family, params, (uint32_t)count);
     if (status == PB_OK) { /* under the gallery's own name */
@@ -160,7 +161,7 @@ static void from_family(request *r, json_t *document)
         params[count] = (pb_option){key, json_is_string(value) ? json_string_value(value) : numbers[count]};
         count++;
     }
-    stored_graph *g = graph_new(GRAPH_BYTES);
+    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
     finish(r, g, g ? graph_make(g, family, params, count) : PB_ENOMEM);
 }
 
@@ -168,7 +169,7 @@ static void from_file(request *r)
 {
     pb_status status;
     pb_error error = {.message = ""};
-    stored_graph *g = graph_from_bytes(request_argument(r, "name"), r->body, r->length, &status, &error);
+    stored_graph *g = graph_from_bytes(r->s, request_argument(r, "name"), r->body, r->length, &status, &error);
     if (g)
         finish(r, g, PB_OK);
     else

@@ -14,7 +14,8 @@ void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const
 /* Facts of a graph that was just read, and its place in the store. */
 pb_status graph_complete(stored_graph *g, const char *name);
 /* Bytes of a graph file; NULL with `error` filled. */
-stored_graph *graph_from_bytes(const char *name, const char *bytes, size_t length, pb_status *status, pb_error *error);
+stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+                               pb_error *error);
 pb_status graph_make(stored_graph *g, const char *family, const pb_option *params, uint32_t count);
 
 /* Binary forms. */
@@ -33,7 +34,7 @@ enum { MOST_PARAMETERS = 32 };
 /* The parameters of an item; texts live in `arena`. The count, or -1 when memory is out. */
 int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MOST_PARAMETERS]);
 
-/* Memory for one graph; a request gets as much for its answer. */
-#define GRAPH_BYTES ((size_t)2 << 30)
+/* Memory for one answer. */
+#define ANSWER_BYTES ((size_t)2 << 30)
 
 #endif

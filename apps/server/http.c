@@ -12,8 +12,8 @@ enum {
     MOST_CONNECTIONS = 2000,
     MOST_WAITING = 1000,  /* requests for clerks */
     IDLE_SECONDS = 60,    /* a connection that says nothing */
-    HEAD_SECONDS = 10,    /* from the first byte to the end of the head */
-    BODY_SECONDS = 120,   /* to the end of the body */
+    HEAD_SECONDS = 8,     /* from the first byte to the end of the head */
+    LEAST_RATE = 1 << 16, /* bytes a second of a body, beyond the same time */
     BODIES_AT_A_TIME = 2, /* of the largest size */
 };
 
@@ -362,7 +362,8 @@ static enum MHD_Result on_request(void *state, struct MHD_Connection *connection
         *place = r = request_new(s, connection, method, url);
         if (!r)
             return MHD_NO;
-        set_wait(r, seconds() + BODY_SECONDS - HEAD_SECONDS);
+        r->began = seconds();
+        set_wait(r, r->began);
         if (access_check(r) && body_check(r))
             return MHD_YES;
         set_wait(r, 0);
@@ -374,6 +375,7 @@ static enum MHD_Result on_request(void *state, struct MHD_Connection *connection
         return MHD_YES;
     if (*upload_count) {
         bool taken = take_body(r, upload, *upload_count);
+        set_wait(r, r->began + (time_t)(r->length / LEAST_RATE));
         *upload_count = 0;
         return taken ? MHD_YES : MHD_NO;
     }

@@ -42,6 +42,7 @@ typedef struct request {
     int argument_count;
     char *body;
     size_t length, room;
+    time_t began;
     answer answer;
     struct request *next; /* waiting for a clerk */
 } request;

@@ -15,8 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define KEPT_BYTES ((size_t)2 << 30)
-
 static bool make_token(char token[2 * TOKEN_BYTES + 1])
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -39,7 +37,7 @@ server *server_new(const server_options *options)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->wanted, NULL);
     hub_init(&s->hub);
-    store_init(&s->store, KEPT_BYTES);
+    store_init(&s->store, (size_t)options->most_kept);
     if (make_token(s->token))
         return s;
     server_free(s);
@@ -65,7 +63,7 @@ bool server_add_file(server *s, const char *path, char *why, size_t room)
     char *bytes = text_end(&text, &length);
     pb_status status = PB_ENOMEM;
     pb_error error = {.message = "out of memory"};
-    stored_graph *g = bytes && read ? graph_from_bytes(name, bytes, length, &status, &error) : NULL;
+    stored_graph *g = bytes && read ? graph_from_bytes(s, name, bytes, length, &status, &error) : NULL;
     free(bytes);
     if (!g) {
         if (error.line)

@@ -17,6 +17,7 @@ typedef struct server_options {
     uint16_t port;           /* 0: any that is free */
     unsigned threads;        /* plans made at a time */
     uint64_t most_body;      /* bytes of a request */
+    uint64_t most_kept;      /* bytes of graphs and plans together, and of one graph */
     const char *page_folder; /* NULL: the page inside the command */
 } server_options;
 
