@@ -99,19 +99,47 @@ static void *tick(void *state)
 
 /* ---- clerks ---- */
 
+/* Does the answer take work that grows with the graph or the plan? */
+static bool is_slow(const request *r)
+{
+    static const char *const ends[] = {"/layout", "/names", "/frames", "/file", "/explain"};
+    const char *slash = strrchr(r->path, '/');
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (strcmp(slash, ends[i]) == 0)
+            return true;
+    return strcmp(r->path, "/api/graphs") == 0;
+}
+
+static request *take_first(request_line *line)
+{
+    request *r = line->first;
+    if (r)
+        line->first = r->next;
+    if (!line->first)
+        line->last = NULL;
+    return r;
+}
+
+/* The first clerk takes quick requests only, so that those never wait for slow ones. */
+static request *take_request(server *s, bool quick_only)
+{
+    request *r = take_first(&s->quick);
+    return r || quick_only ? r : take_first(&s->slow);
+}
+
 static void *clerk(void *state)
 {
     server *s = state;
     pthread_mutex_lock(&s->lock);
+    bool quick_only = s->clerk_count++ == 0;
     for (;;) {
-        while (!s->first && !(s->closing && s->waiting == 0))
-            pthread_cond_wait(&s->wanted, &s->lock);
-        request *r = s->first;
-        if (!r)
+        request *r = take_request(s, quick_only);
+        if (!r && s->closing && s->waiting == 0)
             break;
-        s->first = r->next;
-        if (!s->first)
-            s->last = NULL;
+        if (!r) {
+            pthread_cond_wait(&s->wanted, &s->lock);
+            continue;
+        }
         s->waiting--;
         bool closing = s->closing;
         pthread_mutex_unlock(&s->lock);
@@ -141,13 +169,14 @@ static bool hand_over(request *r)
     r->stage = STAGE_WORK;
     MHD_suspend_connection(r->connection);
     pthread_mutex_lock(&s->lock);
+    request_line *line = is_slow(r) ? &s->slow : &s->quick;
     r->next = NULL;
-    if (s->last)
-        s->last->next = r;
+    if (line->last)
+        line->last->next = r;
     else
-        s->first = r;
-    s->last = r;
-    pthread_cond_signal(&s->wanted);
+        line->first = r;
+    line->last = r;
+    pthread_cond_broadcast(&s->wanted); /* any clerk is not good for any request */
     pthread_mutex_unlock(&s->lock);
     return true;
 }
@@ -386,12 +415,10 @@ bool http_start(server *s)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     flags |= MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES ? (unsigned)MHD_USE_EPOLL : (unsigned)MHD_USE_POLL;
-    s->clerk_count = 0;
-    for (size_t i = 0; i < sizeof s->clerks / sizeof *s->clerks; i++)
-        if (pthread_create(&s->clerks[s->clerk_count], NULL, clerk, s) == 0)
-            s->clerk_count++;
+    while (s->thread_count < CLERKS && pthread_create(&s->clerks[s->thread_count], NULL, clerk, s) == 0)
+        s->thread_count++;
     s->ticking = pthread_create(&s->ticker, NULL, tick, s) == 0;
-    if (!s->ticking || !s->clerk_count)
+    if (!s->ticking || s->thread_count < 2)
         return false;
     s->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->socket,
@@ -408,7 +435,7 @@ void http_stop(server *s)
     pthread_cond_broadcast(&s->wanted);
     pthread_mutex_unlock(&s->lock);
     hub_close(&s->hub);
-    for (int i = 0; i < s->clerk_count; i++)
+    for (int i = 0; i < s->thread_count; i++)
         pthread_join(s->clerks[i], NULL);
     if (s->ticking)
         pthread_join(s->ticker, NULL);

@@ -16,7 +16,7 @@
 #include <microhttpd.h>
 #include <time.h>
 
-enum { MOST_ARGUMENTS = 8, PATH_ROOM = 512, TOKEN_BYTES = 24, KEY_ROOM = 24 };
+enum { MOST_ARGUMENTS = 8, PATH_ROOM = 512, TOKEN_BYTES = 24, KEY_ROOM = 24, CLERKS = 4 };
 
 typedef struct argument {
     char key[KEY_ROOM];
@@ -47,6 +47,11 @@ typedef struct request {
     struct request *next; /* waiting for a clerk */
 } request;
 
+/* Requests that wait, first come first served. */
+typedef struct request_line {
+    request *first, *last;
+} request_line;
+
 typedef struct visitor {
     struct MHD_Connection *connection;
     int socket;
@@ -71,13 +76,14 @@ struct server {
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wanted;
-    request *first, *last;
-    unsigned waiting;
+    request_line quick, slow;
+    unsigned waiting; /* in both, or on the way there */
     bool closing;
     size_t body_bytes; /* of all requests at hand */
     visitor *visitors;
-    pthread_t clerks[4], ticker;
-    int clerk_count;
+    pthread_t clerks[CLERKS], ticker;
+    int thread_count; /* of clerks; not under the lock */
+    int clerk_count;  /* that have begun */
     bool ticking;
 };
 
