@@ -48,7 +48,7 @@ static bool take_options(app *a, server_options *o)
     uint64_t port, threads;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (!app_number(a, OPT_PORT, 0, &port) ||
-        !app_number(a, OPT_THREADS, processors > 0 ? (uint64_t)processors : 1, &threads))
+        !app_number(a, OPT_WORKERS, processors > 0 ? (uint64_t)processors : 1, &threads))
         return false;
     *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .most_body = STANDARD_BODY};
     o->most_kept = STANDARD_MEMORY;
