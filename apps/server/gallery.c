@@ -36,10 +36,10 @@ const gallery_item gallery[] = {
      "Make the transfers dearer and see where recomputing wins over moving.",
      "adjoint-chain", "steps=100 step-cost=10 grad-cost=20", "tiered", "20%", "auto two-level every-k demand",
      "{\"store_cost\":5,\"load_cost\":5,\"store_per_unit\":0,\"load_per_unit\":0,\"slow_cap\":\"none\"}"},
-    {"layered", "A large random graph",
-     "Ten thousand nodes in random layers with skip edges, like the published scheduling benchmarks. "
-     "See how a plan plays at this size, and how far the search gets in two seconds.",
-     "layered", "nodes=10000", "remat", "85%", "auto order last-use", NULL},
+    {"large", "A very deep transformer",
+     "The training step again with 240 blocks: ten thousand nodes, to see how a plan plays at this size. "
+     "Collapse the groups to find your way, and compare keeping block ends (chen) with priced cuts (cut).",
+     "transformer", "blocks=240", "remat", "40%", "auto cut chen sqrt last-use", NULL},
 };
 const size_t gallery_count = sizeof gallery / sizeof *gallery;
 

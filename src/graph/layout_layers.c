@@ -200,6 +200,51 @@ static void place_layer(const sweeper *s, uint32_t layer, bool inputs, bool read
             l->y[at[i]] = (float)(s->blocks[b].sum / s->blocks[b].weight + s->offset[i]);
 }
 
+/* Where everything within some layers lies on average moves to 0, so that long graphs do not drift away. A layer moves as a
+ * whole: distances stay. `sums` has two entries for each layer and one more. */
+static void straighten(const sweeper *s, uint32_t from, uint32_t to, double *sums)
+{
+    const pbi_layers *l = s->l;
+    uint32_t reach = (to - from) / 12 + 6;
+    double *weights = sums + (to - from) + 1;
+    sums[0] = weights[0] = 0;
+    for (uint32_t k = from; k < to; k++) {
+        double sum = 0, weight = 0;
+        for (uint32_t i = s->start[k]; i < s->start[k + 1]; i++) {
+            sum += (double)s->weight[s->at[i]] * l->y[s->at[i]];
+            weight += s->weight[s->at[i]];
+        }
+        sums[k - from + 1] = sums[k - from] + sum;
+        weights[k - from + 1] = weights[k - from] + weight;
+    }
+    for (uint32_t k = from; k < to; k++) {
+        uint32_t low = k - from > reach ? k - from - reach : 0,
+                 high = k + 1 + reach < to ? k + 1 + reach - from : to - from;
+        double weight = weights[high] - weights[low];
+        double mean = weight > 0 ? (sums[high] - sums[low]) / weight : 0;
+        for (uint32_t i = s->start[k]; i < s->start[k + 1]; i++)
+            l->y[s->at[i]] -= (float)mean;
+    }
+}
+
+static bool straighten_bands(const sweeper *s, pb_arena *scratch)
+{
+    const pbi_layers *l = s->l;
+    double *sums = pb_arena_alloc(scratch, 2 * ((size_t)l->layer_count + 1), sizeof *sums);
+    if (!sums)
+        return false;
+    for (uint32_t from = 0, to; from < l->layer_count; from = to) {
+        to = from + 1;
+        if (s->start[from] == s->start[to])
+            continue;
+        while (to < l->layer_count && (!l->band || s->start[to] == s->start[to + 1] ||
+                                       l->band[s->at[s->start[to]]] == l->band[s->at[s->start[from]]]))
+            to++;
+        straighten(s, from, to, sums);
+    }
+    return true;
+}
+
 pb_status pbi_layers_place(pb_context *ctx, const pbi_layers *l, pb_arena *scratch)
 {
     sweeper s = {.l = l};
@@ -221,5 +266,5 @@ pb_status pbi_layers_place(pb_context *ctx, const pbi_layers *l, pb_arena *scrat
             place_layer(&s, down ? k : l->layer_count - 1 - k, down || last, !down || last);
         status = pbi_poll(ctx);
     }
-    return status;
+    return status == PB_OK && !straighten_bands(&s, scratch) ? PB_ENOMEM : status;
 }
