@@ -124,11 +124,13 @@ static void put_layout(packer *p, const pb_graph *g, const pb_layout *l, bool co
 void binary_layout(request *r, const pb_graph *g)
 {
     const char *lanes = request_argument(r, "lanes"), *groups = request_argument(r, "groups");
+    const char *fold = request_argument(r, "fold");
     pb_layout_options options = {.collapse = groups && strcmp(groups, "collapsed") == 0};
     pb_layout layout;
     pb_context ctx;
     pb_arena arena;
     packer p = {.bytes = NULL};
+    options.fold = !(fold && strcmp(fold, "0") == 0);
     if (lanes && strcmp(lanes, "0") == 0)
         options.lanes = PB_LANES_NEVER;
     pb_context_init(&ctx);

@@ -26,6 +26,7 @@ typedef enum pb_lanes { PB_LANES_AUTO, PB_LANES_NEVER } pb_lanes;
 
 typedef struct pb_layout_options {
     pb_lanes lanes;
+    bool fold;     /* cut what is very long into rows, about twice as wide as high together */
     bool collapse; /* put the members of a group together, so that its box covers them and nothing else */
 } pb_layout_options;
 

@@ -133,6 +133,8 @@ pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_opt
             status = make_layered(ctx, g, &scratch, &l);
         }
     }
+    if (status == PB_OK && options->fold && l.kind != PB_LAYOUT_TREE)
+        status = pbi_layout_fold(g, collapse, &scratch, &l);
     if (status == PB_OK && !collapse)
         make_boxes(g, &l);
     pb_arena_release(&scratch);

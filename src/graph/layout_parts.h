@@ -29,6 +29,8 @@ pb_status pbi_layout_layers(const pb_graph *g, const uint8_t *lane, pb_arena *sc
 
 /* Each node in the middle of what it reads; in-trees only. Fills x, y and the extent. */
 pb_status pbi_layout_tree(const pb_graph *g, pb_arena *scratch, pb_layout *out);
+/* Cuts a long layout into rows; moves x and y, and changes the extent. `boxes`: they are there, and stay whole. */
+pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_layout *l);
 /* Groups as one thing each. Fills x, y, boxes and the extent. */
 pb_status pbi_layout_groups(pb_context *ctx, const pb_graph *g, pb_arena *scratch, pb_layout *out);
 

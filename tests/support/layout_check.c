@@ -93,9 +93,13 @@ static bool boxed(const pb_graph *g, const pb_layout *l, bool collapsed, char *w
     return true;
 }
 
-bool layout_is_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
+bool layout_places_are_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
 {
     why[0] = '\0';
-    return apart(g, l, why, room) && within(g, l, why, room) && (collapsed || along(g, l, why, room)) &&
-           boxed(g, l, collapsed, why, room);
+    return apart(g, l, why, room) && within(g, l, why, room) && boxed(g, l, collapsed, why, room);
+}
+
+bool layout_is_right(const pb_graph *g, const pb_layout *l, bool collapsed, char *why, size_t room)
+{
+    return layout_places_are_right(g, l, collapsed, why, room) && (collapsed || along(g, l, why, room));
 }

@@ -47,6 +47,40 @@ static void every_family_is_drawn_as_promised(void **state)
         }
 }
 
+/* Long layouts in rows: nothing overlaps, boxes stay whole, and the whole can be seen at once. */
+static void long_layouts_are_folded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        pb_option size;
+        bool collapse;
+    } cases[] = {{"chain", {"nodes", "3000"}, false},      {"adjoint-chain", {"steps", "500"}, false},
+                 {"transformer", {"blocks", "40"}, false}, {"transformer", {"blocks", "40"}, true},
+                 {"unet", {"depth", "4"}, false},          {"resnet", {"blocks", "12"}, true},
+                 {"mlp", {"depth", "300"}, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        drawing d;
+        pb_layout l;
+        char why[300];
+        pb_layout_options options = {.collapse = cases[i].collapse};
+        draw(&d, cases[i].family, cases[i].size, none, options);
+        options.fold = true;
+        assert_int_equal(pb_layout_make(&d.ctx, d.g, &options, &d.arena, &l), PB_OK);
+        assert_true(l.width < d.l.width && l.height > d.l.height);
+        assert_true(l.width / l.height < 8 && l.width / l.height > 0.5f);
+        if (!layout_places_are_right(d.g, &l, cases[i].collapse && d.g->group_count, why, sizeof why))
+            fail_msg("%s: %s", cases[i].family, why);
+        erase(&d);
+    }
+    drawing d;
+    pb_layout l;
+    draw(&d, "layered", none, none, (pb_layout_options){0});
+    assert_int_equal(pb_layout_make(&d.ctx, d.g, &(pb_layout_options){.fold = true}, &d.arena, &l), PB_OK);
+    assert_true(l.width == d.l.width && l.height == d.l.height); /* not long */
+    erase(&d);
+}
+
 static void training_steps_have_two_lanes(void **state)
 {
     (void)state;
@@ -206,7 +240,7 @@ static void refused_memory_is_told(void **state)
                 pb_layout l;
                 outside_context(&own, &o);
                 pb_arena_init(&result, &own);
-                status = pb_layout_make(&own, g, &(pb_layout_options){.collapse = collapse}, &result, &l);
+                status = pb_layout_make(&own, g, &(pb_layout_options){.collapse = collapse, .fold = true}, &result, &l);
                 assert_true(status == PB_OK || status == PB_ENOMEM);
                 pb_arena_release(&result);
                 assert_int_equal(own.memory_used, 0);
@@ -220,6 +254,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_family_is_drawn_as_promised),
+        cmocka_unit_test(long_layouts_are_folded),
         cmocka_unit_test(training_steps_have_two_lanes),
         cmocka_unit_test(lanes_face_one_another),
         cmocka_unit_test(others_have_one_lane),
