@@ -10,7 +10,6 @@
 
 enum {
     MOST_CONNECTIONS = 2000,
-    MOST_WAITING = 1000,  /* requests for clerks */
     IDLE_SECONDS = 60,    /* a connection that says nothing */
     HEAD_SECONDS = 8,     /* from the first byte to the end of the head */
     LEAST_RATE = 1 << 16, /* bytes a second of a body, beyond the same time */
@@ -95,90 +94,6 @@ static void *tick(void *state)
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;
-}
-
-/* ---- clerks ---- */
-
-/* Does the answer take work that grows with the graph or the plan? */
-static bool is_slow(const request *r)
-{
-    static const char *const ends[] = {"/layout", "/names", "/frames", "/file", "/explain"};
-    const char *slash = strrchr(r->path, '/');
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (strcmp(slash, ends[i]) == 0)
-            return true;
-    return strcmp(r->path, "/api/graphs") == 0;
-}
-
-static request *take_first(request_line *line)
-{
-    request *r = line->first;
-    if (r)
-        line->first = r->next;
-    if (!line->first)
-        line->last = NULL;
-    return r;
-}
-
-/* The first clerk takes quick requests only, so that those never wait for slow ones. */
-static request *take_request(server *s, bool quick_only)
-{
-    request *r = take_first(&s->quick);
-    return r || quick_only ? r : take_first(&s->slow);
-}
-
-static void *clerk(void *state)
-{
-    server *s = state;
-    pthread_mutex_lock(&s->lock);
-    bool quick_only = s->clerk_count++ == 0;
-    for (;;) {
-        request *r = take_request(s, quick_only);
-        if (!r && s->closing && s->waiting == 0)
-            break;
-        if (!r) {
-            pthread_cond_wait(&s->wanted, &s->lock);
-            continue;
-        }
-        s->waiting--;
-        bool closing = s->closing;
-        pthread_mutex_unlock(&s->lock);
-        if (closing)
-            answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is stopping");
-        else
-            api_answer(r);
-        r->stage = STAGE_ANSWER;
-        MHD_resume_connection(r->connection);
-        pthread_mutex_lock(&s->lock);
-    }
-    pthread_cond_broadcast(&s->wanted); /* the other clerks end too */
-    pthread_mutex_unlock(&s->lock);
-    return NULL;
-}
-
-/* The place in the queue is taken first: clerks do not leave while someone is on the way to it. */
-static bool hand_over(request *r)
-{
-    server *s = r->s;
-    pthread_mutex_lock(&s->lock);
-    bool taken = s->waiting < MOST_WAITING && !s->closing;
-    s->waiting += taken;
-    pthread_mutex_unlock(&s->lock);
-    if (!taken)
-        return false;
-    r->stage = STAGE_WORK;
-    MHD_suspend_connection(r->connection);
-    pthread_mutex_lock(&s->lock);
-    request_line *line = is_slow(r) ? &s->slow : &s->quick;
-    r->next = NULL;
-    if (line->last)
-        line->last->next = r;
-    else
-        line->first = r;
-    line->last = r;
-    pthread_cond_broadcast(&s->wanted); /* any clerk is not good for any request */
-    pthread_mutex_unlock(&s->lock);
-    return true;
 }
 
 /* ---- streams of events ---- */
@@ -375,7 +290,7 @@ static enum MHD_Result answer_complete(request *r)
     }
     if (is_stream(r, &number))
         return open_stream(r, number);
-    if (hand_over(r))
+    if (clerk_hand_over(r))
         return MHD_YES;
     answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests at a time");
     return send_answer(r);
@@ -415,7 +330,7 @@ bool http_start(server *s)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     flags |= MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES ? (unsigned)MHD_USE_EPOLL : (unsigned)MHD_USE_POLL;
-    while (s->thread_count < CLERKS && pthread_create(&s->clerks[s->thread_count], NULL, clerk, s) == 0)
+    while (s->thread_count < CLERKS && pthread_create(&s->clerks[s->thread_count], NULL, clerk_work, s) == 0)
         s->thread_count++;
     s->ticking = pthread_create(&s->ticker, NULL, tick, s) == 0;
     if (!s->ticking || s->thread_count < 2)

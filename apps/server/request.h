@@ -103,6 +103,11 @@ void answer_no_memory(request *r);
 bool http_start(server *s);
 void http_stop(server *s);
 
+/* A clerk's thread; `state` is the server. */
+void *clerk_work(void *state);
+/* Suspends the connection until a clerk has answered. False when too many wait already. */
+bool clerk_hand_over(request *r);
+
 /* Answers a request for /api/, on a clerk's thread. */
 void api_answer(request *r);
 /* Answers a request for a file of the page. */
