@@ -354,7 +354,9 @@ void http_stop(server *s)
         pthread_join(s->clerks[i], NULL);
     if (s->ticking)
         pthread_join(s->ticker, NULL);
-    if (s->daemon)
+    if (s->daemon) {
         MHD_stop_daemon(s->daemon);
+        s->socket = -1; /* closed with it */
+    }
     s->daemon = NULL;
 }

@@ -138,6 +138,7 @@ static void allow_files(void)
 bool server_start(server *s, char *why, size_t room)
 {
     allow_files();
+    server_libraries(); /* its text is made before there are threads */
     if (!listen_at(s, why, room))
         return false;
     if (queue_start(&s->jobs, &s->store, s->options.threads) && http_start(s))
