@@ -76,6 +76,17 @@ def stopping_keeps_the_best():
     server.json("POST", f"/api/jobs/{job}/stop", expect=202)  # once more does no harm
 
 
+def a_stopped_sweep_tells_what_it_has():
+    job = server.job(unet, kind="sweep", game="remat", strategies=["last-use", "auto"], caps=["100%..40%"], points=12, time_ms=600000)
+    read_until(job, "progress")
+    time.sleep(1)
+    server.json("POST", f"/api/jobs/{job}/stop", expect=202)
+    events = server.events(job)
+    assert events[-1][1] == "done" and events[-1][2]["state"] == "stopped"
+    sweep = [data for _, name, data in events if name == "sweep"][0]["sweeps"][0]
+    assert sweep["stopped"] == "interrupt" and any(cell["plan"] for cell in sweep["cells"])
+
+
 def a_waiting_job_can_be_stopped():
     jobs = [server.job(unet, **LONG) for _ in range(3)]  # two workers
     read_until(jobs[0], "row")
@@ -161,7 +172,7 @@ def many_jobs_at_a_time():
 
 
 with server:
-    run([events_come_in_order, late_listeners_hear_all_and_others_the_rest, stopping_keeps_the_best,
+    run([events_come_in_order, late_listeners_hear_all_and_others_the_rest, stopping_keeps_the_best, a_stopped_sweep_tells_what_it_has,
          a_waiting_job_can_be_stopped, deleted_jobs_are_gone, time_is_for_each_strategy, many_jobs_at_a_time,
          a_reader_who_does_not_read_holds_up_nobody, a_sign_of_life])
     server.job(unet, **LONG)  # the server ends in the middle of one
