@@ -3,6 +3,7 @@
 #include "figures.h"
 #include "files.h"
 #include "json_print.h"
+#include "row_json.h"
 #include "settings.h"
 #include "table.h"
 
@@ -291,51 +292,6 @@ static pb_status print_text(app *a, contest *c)
     return wants_plot(a) ? print_plots(a, c) : PB_OK;
 }
 
-static void print_json_row(const contest *c, const pb_planned *p)
-{
-    const pb_schedule *s = &p->schedule;
-    char reason[512];
-    printf("{\"strategy\":");
-    json_text(stdout, s->strategy);
-    printf(",\"game\":\"%s\",\"outcome\":\"%s\",\"reason\":", pb_game_kind_name(s->game), pb_outcome_name(s->outcome));
-    if (p->certificate) {
-        json_text(stdout, s->reason);
-    } else {
-        reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
-        json_text(stdout, reason);
-    }
-    fputs(",\"metrics\":", stdout);
-    if (p->certificate)
-        json_metrics(stdout, &s->metrics, &s->weights);
-    else
-        fputs("null", stdout);
-    fputs(",\"lower_bound\":", stdout);
-    if (s->bound_kind == PB_BOUND_NONE)
-        fputs("null", stdout);
-    else
-        json_u64(stdout, s->lower_bound);
-    fputs(",\"gap\":", stdout);
-    if (p->certificate && s->metrics.gap >= 0)
-        json_real(stdout, s->metrics.gap);
-    else
-        fputs("null", stdout);
-    fputs(",\"seconds\":", stdout);
-    json_real(stdout, p->seconds);
-    fputs(",\"bound_kind\":", stdout);
-    json_text(stdout, pb_bound_kind_name(s->bound_kind));
-    fputs(",\"note\":", stdout);
-    json_text(stdout, s->note);
-    fputs(",\"options\":{", stdout);
-    for (uint32_t i = 0; i < s->option_count; i++) {
-        if (i)
-            putchar(',');
-        json_text(stdout, s->options[i].key);
-        putchar(':');
-        json_text(stdout, s->options[i].value);
-    }
-    fputs("}}", stdout);
-}
-
 static void print_json(const contest *c)
 {
     const pb_planned *winner = c->result.winner == UINT32_MAX ? NULL : &c->result.rows[c->result.winner];
@@ -354,7 +310,9 @@ static void print_json(const contest *c)
     fputs(",\"strategies\":[", stdout);
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         fputs(i ? ",\n" : "\n", stdout);
-        print_json_row(c, &c->result.rows[i]);
+        putchar('{');
+        json_row_fields(stdout, &c->result.rows[i], &c->base);
+        putchar('}');
     }
     puts("\n]}");
 }

@@ -1,48 +1,14 @@
 /* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
 #include "commands.h"
 #include "files.h"
-#include "json_print.h"
+#include "row_json.h"
 #include "settings.h"
 #include "table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What is known of one game's least cap. */
-typedef struct least {
-    pb_game_kind kind;
-    pb_bounds bounds;
-    bool known; /* some plan shows a cap that works */
-    uint64_t cap;
-    const char *strategy;
-    const char *reason; /* why none is known */
-} least;
-
-typedef struct facts {
-    const pb_graph *g;
-    uint64_t written_peak, largest;
-    pb_node largest_at;
-    uint32_t given, byproducts, once, keep;
-    least games[3];
-    int game_count;
-} facts;
-
-static void gather(const pb_graph *g, facts *f)
-{
-    f->largest_at = PB_NO_NODE;
-    for (pb_node v = 0; v < g->node_count; v++) {
-        if (f->largest_at == PB_NO_NODE || g->size[v] > f->largest) {
-            f->largest = g->size[v];
-            f->largest_at = v;
-        }
-        f->given += (g->flags[v] & PB_NODE_GIVEN) != 0;
-        f->byproducts += (g->flags[v] & PB_NODE_BYPRODUCT) != 0;
-        f->once += (g->flags[v] & PB_NODE_ONCE) != 0;
-        f->keep += (g->flags[v] & PB_NODE_KEEP) != 0;
-    }
-}
-
-static exit_code find_least(app *a, const pb_game *game, const pb_request *request, least *out)
+static exit_code find_least(app *a, const pb_game *game, const pb_request *request, least_fact *out)
 {
     pb_planned planned;
     out->kind = game->kind;
@@ -70,7 +36,7 @@ static exit_code find_least(app *a, const pb_game *game, const pb_request *reque
     return EXIT_DONE;
 }
 
-static exit_code find_all(app *a, facts *f)
+static exit_code find_all(app *a, graph_facts *f)
 {
     bool game_given, tiers_given;
     pb_game_kind only = PB_GAME_REMAT;
@@ -104,7 +70,7 @@ static void amount(uint64_t value, const char *unit, char *text, size_t room)
         snprintf(text + used, room - used, " %.60s", unit);
 }
 
-static void print_shape(const facts *f)
+static void print_shape(const graph_facts *f)
 {
     const pb_graph *g = f->g;
     char text[256], number[96];
@@ -137,7 +103,7 @@ static void print_shape(const facts *f)
     fact("peak as written", text);
 }
 
-static void why_text(const facts *f, const least *l, char *text, size_t room)
+static void why_text(const graph_facts *f, const least_fact *l, char *text, size_t room)
 {
     if (l->bounds.least_at != PB_NO_NODE)
         snprintf(text, room, "%s of %.40s", l->bounds.least_why, pb_graph_name(f->g, l->bounds.least_at));
@@ -145,7 +111,7 @@ static void why_text(const facts *f, const least *l, char *text, size_t room)
         snprintf(text, room, "%s", l->bounds.least_why ? l->bounds.least_why : "");
 }
 
-static void share_text(const facts *f, uint64_t cap, char *text, size_t room)
+static void share_text(const graph_facts *f, uint64_t cap, char *text, size_t room)
 {
     if (f->written_peak)
         snprintf(text, room, "%.*f %%", cap / 10 > f->written_peak ? 0 : 1,
@@ -154,7 +120,7 @@ static void share_text(const facts *f, uint64_t cap, char *text, size_t room)
         text[0] = '\0';
 }
 
-static void print_text(app *a, const facts *f)
+static void print_text(app *a, const graph_facts *f)
 {
     static const table_column columns[] = {{"game", false, 0},           {"proved least cap", true, 0},
                                            {"because of", false, 1},     {"cap that works", true, 0},
@@ -173,7 +139,7 @@ static void print_text(app *a, const facts *f)
     t.width = a->width;
     t.fit = a->terminal;
     for (int i = 0; i < f->game_count; i++) {
-        const least *l = &f->games[i];
+        const least_fact *l = &f->games[i];
         char proved[96], why[128], cap[96], share[32];
         amount(l->bounds.least_cap, g->size_unit, proved, sizeof proved);
         why_text(f, l, why, sizeof why);
@@ -195,65 +161,22 @@ static void print_text(app *a, const facts *f)
     table_print(&t, stdout);
 }
 
-static void u64_field(const char *key, uint64_t value)
+static void print_json(const graph_facts *f)
 {
-    printf(",\"%s\":", key);
-    json_u64(stdout, value);
-}
-
-static void text_field(const char *key, const char *value)
-{
-    printf(",\"%s\":", key);
-    json_text(stdout, value);
-}
-
-static void print_json(const facts *f)
-{
-    const pb_graph *g = f->g;
-    fputs("{\"graph\":", stdout);
-    json_text(stdout, g->name);
-    u64_field("nodes", g->node_count);
-    u64_field("edges", g->edge_count);
-    text_field("shape", pb_shape_name(g->shape));
-    u64_field("depth", g->max_depth);
-    u64_field("targets", g->target_count);
-    u64_field("given", f->given);
-    u64_field("needed_nodes", g->needed_count);
-    text_field("cost_unit", g->cost_unit);
-    text_field("size_unit", g->size_unit);
-    u64_field("needed_cost", g->needed_cost);
-    u64_field("total_size", g->total_size);
-    u64_field("fixed_size", g->fixed_size);
-    u64_field("largest_size", f->largest);
-    text_field("largest_node", f->largest_at == PB_NO_NODE ? NULL : pb_graph_name(g, f->largest_at));
-    u64_field("written_peak", f->written_peak);
-    fputs(",\"games\":[", stdout);
-    for (int i = 0; i < f->game_count; i++) {
-        const least *l = &f->games[i];
-        printf("%s{\"game\":\"%s\",\"impossible\":%s", i ? "," : "", pb_game_kind_name(l->kind),
-               l->bounds.impossible ? "true" : "false");
-        u64_field("proved_cap", l->bounds.least_cap);
-        text_field("proved_by", l->bounds.least_why);
-        text_field("proved_at", l->bounds.least_at == PB_NO_NODE ? NULL : pb_graph_name(g, l->bounds.least_at));
-        if (l->known)
-            u64_field("known_cap", l->cap);
-        else
-            fputs(",\"known_cap\":null", stdout);
-        text_field("strategy", l->strategy);
-        putchar('}');
-    }
-    fputs("]}\n", stdout);
+    putchar('{');
+    json_info_fields(stdout, f);
+    puts("}");
 }
 
 exit_code cmd_info(app *a)
 {
-    facts f = {.g = NULL};
+    graph_facts f = {.g = NULL};
     if (a->opts.positional_count != 1)
         return app_usage(a, "info takes one graph");
     exit_code code = read_graph(a, a->opts.positional[0], &f.g);
     if (code != EXIT_DONE)
         return code;
-    gather(f.g, &f);
+    facts_gather(f.g, &f);
     pb_status status = pb_graph_written_peak(&a->ctx, f.g, &f.written_peak);
     if (status != PB_OK)
         return app_status(a, status);

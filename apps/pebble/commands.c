@@ -65,6 +65,12 @@ const command commands[] = {
      "pebble export g.json plan.json --as csv\tone row a move\n"
      "pebble export g.dot -o g.json\tconvert a graph\n",
      NULL, "56", cmd_export},
+    {"ui", ON_UI, "open the interactive page: watch plans play, turn the knobs", "pebble ui [GRAPH...] [options]",
+     "pebble ui\tbegin with the gallery\n"
+     "pebble ui g.json\tbegin with a graph of yours\n"
+     "pebble ui --no-open --port 8080\tprint the address only\n",
+     "The page is served on this machine alone, at an address with a token that only you see. Ctrl-C ends it.", "5",
+     cmd_ui},
     {"help", ON_HELP, "show help", "pebble help [COMMAND] [--as text|man|bash|zsh|fish]",
      "pebble help plan\thelp of one command\n"
      "pebble help --as man | man -l -\tthe manual page\n"

@@ -36,7 +36,7 @@ void json_u128(FILE *out, pb_u128 value)
 
 void json_u64(FILE *out, uint64_t value) { json_u128(out, (pb_u128){0, value}); }
 
-void json_real(FILE *out, double value)
+void json_double(FILE *out, double value)
 {
     char text[40];
     if (!isfinite(value)) {
@@ -91,11 +91,11 @@ void json_metrics(FILE *out, const pb_metrics *m, const pb_weights *weights)
     pb_cost_text(m->cost, weights, cost);
     fprintf(out, strlen(cost) > 15 ? ",\"cost\":\"%s\"" : ",\"cost\":%s", cost);
     fputs(",\"overhead\":", out);
-    json_real(out, m->overhead);
+    json_double(out, m->overhead);
     fputs(",\"gap\":", out);
     if (m->gap < 0)
         fputs("null", out);
     else
-        json_real(out, m->gap);
+        json_double(out, m->gap);
     fputc('}', out);
 }

@@ -9,7 +9,7 @@
 void json_text(FILE *out, const char *text); /* null for NULL */
 void json_u64(FILE *out, uint64_t value);
 void json_u128(FILE *out, pb_u128 value);
-void json_real(FILE *out, double value); /* shortest that reads back equal */
+void json_double(FILE *out, double value); /* shortest that reads back equal */
 /* Caps: null for PB_UNLIMITED. */
 void json_cap(FILE *out, uint64_t cap);
 /* [a,b,c] */

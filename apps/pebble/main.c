@@ -3,6 +3,10 @@
 #include "app.h"
 #include "commands.h"
 #include "files.h"
+#ifdef PEBBLE_WITH_SERVER
+#include "page_files.h"
+#include "server.h"
+#endif
 
 #include <langinfo.h>
 #include <locale.h>
@@ -63,6 +67,16 @@ static exit_code unknown_command(app *a, const char *name)
     return app_usage(a, "there is no command `%s`", name);
 }
 
+static void print_server_version(void)
+{
+#ifdef PEBBLE_WITH_SERVER
+    printf("with %s for pebble ui\n", server_libraries());
+    puts(page_file_count ? "with the page" : "without the page: npm was not there when it was built");
+#else
+    puts("without libmicrohttpd and jansson: pebble ui is missing");
+#endif
+}
+
 static exit_code run_command(app *a, int count, char **words)
 {
     char why[512];
@@ -74,6 +88,7 @@ static exit_code run_command(app *a, int count, char **words)
             printf("with Cbc %s for the strategies milp and lp-rounding\n", pb_solver_version());
         else
             puts("without Cbc: the strategies milp and lp-rounding give up");
+        print_server_version();
         return EXIT_DONE;
     }
     if (!choose_style(a))

@@ -14,7 +14,8 @@ enum {
     ON_EXPORT = 64,
     ON_HELP = 128,
     ON_SWEEP = 256,
-    ON_ALL = 511
+    ON_UI = 512,
+    ON_ALL = 1023
 };
 
 typedef enum option_id {

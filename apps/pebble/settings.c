@@ -80,13 +80,13 @@ bool setting_limits(app *a)
     return app_number(a, OPT_TICKS, a->ctx.tick_limit, &a->ctx.tick_limit);
 }
 
-/* About an eighth of the time, on common machines; counted in steps, it gives the same bounds on all. 0: no limit. */
+/* About an eighth of the time, on common machines; counted in steps, it gives the same bounds on all. */
+uint64_t bound_effort(double seconds) { return seconds < 1e6 ? (uint64_t)(seconds * 4e7) + 1 : UINT64_MAX; }
+
 static uint64_t steps_for_bounds(const char *time)
 {
     double seconds;
-    if (!time || !time_parse(time, &seconds))
-        return 0;
-    return seconds < 1e6 ? (uint64_t)(seconds * 4e7) + 1 : UINT64_MAX;
+    return time && time_parse(time, &seconds) ? bound_effort(seconds) : 0;
 }
 
 /* Is the name before any colon one of the strategies? */

@@ -11,6 +11,40 @@
 extern "C" {
 #endif
 
+typedef struct pb_planned {
+    pb_schedule schedule; /* all the file holds */
+    const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
+    const pb_game *game;  /* as played, a copy in `result` */
+    const pb_certificate *certificate; /* NULL when there is no plan; borrows `game` and moves that live in `result` */
+    pb_step failed_step;               /* gave_up for the cap: the move that could not fit; else UINT64_MAX */
+    pb_node failed_node;               /* its node, else PB_NO_NODE */
+    uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
+    double seconds;                    /* by ctx->clock_ns, 0 without one */
+} pb_planned;
+
+/* What happens while plans are made, told to whoever watches. */
+typedef enum pb_news_kind {
+    PB_NEWS_BEGIN, /* a strategy begins */
+    PB_NEWS_BOUND, /* the bounds of the game are known */
+    PB_NEWS_PLAN,  /* a planner has a better plan than before; peak and makespan are what it counts, not verified yet */
+    PB_NEWS_ROW    /* pb_compare: a strategy has ended */
+} pb_news_kind;
+
+typedef struct pb_news {
+    pb_news_kind kind;
+    const pb_game *game;
+    const char *strategy;      /* the one at work; NULL with bounds */
+    const pb_bounds *bounds;   /* PB_NEWS_BOUND */
+    uint64_t peak, makespan;   /* PB_NEWS_PLAN */
+    const pb_planned *planned; /* PB_NEWS_ROW: may be copied; what it points to stays as long as the result's arena */
+} pb_news;
+
+/* Called by the thread that plans. It must be quick, and must not call the library with the same context. */
+typedef struct pb_listener {
+    void (*hear)(void *state, const pb_news *news);
+    void *state;
+} pb_listener;
+
 typedef struct pb_request {
     const char *strategy; /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
     const char *policy;   /* NULL: the strategy's own choice */
@@ -22,19 +56,9 @@ typedef struct pb_request {
     const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
                               from among others */
     uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */
+    const pb_listener *listener; /* NULL, or who wants to hear how it goes */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
-
-typedef struct pb_planned {
-    pb_schedule schedule; /* all the file holds */
-    const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
-    const pb_game *game;  /* as played, a copy in `result` */
-    const pb_certificate *certificate; /* NULL when there is no plan; borrows `game` and moves that live in `result` */
-    pb_step failed_step;               /* gave_up for the cap: the move that could not fit; else UINT64_MAX */
-    pb_node failed_node;               /* its node, else PB_NO_NODE */
-    uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
-    double seconds;                    /* by ctx->clock_ns, 0 without one */
-} pb_planned;
 
 /* One verified plan. PB_OK with outcome gave_up or infeasible is an answer, not an error.
  *   in       game       cap, weights, tiers and all

@@ -10,6 +10,7 @@
 #include "generate.h"
 #include "graph.h"
 #include "io.h"
+#include "layout.h"
 #include "metrics.h"
 #include "plan.h"
 #include "report.h"

@@ -24,12 +24,16 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     pb_game game = *c->base;
     game.kind = kind;
     pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
+    pbi_tell(c->job.request, &(pb_news){.kind = PB_NEWS_BEGIN, .game = &game, .strategy = spec->row->name});
     pb_status status = pbi_plan_row(&c->job, &game, spec, c->result, &c->rows[c->count]);
     if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
         status = pbi_fault(&c->job, &game, spec, c->result, &c->rows[c->count]);
-    if (status == PB_OK)
-        c->count++;
-    return status;
+    if (status != PB_OK)
+        return status;
+    const pb_planned *planned = &c->rows[c->count++];
+    pbi_tell(c->job.request,
+             &(pb_news){.kind = PB_NEWS_ROW, .game = planned->game, .strategy = spec->row->name, .planned = planned});
+    return PB_OK;
 }
 
 /* Every row but portfolios that plays the game. */

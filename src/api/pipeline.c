@@ -201,6 +201,21 @@ typedef struct portfolio {
     char fault[256];      /* what a row made was illegal: the others may be right */
 } portfolio;
 
+/* Plans on the way, told to the listener under the name of the row that makes them. */
+typedef struct herald {
+    const pb_request *request;
+    const pb_game *game;
+    const char *strategy;
+} herald;
+
+static void tell_better(void *state, uint64_t peak, uint64_t makespan)
+{
+    const herald *h = state;
+    pbi_tell(
+        h->request,
+        &(pb_news){.kind = PB_NEWS_PLAN, .game = h->game, .strategy = h->strategy, .peak = peak, .makespan = makespan});
+}
+
 static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut)
 {
     portfolio *p = state;
@@ -244,6 +259,8 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
         p->best = now;
         p->arena = arena;
         p->any = true;
+        tell_better(&(herald){p->job->request, p->game, row->name}, now.schedule.metrics.peak,
+                    now.schedule.metrics.makespan);
         plan->outcome = now.schedule.outcome;
         plan->makespan = now.schedule.metrics.makespan;
     } else {
@@ -281,6 +298,7 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
                               pbi_plan *plan)
 {
     portfolio p = {.job = job, .game = game};
+    herald h = {.request = job->request, .game = game, .strategy = spec->row->name};
     bool takes = spec->row->takes_policy || spec->row->strength == PB_PORTFOLIO;
     pbi_plan_options options = {
         .policy = spec->policy ? spec->policy
@@ -295,6 +313,8 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
         .start = job->request->start,
         .try_row = try_row,
         .try_state = &p,
+        .better = job->request->listener ? tell_better : NULL,
+        .better_state = &h,
     };
     pb_request inner = *job->request; /* a policy named in the spec holds for the portfolio's rows too */
     inner.policy = options.policy;
@@ -332,6 +352,13 @@ static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bou
     return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
 }
 
+/* Where they are the bounds of what was asked for, not of a step on the way. */
+static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
+{
+    if (job->cache)
+        pbi_tell(job->request, &(pb_news){.kind = PB_NEWS_BOUND, .game = game, .bounds = bounds});
+}
+
 /* The bounds of the game, at least as good as wanted if the job has a cache; there they are made once for all rows. */
 static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
                               pb_bounds **bounds)
@@ -345,10 +372,14 @@ static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound
         wanted = PBI_BOUNDS_QUICK;
     if (*level == PBI_BOUNDS_NONE)
         status = pb_bounds_make(job->ctx, game, *bounds);
-    if (status == PB_OK && *level == PBI_BOUNDS_NONE)
+    if (status == PB_OK && *level == PBI_BOUNDS_NONE) {
         *level = PBI_BOUNDS_QUICK;
-    if (status == PB_OK && *level < wanted)
+        tell_bounds(job, game, *bounds);
+    }
+    if (status == PB_OK && *level < wanted) {
         status = tighten(job, game, *bounds);
+        tell_bounds(job, game, *bounds);
+    }
     if (status == PB_OK)
         *level = *level < wanted ? wanted : *level;
     return status;

@@ -38,6 +38,12 @@ typedef struct pbi_job {
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
 
+static inline void pbi_tell(const pb_request *request, const pb_news *news)
+{
+    if (request->listener)
+        request->listener->hear(request->listener->state, news);
+}
+
 /* All that is known of a schedule before it is planned; *out is filled anew, its game copied to `result`. */
 pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                          pb_planned *out);

@@ -27,6 +27,8 @@ static void keep_best(pbi_anneal *a)
     pbi_timeline_read(&a->t, a->best);
     a->best_count = a->t.filled;
     a->best_cost = pbi_anneal_cost(a);
+    if (a->better && a->cap <= a->better_cap)
+        a->better(a->better_state, pbi_timeline_peak(&a->t), a->t.work);
 }
 
 static void step(pbi_anneal *a)
@@ -71,6 +73,7 @@ bool pbi_anneal_start(pbi_anneal *a, const uint32_t *events, uint32_t count, uin
     if (count >= a->best_room - 2)
         return false;
     pbi_timeline_set_cap(&a->t, cap);
+    a->cap = cap;
     if (!pbi_timeline_load(&a->t, events, count))
         return false;
     const pb_graph *g = a->t.g;

@@ -30,6 +30,11 @@ typedef struct pbi_anneal {
     double best_cost; /* INFINITY: none */
     uint32_t *order;  /* for spreading the events anew */
     uint64_t proposals, accepted;
+
+    /* Told of every plan that is kept as the best while the cap is `better_cap` or less: its peak and makespan. May be NULL. */
+    void (*better)(void *state, uint64_t peak, uint64_t makespan);
+    void *better_state;
+    uint64_t better_cap, cap;
 } pbi_anneal;
 
 /* A start from these events, under this cap. False when memory is exhausted. */

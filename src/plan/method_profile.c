@@ -8,7 +8,8 @@ enum { BLOCK = 64 };
 #define ABSENT (INT32_C(1) << 28)     /* taken from empty slots: never over the cap */
 #define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
 
-#if defined(__x86_64__) && defined(__GNUC__)
+/* ThreadSanitizer is not ready yet when the choice between clones is made. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define WIDE_LANES __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE_LANES

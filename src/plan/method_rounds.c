@@ -169,6 +169,10 @@ pb_status pbi_rounds_init(pbi_rounds *r, pb_context *ctx, const pb_game *game, c
             return PB_ENOMEM;
     r->room = r->worker[0].a.best_room;
     r->loads = r->worker[0].a.t.tier != NULL;
+    pbi_anneal *first = &r->worker[0].a; /* the calling thread's */
+    first->better = options->better;
+    first->better_state = options->better_state;
+    first->better_cap = game->cap;
     r->enough = proved(game, options->bounds, r->worker[0].a.gamma);
     return pbi_events_init(&r->best, arena, r->room) ? PB_OK : PB_ENOMEM;
 }

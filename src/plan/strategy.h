@@ -50,6 +50,11 @@ typedef struct pbi_plan_options {
      * ran out. */
     pb_status (*try_row)(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut);
     void *try_state;
+
+    /* NULL, or who is told of plans on the way, by the calling thread: often, so it must be quick. Plans need not be better
+     * than all before. */
+    void (*better)(void *state, uint64_t peak, uint64_t makespan);
+    void *better_state;
 } pbi_plan_options;
 
 typedef pb_status (*pbi_plan_function)(pb_context *, const pb_game *, const pbi_plan_options *, pbi_plan *);

@@ -9,7 +9,7 @@ for tool in bash env id sed head cat chmod cc gcc ninja clang clang-format pkg-c
 done
 run() { PATH=$work/bin "$work/bin/bash" "$root/tools/deps" "$@" >"$work/out" 2>&1; }
 
-if run build; then
+if run must; then
     echo "cmake was not missed"
     exit 1
 fi
@@ -26,11 +26,11 @@ chmod +x "$work/bin/cmake"
 STUB
 printf '#!%s/bin/bash\n"$@"\n' "$work" >"$work/bin/sudo"
 chmod +x "$work/bin/apt-get" "$work/bin/sudo"
-run build || { cat "$work/out"; exit 1; }
+run must || { cat "$work/out"; exit 1; }
 install='noninteractive apt-get install -y -q --no-install-recommends cmake'
 printf '%s\n' "$install" 'noninteractive apt-get update -q' "$install" >"$work/expected"
 # With no package lists at all there is one more update, before the first try.
 sed '1{/update/d}' "$work/calls" | diff - "$work/expected"
 
 rm "$work/calls"
-run build && [ ! -s "$work/out" ] && [ ! -e "$work/calls" ]
+run must && [ ! -s "$work/out" ] && [ ! -e "$work/calls" ]

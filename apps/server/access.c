@@ -1,0 +1,125 @@
+/* access.c -- who may ask: the token, and the Host and Origin that browsers send.
+ *
+ * A page from elsewhere must not reach the server through its visitor's browser. It does not know the token; a name that
+ * is made to point at this machine (DNS rebinding) shows in Host; a form or script of another page shows in Origin; and
+ * changes need a content type that no plain form can send.
+ */
+#define _XOPEN_SOURCE 700
+#include "request.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *header(const request *r, const char *name)
+{
+    return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+/* Takes the same time wherever the two differ. */
+static bool same_token(const char *token, const char *given)
+{
+    unsigned difference = 0;
+    if (!given || strlen(given) != strlen(token))
+        return false;
+    for (size_t i = 0; token[i]; i++)
+        difference |= (unsigned)(token[i] ^ given[i]);
+    return difference == 0;
+}
+
+static bool is_address(const char *name, size_t length)
+{
+    char text[64];
+    unsigned char room[16];
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, name, length);
+    text[length] = '\0';
+    if (text[0] == '[' && text[length - 1] == ']') {
+        text[length - 1] = '\0';
+        return inet_pton(AF_INET6, text + 1, room) == 1;
+    }
+    return inet_pton(AF_INET, text, room) == 1;
+}
+
+/* NAME:PORT, with a name of this machine and our port. */
+static bool is_ours(const server *s, const char *host)
+{
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    char port[8];
+    const char *colon = host ? strrchr(host, ':') : NULL;
+    if (!colon || colon == host)
+        return false;
+    snprintf(port, sizeof port, "%u", (unsigned)s->port);
+    if (strcmp(colon + 1, port) != 0)
+        return false;
+    size_t length = (size_t)(colon - host);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && strncasecmp(names[i], host, length) == 0)
+            return true;
+    if (strlen(s->host) == length && strncasecmp(s->host, host, length) == 0)
+        return true;
+    return s->open_to_all && is_address(host, length); /* an address is no name that someone could point here */
+}
+
+static bool has_token(const request *r)
+{
+    const char *token = r->s->token;
+    char cookie[32]; /* cookies know no ports, and several servers may run */
+    snprintf(cookie, sizeof cookie, "pebble_token_%u", (unsigned)r->s->port);
+    return same_token(token, header(r, "X-Pebble-Token")) || same_token(token, request_argument(r, "token")) ||
+           same_token(token, MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, cookie));
+}
+
+static bool changes(const request *r) { return strcmp(r->method, "POST") == 0 || strcmp(r->method, "DELETE") == 0; }
+
+static bool known_type(const request *r)
+{
+    size_t length = strcspn(r->type, "; ");
+    static const char *const types[] = {"application/json", "application/octet-stream"};
+    for (size_t i = 0; i < 2; i++)
+        if (strlen(types[i]) == length && strncasecmp(r->type, types[i], length) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_page(request *r)
+{
+    static const char text[] =
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble-Bridge</title>"
+        "<p>This page needs the address that <code>pebble ui</code> printed, with its token.</p></html>\n";
+    r->answer = (answer){.status = MHD_HTTP_FORBIDDEN, .type = "text/html; charset=utf-8", .fixed = true};
+    r->answer.bytes = (char *)(uintptr_t)text;
+    r->answer.length = sizeof text - 1;
+}
+
+bool access_check(request *r)
+{
+    const char *origin = header(r, "Origin");
+    bool is_api = strncmp(r->path, "/api/", 5) == 0;
+    if (!is_ours(r->s, header(r, "Host"))) {
+        answer_fail(r, MHD_HTTP_FORBIDDEN, "the Host of this request is not this server");
+        return false;
+    }
+    if (origin && (strncmp(origin, "http://", 7) != 0 || !is_ours(r->s, origin + 7))) {
+        answer_fail(r, MHD_HTTP_FORBIDDEN, "the Origin of this request is another page");
+        return false;
+    }
+    if (!is_api && (strcmp(r->path, "/") != 0 || has_token(r)))
+        return true;
+    if (!is_api) {
+        refuse_page(r);
+        return false;
+    }
+    if (!has_token(r)) {
+        answer_fail(r, MHD_HTTP_FORBIDDEN, "the token is missing or wrong; use the address that pebble ui printed");
+        return false;
+    }
+    if (changes(r) && !known_type(r)) {
+        answer_fail(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                    "a change needs Content-Type application/json or application/octet-stream");
+        return false;
+    }
+    return true;
+}

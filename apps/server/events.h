@@ -1,0 +1,47 @@
+/* events.h -- what happened in a job, in order, and the connections that listen.
+ *
+ * Every listener reads the same log at its own pace, so a slow one holds up nobody and needs no buffer of its own. A
+ * listener that has read everything is suspended and costs neither a thread nor time until there is more.
+ */
+#ifndef PEBBLE_SERVER_EVENTS_H
+#define PEBBLE_SERVER_EVENTS_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One lock for all logs: events are rare. */
+typedef struct event_hub {
+    pthread_mutex_t lock;
+    struct event_stream *streams;
+    bool closing;
+} event_hub;
+
+typedef struct event_log event_log;
+
+void hub_init(event_hub *hub);
+/* Ends every stream and lets no new one wait. */
+void hub_close(event_hub *hub);
+/* Wakes those who have something to hear, and those who have heard nothing for long, for a sign of life. Ten times a
+ * second. */
+void hub_tick(event_hub *hub);
+unsigned hub_count(event_hub *hub);
+
+event_log *log_new(event_hub *hub);
+void log_free(event_log *log);
+/* Appends; `data` (malloc) is taken. Where `merge` is set and the last event has the same name, it is replaced. */
+void log_add(event_log *log, const char *name, char *data, bool merge);
+/* No more events will come: streams end once they have told all. */
+void log_end(event_log *log);
+bool log_ended(event_log *log);
+/* {"events":[{"event":...,"data":...}...],"state":"running"} */
+void log_print(event_log *log, FILE *out);
+
+/* A response that tells everything after event `last`; NULL when memory is out. `drop(state)` is called when the
+ * connection is done with it. *nothing is set where the log has ended and all of it is known. */
+struct MHD_Response *log_stream(event_log *log, struct MHD_Connection *connection, uint64_t last,
+                                void (*drop)(void *state), void *state, bool *nothing);
+
+#endif

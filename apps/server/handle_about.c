@@ -1,0 +1,182 @@
+/* handle_about.c -- what there is: strategies, policies, families, the gallery. */
+#include "handlers.h"
+#include "json_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_piece(FILE *out, const char *text, size_t length)
+{
+    char piece[512];
+    snprintf(piece, sizeof piece, "%.*s", length < sizeof piece ? (int)length : (int)sizeof piece - 1, text);
+    json_text(out, piece);
+}
+
+/* "a|b|c" or "a b c" as a list */
+static void print_list(FILE *out, const char *text, const char *separators)
+{
+    fputc('[', out);
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, separators);
+        if (at != text)
+            fputc(',', out);
+        print_piece(out, at, length);
+        at += length + (at[length] != '\0');
+    }
+    fputc(']', out);
+}
+
+static void print_games(FILE *out, unsigned games)
+{
+    const char *join = "";
+    fputc('[', out);
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+        if (games & kind) {
+            fprintf(out, "%s\"%s\"", join, pb_game_kind_name((pb_game_kind)kind));
+            join = ",";
+        }
+    fputc(']', out);
+}
+
+/* "key=default|what it does", a line each */
+static void print_options(FILE *out, const char *text)
+{
+    const char *join = "";
+    fputc('[', out);
+    while (*text) {
+        size_t key = strcspn(text, "=\n"), value = strcspn(text, "|\n"), line = strcspn(text, "\n");
+        fprintf(out, "%s{\"key\":", join);
+        print_piece(out, text, key);
+        fputs(",\"default\":", out);
+        print_piece(out, text + key + 1, value > key ? value - key - 1 : 0);
+        fputs(",\"help\":", out);
+        print_piece(out, text + value + 1, line > value ? line - value - 1 : 0);
+        fputc('}', out);
+        join = ",";
+        text += line + (text[line] == '\n');
+    }
+    fputc(']', out);
+}
+
+static void print_strategies(FILE *out)
+{
+    static const char *const strengths[] = {"heuristic", "exact", "portfolio", "baseline", "anytime"};
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+        json_text(out, rows[i].name);
+        fputs(",\"summary\":", out);
+        json_text(out, rows[i].summary);
+        fputs(",\"games\":", out);
+        print_games(out, rows[i].games);
+        fprintf(out, ",\"strength\":\"%s\",\"takes_policy\":%s,\"options\":", strengths[rows[i].strength],
+                rows[i].takes_policy ? "true" : "false");
+        print_options(out, rows[i].options);
+        fputc('}', out);
+    }
+}
+
+static void print_parameter(FILE *out, const pb_param_spec *p)
+{
+    static const char *const kinds[] = {"integer", "real", "word"};
+    fputs("{\"key\":", out);
+    json_text(out, p->key);
+    fputs(",\"default\":", out);
+    json_text(out, p->standard);
+    fputs(",\"help\":", out);
+    json_text(out, p->help);
+    fprintf(out, ",\"kind\":\"%s\",\"least\":", kinds[p->kind]);
+    json_double(out, p->least);
+    fputs(",\"most\":", out);
+    json_double(out, p->most);
+    fputs(",\"words\":", out);
+    print_list(out, p->words ? p->words : "", "|");
+    fprintf(out, ",\"main\":%s}", p->positional ? "true" : "false");
+}
+
+static void print_families(FILE *out)
+{
+    uint32_t count;
+    const pb_family *families = pb_families(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
+        json_text(out, families[i].name);
+        fputs(",\"help\":", out);
+        json_text(out, families[i].help);
+        fputs(",\"parameters\":[", out);
+        for (uint32_t k = 0; k < families[i].param_count; k++) {
+            fputs(k ? ",\n" : "\n", out);
+            print_parameter(out, &families[i].params[k]);
+        }
+        fputs("]}", out);
+    }
+}
+
+static void print_item(FILE *out, const gallery_item *item)
+{
+    const char *join = "";
+    fputs("{\"id\":", out);
+    json_text(out, item->id);
+    fputs(",\"title\":", out);
+    json_text(out, item->title);
+    fputs(",\"text\":", out);
+    json_text(out, item->text);
+    fputs(",\"family\":", out);
+    json_text(out, item->family);
+    fputs(",\"parameters\":{", out);
+    for (const char *at = item->parameters; *at;) {
+        size_t key = strcspn(at, "="), whole = strcspn(at, " ");
+        fputs(join, out);
+        print_piece(out, at, key);
+        fputc(':', out);
+        print_piece(out, at + key + 1, whole - key - 1);
+        join = ",";
+        at += whole + (at[whole] == ' ');
+    }
+    fprintf(out, "},\"game\":\"%s\",\"cap\":", item->game);
+    json_text(out, item->cap);
+    fputs(",\"strategies\":", out);
+    print_list(out, item->strategies, " ");
+    fprintf(out, ",\"prices\":%s}", item->prices ? item->prices : "null");
+}
+
+void handle_about(request *r)
+{
+    uint32_t count;
+    const pb_policy *policies = pb_policies(&count);
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (!out) {
+        answer_no_memory(r);
+        return;
+    }
+    fputs("{\"version\":\"" PB_VERSION "\",\"libraries\":[", out);
+    json_text(out, server_libraries());
+    if (pb_solver_version())
+        fprintf(out, ",\"Cbc %s\"", pb_solver_version());
+    fputs("],\"games\":[\"remat\",\"reversible\",\"tiered\"],\n\"strategies\":[", out);
+    print_strategies(out);
+    fputs("],\n\"policies\":[", out);
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? ",{\"name\":" : "{\"name\":", out);
+        json_text(out, policies[i].name);
+        fputs(",\"summary\":", out);
+        json_text(out, policies[i].summary);
+        fputc('}', out);
+    }
+    fputs("],\n\"families\":[", out);
+    print_families(out);
+    fputs("],\n\"gallery\":[", out);
+    for (size_t i = 0; i < gallery_count; i++) {
+        fputs(i ? ",\n" : "\n", out);
+        print_item(out, &gallery[i]);
+    }
+    fputs("],\n\"opened\":[", out);
+    for (int i = 0; i < r->s->opened_count; i++)
+        fprintf(out, "%s\"g%llu\"", i ? "," : "", (unsigned long long)r->s->opened[i]);
+    fputs("],\"limits\":{\"body\":", out);
+    json_u64(out, r->s->options.most_body);
+    fprintf(out, ",\"nodes\":%u}}\n", PB_MAX_NODES);
+    answer_text(r, MHD_HTTP_OK, &text);
+}

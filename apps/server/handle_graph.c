@@ -1,0 +1,317 @@
+/* handle_graph.c -- graphs: made, read, told about. */
+#define _XOPEN_SOURCE 700
+#include "files.h"
+#include "handlers.h"
+#include "json_print.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NEIGHBOURS = 200 };
+
+/* ---- making ---- */
+
+static pb_status find_bounds(stored_graph *g)
+{
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
+        least_fact *l = &g->facts.games[g->facts.game_count++];
+        pb_game game = {.graph = g->g, .kind = (pb_game_kind)kind, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+        game.tier_count = kind == PB_GAME_TIERED;
+        game.tiers[0].cap = PB_UNLIMITED;
+        l->kind = game.kind;
+        status = pb_bounds_make(&g->ctx, &game, &l->bounds);
+    }
+    return status;
+}
+
+pb_status graph_complete(stored_graph *g, const char *name)
+{
+    facts_gather(g->g, &g->facts);
+    pb_status status = pb_graph_written_peak(&g->ctx, g->g, &g->facts.written_peak);
+    if (status == PB_OK)
+        status = pb_graph_hash(&g->ctx, g->g, g->hash);
+    if (status == PB_OK)
+        status = find_bounds(g);
+    uint8_t *lane = malloc((size_t)g->g->node_count + 1);
+    g->name = strdup(name && name[0] ? name : g->g->name[0] ? g->g->name : "graph");
+    if (status == PB_OK && (!lane || !g->name))
+        status = PB_ENOMEM;
+    if (status == PB_OK)
+        status = pb_layout_backward(&g->ctx, g->g, lane, &g->training);
+    free(lane);
+    return status;
+}
+
+stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+                               pb_error *error)
+{
+    stored_graph *g = graph_new((size_t)s->options.most_kept);
+    pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
+    *status = PB_ENOMEM;
+    if (!g)
+        return NULL;
+    *status = pb_graph_read(&g->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, name, &g->arena, &g->g);
+    if (*status == PB_OK)
+        *status = graph_complete(g, name);
+    if (*status == PB_OK)
+        return g;
+    *error = g->ctx.error;
+    graph_free(g);
+    return NULL;
+}
+
+pb_status graph_make(stored_graph *g, const char *family, const pb_option *params, uint32_t count)
+{
+    pb_status status = pb_generate(&g->ctx, family, params, count, &g->arena, &g->g);
+    return status == PB_OK ? graph_complete(g, NULL) : status;
+}
+
+static void u64_field(FILE *out, const char *key, uint64_t value)
+{
+    fprintf(out, ",\"%s\":", key);
+    json_u64(out, value);
+}
+
+static void answer_info(request *r, const stored_graph *g)
+{
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (!out) {
+        answer_no_memory(r);
+        return;
+    }
+    fputc('{', out);
+    json_info_fields(out, &g->facts);
+    fprintf(out, ",\"id\":\"g%llu\",\"name\":", (unsigned long long)g->number);
+    json_text(out, g->name);
+    fputs(",\"hash\":", out);
+    json_text(out, g->hash);
+    fprintf(out, ",\"has_groups\":%s,\"training\":%s", g->g->group_count ? "true" : "false",
+            g->training ? "true" : "false");
+    u64_field(out, "groups", g->g->group_count);
+    u64_field(out, "pinned", g->facts.keep);
+    u64_field(out, "once", g->facts.once);
+    u64_field(out, "byproducts", g->facts.byproducts);
+    fputs("}\n", out);
+    answer_text(r, MHD_HTTP_OK, &text);
+}
+
+/* Stores what was made, or tells why it was not. */
+static void finish(request *r, stored_graph *g, pb_status status)
+{
+    if (status != PB_OK) {
+        answer_status(r, status, g ? &g->ctx.error : NULL);
+        if (g)
+            graph_free(g);
+        return;
+    }
+    g = store_add_graph(&r->s->store, g);
+    answer_info(r, g);
+    store_release_graph(&r->s->store, g);
+}
+
+static void from_gallery(request *r, const char *id)
+{
+    pb_option params[MOST_PARAMETERS];
+    const gallery_item *item = gallery;
+    while (item < gallery + gallery_count && strcmp(item->id, id) != 0)
+        item++;
+    if (item == gallery + gallery_count) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "the gallery has no `%.60s`", id);
+        return;
+    }
+    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
+    int count = g ? gallery_parameters(item, &g->arena, params) : -1;
+    pb_status status = count < 0 ? PB_ENOMEM : graph_make(g, item->family, params, (uint32_t)count);
+    if (status == PB_OK) { /* under the gallery's own name */
+        char *name = strdup(item->title);
+        if (name) {
+            free(g->name);
+            g->name = name;
+        }
+    }
+    finish(r, g, status);
+}
+
+static void from_family(request *r, json_t *document)
+{
+    pb_option params[MOST_PARAMETERS];
+    uint32_t count = 0;
+    const char *family = json_string_value(json_object_get(document, "family")), *key;
+    json_t *value, *list = json_object_get(document, "parameters");
+    char numbers[MOST_PARAMETERS][40];
+    if (!family || (list && !json_is_object(list))) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "`gallery` or `family` with `parameters` is wanted");
+        return;
+    }
+    json_object_foreach(list, key, value)
+    {
+        if (count == MOST_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
+            answer_fail(r, MHD_HTTP_BAD_REQUEST, "parameters: texts or numbers are wanted, %d at most",
+                        (int)MOST_PARAMETERS);
+            return;
+        }
+        if (json_is_integer(value))
+            snprintf(numbers[count], sizeof *numbers, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        else if (json_is_real(value))
+            snprintf(numbers[count], sizeof *numbers, "%.12g", json_real_value(value));
+        params[count] = (pb_option){key, json_is_string(value) ? json_string_value(value) : numbers[count]};
+        count++;
+    }
+    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
+    finish(r, g, g ? graph_make(g, family, params, count) : PB_ENOMEM);
+}
+
+static void from_file(request *r)
+{
+    pb_status status;
+    pb_error error = {.message = ""};
+    stored_graph *g = graph_from_bytes(r->s, request_argument(r, "name"), r->body, r->length, &status, &error);
+    if (g)
+        finish(r, g, PB_OK);
+    else
+        answer_status(r, status, &error);
+}
+
+void handle_new_graph(request *r)
+{
+    json_error_t error;
+    if (strncmp(r->type, "application/json", 16) != 0) {
+        from_file(r);
+        return;
+    }
+    json_t *document = json_loadb(r->body ? r->body : "", r->length, JSON_REJECT_DUPLICATES, &error);
+    const char *id = json_string_value(json_object_get(document, "gallery"));
+    if (!document) {
+        pb_error place = {.line = error.line > 0 ? (uint64_t)error.line : 1,
+                          .column = error.column > 0 ? (uint64_t)error.column : 1};
+        snprintf(place.message, sizeof place.message, "the control document is not JSON: %s", error.text);
+        answer_status(r, PB_EFORMAT, &place);
+    } else if (id) {
+        from_gallery(r, id);
+    } else {
+        from_family(r, document);
+    }
+    json_decref(document);
+}
+
+/* ---- telling ---- */
+
+static void print_nodes(FILE *out, const pb_graph *g, const pb_node *list, uint32_t count)
+{
+    fputc('[', out);
+    for (uint32_t i = 0; i < count && i < MOST_NEIGHBOURS; i++) {
+        fprintf(out, "%s{\"node\":%lu,\"name\":", i ? "," : "", (unsigned long)list[i]);
+        json_text(out, pb_graph_name(g, list[i]));
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+static void print_flags(FILE *out, uint16_t flags)
+{
+    static const struct {
+        uint16_t bit;
+        const char *name;
+    } names[] = {{PB_NODE_GIVEN, "given"},        {PB_NODE_GIVEN_SLOW, "slow"}, {PB_NODE_ONCE, "once"},
+                 {PB_NODE_KEEP, "keep"},          {PB_NODE_TARGET, "target"},   {PB_NODE_NEEDED, "needed"},
+                 {PB_NODE_BYPRODUCT, "byproduct"}};
+    const char *join = "";
+    fputc('[', out);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (flags & names[i].bit) {
+            fprintf(out, "%s\"%s\"", join, names[i].name);
+            join = ",";
+        }
+    fputc(']', out);
+}
+
+static void print_node(FILE *out, const pb_graph *g, pb_node v)
+{
+    fprintf(out, "{\"node\":%lu,\"name\":", (unsigned long)v);
+    json_text(out, pb_graph_name(g, v));
+    const char *dot = strrchr(pb_graph_name(g, v), '.');
+    fputs(",\"op\":", out);
+    json_text(out, dot ? dot + 1 : NULL);
+    fputs(",\"group\":", out);
+    json_text(out, g->group && g->group[v] != UINT32_MAX ? g->group_names[g->group[v]] : NULL);
+    u64_field(out, "cost", g->cost[v]);
+    u64_field(out, "size", g->size[v]);
+    u64_field(out, "work", g->workspace[v]);
+    u64_field(out, "depth", g->depth[v]);
+    u64_field(out, "input_count", g->in_start[v + 1] - g->in_start[v]);
+    fputs(",\"inputs\":", out);
+    print_nodes(out, g, g->in + g->in_start[v], g->in_start[v + 1] - g->in_start[v]);
+    u64_field(out, "reader_count", g->out_start[v + 1] - g->out_start[v]);
+    fputs(",\"readers\":", out);
+    print_nodes(out, g, g->out + g->out_start[v], g->out_start[v + 1] - g->out_start[v]);
+    fputs(",\"flags\":", out);
+    print_flags(out, g->flags[v]);
+    fputs(",\"also\":", out);
+    if (g->part)
+        print_nodes(out, g, g->part + g->part_start[v], g->part_start[v + 1] - g->part_start[v]);
+    else
+        fputs("[]", out);
+    fputs(",\"over\":", out);
+    if (g->inplace)
+        print_nodes(out, g, g->inplace + g->inplace_start[v], g->inplace_start[v + 1] - g->inplace_start[v]);
+    else
+        fputs("[]", out);
+    fputs(",\"owner\":", out);
+    if (g->flags[v] & PB_NODE_BYPRODUCT)
+        fprintf(out, "%lu", (unsigned long)g->owner[v]);
+    else
+        fputs("null", out);
+    fputs("}\n", out);
+}
+
+static void answer_node(request *r, const pb_graph *g)
+{
+    const char *text = request_argument(r, "node");
+    char *end;
+    text_out reply;
+    unsigned long long v = text ? strtoull(text, &end, 10) : 0;
+    if (!text || text[0] < '0' || text[0] > '9' || *end || v >= g->node_count) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: a number from 0 to %llu is wanted",
+                    g->node_count ? (unsigned long long)g->node_count - 1 : 0);
+        return;
+    }
+    FILE *out = text_begin(&reply);
+    if (out)
+        print_node(out, g, (pb_node)v);
+    answer_text(r, MHD_HTTP_OK, &reply);
+}
+
+static void answer_file(request *r, const pb_graph *g)
+{
+    pb_context ctx;
+    text_out text;
+    pb_context_init(&ctx);
+    FILE *out = text_begin(&text);
+    if (out && pb_graph_write(&ctx, g, PB_FORMAT_JSON, stream_sink(out)) != PB_OK) {
+        free(text_end(&text, NULL));
+        answer_no_memory(r);
+        return;
+    }
+    answer_text(r, MHD_HTTP_OK, &text);
+    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"graph.json\"");
+}
+
+void handle_graph(request *r, stored_graph *g, const char *what)
+{
+    if (what[0] == '\0')
+        answer_info(r, g);
+    else if (strcmp(what, "layout") == 0)
+        binary_layout(r, g->g);
+    else if (strcmp(what, "names") == 0)
+        binary_names(r, g->g);
+    else if (strcmp(what, "node") == 0)
+        answer_node(r, g->g);
+    else if (strcmp(what, "file") == 0)
+        answer_file(r, g->g);
+    else
+        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+}

@@ -1,0 +1,193 @@
+/* handle_job.c -- jobs and plans: begun, stopped, told about. */
+#define _XOPEN_SOURCE 700
+#include "files.h"
+#include "handlers.h"
+#include "json_print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void handle_new_job(request *r, stored_graph *g)
+{
+    server *s = r->s;
+    text_out text;
+    job *j = job_new(&s->store, &s->hub, g);
+    if (!j) {
+        answer_no_memory(r);
+        return;
+    }
+    if (!job_read(j, r->body ? r->body : "", r->length)) {
+        answer_status(r, PB_EINVAL, &j->ctx.error);
+        job_drop(j);
+        return;
+    }
+    store_add_job(&s->store, j);
+    if (queue_add(&s->jobs, j)) {
+        FILE *out = text_begin(&text);
+        if (out)
+            fprintf(out, "{\"job\":\"j%llu\"}\n", (unsigned long long)j->number);
+        answer_text(r, MHD_HTTP_ACCEPTED, &text);
+    } else {
+        store_forget_job(&s->store, j);
+        answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too many jobs are waiting");
+    }
+    store_release_job(&s->store, j);
+}
+
+static void accepted(request *r)
+{
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (out)
+        fputs("{}\n", out);
+    answer_text(r, MHD_HTTP_ACCEPTED, &text);
+}
+
+void handle_job(request *r, job *j, const char *what)
+{
+    bool post = strcmp(r->method, "POST") == 0;
+    text_out text;
+    if (post && strcmp(what, "stop") == 0) {
+        atomic_store(&j->stop, true);
+        accepted(r);
+    } else if (strcmp(r->method, "DELETE") == 0 && what[0] == '\0') {
+        atomic_store(&j->stop, true);
+        store_forget_job(&r->s->store, j);
+        accepted(r);
+    } else if (strcmp(r->method, "GET") == 0 && what[0] == '\0') {
+        FILE *out = text_begin(&text);
+        if (out)
+            log_print(j->log, out);
+        answer_text(r, MHD_HTTP_OK, &text);
+    } else {
+        answer_fail(r, post || what[0] ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED,
+                    "there is nothing at this address for %s", r->method);
+    }
+}
+
+/* ---- plans ---- */
+
+static void answer_row(request *r, const job *j, const pb_planned *p, uint64_t number)
+{
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (out) {
+        fputc('{', out);
+        json_row_fields(out, p, p->game);
+        fprintf(out, ",\"plan\":\"p%llu\",\"asked\":", (unsigned long long)number);
+        json_text(out, p->asked);
+        fprintf(out, ",\"graph\":\"g%llu\"}\n", (unsigned long long)j->graph->number);
+    }
+    answer_text(r, MHD_HTTP_OK, &text);
+}
+
+static pb_status write_metrics(pb_context *ctx, const pb_planned *p, pb_sink sink)
+{
+    return pb_schedule_write_summary(ctx, &p->schedule, p->seconds, sink);
+}
+
+static pb_status write_form(pb_context *ctx, const pb_planned *p, const char *form, pb_sink sink)
+{
+    if (strcmp(form, "schedule") == 0)
+        return pb_schedule_write(ctx, &p->schedule, PB_FORMAT_JSON, sink);
+    if (strcmp(form, "pbs") == 0)
+        return pb_schedule_write(ctx, &p->schedule, PB_FORMAT_BINARY, sink);
+    if (strcmp(form, "metrics") == 0)
+        return write_metrics(ctx, p, sink);
+    if (strcmp(form, "trace") == 0)
+        return pb_trace_write(ctx, p->certificate, sink);
+    if (strcmp(form, "csv") == 0)
+        return pb_steps_csv_write(ctx, p->certificate, sink);
+    if (strcmp(form, "dot") == 0)
+        return pb_plan_dot_write(ctx, p->certificate, sink);
+    return pb_decisions_write(ctx, p->certificate, sink);
+}
+
+/* The file's name: letters, digits and a few signs of the graph's name. */
+static void plain_name(const char *name, char *text, size_t room)
+{
+    size_t used = 0;
+    for (; *name && used + 1 < room; name++) {
+        bool plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                     (*name >= '0' && *name <= '9') || *name == '-' || *name == '_';
+        text[used++] = plain ? *name : '_';
+    }
+    text[used] = '\0';
+}
+
+static void answer_file(request *r, const job *j, const pb_planned *p)
+{
+    static const char *const forms[][3] = {{"schedule", "json", "application/json"},
+                                           {"pbs", "pbs", "application/octet-stream"},
+                                           {"metrics", "json", "application/json"},
+                                           {"trace", "json", "application/json"},
+                                           {"csv", "csv", "text/csv"},
+                                           {"dot", "dot", "text/vnd.graphviz"},
+                                           {"decisions", "txt", "text/plain; charset=utf-8"}};
+    const char *form = request_argument(r, "as");
+    size_t at = 0, length = 0;
+    char name[60];
+    text_out text;
+    pb_context ctx;
+    while (at < 7 && form && strcmp(forms[at][0], form) != 0)
+        at++;
+    if (!form || at == 7) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST,
+                    "as: one of schedule, pbs, metrics, trace, csv, dot and decisions is wanted");
+        return;
+    }
+    pb_context_init(&ctx);
+    FILE *out = text_begin(&text);
+    pb_status status = out ? write_form(&ctx, p, form, stream_sink(out)) : PB_ENOMEM;
+    char *bytes = text_end(&text, &length);
+    if (status != PB_OK || !bytes) {
+        free(bytes);
+        answer_status(r, status == PB_OK ? PB_ENOMEM : status, &ctx.error);
+        return;
+    }
+    answer_bytes(r, forms[at][2], bytes, length);
+    plain_name(j->graph->name, name, sizeof name);
+    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"%s-%s%s.%s\"", name,
+             p->schedule.strategy, at ? forms[at][0] : "", forms[at][1]);
+}
+
+static void answer_explain(request *r, const pb_planned *p)
+{
+    const char *text = request_argument(r, "node");
+    pb_node node = PB_NO_NODE;
+    text_out reply;
+    pb_context ctx;
+    char *end;
+    if (text) {
+        unsigned long long v = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || *end || v >= p->game->graph->node_count) {
+            answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: there is no node %.40s", text);
+            return;
+        }
+        node = (pb_node)v;
+    }
+    pb_context_init(&ctx);
+    FILE *out = text_begin(&reply);
+    pb_status status = out ? pb_explain_json(&ctx, p->certificate, node, stream_sink(out)) : PB_ENOMEM;
+    if (status == PB_OK) {
+        answer_text(r, MHD_HTTP_OK, &reply);
+        return;
+    }
+    free(text_end(&reply, NULL));
+    answer_status(r, status, &ctx.error);
+}
+
+void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const char *what)
+{
+    if (what[0] == '\0')
+        answer_row(r, j, p, number);
+    else if (strcmp(what, "frames") == 0)
+        binary_frames(r, p);
+    else if (strcmp(what, "file") == 0)
+        answer_file(r, j, p);
+    else if (strcmp(what, "explain") == 0)
+        answer_explain(r, p);
+    else
+        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+}

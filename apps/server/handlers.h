@@ -1,0 +1,40 @@
+/* handlers.h -- the answers of the interface, by what they are about (docs/server.md). */
+#ifndef PEBBLE_SERVER_HANDLERS_H
+#define PEBBLE_SERVER_HANDLERS_H
+
+#include "request.h"
+
+void handle_about(request *r);
+void handle_new_graph(request *r);
+void handle_graph(request *r, stored_graph *g, const char *what);
+void handle_new_job(request *r, stored_graph *g);
+void handle_job(request *r, job *j, const char *what);
+void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const char *what);
+
+/* Facts of a graph that was just read, and its place in the store. */
+pb_status graph_complete(stored_graph *g, const char *name);
+/* Bytes of a graph file; NULL with `error` filled. */
+stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
+                               pb_error *error);
+pb_status graph_make(stored_graph *g, const char *family, const pb_option *params, uint32_t count);
+
+/* Binary forms. */
+void binary_layout(request *r, const pb_graph *g);
+void binary_names(request *r, const pb_graph *g);
+void binary_frames(request *r, const pb_planned *p);
+
+typedef struct gallery_item {
+    const char *id, *title, *text, *family, *parameters; /* "steps=100 grad-size=1" */
+    const char *game, *cap, *strategies;                 /* strategies separated by blanks */
+    const char *prices;                                  /* JSON, or NULL */
+} gallery_item;
+extern const gallery_item gallery[];
+extern const size_t gallery_count;
+enum { MOST_PARAMETERS = 32 };
+/* The parameters of an item; texts live in `arena`. The count, or -1 when memory is out. */
+int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MOST_PARAMETERS]);
+
+/* Memory for one answer. */
+#define ANSWER_BYTES ((size_t)2 << 30)
+
+#endif

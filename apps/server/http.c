@@ -1,0 +1,362 @@
+/* http.c -- connections: requests come in, clerks answer them, nobody waits for a slow one. */
+#define _XOPEN_SOURCE 700
+#include "request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+enum {
+    MOST_CONNECTIONS = 2000,
+    IDLE_SECONDS = 60,    /* a connection that says nothing */
+    HEAD_SECONDS = 8,     /* from the first byte to the end of the head */
+    LEAST_RATE = 1 << 16, /* bytes a second of a body, beyond the same time */
+    BODIES_AT_A_TIME = 2, /* of the largest size */
+};
+
+const char *request_argument(const request *r, const char *key)
+{
+    for (int i = 0; i < r->argument_count; i++)
+        if (strcmp(r->arguments[i].key, key) == 0)
+            return r->arguments[i].value;
+    return NULL;
+}
+
+static time_t seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + 1; /* never 0 */
+}
+
+/* ---- visitors: a request must be complete in time, however slowly its bytes drip ---- */
+
+static void on_connection(void *state, struct MHD_Connection *connection, void **place,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    server *s = state;
+    visitor **at, *v = *place;
+    pthread_mutex_lock(&s->lock);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *place = v = calloc(1, sizeof *v);
+        if (v) {
+            *v = (visitor){.connection = connection, .socket = info ? (int)info->connect_fd : -1};
+            v->since = seconds();
+            v->next = s->visitors;
+            s->visitors = v;
+        }
+    } else if (v) {
+        for (at = &s->visitors; *at != v; at = &(*at)->next)
+            ;
+        *at = v->next;
+        free(v);
+        *place = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Notes when the wait for the connection's request began, plus a grace; 0: it does not wait. */
+static void set_wait(request *r, time_t since)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    visitor *v = info ? info->socket_context : NULL;
+    if (!v)
+        return;
+    pthread_mutex_lock(&r->s->lock);
+    v->since = since;
+    pthread_mutex_unlock(&r->s->lock);
+}
+
+static void drop_slow(server *s)
+{
+    time_t now = seconds();
+    pthread_mutex_lock(&s->lock);
+    for (visitor *v = s->visitors; v; v = v->next)
+        if (v->since && now - v->since > HEAD_SECONDS && v->socket >= 0)
+            shutdown(v->socket, SHUT_RDWR); /* the daemon sees the end and cleans up */
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *tick(void *state)
+{
+    server *s = state;
+    struct timespec tenth = {.tv_nsec = 100000000};
+    pthread_mutex_lock(&s->lock);
+    while (!s->closing) {
+        pthread_mutex_unlock(&s->lock);
+        nanosleep(&tenth, NULL);
+        drop_slow(s);
+        hub_tick(&s->hub);
+        pthread_mutex_lock(&s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* ---- streams of events ---- */
+
+typedef struct listening {
+    server *s;
+    job *j;
+} listening;
+
+static void stop_listening(void *state)
+{
+    listening *l = state;
+    store_release_job(&l->s->store, l->j);
+    free(l);
+}
+
+/* /api/jobs/jN/events */
+static bool is_stream(const request *r, uint64_t *number)
+{
+    char *end;
+    if (strncmp(r->path, "/api/jobs/j", 11) != 0 || strcmp(r->method, "GET") != 0)
+        return false;
+    *number = strtoull(r->path + 11, &end, 10);
+    return strcmp(end, "/events") == 0;
+}
+
+static enum MHD_Result send_status(request *r, unsigned status)
+{
+    static char nothing[1];
+    struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    response_headers(response, false);
+    enum MHD_Result sent = MHD_queue_response(r->connection, status, response);
+    MHD_destroy_response(response);
+    return sent;
+}
+
+static enum MHD_Result send_answer(request *r)
+{
+    answer a = r->answer;
+    struct MHD_Response *response = response_new(r, &a);
+    r->answer = (answer){.fixed = true}; /* the response has the bytes now */
+    if (!response)
+        return MHD_NO;
+    enum MHD_Result sent = MHD_queue_response(r->connection, a.status, response);
+    MHD_destroy_response(response);
+    return sent;
+}
+
+static enum MHD_Result open_stream(request *r, uint64_t number)
+{
+    server *s = r->s;
+    const char *text = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Last-Event-ID");
+    uint64_t last = text ? strtoull(text, NULL, 10) : 0;
+    listening *l = malloc(sizeof *l);
+    bool nothing;
+    job *j;
+    lookup found = l ? store_job(&s->store, number, &j) : FOUND_NEVER;
+    if (found != FOUND_IT) {
+        free(l);
+        answer_fail(r, found == FOUND_GONE ? MHD_HTTP_GONE : MHD_HTTP_NOT_FOUND, "there is no job j%llu%s",
+                    (unsigned long long)number, found == FOUND_GONE ? " any more" : "");
+        return send_answer(r);
+    }
+    *l = (listening){s, j};
+    struct MHD_Response *response = log_stream(j->log, r->connection, last, stop_listening, l, &nothing);
+    if (!response) {
+        stop_listening(l);
+        return nothing ? send_status(r, MHD_HTTP_NO_CONTENT) : MHD_NO; /* a browser then asks no more */
+    }
+    response_headers(response, false);
+    MHD_add_response_header(response, "Content-Type", "text/event-stream");
+    enum MHD_Result sent = MHD_queue_response(r->connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return sent;
+}
+
+/* ---- requests ---- */
+
+static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    request *r = state;
+    (void)kind;
+    if (r->argument_count == MOST_ARGUMENTS || strlen(key) >= KEY_ROOM)
+        return MHD_YES;
+    argument *a = &r->arguments[r->argument_count];
+    snprintf(a->key, sizeof a->key, "%s", key);
+    a->value = strdup(value ? value : "");
+    r->argument_count += a->value != NULL;
+    return MHD_YES;
+}
+
+static request *request_new(server *s, struct MHD_Connection *connection, const char *method, const char *url)
+{
+    request *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->s = s;
+    r->connection = connection;
+    r->answer.fixed = true;
+    const char *type = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Type");
+    snprintf(r->method, sizeof r->method, "%s", method);
+    snprintf(r->path, sizeof r->path, "%s", strlen(url) < sizeof r->path ? url : "/too-long");
+    snprintf(r->type, sizeof r->type, "%s", type ? type : "");
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, r);
+    return r;
+}
+
+static void request_free(request *r)
+{
+    pthread_mutex_lock(&r->s->lock);
+    r->s->body_bytes -= r->room;
+    pthread_mutex_unlock(&r->s->lock);
+    for (int i = 0; i < r->argument_count; i++)
+        free(r->arguments[i].value);
+    free(r->body);
+    if (!r->answer.fixed)
+        free(r->answer.bytes);
+    free(r);
+}
+
+static void on_completed(void *state, struct MHD_Connection *connection, void **place,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)state;
+    (void)connection;
+    (void)code;
+    if (*place) {
+        set_wait(*place, seconds() + IDLE_SECONDS); /* for the next request on this connection */
+        request_free(*place);
+    }
+    *place = NULL;
+}
+
+/* Is the size of the body told, and allowed? */
+static bool body_check(request *r)
+{
+    const char *text = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
+    const char *coding = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Transfer-Encoding");
+    char *end;
+    if (coding) {
+        answer_fail(r, MHD_HTTP_LENGTH_REQUIRED, "a body needs its Content-Length");
+        return false;
+    }
+    if (!text)
+        return true;
+    errno = 0;
+    unsigned long long length = strtoull(text, &end, 10);
+    if (*end || errno || length > r->s->options.most_body) {
+        answer_fail(r, 413, "the body is too large: at most %llu bytes are taken (--max-body)",
+                    (unsigned long long)r->s->options.most_body);
+        return false;
+    }
+    return true;
+}
+
+/* Appends to the body; false when there is no room. */
+static bool take_body(request *r, const char *bytes, size_t count)
+{
+    server *s = r->s;
+    if (count > s->options.most_body - r->length)
+        return false;
+    if (r->length + count > r->room) {
+        size_t room = r->room ? 2 * r->room : 4096;
+        room = room < r->length + count ? r->length + count : room;
+        pthread_mutex_lock(&s->lock);
+        bool allowed = s->body_bytes + (room - r->room) <= BODIES_AT_A_TIME * s->options.most_body + 65536;
+        s->body_bytes += allowed ? room - r->room : 0;
+        pthread_mutex_unlock(&s->lock);
+        char *body = allowed ? realloc(r->body, room) : NULL;
+        if (!body && allowed) {
+            pthread_mutex_lock(&s->lock);
+            s->body_bytes -= room - r->room;
+            pthread_mutex_unlock(&s->lock);
+        }
+        if (!body)
+            return false;
+        r->body = body;
+        r->room = room;
+    }
+    memcpy(r->body + r->length, bytes, count);
+    r->length += count;
+    return true;
+}
+
+static enum MHD_Result answer_complete(request *r)
+{
+    uint64_t number;
+    set_wait(r, 0);
+    if (strncmp(r->path, "/api/", 5) != 0) {
+        page_answer(r);
+        return send_answer(r);
+    }
+    if (is_stream(r, &number))
+        return open_stream(r, number);
+    if (clerk_hand_over(r))
+        return MHD_YES;
+    answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests at a time");
+    return send_answer(r);
+}
+
+static enum MHD_Result on_request(void *state, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *upload, size_t *upload_count, void **place)
+{
+    server *s = state;
+    request *r = *place;
+    (void)version;
+    if (!r) {
+        *place = r = request_new(s, connection, method, url);
+        if (!r)
+            return MHD_NO;
+        r->began = seconds();
+        set_wait(r, r->began);
+        if (access_check(r) && body_check(r))
+            return MHD_YES;
+        set_wait(r, 0);
+        return send_answer(r);
+    }
+    if (r->stage == STAGE_ANSWER)
+        return send_answer(r);
+    if (r->stage == STAGE_WORK)
+        return MHD_YES;
+    if (*upload_count) {
+        bool taken = take_body(r, upload, *upload_count);
+        set_wait(r, r->began + (time_t)(r->length / LEAST_RATE));
+        *upload_count = 0;
+        return taken ? MHD_YES : MHD_NO;
+    }
+    return answer_complete(r);
+}
+
+bool http_start(server *s)
+{
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    flags |= MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES ? (unsigned)MHD_USE_EPOLL : (unsigned)MHD_USE_POLL;
+    while (s->thread_count < CLERKS && pthread_create(&s->clerks[s->thread_count], NULL, clerk_work, s) == 0)
+        s->thread_count++;
+    s->ticking = pthread_create(&s->ticker, NULL, tick, s) == 0;
+    if (!s->ticking || s->thread_count < 2)
+        return false;
+    s->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->socket,
+                         MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+                         on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
+    return s->daemon != NULL;
+}
+
+void http_stop(server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->closing = true;
+    pthread_cond_broadcast(&s->wanted);
+    pthread_mutex_unlock(&s->lock);
+    hub_close(&s->hub);
+    for (int i = 0; i < s->thread_count; i++)
+        pthread_join(s->clerks[i], NULL);
+    if (s->ticking)
+        pthread_join(s->ticker, NULL);
+    if (s->daemon) {
+        MHD_stop_daemon(s->daemon);
+        s->socket = -1; /* closed with it */
+    }
+    s->daemon = NULL;
+}

@@ -1,0 +1,85 @@
+/* job_queue.c -- see job.h: jobs wait in line for a worker. */
+#define _XOPEN_SOURCE 700
+#include "job.h"
+
+static void *work(void *state)
+{
+    job_queue *q = state;
+    unsigned self = 0;
+    pthread_mutex_lock(&q->lock);
+    while (!pthread_equal(q->workers[self], pthread_self()))
+        self++;
+    for (;;) {
+        while (!q->first && !q->closing)
+            pthread_cond_wait(&q->wanted, &q->lock);
+        job *j = q->first;
+        if (!j)
+            break;
+        q->first = j->next_queue;
+        if (!q->first)
+            q->last = NULL;
+        q->waiting--;
+        q->running[self] = j;
+        if (q->closing)
+            atomic_store(&j->stop, true);
+        pthread_mutex_unlock(&q->lock);
+        job_run(j);
+        store_end_job(q->store, j);
+        log_end(j->log);
+        pthread_mutex_lock(&q->lock);
+        q->running[self] = NULL;
+        pthread_mutex_unlock(&q->lock);
+        store_release_job(q->store, j);
+        pthread_mutex_lock(&q->lock);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+bool queue_start(job_queue *q, store *s, unsigned workers)
+{
+    *q = (job_queue){.store = s};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->wanted, NULL);
+    pthread_mutex_lock(&q->lock);
+    for (unsigned i = 0; i < workers && i < MOST_WORKERS; i++)
+        if (pthread_create(&q->workers[q->worker_count], NULL, work, q) == 0)
+            q->worker_count++;
+    pthread_mutex_unlock(&q->lock);
+    return q->worker_count > 0;
+}
+
+bool queue_add(job_queue *q, job *j)
+{
+    pthread_mutex_lock(&q->lock);
+    bool taken = q->waiting < MOST_QUEUE && !q->closing;
+    if (taken) {
+        store_hold_job(q->store, j);
+        job_tell_state(j, "queued");
+        j->next_queue = NULL;
+        if (q->last)
+            q->last->next_queue = j;
+        else
+            q->first = j;
+        q->last = j;
+        q->waiting++;
+        pthread_cond_signal(&q->wanted);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return taken;
+}
+
+void queue_stop(job_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->closing = true;
+    for (unsigned i = 0; i < q->worker_count; i++)
+        if (q->running[i])
+            atomic_store(&q->running[i]->stop, true);
+    pthread_cond_broadcast(&q->wanted);
+    pthread_mutex_unlock(&q->lock);
+    for (unsigned i = 0; i < q->worker_count; i++)
+        pthread_join(q->workers[i], NULL);
+    pthread_cond_destroy(&q->wanted);
+    pthread_mutex_destroy(&q->lock);
+}

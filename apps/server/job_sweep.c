@@ -1,0 +1,164 @@
+/* job_sweep.c -- a sweep over caps as a job. */
+#define _XOPEN_SOURCE 700
+#include "job.h"
+
+#include "files.h"
+#include "sizes.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CAPS = 2000 };
+
+typedef struct range {
+    uint64_t caps[MOST_CAPS];
+    uint32_t count;
+    pb_planned known; /* the plan of the least cap */
+    bool least_known;
+} range;
+
+static pb_status fail(job *j, const char *sentence)
+{
+    snprintf(j->ctx.error.message, sizeof j->ctx.error.message, "%s", sentence);
+    return PB_EINVAL;
+}
+
+static pb_status find_least(job *j, range *r, uint64_t *cap)
+{
+    job_spec *spec = j->spec;
+    pb_bounds bounds;
+    if (!r->least_known) {
+        pb_request request = spec->request;
+        request.listener = NULL;
+        pb_status status = pb_least_cap(&j->ctx, &spec->base, &request, &j->arena, &r->known);
+        if (status != PB_OK)
+            return status;
+        r->least_known = true;
+    }
+    if (r->known.certificate) {
+        *cap = r->known.schedule.metrics.peak;
+        return PB_OK;
+    }
+    pb_status status = pb_bounds_make(&j->ctx, &spec->base, &bounds);
+    if (status == PB_OK)
+        *cap = bounds.least_cap;
+    return status;
+}
+
+static pb_status one_cap(job *j, range *r, const char *text, uint64_t *cap)
+{
+    char why[256], sentence[300];
+    if (strcmp(text, "least") == 0)
+        return find_least(j, r, cap);
+    if (size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, cap, why, sizeof why))
+        return PB_OK;
+    snprintf(sentence, sizeof sentence, "caps: %.200s; or least, or a range such as 100%%..30%%", why);
+    return fail(j, sentence);
+}
+
+static pb_status add_range(job *j, range *r, uint64_t high, uint64_t low, uint32_t points)
+{
+    uint64_t *caps, swap = high;
+    uint32_t count;
+    high = high < low ? low : high;
+    low = swap < low ? swap : low;
+    if (high == PB_UNLIMITED && low != high)
+        return fail(j, "caps: a range cannot begin without a limit");
+    pb_status status = pb_sweep_caps(&j->arena, high, low, points, &caps, &count);
+    if (status != PB_OK)
+        return status;
+    if (r->count + count > MOST_CAPS)
+        return fail(j, "caps: too many of them");
+    memcpy(r->caps + r->count, caps, count * sizeof *caps);
+    r->count += count;
+    return PB_OK;
+}
+
+static pb_status take_caps(job *j, range *r)
+{
+    job_spec *spec = j->spec;
+    static const char *const standard[] = {"100%..least"};
+    uint32_t count = spec->cap_count ? spec->cap_count : 1;
+    const char *const *list = spec->cap_count ? (const char *const *)spec->caps : standard;
+    pb_status status = PB_OK;
+    for (uint32_t i = 0; i < count && status == PB_OK; i++) {
+        char item[128];
+        uint64_t high, low;
+        snprintf(item, sizeof item, "%s", list[i]);
+        char *dots = strstr(item, "..");
+        if (dots)
+            *dots = '\0';
+        status = one_cap(j, r, item, &high);
+        low = high;
+        if (status == PB_OK && dots)
+            status = one_cap(j, r, dots + 2, &low);
+        if (status == PB_OK)
+            status = add_range(j, r, high, low, dots ? spec->points : 1);
+    }
+    return status;
+}
+
+/* The number of each cell's plan; cells that share a plan have numbers of their own. */
+static uint64_t keep_cell(job *j, const pb_sweep_cell *c)
+{
+    pb_planned planned = {.schedule = c->schedule, .game = c->game, .certificate = c->certificate};
+    planned.asked = c->schedule.strategy;
+    planned.failed_step = UINT64_MAX;
+    planned.failed_node = PB_NO_NODE;
+    planned.seconds = c->seconds;
+    return c->certificate ? store_add_plan(j->spec->store, j, &planned) : 0;
+}
+
+/* The document of `pebble sweep --json`, each cell with its plan. */
+static char *document_of(job *j, const pb_sweep *sweep)
+{
+    text_out text;
+    size_t length;
+    FILE *out = text_begin(&text);
+    pb_status status = out ? pb_sweep_json_write(&j->ctx, &sweep, 1, stream_sink(out)) : PB_ENOMEM;
+    char *bytes = text_end(&text, &length), *answer = NULL;
+    json_t *document = bytes && status == PB_OK ? json_loadb(bytes, length, 0, NULL) : NULL;
+    free(bytes);
+    json_t *cells = json_object_get(json_array_get(json_object_get(document, "sweeps"), 0), "cells");
+    for (uint32_t i = 0; cells && i < sweep->cell_count; i++) {
+        char name[32];
+        uint64_t plan = keep_cell(j, &sweep->cells[i]);
+        snprintf(name, sizeof name, "p%llu", (unsigned long long)plan);
+        json_object_set_new(json_array_get(cells, i), "plan", plan ? json_string(name) : json_null());
+    }
+    if (document)
+        answer = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(document);
+    return answer;
+}
+
+void job_run_sweep(job *j)
+{
+    job_spec *spec = j->spec;
+    pb_sweep sweep;
+    pb_sweep_request request = {.strategies = spec->strategies, .game = spec->games, .plan = spec->request};
+    range *r = pb_arena_zero(&j->arena, 1, sizeof *r);
+    spec->now = "sweep";
+    job_limit(j, spec->time_ms);
+    pb_status status = r ? take_caps(j, r) : PB_ENOMEM;
+    if (status != PB_OK) {
+        job_done(j, status, UINT32_MAX, NULL);
+        return;
+    }
+    uint64_t now = job_clock();
+    request.caps = r->caps;
+    request.cap_count = r->count;
+    request.known = &r->known;
+    request.known_count = r->least_known && r->known.certificate;
+    request.plan.listener = NULL; /* cells are planned on several threads */
+    request.time_ns = !spec->deadline_ns ? 0 : spec->deadline_ns > now ? spec->deadline_ns - now : 1;
+    status = pb_sweep_make(&j->ctx, &spec->base, &request, &j->arena, &sweep);
+    if (status == PB_OK) {
+        j->ctx.stop = NULL;
+        j->ctx.stopped = PB_GO_ON; /* what was found is told even after a stop */
+        log_add(j->log, "sweep", document_of(j, &sweep), false);
+    }
+    job_done(j, status, UINT32_MAX, NULL);
+}

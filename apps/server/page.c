@@ -1,0 +1,99 @@
+/* page.c -- the files of the page: from the table inside the command, or from a folder for those who work on it. */
+#define _XOPEN_SOURCE 700
+#include "page_files.h"
+#include "request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *type_of(const char *path)
+{
+    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
+                                           {".js", "text/javascript; charset=utf-8"},
+                                           {".css", "text/css; charset=utf-8"},
+                                           {".svg", "image/svg+xml"},
+                                           {".png", "image/png"},
+                                           {".ico", "image/x-icon"},
+                                           {".json", "application/json"},
+                                           {".map", "application/json"},
+                                           {".woff2", "font/woff2"},
+                                           {".webmanifest", "application/manifest+json"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
+        if (strcmp(dot, types[i][0]) == 0)
+            return types[i][1];
+    return "application/octet-stream";
+}
+
+/* Letters, digits and - _ . in parts that do not begin with a dot: nothing that leads out of the folder. */
+static bool is_plain(const char *path)
+{
+    for (const char *c = path; *c; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '-' ||
+                     *c == '_' || *c == '.' || *c == '/';
+        if (!plain || (*c == '/' && (c[1] == '.' || c[1] == '/')))
+            return false;
+    }
+    return path[0] == '/' && path[1];
+}
+
+static void from_folder(request *r, const char *path)
+{
+    char full[2048];
+    struct stat info;
+    FILE *file = NULL;
+    char *bytes = NULL;
+    if (snprintf(full, sizeof full, "%s%s", r->s->options.page_folder, path) < (int)sizeof full)
+        file = stat(full, &info) == 0 && S_ISREG(info.st_mode) ? fopen(full, "rb") : NULL;
+    if (file)
+        bytes = malloc((size_t)info.st_size + 1);
+    if (bytes && fread(bytes, 1, (size_t)info.st_size, file) == (size_t)info.st_size) {
+        answer_bytes(r, type_of(path), bytes, (size_t)info.st_size);
+    } else {
+        free(bytes);
+        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+    }
+    if (file)
+        fclose(file);
+}
+
+static void without_page(request *r)
+{
+    static const char text[] =
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble-Bridge</title>"
+        "<p>This <code>pebble</code> was made without the page: npm was not there when it was built. "
+        "The interface below <code>/api/</code> works.</p></html>\n";
+    r->answer = (answer){.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8", .fixed = true};
+    r->answer.bytes = (char *)(uintptr_t)text;
+    r->answer.length = sizeof text - 1;
+}
+
+void page_answer(request *r)
+{
+    const char *path = strcmp(r->path, "/") == 0 ? "/index.html" : r->path;
+    if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
+        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
+        return;
+    }
+    if (!is_plain(path)) {
+        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+        return;
+    }
+    if (r->s->options.page_folder) {
+        from_folder(r, path);
+        return;
+    }
+    for (size_t i = 0; i < page_file_count; i++)
+        if (strcmp(page_files[i].path, path) == 0) {
+            r->answer = (answer){.status = MHD_HTTP_OK, .type = type_of(path), .fixed = true};
+            r->answer.bytes = (char *)(uintptr_t)page_files[i].bytes;
+            r->answer.length = page_files[i].length;
+            return;
+        }
+    if (page_file_count == 0 && strcmp(r->path, "/") == 0)
+        without_page(r);
+    else
+        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+}

@@ -1,0 +1,121 @@
+/* request.h -- one request and its answer, and what the files of the server share.
+ *
+ * Connections are served by a few threads that wait for none of them. A request for the interface is suspended and handed
+ * to a clerk, a thread that may take its time; when the answer is there the connection goes on. Streams of events wait
+ * suspended (events.h). Jobs run on workers (job.h).
+ */
+#ifndef PEBBLE_SERVER_REQUEST_H
+#define PEBBLE_SERVER_REQUEST_H
+
+#include "events.h"
+#include "job.h"
+#include "server.h"
+#include "store.h"
+#include "text_out.h"
+
+#include <microhttpd.h>
+#include <time.h>
+
+enum { MOST_ARGUMENTS = 8, PATH_ROOM = 512, TOKEN_BYTES = 24, KEY_ROOM = 24, CLERKS = 4 };
+
+typedef struct argument {
+    char key[KEY_ROOM];
+    char *value;
+} argument;
+
+typedef struct answer {
+    unsigned status;
+    const char *type;
+    char *bytes; /* malloc, or constant with `fixed` */
+    size_t length;
+    bool fixed;
+    char disposition[200]; /* Content-Disposition, "" for none */
+} answer;
+
+typedef struct request {
+    server *s;
+    struct MHD_Connection *connection;
+    enum { STAGE_BODY, STAGE_WORK, STAGE_ANSWER } stage;
+    char method[8], path[PATH_ROOM];
+    char type[64]; /* of the body */
+    argument arguments[MOST_ARGUMENTS];
+    int argument_count;
+    char *body;
+    size_t length, room;
+    time_t began;
+    answer answer;
+    struct request *next; /* waiting for a clerk */
+} request;
+
+/* Requests that wait, first come first served. */
+typedef struct request_line {
+    request *first, *last;
+} request_line;
+
+typedef struct visitor {
+    struct MHD_Connection *connection;
+    int socket;
+    time_t since; /* of the request that is not complete yet; 0: none */
+    struct visitor *next;
+} visitor;
+
+struct server {
+    server_options options;
+    char token[2 * TOKEN_BYTES + 1];
+    char host[80]; /* as in an address: brackets around IPv6 */
+    char address[256];
+    uint16_t port;
+    bool open_to_all; /* listens at every address of the machine */
+    int socket;
+    struct MHD_Daemon *daemon;
+    event_hub hub;
+    store store;
+    job_queue jobs;
+    uint64_t opened[64]; /* graphs from the command line */
+    int opened_count;
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t wanted;
+    request_line quick, slow;
+    unsigned waiting; /* in both, or on the way there */
+    bool closing;
+    size_t body_bytes; /* of all requests at hand */
+    visitor *visitors;
+    pthread_t clerks[CLERKS], ticker;
+    int thread_count; /* of clerks; not under the lock */
+    int clerk_count;  /* that have begun */
+    bool ticking;
+};
+
+/* The argument of the address, or NULL. */
+const char *request_argument(const request *r, const char *key);
+
+/* Takes the text as a JSON answer; memory out where it is NULL. */
+void answer_text(request *r, unsigned status, text_out *text);
+void answer_bytes(request *r, const char *type, char *bytes, size_t length);
+/* {"error":{"message":...}} */
+void answer_fail(request *r, unsigned status, const char *format, ...);
+/* The library's status with its sentence and place. */
+void answer_status(request *r, pb_status status, const pb_error *error);
+void answer_no_memory(request *r);
+
+/* The threads that serve connections; http_stop waits for them. */
+bool http_start(server *s);
+void http_stop(server *s);
+
+/* A clerk's thread; `state` is the server. */
+void *clerk_work(void *state);
+/* Suspends the connection until a clerk has answered. False when too many wait already. */
+bool clerk_hand_over(request *r);
+
+/* Answers a request for /api/, on a clerk's thread. */
+void api_answer(request *r);
+/* Answers a request for a file of the page. */
+void page_answer(request *r);
+/* May this request in? Otherwise the answer is filled. */
+bool access_check(request *r);
+/* A response with the headers that all have. */
+struct MHD_Response *response_new(request *r, const answer *a);
+void response_headers(struct MHD_Response *response, bool private_page);
+
+#endif

@@ -1,0 +1,179 @@
+/* server.c -- see server.h: life of the whole. */
+#define _XOPEN_SOURCE 700
+#include "server.h"
+
+#include "handlers.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool make_token(char token[2 * TOKEN_BYTES + 1])
+{
+    unsigned char bytes[TOKEN_BYTES];
+    FILE *source = fopen("/dev/urandom", "rb");
+    bool good = source && fread(bytes, 1, sizeof bytes, source) == sizeof bytes;
+    if (source)
+        fclose(source);
+    for (int i = 0; good && i < TOKEN_BYTES; i++)
+        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return good;
+}
+
+server *server_new(const server_options *options)
+{
+    server *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->options = *options;
+    s->socket = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->wanted, NULL);
+    hub_init(&s->hub);
+    store_init(&s->store, (size_t)options->most_kept);
+    if (make_token(s->token))
+        return s;
+    server_free(s);
+    return NULL;
+}
+
+bool server_add_file(server *s, const char *path, char *why, size_t room)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    FILE *file = fopen(path, "rb");
+    text_out text;
+    char block[65536];
+    size_t got, length = 0;
+    if (!file) {
+        snprintf(why, room, "%.200s: cannot be read: %s", path, strerror(errno));
+        return false;
+    }
+    FILE *out = text_begin(&text);
+    while (out && (got = fread(block, 1, sizeof block, file)) > 0)
+        fwrite(block, 1, got, out);
+    bool read = !ferror(file);
+    fclose(file);
+    char *bytes = text_end(&text, &length);
+    pb_status status = PB_ENOMEM;
+    pb_error error = {.message = "out of memory"};
+    stored_graph *g = bytes && read ? graph_from_bytes(s, name, bytes, length, &status, &error) : NULL;
+    free(bytes);
+    if (!g) {
+        if (error.line)
+            snprintf(why, room, "%.200s:%llu:%llu: %s", path, (unsigned long long)error.line,
+                     (unsigned long long)error.column, error.message);
+        else
+            snprintf(why, room, "%.200s: %s", path,
+                     !read              ? "cannot be read"
+                     : error.message[0] ? error.message
+                                        : pb_status_text(status));
+        return false;
+    }
+    g = store_add_graph(&s->store, g);
+    if (s->opened_count < (int)(sizeof s->opened / sizeof *s->opened))
+        s->opened[s->opened_count++] = g->number; /* held on: what was opened stays */
+    return true;
+}
+
+/* The port that was given, and how addresses call the host. */
+static bool name_address(server *s, const struct addrinfo *info)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char host[64], port[16];
+    if (getsockname(s->socket, (struct sockaddr *)&address, &length) != 0 ||
+        getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    s->port = (uint16_t)atoi(port);
+    s->open_to_all = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    if (strspn(s->options.host, "0123456789abcdefABCDEF:.") == strlen(s->options.host))
+        snprintf(s->host, sizeof s->host, info->ai_family == AF_INET6 ? "[%s]" : "%s", host);
+    else
+        snprintf(s->host, sizeof s->host, "%.79s", s->options.host);
+    snprintf(s->address, sizeof s->address, "http://%s:%u/?token=%s", s->open_to_all ? "127.0.0.1" : s->host,
+             (unsigned)s->port, s->token);
+    return true;
+}
+
+static bool listen_at(server *s, char *why, size_t room)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
+    char port[8];
+    int one = 1;
+    snprintf(port, sizeof port, "%u", (unsigned)s->options.port);
+    int failed = getaddrinfo(s->options.host, port, &hints, &list);
+    if (failed) {
+        snprintf(why, room, "--host %.60s: %s", s->options.host, gai_strerror(failed));
+        return false;
+    }
+    s->socket = socket(list->ai_family, SOCK_STREAM, 0);
+    bool good = s->socket >= 0;
+    good = good && setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+           bind(s->socket, list->ai_addr, list->ai_addrlen) == 0 && listen(s->socket, 512) == 0;
+    if (!good)
+        snprintf(why, room, "cannot listen at %.60s, port %s: %s", s->options.host, port, strerror(errno));
+    good = good && name_address(s, list);
+    freeaddrinfo(list);
+    return good;
+}
+
+/* Every connection is an open file, and the usual limit is low. */
+static void allow_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= 4096)
+        return;
+    limit.rlim_cur = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+bool server_start(server *s, char *why, size_t room)
+{
+    allow_files();
+    server_libraries(); /* its text is made before there are threads */
+    if (!listen_at(s, why, room))
+        return false;
+    if (queue_start(&s->jobs, &s->store, s->options.threads) && http_start(s))
+        return true;
+    snprintf(why, room, "the server's threads could not be started");
+    return false;
+}
+
+const char *server_address(const server *s) { return s->address; }
+
+void server_free(server *s)
+{
+    if (s->jobs.worker_count)
+        queue_stop(&s->jobs);
+    http_stop(s);
+    if (s->socket >= 0)
+        close(s->socket);
+    for (int i = 0; i < s->opened_count; i++) {
+        stored_graph *g;
+        if (store_graph(&s->store, s->opened[i], &g) == FOUND_IT) {
+            store_release_graph(&s->store, g);
+            store_release_graph(&s->store, g);
+        }
+    }
+    store_release(&s->store);
+    pthread_mutex_destroy(&s->hub.lock);
+    pthread_cond_destroy(&s->wanted);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+const char *server_libraries(void)
+{
+    static char text[80]; /* written before any thread runs */
+    if (!text[0])
+        snprintf(text, sizeof text, "libmicrohttpd %s, jansson " JANSSON_VERSION, MHD_get_version());
+    return text;
+}

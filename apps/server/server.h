@@ -1,0 +1,40 @@
+/* server.h -- the server behind `pebble ui`, as the command sees it.
+ *
+ *     server *s = server_new(&options, &why);
+ *     server_add_file(s, "g.json", why, sizeof why);
+ *     if (server_start(s, why, sizeof why)) ... server_address(s) ...
+ *     server_free(s);
+ */
+#ifndef PEBBLE_SERVER_H
+#define PEBBLE_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct server_options {
+    const char *host;        /* to listen at: 127.0.0.1 */
+    uint16_t port;           /* 0: any that is free */
+    unsigned threads;        /* plans made at a time */
+    uint64_t most_body;      /* bytes of a request */
+    uint64_t most_kept;      /* bytes of graphs and plans together, and of one graph */
+    const char *page_folder; /* NULL: the page inside the command */
+} server_options;
+
+typedef struct server server;
+
+/* NULL when memory is out or there is no randomness to be had. */
+server *server_new(const server_options *options);
+/* Reads a graph that the page shows at the start. False with a sentence. */
+bool server_add_file(server *s, const char *path, char *why, size_t room);
+/* Listens and answers, on threads of its own. False with a sentence. */
+bool server_start(server *s, char *why, size_t room);
+/* http://127.0.0.1:PORT/?token=TOKEN */
+const char *server_address(const server *s);
+/* Stops planning, ends every stream, waits for all threads. */
+void server_free(server *s);
+
+/* Versions of the libraries inside: "libmicrohttpd 0.9.75 and jansson 2.14". */
+const char *server_libraries(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* text_out.h -- a stream into memory that grows; the bytes are the caller's afterwards. */
+#ifndef PEBBLE_SERVER_TEXT_OUT_H
+#define PEBBLE_SERVER_TEXT_OUT_H
+
+#include <stdio.h>
+
+typedef struct text_out {
+    FILE *stream;
+    char *bytes;
+    size_t length;
+} text_out;
+
+/* The stream to write to; NULL when memory is out. */
+FILE *text_begin(text_out *t);
+/* The bytes, NUL-terminated, to be freed by the caller; NULL when memory ran out. */
+char *text_end(text_out *t, size_t *length);
+
+#endif

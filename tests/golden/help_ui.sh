@@ -1,0 +1,1 @@
+pebble ui --help

@@ -1,0 +1,269 @@
+/* test_layout.c -- where nodes are drawn: kinds, lanes, trees, boxes, and what it costs to fail. */
+#include "graph_bench.h"
+#include "pebble/generate.h"
+#include "pebble/layout.h"
+#include "support/layout_check.h"
+#include "support/outside.h"
+
+typedef struct drawing {
+    pb_context ctx;
+    pb_arena arena;
+    const pb_graph *g;
+    pb_layout l;
+} drawing;
+
+/* A family with up to two parameters, drawn and checked. */
+static void draw(drawing *d, const char *family, pb_option one, pb_option two, pb_layout_options options)
+{
+    pb_option params[] = {one, two};
+    char why[300];
+    pb_context_init(&d->ctx);
+    pb_arena_init(&d->arena, &d->ctx);
+    assert_int_equal(pb_generate(&d->ctx, family, params, one.key ? two.key ? 2 : 1 : 0, &d->arena, &d->g), PB_OK);
+    assert_int_equal(pb_layout_make(&d->ctx, d->g, &options, &d->arena, &d->l), PB_OK);
+    if (!layout_is_right(d->g, &d->l, options.collapse && d->g->group_count, why, sizeof why))
+        fail_msg("%s: %s", family, why);
+}
+
+static void erase(drawing *d)
+{
+    pb_arena_release(&d->arena);
+    assert_int_equal(d->ctx.memory_used, 0);
+}
+
+static const pb_option none = {NULL, NULL};
+
+static void every_family_is_drawn_as_promised(void **state)
+{
+    (void)state;
+    uint32_t count;
+    const pb_family *families = pb_families(&count);
+    for (uint32_t i = 0; i < count; i++)
+        for (int form = 0; form < 4; form++) {
+            drawing d;
+            draw(&d, families[i].name, none, none,
+                 (pb_layout_options){.lanes = form & 1 ? PB_LANES_NEVER : PB_LANES_AUTO, .collapse = (form & 2) != 0});
+            erase(&d);
+        }
+}
+
+/* Long layouts in rows: nothing overlaps, boxes stay whole, and the whole can be seen at once. */
+static void long_layouts_are_folded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *family;
+        pb_option size;
+        bool collapse;
+    } cases[] = {{"chain", {"nodes", "3000"}, false},      {"adjoint-chain", {"steps", "500"}, false},
+                 {"transformer", {"blocks", "40"}, false}, {"transformer", {"blocks", "40"}, true},
+                 {"unet", {"depth", "4"}, false},          {"resnet", {"blocks", "12"}, true},
+                 {"mlp", {"depth", "300"}, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        drawing d;
+        pb_layout l;
+        char why[300];
+        pb_layout_options options = {.collapse = cases[i].collapse};
+        draw(&d, cases[i].family, cases[i].size, none, options);
+        options.fold = true;
+        assert_int_equal(pb_layout_make(&d.ctx, d.g, &options, &d.arena, &l), PB_OK);
+        assert_true(l.width < d.l.width && l.height > d.l.height);
+        assert_true(l.width / l.height < 8 && l.width / l.height > 0.5f);
+        if (!layout_places_are_right(d.g, &l, cases[i].collapse && d.g->group_count, why, sizeof why))
+            fail_msg("%s: %s", cases[i].family, why);
+        erase(&d);
+    }
+    drawing d;
+    pb_layout l;
+    draw(&d, "layered", none, none, (pb_layout_options){0});
+    assert_int_equal(pb_layout_make(&d.ctx, d.g, &(pb_layout_options){.fold = true}, &d.arena, &l), PB_OK);
+    assert_true(l.width == d.l.width && l.height == d.l.height); /* not long */
+    erase(&d);
+}
+
+static void training_steps_have_two_lanes(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"adjoint-chain", "mlp", "resnet", "unet", "transformer"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        drawing d;
+        draw(&d, families[i], none, none, (pb_layout_options){0});
+        assert_int_equal(d.l.kind, PB_LAYOUT_LANES);
+        for (pb_node v = 0; v < d.g->node_count; v++) {
+            const char *name = pb_graph_name(d.g, v), *dot = strrchr(name, '.');
+            bool back = (dot && (strcmp(dot, ".dx") == 0 || strcmp(dot, ".dw") == 0)) || strncmp(name, "g_", 2) == 0;
+            if (back)
+                assert_int_equal(d.l.lane[v], 1);
+            if (strncmp(name, "x_", 2) == 0 || (dot && strncmp(dot, ".conv", 5) == 0))
+                assert_int_equal(d.l.lane[v], 0);
+        }
+        erase(&d);
+    }
+}
+
+/* The way back is below the way there, and a gradient near the step that it belongs to. */
+static void lanes_face_one_another(void **state)
+{
+    (void)state;
+    drawing d;
+    draw(&d, "adjoint-chain", (pb_option){"steps", "10"}, none, (pb_layout_options){0});
+    pb_node last = pb_graph_find(d.g, "x_10"), first = pb_graph_find(d.g, "x_1");
+    pb_node begin = pb_graph_find(d.g, "g_9"), end = pb_graph_find(d.g, "g_0");
+    assert_true(begin != PB_NO_NODE && end != PB_NO_NODE && last != PB_NO_NODE && first != PB_NO_NODE);
+    assert_true(d.l.x[last] > d.l.x[first]);
+    assert_true(d.l.x[begin] > d.l.x[end]);
+    assert_true(d.l.y[begin] > d.l.y[last]);
+    assert_true(d.l.x[begin] - d.l.x[last] < 2 && d.l.x[last] - d.l.x[begin] < 2);
+    erase(&d);
+}
+
+static void others_have_one_lane(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"chain", "grid", "pyramid", "butterfly", "layered", "pipeline"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        drawing d;
+        draw(&d, families[i], none, none, (pb_layout_options){0});
+        assert_int_equal(d.l.kind, PB_LAYOUT_LAYERED);
+        for (pb_node v = 0; v < d.g->node_count; v++)
+            assert_int_equal(d.l.lane[v], 0);
+        erase(&d);
+    }
+}
+
+/* Without telling names, a graph whose order turns back is known by that. */
+static void a_turn_is_found_without_names(void **state)
+{
+    (void)state;
+    bench t;
+    char name[16];
+    uint8_t lane[16];
+    bool found = false;
+    bench_open(&t);
+    for (int i = 0; i < 14; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        bench_node(&t, name, 1, 1, 0);
+    }
+    for (pb_node i = 1; i < 14; i++)
+        assert_int_equal(pb_builder_add_edge(t.b, i - 1, i), PB_OK);
+    for (pb_node i = 0; i < 7; i++) /* and one edge across that makes it no adjoint chain */
+        assert_int_equal(pb_builder_add_edge(t.b, i, 13 - i), PB_OK);
+    assert_int_equal(pb_builder_add_edge(t.b, 2, 5), PB_OK);
+    assert_int_equal(bench_freeze(&t), PB_OK);
+    assert_int_equal(t.g->shape, PB_SHAPE_GENERAL);
+    assert_int_equal(pb_layout_backward(&t.ctx, t.g, lane, &found), PB_OK);
+    assert_true(found);
+    assert_int_equal(lane[3], 0);
+    assert_int_equal(lane[10], 1);
+    bench_close(&t);
+}
+
+static void trees_are_drawn_as_trees(void **state)
+{
+    (void)state;
+    drawing d;
+    draw(&d, "tree", (pb_option){"height", "4"}, none, (pb_layout_options){0});
+    assert_int_equal(d.l.kind, PB_LAYOUT_TREE);
+    assert_true(d.l.width == 5 && d.l.height == 16);
+    for (pb_node v = 0; v < d.g->node_count; v++) {
+        uint32_t begin = d.g->in_start[v], end = d.g->in_start[v + 1];
+        if (begin == end)
+            continue;
+        assert_int_equal(end - begin, 2);
+        float middle = (d.l.y[d.g->in[begin]] + d.l.y[d.g->in[begin + 1]]) / 2;
+        assert_true(d.l.y[v] == middle && d.l.x[v] == d.l.x[d.g->in[begin]] + 1);
+    }
+    erase(&d);
+}
+
+/* A chain of values with a value beside each is straight: what ends there makes way. */
+static void a_trunk_is_straight(void **state)
+{
+    (void)state;
+    drawing d;
+    draw(&d, "mlp", (pb_option){"depth", "20"}, none, (pb_layout_options){0});
+    float least = 1e9f, most = 0;
+    for (pb_node v = 0; v < d.g->node_count; v++)
+        if (strstr(pb_graph_name(d.g, v), ".dx")) {
+            least = d.l.y[v] < least ? d.l.y[v] : least;
+            most = d.l.y[v] > most ? d.l.y[v] : most;
+        }
+    assert_true(most - least < 3);
+    erase(&d);
+}
+
+static void empty_and_single(void **state)
+{
+    (void)state;
+    drawing d;
+    draw(&d, "chain", (pb_option){"nodes", "0"}, none, (pb_layout_options){0});
+    assert_true(d.l.width == 1 && d.l.height == 1);
+    erase(&d);
+    draw(&d, "chain", (pb_option){"nodes", "1"}, none, (pb_layout_options){.collapse = true});
+    assert_true(d.l.x[0] == 0.5f && d.l.y[0] == 0.5f && d.l.width == 1 && d.l.height == 1);
+    erase(&d);
+}
+
+static void radius_goes_by_size(void **state)
+{
+    (void)state;
+    bench t;
+    pb_layout l;
+    bench_open(&t);
+    bench_node(&t, "none", 1, 0, 0);
+    bench_node(&t, "half", 1, UINT64_MAX / 8, 0);
+    bench_node(&t, "most", 1, UINT64_MAX / 2, 0);
+    assert_int_equal(bench_freeze(&t), PB_OK);
+    assert_int_equal(pb_layout_make(&t.ctx, t.g, &(pb_layout_options){0}, &t.arena, &l), PB_OK);
+    assert_true(l.radius[0] < l.radius[1] && l.radius[1] < l.radius[2] && l.radius[2] <= 0.46f);
+    bench_close(&t);
+}
+
+/* With the k-th allocation refused it fails cleanly, for every k. */
+static void refused_memory_is_told(void **state)
+{
+    (void)state;
+    static const char *const families[] = {"unet", "merkle", "pipeline"};
+    for (size_t i = 0; i < 3; i++)
+        for (int collapse = 0; collapse < 2; collapse++) {
+            pb_context ctx;
+            pb_arena arena;
+            const pb_graph *g;
+            pb_status status = PB_ENOMEM;
+            pb_context_init(&ctx);
+            pb_arena_init(&arena, &ctx);
+            assert_int_equal(pb_generate(&ctx, families[i], NULL, 0, &arena, &g), PB_OK);
+            for (uint64_t k = 1; status != PB_OK && k < 200; k++) {
+                outside o = {.refuse_at = k};
+                pb_context own;
+                pb_arena result;
+                pb_layout l;
+                outside_context(&own, &o);
+                pb_arena_init(&result, &own);
+                status = pb_layout_make(&own, g, &(pb_layout_options){.collapse = collapse, .fold = true}, &result, &l);
+                assert_true(status == PB_OK || status == PB_ENOMEM);
+                pb_arena_release(&result);
+                assert_int_equal(own.memory_used, 0);
+            }
+            assert_int_equal(status, PB_OK);
+            pb_arena_release(&arena);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_family_is_drawn_as_promised),
+        cmocka_unit_test(long_layouts_are_folded),
+        cmocka_unit_test(training_steps_have_two_lanes),
+        cmocka_unit_test(lanes_face_one_another),
+        cmocka_unit_test(others_have_one_lane),
+        cmocka_unit_test(a_turn_is_found_without_names),
+        cmocka_unit_test(trees_are_drawn_as_trees),
+        cmocka_unit_test(a_trunk_is_straight),
+        cmocka_unit_test(empty_and_single),
+        cmocka_unit_test(radius_goes_by_size),
+        cmocka_unit_test(refused_memory_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
