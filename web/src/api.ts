@@ -26,11 +26,14 @@ export interface Failure {
   node: number | null;
   name: string | null;
   need: Whole | null;
+  over?: Whole | null;
 }
 
 export interface Row {
+  index?: number; // its place in the comparison; a later row with the same one replaces it
   strategy: string;
   asked?: string;
+  label?: string;
   game: GameName;
   outcome: Outcome;
   reason: string | null;
@@ -176,6 +179,7 @@ export interface Incumbent {
   recompute: Whole;
   gap: number | null;
   elapsed_ms: number;
+  by?: string | null; // the strategy inside auto that found it
 }
 
 export interface ApiErrorBody {
