@@ -1,0 +1,129 @@
+// The scene as a picture to take away: SVG of what is on the screen, written from the same positions, states and colours.
+
+import type { Layout } from "./binary";
+import { NodeState } from "./node_state";
+import type { Band } from "./scene_boxes";
+import type { Camera } from "./scene_camera";
+import type { Flow } from "./scene_edges";
+import type { NodeGrid } from "./scene_grid";
+import type { Label } from "./scene_labels";
+import { NODE_SCALE } from "./scene_nodes";
+import type { Theme } from "./states_palette";
+
+const MOST_EDGES = 200_000;
+
+export interface SvgSource {
+  layout: Layout;
+  grid: NodeGrid;
+  camera: Camera;
+  flow: Flow;
+  theme: Theme;
+  bands: readonly Band[];
+  labels: readonly Label[];
+  states: Uint8Array | null;
+  selected: number | null;
+}
+
+/** Sizes and opacities of resting states, as the shader has them. */
+const SIZE = [0.74, 0.52, 1, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04];
+const FILL = [0.1, 0.62, 1, 1, 1, 1, 0.26, 1, 1, 1];
+
+const short = (v: number): string => String(Math.round(v * 10) / 10);
+
+export function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+export function sceneSvg(s: SvgSource): string {
+  const { width, height } = s.camera;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${short(width)} ${short(height)}" width="${short(width)}" height="${short(height)}" font-family="system-ui, sans-serif" font-size="11">`,
+    `<rect width="100%" height="100%" fill="${s.theme.background}"/>`,
+    ...boxes(s),
+    edges(s),
+    ...nodes(s),
+    ...s.labels.map((l) => label(l, s.theme)),
+    "</svg>",
+  ];
+  return parts.join("\n");
+}
+
+function boxes(s: SvgSource): string[] {
+  const out: string[] = [];
+  const rect = (l: number, t: number, r: number, b: number, margin: number, corner: number, colour: string, fill: number, line: number): void => {
+    const [x0, y0] = s.camera.toScreen(l, t);
+    const [x1, y1] = s.camera.toScreen(r, b);
+    out.push(
+      `<rect x="${short(x0 - margin)}" y="${short(y0 - margin)}" width="${short(x1 - x0 + 2 * margin)}" height="${short(y1 - y0 + 2 * margin)}" rx="${corner}" fill="${colour}" fill-opacity="${fill}" stroke="${colour}" stroke-opacity="${line}"/>`,
+    );
+  };
+  s.bands.forEach(({ box: b }, i) => rect(b.left, b.top, b.right, b.bottom, 10, 14, s.theme.states[i === 0 ? 2 : 6], 0.04, 0.12));
+  for (let g = 0; g < s.layout.groupCount; g++) {
+    const [x, y, w, h] = s.layout.groupBoxes.subarray(4 * g, 4 * g + 4);
+    rect(x, y, x + w, y + h, 1, 7, s.theme.group, 0.06, 0.24);
+  }
+  return out;
+}
+
+function edges(s: SvgSource): string {
+  const { layout, camera, flow } = s;
+  const seen = camera.visible(0);
+  const d: string[] = [];
+  for (let e = 0; e < layout.edgeCount && d.length < MOST_EDGES; e++) {
+    const u = layout.edgeFrom[e], v = layout.edgeTo[e];
+    const ux = layout.x[u], uy = layout.y[u], vx = layout.x[v], vy = layout.y[v];
+    if (Math.max(ux, vx) < seen.left || Math.min(ux, vx) > seen.right) continue;
+    if (Math.max(uy, vy) < seen.top || Math.min(uy, vy) > seen.bottom) continue;
+    const [x0, y0] = camera.toScreen(ux, uy);
+    const [x1, y1] = camera.toScreen(vx, vy);
+    const alongX = flow.alongX !== (layout.lane[u] !== layout.lane[v]);
+    const cx = alongX ? (x1 - x0) / 2 : 0, cy = alongX ? 0 : (y1 - y0) / 2;
+    d.push(`M${short(x0)} ${short(y0)}C${short(x0 + cx)} ${short(y0 + cy)} ${short(x1 - cx)} ${short(y1 - cy)} ${short(x1)} ${short(y1)}`);
+  }
+  const opacity = Math.max(0.05, 0.55 / (1 + d.length / 1500));
+  return `<path fill="none" stroke="${s.theme.edge}" stroke-opacity="${opacity.toFixed(3)}" d="${d.join("")}"/>`;
+}
+
+function nodes(s: SvgSource): string[] {
+  const { layout, camera, theme } = s;
+  const byState = new Map<number, string[]>();
+  s.grid.within(camera.visible(30), (v) => {
+    const state = s.states ? s.states[v] : NodeState.Resident;
+    const [x, y] = camera.toScreen(layout.x[v], layout.y[v]);
+    const r = Math.max(0.8, layout.radius[v] * NODE_SCALE * camera.view.scale * SIZE[state]);
+    const list = byState.get(state) ?? [];
+    if (list.length === 0) byState.set(state, list);
+    if (state === NodeState.Slow)
+      list.push(`<rect x="${short(x - 0.86 * r)}" y="${short(y - 0.86 * r)}" width="${short(1.72 * r)}" height="${short(1.72 * r)}" rx="${short(0.3 * r)}"/>`);
+    else list.push(`<circle cx="${short(x)}" cy="${short(y)}" r="${short(r)}"/>`);
+    if (v === s.selected) list.push(`<circle cx="${short(x)}" cy="${short(y)}" r="${short(r + 4)}" fill="none" stroke="${theme.accent}" stroke-width="2"/>`);
+  });
+  const out: string[] = [];
+  for (const [state, list] of [...byState].sort((a, b) => a[0] - b[0])) {
+    const colour = theme.states[state];
+    const ground = FILL[state] < 1 ? `<g fill="${theme.background}">${list.join("")}</g>` : "";
+    out.push(`${ground}<g fill="${colour}" fill-opacity="${FILL[state]}" stroke="${colour}" stroke-width="${FILL[state] < 1 ? 1.3 : 0}">${list.join("")}</g>`);
+  }
+  return out;
+}
+
+function label(l: Label, theme: Theme): string {
+  const anchor = l.align === "center" ? ' text-anchor="middle"' : "";
+  const weight = l.kind === "node" ? "" : ' font-weight="600"';
+  const colour = l.kind === "group" ? theme.group : theme.text;
+  return `<text x="${short(l.x)}" y="${short(l.y + 10)}"${anchor}${weight} fill="${colour}" fill-opacity="${l.opacity.toFixed(2)}">${escapeXml(l.text)}</text>`;
+}
+
+/** Both canvases in one picture. The first must have been drawn in this very task. */
+export function flatten(scene: HTMLCanvasElement, overlay: HTMLCanvasElement): Promise<Blob> {
+  const sheet = document.createElement("canvas");
+  sheet.width = scene.width;
+  sheet.height = scene.height;
+  const c = sheet.getContext("2d");
+  if (!c) return Promise.reject(new Error("the browser gives no 2D canvas"));
+  c.drawImage(scene, 0, 0);
+  c.drawImage(overlay, 0, 0);
+  return new Promise((resolve, reject) => {
+    sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not write the picture"))), "image/png");
+  });
+}

@@ -1,0 +1,92 @@
+// Small helpers over WebGL2: programs with their uniforms, textures of node data.
+
+/** Nodes lie in textures of this many columns. */
+export const TEXTURE_COLUMNS = 1024;
+
+export type GL = WebGL2RenderingContext;
+
+export interface Program {
+  program: WebGLProgram;
+  at(name: string): WebGLUniformLocation | null;
+}
+
+function shader(gl: GL, kind: number, source: string): WebGLShader {
+  const s = gl.createShader(kind);
+  if (!s) throw new Error("the browser could not make a shader");
+  gl.shaderSource(s, `#version 300 es\n${source}`);
+  gl.compileShader(s);
+  if (!gl.getShaderParameter(s, gl.COMPILE_STATUS) && !gl.isContextLost())
+    throw new Error(`a shader does not compile: ${gl.getShaderInfoLog(s) ?? ""}`);
+  return s;
+}
+
+/** Attributes are bound to locations in the order given. */
+export function makeProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[]): Program {
+  const program = gl.createProgram();
+  if (!program) throw new Error("the browser could not make a program");
+  const vs = shader(gl, gl.VERTEX_SHADER, vertex);
+  const fs = shader(gl, gl.FRAGMENT_SHADER, fragment);
+  gl.attachShader(program, vs);
+  gl.attachShader(program, fs);
+  attributes.forEach((name, i) => gl.bindAttribLocation(program, i, name));
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
+    throw new Error(`a shader program does not link: ${gl.getProgramInfoLog(program) ?? ""}`);
+  gl.deleteShader(vs);
+  gl.deleteShader(fs);
+  const known = new Map<string, WebGLUniformLocation | null>();
+  const at = (name: string): WebGLUniformLocation | null => {
+    let place = known.get(name);
+    if (place === undefined) known.set(name, (place = gl.getUniformLocation(program, name)));
+    return place;
+  };
+  return { program, at };
+}
+
+export function textureRows(nodes: number): number {
+  return Math.max(1, Math.ceil(nodes / TEXTURE_COLUMNS));
+}
+
+/** A texture with one texel for each node, read by texelFetch alone. */
+export function makeNodeTexture(gl: GL, format: number, rows: number): WebGLTexture {
+  const texture = gl.createTexture();
+  if (!texture) throw new Error("the browser could not make a texture");
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  gl.texStorage2D(gl.TEXTURE_2D, 1, format, TEXTURE_COLUMNS, rows);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+  return texture;
+}
+
+export interface IntegerAttribute {
+  location: number;
+  size: number;
+  offset: number;
+}
+
+/** A vertex array of unsigned integers that advance once an instance, or once a vertex with divisor 0. */
+export function integerArray(
+  gl: GL,
+  buffer: WebGLBuffer,
+  stride: number,
+  list: readonly IntegerAttribute[],
+  divisor = 1,
+): WebGLVertexArrayObject {
+  const vao = gl.createVertexArray();
+  if (!vao) throw new Error("the browser could not make a vertex array");
+  gl.bindVertexArray(vao);
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  for (const a of list) {
+    gl.enableVertexAttribArray(a.location);
+    gl.vertexAttribIPointer(a.location, a.size, gl.UNSIGNED_INT, stride, a.offset);
+    gl.vertexAttribDivisor(a.location, divisor);
+  }
+  gl.bindVertexArray(null);
+  return vao;
+}
+
+export function makeBuffer(gl: GL): WebGLBuffer {
+  const buffer = gl.createBuffer();
+  if (!buffer) throw new Error("the browser could not make a buffer");
+  return buffer;
+}

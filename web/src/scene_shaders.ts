@@ -1,0 +1,304 @@
+// The shaders of the scene. Positions and states are read from textures by node index, so edges and nodes share them and a changed
+// state reaches both without any other upload. Distances are in device pixels throughout.
+
+const COMMON = `
+precision highp float;
+precision highp int;
+uniform highp sampler2D uNodes;    // x, y, radius, lane
+uniform highp usampler2D uStates;  // words as packed in scene_states.ts
+uniform vec4 uView;                // centre of the view; device pixels for a slot, by axis
+uniform vec2 uHalf;                // half of the viewport
+uniform float uPixel;              // device pixels for a CSS pixel
+uniform uint uTick;
+uniform vec3 uColours[10];
+uniform vec3 uBackground;
+ivec2 texel(uint i) { return ivec2(int(i & 1023u), int(i >> 10u)); }
+vec2 pixels(vec2 world) { return (world - uView.xy) * uView.zw; }
+vec4 clip(vec2 p) { return vec4(p / uHalf * vec2(1.0, -1.0), 0.0, 1.0); }
+bool inFast(uint s) { return s == 2u || s == 3u || s == 4u || s >= 7u; }
+bool working(uint s) { return (s >= 3u && s <= 5u) || s >= 8u; }
+`;
+
+export const NODE_VERTEX = `${COMMON}
+in uint aNode;
+in uint aMark;                     // 1 selected, 2 hovered, 4 drawn again on top
+uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
+uniform float uPulse;              // 0..1, how far a pulse has gone; negative: none
+uniform vec3 uAccent;
+out vec2 vAt;
+flat out float vRadius;
+flat out vec4 vShape;              // opacity of fill and ring, squareness, width of the ring
+flat out vec3 vColour;
+flat out vec4 vGlow;               // colour of the glow, reach
+flat out vec4 vExtra;              // strength of the glow, slow ring, mark, radius of the pulse
+flat out vec3 vRing;
+
+const float SIZE[10] = float[10](0.74, 0.52, 1.0, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04);
+const float FILL[10] = float[10](0.10, 0.62, 1.0, 1.0, 1.0, 1.0, 0.26, 1.0, 1.0, 1.0);
+const float RING[10] = float[10](0.85, 0.62, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0);
+const float FAR[10] = float[10](0.42, 0.50, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
+
+void main() {
+  vec4 node = texelFetch(uNodes, texel(aNode), 0);
+  uint word = texelFetch(uStates, texel(aNode), 0).r;
+  uint state = word & 15u;
+  uint from = (word >> 4u) & 15u;
+  float age = float((uTick - (word >> 8u)) & 0xffffffu) * 0.004;
+  float trail = from == 0u || age > 2.4 ? 0.0 : exp(-age * 2.6);
+  bool busy = working(state);
+
+  float size = mix(SIZE[state], SIZE[from], trail);
+  float exact = node.z * uUnit * size;
+  float least = (busy ? 2.6 : mix(0.80, 1.5, trail)) * uPixel;
+  float r = max(exact, least);
+  // A node too small for its ring shows as a plain dot of the opacity that the ring would have had from afar.
+  float close = smoothstep(2.2, 4.2, r / uPixel);
+  float fill = mix(FAR[state], FILL[state], close);
+  fill = max(fill, trail);
+  float thin = clamp(exact / least, 0.45, 1.0);
+
+  vRadius = r;
+  vColour = mix(uColours[state], uColours[from], trail);
+  vShape = vec4(fill * mix(thin, 1.0, trail), RING[state] * close, state == 6u ? 1.0 - trail : 0.0, max(uPixel * 1.2, r * 0.14));
+  float glow = busy ? 1.0 : (working(from) ? trail * 0.8 : 0.0);
+  float reach = busy ? max(r * 1.5, 9.0 * uPixel) : glow * max(r * 0.9, 3.0 * uPixel);
+  vGlow = vec4(vColour, reach);
+  float pulse = busy && uPulse >= 0.0 ? r + uPulse * max(r * 1.6, 12.0 * uPixel) : 0.0;
+  vExtra = vec4(glow, state == 7u ? close : 0.0, float(aMark & 3u), pulse);
+  vRing = state == 7u && (aMark & 3u) == 0u ? uColours[6] : uAccent;
+
+  float around = max(reach, max(r * 0.45, 5.0 * uPixel)) + 2.0;
+  float outer = max(r + around, pulse + 2.0 * uPixel);
+  vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
+  vec2 p = pixels(node.xy);
+  bool away = any(greaterThan(abs(p) - outer, uHalf));
+  vAt = corner * outer;
+  gl_Position = away ? vec4(2.0, 2.0, 2.0, 1.0) : clip(p + vAt);
+}`;
+
+export const NODE_FRAGMENT = `
+precision highp float;
+in vec2 vAt;
+flat in float vRadius;
+flat in vec4 vShape;
+flat in vec3 vColour;
+flat in vec4 vGlow;
+flat in vec4 vExtra;
+flat in vec3 vRing;
+uniform vec3 uBackground;
+uniform float uPixel;
+uniform float uDark;
+out vec4 outColour;
+
+float cover(float d) { return clamp(0.5 - d, 0.0, 1.0); }
+void over(inout vec4 base, vec3 colour, float alpha) { base = vec4(colour * alpha, alpha) + base * (1.0 - alpha); }
+
+void main() {
+  float round = length(vAt);
+  vec2 q = abs(vAt) - vRadius * 0.56;
+  float square = length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - vRadius * 0.30;
+  float d = mix(round - vRadius, square, vShape.z);
+  vec4 c = vec4(0.0);
+
+  // The glow adds light on a dark ground and lays a soft tint on a light one.
+  if (vExtra.x > 0.0) {
+    float g = clamp(1.0 - max(d, 0.0) / vGlow.w, 0.0, 1.0);
+    g = g * g * vExtra.x * mix(0.50, 0.62, uDark);
+    c = vec4(vGlow.rgb * g, g * mix(1.0, 0.35, uDark));
+  }
+  if (vExtra.w > 0.0) {
+    float far = (vExtra.w - vRadius) / max(vGlow.w, 1.0);
+    float ring = cover(abs(round - vExtra.w) - 0.75 * uPixel) * clamp(1.0 - far * 0.75, 0.0, 1.0) * 0.8;
+    over(c, vColour, ring);
+  }
+  // A rim of ground keeps edges from touching the node.
+  if (vRadius > 3.5 * uPixel) over(c, uBackground, cover(d - 1.6 * uPixel) * (1.0 - vExtra.x * 0.7));
+  float body = cover(d);
+  float rim = body - cover(d + vShape.w);
+  over(c, vColour, max(body * vShape.x, rim * vShape.y));
+  // Memory in both tiers: a second, thinner outline.
+  if (vExtra.y > 0.0) over(c, vRing, cover(abs(d - 3.0 * uPixel) - 0.8 * uPixel) * vExtra.y);
+  if (vExtra.z > 0.0) over(c, vRing, cover(abs(d - 3.6 * uPixel) - 0.95 * uPixel) * (vExtra.z >= 2.0 && vExtra.z < 2.5 ? 0.75 : 1.0));
+  if (c.a <= 0.002) discard;
+  outColour = c;
+}`;
+
+export const EDGE_VERTEX = `${COMMON}
+in uvec2 aEnds;
+in uint aKind;                     // 0 plain, 1 input of the move, 2 into and 3 out of a chosen node
+uniform float uSlot;               // device pixels for a slot along the flow
+uniform vec2 uFlow;                // unit vector of the direction of the layout
+uniform float uSegments;
+uniform float uWidth;
+uniform float uOpacity;
+uniform float uBow;                // side to which edges along a row bend
+uniform float uLive;               // 1: edges show whether their value is in memory
+uniform vec3 uEdge;
+uniform vec3 uAccent;
+out float vSide;
+out float vAlong;
+flat out vec4 vColour;
+flat out vec2 vLook;               // half of the width, strength of the running light
+flat out float vLength;
+
+void main() {
+  vec4 a = texelFetch(uNodes, texel(aEnds.x), 0);
+  vec4 b = texelFetch(uNodes, texel(aEnds.y), 0);
+  vec2 p = pixels(a.xy);
+  vec2 q = pixels(b.xy);
+  vec2 low = min(p, q), high = max(p, q);
+  float slack = 2.6 * max(uView.z, uView.w) + 4.0;
+  if (any(greaterThan(low - slack, uHalf)) || any(lessThan(high + slack, -uHalf))) {
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    return;
+  }
+  vec2 across = vec2(uFlow.y, uFlow.x);
+  vec2 d = q - p;
+  float along = dot(d, uFlow), aside = dot(d, across);
+  bool crossing = a.w != b.w;
+  vec2 lean = crossing ? across * aside * 0.5 : uFlow * along * 0.5;
+  vec2 c1 = p + lean, c2 = q - lean;
+  // An edge along its own row would run through the nodes between: it bends away from them, more the farther it goes.
+  float steps = abs(along) / uSlot;
+  float flat_ = 1.0 - smoothstep(0.15, 0.6, abs(aside) / max(uSlot, 1.0));
+  float far = smoothstep(1.4, 2.2, steps) * flat_ * (crossing ? 0.0 : 1.0);
+  float bend = far * min(0.30 * abs(along), (0.55 + 0.30 * sqrt(steps)) * dot(uView.zw, across));
+  vec2 away = across * bend * (a.w > 0.5 ? uBow : -uBow) * 1.33;
+  c1 += away;
+  c2 += away;
+
+  float t = float(gl_VertexID >> 1) / uSegments;
+  float s = 1.0 - t;
+  vec2 at = s * s * s * p + 3.0 * s * s * t * c1 + 3.0 * s * t * t * c2 + t * t * t * q;
+  vec2 speed = s * s * (c1 - p) + 2.0 * s * t * (c2 - c1) + t * t * (q - c2);
+  if (dot(speed, speed) < 1e-6) speed = d + vec2(1e-3, 0.0);
+  vec2 normal = normalize(vec2(-speed.y, speed.x));
+
+  uint state = texelFetch(uStates, texel(aEnds.x), 0).r & 15u;
+  bool chosen = aKind > 0u;
+  float held = uLive * (inFast(state) ? 1.0 : 0.0);
+  vec3 colour = mix(uEdge, uColours[2], held * 0.75);
+  float opacity = uOpacity * (1.0 + held * 1.1);
+  float width = uWidth;
+  if (chosen) {
+    colour = aKind == 1u ? uColours[3] : (aKind == 2u ? uAccent : mix(uAccent, uColours[2], 0.6));
+    opacity = aKind == 3u ? 0.6 : 0.9;
+    width = max(uWidth, 1.5 * uPixel);
+  }
+  vLength = length(d);
+  vColour = vec4(colour, min(opacity, 1.0));
+  vLook = vec2(width * 0.5, aKind == 1u ? 1.0 : 0.0);
+  float side = float(gl_VertexID & 1) * 2.0 - 1.0;
+  float reach = width * 0.5 + 0.7;
+  vSide = side * reach;
+  vAlong = t;
+  gl_Position = clip(at + normal * vSide);
+}`;
+
+export const EDGE_FRAGMENT = `
+precision highp float;
+in float vSide;
+in float vAlong;
+flat in vec4 vColour;
+flat in vec2 vLook;
+flat in float vLength;
+uniform float uPixel;
+uniform float uSeconds;
+uniform float uStub;               // pixels at each end where a long edge stays clear
+out vec4 outColour;
+
+void main() {
+  float line = clamp(vLook.x + 0.5 - abs(vSide), 0.0, 1.0);
+  // Long edges fade in the middle, and every edge is a little stronger where it arrives.
+  float near = min(vAlong, 1.0 - vAlong) * vLength;
+  float keep = mix(1.0, 0.30, smoothstep(uStub, uStub * 3.0, near) * step(vLook.y, 0.5));
+  float alpha = vColour.a * line * keep * mix(0.62, 1.0, vAlong);
+  vec3 colour = vColour.rgb;
+  if (vLook.y > 0.5) {
+    float run = fract(vAlong * max(vLength / (60.0 * uPixel), 1.0) - uSeconds * 1.6);
+    alpha *= 0.55 + 0.45 * smoothstep(0.55, 1.0, run);
+  }
+  outColour = vec4(colour * alpha, alpha);
+}`;
+
+export const BOX_VERTEX = `
+precision highp float;
+in vec4 aBox;                      // left, top, width, height in slots
+in vec4 aFill;
+in vec4 aStroke;
+in vec2 aLook;                     // corner radius and margin, CSS pixels
+uniform vec4 uView;
+uniform vec2 uHalf;
+uniform float uPixel;
+out vec2 vAt;
+flat out vec2 vExtent;
+flat out vec4 vFill;
+flat out vec4 vStroke;
+flat out float vCorner;
+
+void main() {
+  vec2 low = (aBox.xy - uView.xy) * uView.zw - aLook.y * uPixel;
+  vec2 high = (aBox.xy + aBox.zw - uView.xy) * uView.zw + aLook.y * uPixel;
+  vExtent = (high - low) * 0.5;
+  vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
+  vAt = corner * (vExtent + 1.5);
+  vFill = aFill;
+  vStroke = aStroke;
+  vCorner = min(aLook.x * uPixel, min(vExtent.x, vExtent.y));
+  vec2 p = (low + high) * 0.5 + vAt;
+  gl_Position = vec4(p / uHalf * vec2(1.0, -1.0), 0.0, 1.0);
+}`;
+
+export const BOX_FRAGMENT = `
+precision highp float;
+in vec2 vAt;
+flat in vec2 vExtent;
+flat in vec4 vFill;
+flat in vec4 vStroke;
+flat in float vCorner;
+uniform float uPixel;
+out vec4 outColour;
+
+void main() {
+  vec2 q = abs(vAt) - vExtent + vCorner;
+  float d = length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - vCorner;
+  float body = clamp(0.5 - d, 0.0, 1.0);
+  float line = body - clamp(0.5 - d - uPixel, 0.0, 1.0);
+  float alpha = body * vFill.a * (1.0 - line * vStroke.a);
+  outColour = vec4(vFill.rgb * alpha + vStroke.rgb * vStroke.a * line, alpha + vStroke.a * line);
+}`;
+
+export const SCATTER_VERTEX = `
+precision highp float;
+precision highp int;
+in uvec2 aPair;
+uniform vec2 uSize;
+flat out uint vWord;
+void main() {
+  vec2 at = vec2(float(aPair.x & 1023u), float(aPair.x >> 10u)) + 0.5;
+  vWord = aPair.y;
+  gl_PointSize = 1.0;
+  gl_Position = vec4(at / uSize * 2.0 - 1.0, 0.0, 1.0);
+}`;
+
+export const SCATTER_FRAGMENT = `
+precision highp int;
+flat in uint vWord;
+out highp uint outWord;
+void main() { outWord = vWord; }`;
+
+export const LAYER_VERTEX = `
+precision highp float;
+out vec2 vAt;
+void main() {
+  vec2 p = vec2(float((gl_VertexID << 1) & 2), float(gl_VertexID & 2));
+  vAt = p;
+  gl_Position = vec4(p * 2.0 - 1.0, 0.0, 1.0);
+}`;
+
+export const LAYER_FRAGMENT = `
+precision highp float;
+in vec2 vAt;
+uniform sampler2D uLayer;
+out vec4 outColour;
+void main() { outColour = texture(uLayer, vAt); }`;
