@@ -26,7 +26,7 @@ export class Controller implements Actions {
   private poster = true; // the step was not chosen by anyone: show the peak
   private pendingStep: number | null = null; // of a link, to be reached exactly once
 
-  constructor(readonly api: Api, private readonly on: ControllerEvents, view: View) {
+  constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
       about: null, view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
       entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, sweep: null, sweeping: false, following: null,
@@ -41,7 +41,7 @@ export class Controller implements Actions {
       return this.fail("The page cannot start", reason);
     }
     const { about, view } = this.model;
-    if (view.source) this.open(view.source, view);
+    if (view.source) this.open(view.source, this.bare ? undefined : view);
     else if (about.opened.length) void this.openKnown(about.opened[0]);
     else if (about.gallery.length) this.open({ kind: "gallery", id: about.gallery[0].id });
     else {

@@ -28,7 +28,7 @@ import { Transport } from "./panels/transport";
 import { WeightKnobs } from "./panels/weights";
 import { peakStep, Playback } from "./playback";
 import { Scene } from "./scene";
-import { defaultView, fromFragment, galleryView, toFragment, type Camera, type View } from "./store";
+import { defaultView, fromFragment, galleryView, isBare, toFragment, type Camera, type View } from "./store";
 import { applyTheme, isDark, readTheme } from "./theme";
 import { installTooltips } from "./tooltip";
 
@@ -45,6 +45,7 @@ const controller = new Controller(
   api,
   { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus: (node) => scene?.focus(node) },
   fromFragment(location.hash) ?? defaultView(),
+  isBare(location.hash),
 );
 const model = controller.model;
 const exportsOf = new Exports(api, model, say);
@@ -310,7 +311,7 @@ addEventListener("hashchange", () => {
   const view = fromFragment(location.hash);
   if (!view?.source) return;
   setTheme(view.theme);
-  controller.open(view.source, view);
+  controller.open(view.source, isBare(location.hash) ? undefined : view);
 });
 renderSoon();
 requestAnimationFrame(frame);

@@ -155,6 +155,12 @@ function oneOf<T extends string>(text: string | null, words: readonly T[], other
   return words.find((word) => word === text) ?? otherwise;
 }
 
+/** A link that names an example alone: the example's own proposals hold. */
+export function isBare(fragment: string): boolean {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  return fields.has("example") && !fields.has("cap");
+}
+
 /** Reads a link. What it does not say, or says wrongly, is as by default; null where it names no graph. */
 export function fromFragment(fragment: string): View | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));

@@ -49,20 +49,28 @@ export class Knobs implements Panel {
     for (const ms of TIMES) this.time.append(h("option", { value: ms }, ms < 1000 ? `${ms} ms` : `${ms / 1000} s`));
     this.time.addEventListener("change", () => actions.setTime(Number(this.time.value)));
     this.more.append(this.moreCount, this.moreList);
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.more.contains(event.target as Node)) this.more.open = false;
+    });
+    this.more.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.more.open) return;
+      this.more.open = false;
+      this.moreCount.focus();
+      event.stopPropagation();
+    });
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Rules and planners" },
       h("h3", { "data-tip": TERMS.game }, "Game"),
       h("div", { class: "segments", role: "group", "aria-label": "Game" }, ...this.games),
       this.prices,
-      h("h3", { "data-tip": TERMS.strategies }, "Strategies"),
+      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
       this.chips,
-      this.more,
       h(
         "div",
         { class: "pair" },
         h("label", null, h("span", { "data-tip": TERMS.policy }, "Policy"), this.policy),
-        h("label", null, h("span", { "data-tip": TERMS.time }, "Planning time"), this.time),
+        h("label", null, h("span", { "data-tip": TERMS.time }, "Time"), this.time),
       ),
     );
   }
@@ -131,7 +139,7 @@ export class Knobs implements Panel {
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-testid") : null;
     this.chips.replaceChildren(...chosen.map((name) => this.chip(name, about.strategies, fits, chosen)));
     const others = fits.filter((s) => !chosen.some((name) => name.split(":")[0] === s.name));
-    setText(this.moreCount, others.length ? `Add one of ${others.length} more` : "All are compared");
+    setText(this.moreCount, others.length ? `Add (${others.length} more)` : "All compared");
     this.moreList.replaceChildren(
       this.presets(fits),
       ...others.map((s) =>

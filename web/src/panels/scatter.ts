@@ -7,7 +7,7 @@ import { rank, type Actions, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 import { provedCap } from "./cap_slider";
 
-const MARGIN = { left: 46, right: 14, top: 10, bottom: 30 };
+const MARGIN = { left: 46, right: 14, top: 18, bottom: 28 };
 
 interface Point {
   peak: number;
@@ -131,7 +131,7 @@ export class Scatter implements Panel {
     }
     this.drawing.append(
       svg("text", { class: "axis", x: end, y: base + 25, "text-anchor": "end" }, `peak memory (${scale.unit || graph.size_unit})`),
-      svg("text", { class: "axis", x: MARGIN.left + 5, y: MARGIN.top + 8 }, "extra work"),
+      svg("text", { class: "axis", x: 4, y: 11 }, "extra work"),
     );
   }
 
@@ -157,7 +157,10 @@ export class Scatter implements Panel {
       const y = space.y(Number(bound));
       const line = svg("line", { class: "bound", x1: MARGIN.left, x2: space.x(Math.min(cap, space.width)), y1: y, y2: y });
       line.append(svg("title", null, "lower bound: under this cap no plan can do with less work"));
-      this.drawing.append(line, svg("text", { class: "bound-label", x: MARGIN.left + 5, y: y - 3 }, "least work under the cap"));
+      this.drawing.append(line);
+      if (space.x(Math.min(cap, space.width)) > MARGIN.left + 150) {
+        this.drawing.append(svg("text", { class: "bound-label", x: MARGIN.left + 5, y: y - 4 }, "least work at this cap"));
+      }
     }
   }
 
@@ -181,7 +184,7 @@ export class Scatter implements Panel {
     const p = pointOf(cell.metrics);
     const ring = svg("circle", { class: "knee", cx: space.x(p.peak), cy: space.y(p.work), r: 7, "data-testid": "knee" });
     ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(cell.metrics.peak, model.graph.size_unit)}.`));
-    this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) + 10, y: space.y(p.work) - 6 }, "knee"));
+    this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 10, y: space.y(p.work) + 4, "text-anchor": "end" }, "knee"));
   }
 
   private rows(model: Model, rows: Row[], space: Space): void {
@@ -200,7 +203,7 @@ export class Scatter implements Panel {
       const share = row.metrics ? percent(row.metrics.overhead) : "";
       dot.append(svg("title", null, `${rowName(row)}: ${amount(p.peak, unit)}, ${share} extra work${beyond ? " (beyond the axis)" : ""}`));
       this.drawing.append(dot);
-      if (row === winner) this.drawing.append(svg("text", { class: "dot-label", x: space.x(p.peak) - 8, y: space.y(p.work) - 9, "text-anchor": "end" }, rowName(row)));
+      if (row === winner) this.drawing.append(svg("text", { class: "dot-label", x: space.x(p.peak) + 9, y: space.y(p.work) - 7 }, rowName(row)));
     }
   }
 }

@@ -28,7 +28,7 @@ export class Stage implements Panel {
     this.hint = h(
       "div",
       { class: "hint", "data-testid": "hint" },
-      h("p", null, this.title, this.text),
+      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see who still fits · click a node to follow it")),
       h("button", { type: "button", class: "quiet", "aria-label": "Hide this line", click: () => this.hideHint() }, icon("close")),
     );
     const tool = (name: string, label: string, key: string, act: () => void, testid: string): HTMLButtonElement =>
@@ -73,7 +73,7 @@ export class Stage implements Panel {
     const example = source?.kind === "gallery" ? model.about?.gallery.find((item) => item.id === source.id) : undefined;
     const title = example ? example.title : graph.name;
     setText(this.title, title);
-    const own = `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}; as written it needs ${capText(Number(graph.written_peak), graph)}. Press Space to play the plan, drag the cap to see who still fits.`;
+    const own = `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}; as written it needs ${capText(Number(graph.written_peak), graph)}.`;
     setText(this.text, example ? example.text : own);
     this.hint.hidden = this.hidden === title;
   }

@@ -42,12 +42,18 @@ export class WeightKnobs implements Panel {
         change: () => this.change(i, this.texts[i].value.trim()),
       }),
     );
-    const again = h("button", { type: "button", class: "small", "data-testid": "plan-again", click: () => actions.planAgain() }, "Plan again");
-    this.note = h("p", { class: "foot weights-note" }, h("span", null, "Ranked anew. These plans were made for other weights. "), again);
+    this.note = h(
+      "button",
+      {
+        type: "button", class: "small weights-note", "data-testid": "plan-again", click: () => actions.planAgain(),
+        "data-tip": "The rows are ranked anew under these weights, but their plans were made for others. Plan again to look for better ones.",
+      },
+      "Plan for these",
+    );
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Weights" },
-      h("h3", { "data-tip": TERMS.cost }, "What counts"),
+      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "What counts"), this.note),
       ...NAMES.map((one, i) =>
         h(
           "div",
@@ -57,7 +63,6 @@ export class WeightKnobs implements Panel {
           this.texts[i],
         ),
       ),
-      this.note,
     );
   }
 
@@ -79,7 +84,5 @@ export class WeightKnobs implements Panel {
     });
     const changed = model.entries.length > 0 && !sameWeights(model.planWeights, this.weights) && !isPlanning(model);
     this.note.classList.toggle("on", changed);
-    this.note.setAttribute("aria-hidden", String(!changed));
-    this.note.inert = !changed;
   }
 }
