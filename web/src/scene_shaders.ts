@@ -36,7 +36,7 @@ flat out vec3 vRing;
 const float SIZE[10] = float[10](0.74, 0.52, 1.0, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04);
 const float FILL[10] = float[10](0.10, 0.62, 1.0, 1.0, 1.0, 1.0, 0.26, 1.0, 1.0, 1.0);
 const float RING[10] = float[10](0.85, 0.62, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0);
-const float FAR[10] = float[10](0.42, 0.50, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
+const float FAR[10] = float[10](0.80, 0.85, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
 
 void main() {
   vec4 node = texelFetch(uNodes, texel(aNode), 0);
@@ -49,13 +49,13 @@ void main() {
 
   float size = mix(SIZE[state], SIZE[from], trail);
   float exact = node.z * uUnit * size;
-  float least = (busy ? 2.6 : mix(0.80, 1.5, trail)) * uPixel;
+  float least = (busy ? 2.6 : mix(inFast(state) ? 1.15 : 0.80, 1.6, trail)) * uPixel;
   float r = max(exact, least);
   // A node too small for its ring shows as a plain dot of the opacity that the ring would have had from afar.
   float close = smoothstep(2.2, 4.2, r / uPixel);
   float fill = mix(FAR[state], FILL[state], close);
   fill = max(fill, trail);
-  float thin = clamp(exact / least, 0.45, 1.0);
+  float thin = clamp(exact / least, 0.6, 1.0);
 
   vRadius = r;
   vColour = mix(uColours[state], uColours[from], trail);
