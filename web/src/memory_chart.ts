@@ -279,7 +279,8 @@ export class MemoryChart {
   }
 
   private drawPeak(c: CanvasRenderingContext2D, f: Frames): void {
-    const x = this.xOf(f.peakStep + 0.5);
+    // A peak before the first move has no step of its own.
+    const x = this.xOf(f.peakStep < f.moveCount ? f.peakStep + 0.5 : 0);
     if (x < LEFT || x > this.width - RIGHT) return;
     const y = this.yOf(f.peak);
     const colour = this.theme.states[3];

@@ -1,11 +1,10 @@
 // Text over the scene: titles of lanes, names of groups and of nodes. Drawn only where it can be read, never over other text, and only
 // when the view or what is chosen changes: playing a plan leaves it alone.
 
-import type { Layout } from "./binary";
 import type { Band } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import type { NodeGrid } from "./scene_grid";
-import { NODE_SCALE } from "./scene_nodes";
+import { SceneLayout, drawnRadius } from "./scene_shape";
 import { Theme, withAlpha } from "./states_palette";
 
 const MOST_LABELS = 320;
@@ -26,7 +25,7 @@ export interface Label {
 }
 
 export interface LabelSource {
-  layout: Layout;
+  layout: SceneLayout;
   grid: NodeGrid;
   camera: Camera;
   bands: readonly Band[];
@@ -88,7 +87,7 @@ function nodeLabel(s: LabelSource, v: number, kind: "node" | "chosen", opacity: 
   const text = shorten(s.layout.names.get(v), room, measure);
   if (!text) return null;
   const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
-  const below = y + s.layout.radius[v] * NODE_SCALE * s.camera.view.scale + (kind === "chosen" ? 8 : 4);
+  const below = y + drawnRadius(s.layout, v, s.camera.view.scale) + (kind === "chosen" ? 8 : 4);
   const half = measure(text) / 2;
   if (!occupied.take(x - half - 2, below, x + half + 2, below + 12)) return null;
   return { text, x, y: below, align: "center", kind, opacity };
@@ -136,7 +135,7 @@ function placeNodes(s: LabelSource, out: Label[], occupied: Occupied): void {
   const size = s.layout.radius;
   for (const v of near) {
     const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
-    const r = size[v] * NODE_SCALE * s.camera.view.scale * 0.8;
+    const r = drawnRadius(s.layout, v, s.camera.view.scale) * 0.8;
     occupied.block(x - r, y - r, x + r, y + r);
   }
   near.sort((a, b) => size[b] - size[a] || a - b);

@@ -150,8 +150,8 @@ test("adding up sizes gives the memory of the plan", () => {
 
 test("every jump shows what walking there shows, and names every changed node", () => {
   const layout = layered(1500, 5);
-  const frames = greedyPlan(layout, Math.round(plainPeak(layout) * 0.2));
-  assert.ok(frames.moveCount > 3000, "long enough that jumps start at key frames");
+  const frames = greedyPlan(layout, Math.round(plainPeak(layout) * 0.3), true);
+  assert.ok(frames.moveCount > 2500, "long enough that jumps start at key frames");
   const walker = new Player(layout.nodeCount, frames);
   const shots = [walker.states.slice()];
   while (walker.next()) shots.push(walker.states.slice());

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { niceTicks, sampleMoves } from "../src/chart_samples";
+import type { Layout } from "../src/binary";
 import { moveWords } from "../src/move_words";
 import { Camera } from "../src/scene_camera";
 import { Adjacency, flowOf } from "../src/scene_edges";
 import { escapeXml, sceneSvg } from "../src/scene_export";
 import { NodeGrid } from "../src/scene_grid";
 import { placeLabels, shorten } from "../src/scene_labels";
+import { SceneLayout, drawnRadius, folded, withRoom } from "../src/scene_shape";
 import { packWord } from "../src/scene_states";
 import { darkTheme, lightTheme, parseColour, withAlpha } from "../src/states_palette";
 import { greedyPlan, layered, plainPeak, seeded, training, tree } from "./synthetic";
@@ -17,6 +19,31 @@ function camera(width = 800, height = 600): Camera {
   c.height = height;
   return c;
 }
+
+function ready(l: Layout): SceneLayout {
+  return withRoom(l, new NodeGrid(l.x, l.y), 1, 1);
+}
+
+test("long chains fold into rows, neighbours staying neighbours", () => {
+  const chain = layered(200, 1, 200);
+  const f = folded(chain, 2);
+  assert.ok(f.width < 40 && f.height > 10);
+  for (let v = 1; v < 200; v++)
+    assert.ok(Math.hypot(f.x[v] - f.x[v - 1], f.y[v] - f.y[v - 1]) < 3.5, `nodes ${v - 1} and ${v} are near`);
+  assert.equal(new Set(Array.from(f.x, (x, v) => `${x},${f.y[v]}`)).size, 200, "no two on one place");
+  const wide = layered(500, 1);
+  assert.equal(folded(wide, 2), wide);
+});
+
+test("nodes never overlap, and lonely ones are large enough to see", () => {
+  const l = ready(tree(7));
+  for (const scale of [1, 3, 10, 40])
+    for (let v = 1; v < l.nodeCount; v++) {
+      const gap = Math.hypot(l.x[v] - l.x[v - 1], l.y[v] - l.y[v - 1]) * scale;
+      assert.ok(drawnRadius(l, v, scale) + drawnRadius(l, v - 1, scale) < gap);
+    }
+  assert.ok(drawnRadius(l, l.nodeCount - 1, 3) > 4);
+});
 
 test("zooming keeps what is under the pointer there", () => {
   const c = camera();
@@ -76,7 +103,7 @@ test("inputs and readers of a node", () => {
 });
 
 test("labels are few, on the screen and never over each other", () => {
-  const l = training(300);
+  const l = ready(training(300));
   const grid = new NodeGrid(l.x, l.y);
   const c = camera(1200, 700);
   c.jump({ x: 200, y: 2, scale: 40 });
@@ -147,7 +174,7 @@ test("a move in words", () => {
 });
 
 test("SVG of a scene holds every visible node once and escapes names", () => {
-  const l = layered(120, 4);
+  const l = ready(layered(120, 4));
   const c = camera();
   const grid = new NodeGrid(l.x, l.y);
   c.jump(c.fitted(grid.extent, 40));
