@@ -167,8 +167,6 @@ export class MemoryChart {
       this.drawAxes(c);
       this.drawFast(c, this.samples);
       if (this.slowCeiling > 0) this.drawSlow(c, this.samples);
-      this.drawCap(c, f);
-      this.drawPeak(c, f);
     } else {
       this.samples = null;
     }
@@ -181,7 +179,7 @@ export class MemoryChart {
     c.textAlign = "right";
     c.lineWidth = 1;
     const binary = /i?B$/.test(this.format(1 << 20));
-    for (const v of niceTicks(this.ceiling, Math.max(2, Math.floor(this.fastHeight / 30)), binary)) {
+    for (const v of niceTicks(this.ceiling, Math.max(2, Math.floor(this.fastHeight / 24)), binary)) {
       const y = Math.round(this.yOf(v)) + 0.5;
       c.strokeStyle = withAlpha(this.theme.edge, v === 0 ? 0.5 : 0.16);
       c.beginPath();
@@ -281,7 +279,8 @@ export class MemoryChart {
   }
 
   private drawPeak(c: CanvasRenderingContext2D, f: Frames): void {
-    const x = this.xOf(f.peakStep + 0.5);
+    // A peak before the first move has no step of its own.
+    const x = this.xOf(f.peakStep < f.moveCount ? f.peakStep + 0.5 : 0);
     if (x < LEFT || x > this.width - RIGHT) return;
     const y = this.yOf(f.peak);
     const colour = this.theme.states[3];
@@ -314,6 +313,8 @@ export class MemoryChart {
     const x = Math.max(LEFT, Math.min(this.width - RIGHT, this.xOf(this.step)));
     c.fillStyle = withAlpha(this.theme.background, 0.5);
     c.fillRect(x, TOP - 2, this.width - RIGHT - x + 1, this.plotHeight + 4);
+    this.drawCap(c, f);
+    this.drawPeak(c, f);
     const inside = this.step >= this.from && this.step <= this.to;
     if (inside) this.drawPlayhead(c, f, x);
     this.box.setAttribute("aria-valuenow", String(this.step));

@@ -13,7 +13,7 @@ import { Graphics } from "./scene_graphics";
 import { NodeGrid } from "./scene_grid";
 import { listen } from "./scene_input";
 import { Label, LabelPainter, placeLabels } from "./scene_labels";
-import { NODE_SCALE } from "./scene_nodes";
+import { SceneLayout, WISHED_RADIUS, drawnRadius, folded, withRoom } from "./scene_shape";
 import type { Theme } from "./states_palette";
 
 export type { Theme } from "./states_palette";
@@ -46,7 +46,7 @@ export class Scene {
   private readonly stopInput: () => void;
   private readonly observer: ResizeObserver;
   private graphics: Graphics | null = null;
-  private layout: Layout | null = null;
+  private layout: SceneLayout | null = null;
   private grid: NodeGrid | null = null;
   private bands: Band[] = [];
   private labels: Label[] = [];
@@ -89,9 +89,11 @@ export class Scene {
   }
 
   setLayout(layout: Layout): void {
-    this.layout = layout;
-    this.grid = new NodeGrid(layout.x, layout.y);
-    this.bands = bandsOf(layout);
+    const shape = folded(layout, this.camera.width / Math.max(1, this.camera.height));
+    this.grid = new NodeGrid(shape.x, shape.y);
+    this.bands = bandsOf(shape);
+    this.camera.fitted(this.extent(), FIT_PAD);
+    this.layout = withRoom(shape, this.grid, this.camera.stretchX, this.camera.stretchY);
     this.player = null;
     this.selected = null;
     this.hovered = null;
@@ -169,14 +171,14 @@ export class Scene {
   pick(x: number, y: number): number | null {
     if (!this.layout || !this.grid) return null;
     const { layout, camera } = this;
-    const reach = Math.max(PICK_SLACK, 0.62 * NODE_SCALE * camera.view.scale);
+    const reach = PICK_SLACK + Math.max(WISHED_RADIUS, camera.view.scale / 2);
     const [left, top] = camera.toWorld(x - reach, y - reach);
     const [right, bottom] = camera.toWorld(x + reach, y + reach);
     let best: number | null = null;
     let least = Infinity;
     this.grid.within({ left, top, right, bottom }, (v) => {
       const [px, py] = camera.toScreen(layout.x[v], layout.y[v]);
-      const gap = Math.hypot(px - x, py - y) - layout.radius[v] * NODE_SCALE * camera.view.scale;
+      const gap = Math.hypot(px - x, py - y) - drawnRadius(layout, v, camera.view.scale);
       if (gap < least && gap <= PICK_SLACK) {
         least = gap;
         best = v;

@@ -16,7 +16,7 @@ export interface Extent {
   bottom: number;
 }
 
-const MOST_STRETCH = 9;
+const MOST_STRETCH = 48;
 const FLIGHT_MS = 420;
 const ZOOM_EASE_MS = 55;
 const MOST_SCALE = 160;

@@ -238,7 +238,7 @@ export class EdgeLayer {
         : 1;
     const cover = (count * seen * Math.min(length, width + height)) / Math.max(1, width * height);
     const close = Math.min(1, view.scale / 18);
-    return { opacity: Math.max(0.02, (f.strength * (0.35 + 0.25 * close)) / (1 + 9 * cover)), width: 0.8 + 0.5 * close };
+    return { opacity: Math.max(0.05, (f.strength * (0.42 + 0.2 * close)) / (1 + 3.5 * cover)), width: 0.8 + 0.5 * close };
   }
 
   /** Are the nodes on the screen few? Then their edges are collected. */

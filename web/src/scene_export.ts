@@ -1,19 +1,18 @@
 // The scene as a picture to take away: SVG of what is on the screen, written from the same positions, states and colours.
 
-import type { Layout } from "./binary";
 import { NodeState } from "./node_state";
 import type { Band } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import type { Flow } from "./scene_edges";
 import type { NodeGrid } from "./scene_grid";
 import type { Label } from "./scene_labels";
-import { NODE_SCALE } from "./scene_nodes";
+import { SceneLayout, drawnRadius } from "./scene_shape";
 import type { Theme } from "./states_palette";
 
 const MOST_EDGES = 200_000;
 
 export interface SvgSource {
-  layout: Layout;
+  layout: SceneLayout;
   grid: NodeGrid;
   camera: Camera;
   flow: Flow;
@@ -90,7 +89,7 @@ function nodes(s: SvgSource): string[] {
   s.grid.within(camera.visible(30), (v) => {
     const state = s.states ? s.states[v] : NodeState.Resident;
     const [x, y] = camera.toScreen(layout.x[v], layout.y[v]);
-    const r = Math.max(0.8, layout.radius[v] * NODE_SCALE * camera.view.scale * SIZE[state]);
+    const r = Math.max(0.8, drawnRadius(layout, v, camera.view.scale) * SIZE[state]);
     const list = byState.get(state) ?? [];
     if (list.length === 0) byState.set(state, list);
     if (state === NodeState.Slow)

@@ -1,7 +1,6 @@
 // Everything of one layout that lives on the graphics card, and the order in which a frame is drawn.
 // It can be made anew at any time from the layout and the player, as after the loss of the context.
 
-import type { Layout } from "./binary";
 import { NodeState } from "./node_state";
 import type { Player } from "./player";
 import { Band, BoxLayer } from "./scene_boxes";
@@ -10,6 +9,7 @@ import { EdgeFrame, EdgeKind, EdgeLayer } from "./scene_edges";
 import type { GL, Program } from "./scene_gl";
 import type { NodeGrid } from "./scene_grid";
 import { Mark, NodeLayer } from "./scene_nodes";
+import type { SceneLayout } from "./scene_shape";
 import { StateTexture, TICK_MS, packWord } from "./scene_states";
 import { Theme, parseColour, stateColours } from "./states_palette";
 
@@ -43,7 +43,7 @@ export class Graphics {
 
   constructor(
     private readonly gl: GL,
-    private readonly layout: Layout,
+    private readonly layout: SceneLayout,
     grid: NodeGrid,
     private readonly bands: readonly Band[],
     theme: Theme,

@@ -1,11 +1,10 @@
 // Text over the scene: titles of lanes, names of groups and of nodes. Drawn only where it can be read, never over other text, and only
 // when the view or what is chosen changes: playing a plan leaves it alone.
 
-import type { Layout } from "./binary";
 import type { Band } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import type { NodeGrid } from "./scene_grid";
-import { NODE_SCALE } from "./scene_nodes";
+import { SceneLayout, drawnRadius } from "./scene_shape";
 import { Theme, withAlpha } from "./states_palette";
 
 const MOST_LABELS = 320;
@@ -13,6 +12,8 @@ const MOST_CANDIDATES = 2_400;
 const LEAST_SCALE = 17;
 const ROW = 8;
 const LONGEST = 150;
+/** A name cut shorter than this tells nothing. */
+const LEAST_LETTERS = 6;
 
 export interface Label {
   text: string;
@@ -24,7 +25,7 @@ export interface Label {
 }
 
 export interface LabelSource {
-  layout: Layout;
+  layout: SceneLayout;
   grid: NodeGrid;
   camera: Camera;
   bands: readonly Band[];
@@ -42,12 +43,16 @@ class Occupied {
       const spans = this.rows.get(r);
       if (spans) for (let i = 0; i < spans.length; i += 2) if (left < spans[i + 1] && right > spans[i]) return false;
     }
-    for (let r = r0; r <= r1; r++) {
+    this.block(left, top, right, bottom);
+    return true;
+  }
+
+  block(left: number, top: number, right: number, bottom: number): void {
+    for (let r = Math.floor(top / ROW); r <= Math.floor(bottom / ROW); r++) {
       const spans = this.rows.get(r);
       if (spans) spans.push(left, right);
       else this.rows.set(r, [left, right]);
     }
-    return true;
   }
 }
 
@@ -62,15 +67,18 @@ export function placeLabels(s: LabelSource): Label[] {
   return out;
 }
 
-function shorten(text: string, most: number, width: (t: string) => number): string {
+/** As much of a name as fits: all of it, its last part, or a beginning that still says something; else nothing. */
+export function shorten(text: string, most: number, width: (t: string) => number): string {
   if (width(text) <= most) return text;
-  let low = 1, high = text.length;
+  const last = text.slice(Math.max(text.lastIndexOf("."), text.lastIndexOf("/"), text.lastIndexOf(" ")) + 1);
+  if (last.length > 2 && last.length < text.length && width(last) <= most) return last;
+  let low = 0, high = text.length;
   while (low < high) {
     const mid = (low + high + 1) >> 1;
     if (width(`${text.slice(0, mid)}…`) <= most) low = mid;
     else high = mid - 1;
   }
-  return `${text.slice(0, low)}…`;
+  return low >= LEAST_LETTERS ? `${text.slice(0, low)}…` : "";
 }
 
 function nodeLabel(s: LabelSource, v: number, kind: "node" | "chosen", opacity: number, occupied: Occupied): Label | null {
@@ -79,7 +87,7 @@ function nodeLabel(s: LabelSource, v: number, kind: "node" | "chosen", opacity: 
   const text = shorten(s.layout.names.get(v), room, measure);
   if (!text) return null;
   const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
-  const below = y + s.layout.radius[v] * NODE_SCALE * s.camera.view.scale + (kind === "chosen" ? 8 : 4);
+  const below = y + drawnRadius(s.layout, v, s.camera.view.scale) + (kind === "chosen" ? 8 : 4);
   const half = measure(text) / 2;
   if (!occupied.take(x - half - 2, below, x + half + 2, below + 12)) return null;
   return { text, x, y: below, align: "center", kind, opacity };
@@ -97,8 +105,8 @@ function placeLanes(s: LabelSource, out: Label[], occupied: Occupied): void {
     const [left, top] = s.camera.toScreen(band.box.left, band.box.top);
     const [right, bottom] = s.camera.toScreen(band.box.right, band.box.bottom);
     if (right < 60 || left > s.camera.width || bottom < 0 || top > s.camera.height) continue;
-    const x = Math.max(left, 12) + 4;
-    const y = Math.max(top - 6, 10);
+    const x = Math.max(left - 4, 12);
+    const y = Math.max(top - 27, 10);
     const width = s.width(band.title, "lane");
     if (occupied.take(x - 2, y, x + width + 4, y + 14)) out.push({ text: band.title, x, y, align: "left", kind: "lane", opacity: 1 });
   }
@@ -125,6 +133,11 @@ function placeNodes(s: LabelSource, out: Label[], occupied: Occupied): void {
   s.grid.within(s.camera.visible(0), (v) => near.push(v) < MOST_CANDIDATES);
   if (near.length >= MOST_CANDIDATES) return;
   const size = s.layout.radius;
+  for (const v of near) {
+    const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
+    const r = drawnRadius(s.layout, v, s.camera.view.scale) * 0.8;
+    occupied.block(x - r, y - r, x + r, y + r);
+  }
   near.sort((a, b) => size[b] - size[a] || a - b);
   for (const v of near) {
     if (out.length >= MOST_LABELS) break;

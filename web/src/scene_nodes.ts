@@ -1,11 +1,9 @@
 // Nodes: one quad each, read from the textures of positions and states; and the marks drawn again on top.
 
-import type { Layout } from "./binary";
 import { GL, Program, TEXTURE_COLUMNS, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import { NODE_FRAGMENT, NODE_VERTEX } from "./scene_shaders";
+import { RADIUS_RULE, SceneLayout } from "./scene_shape";
 
-/** Layout radii reach beyond half a slot; drawn smaller, neighbours never touch. */
-export const NODE_SCALE = 0.62;
 const MOST_MARKS = 256;
 
 export const enum Mark {
@@ -34,7 +32,7 @@ export class NodeLayer {
 
   constructor(
     private readonly gl: GL,
-    private readonly layout: Layout,
+    private readonly layout: SceneLayout,
   ) {
     const n = layout.nodeCount;
     const rows = textureRows(n);
@@ -44,8 +42,8 @@ export class NodeLayer {
     for (let v = 0; v < n; v++) {
       data[4 * v] = layout.x[v];
       data[4 * v + 1] = layout.y[v];
-      data[4 * v + 2] = layout.radius[v] * NODE_SCALE;
-      data[4 * v + 3] = layout.lane[v];
+      data[4 * v + 2] = layout.radius[v];
+      data[4 * v + 3] = layout.lane[v] ? -layout.room[v] : layout.room[v];
     }
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, TEXTURE_COLUMNS, rows, gl.RGBA, gl.FLOAT, data);
     this.order = makeBuffer(gl);
@@ -79,6 +77,7 @@ export class NodeLayer {
     gl.useProgram(p.program);
     f.shared(p);
     gl.uniform1f(p.at("uUnit"), f.unit);
+    gl.uniform3f(p.at("uRadius"), ...RADIUS_RULE);
     gl.uniform1f(p.at("uPulse"), f.pulse);
     gl.uniform1f(p.at("uDark"), f.dark ? 1 : 0);
     gl.uniform3fv(p.at("uAccent"), f.accent);

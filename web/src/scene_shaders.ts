@@ -4,7 +4,7 @@
 const COMMON = `
 precision highp float;
 precision highp int;
-uniform highp sampler2D uNodes;    // x, y, radius, lane
+uniform highp sampler2D uNodes;    // x, y, radius, room; the room of nodes in the second lane is negative
 uniform highp usampler2D uStates;  // words as packed in scene_states.ts
 uniform vec4 uView;                // centre of the view; device pixels for a slot, by axis
 uniform vec2 uHalf;                // half of the viewport
@@ -23,6 +23,7 @@ export const NODE_VERTEX = `${COMMON}
 in uint aNode;
 in uint aMark;                     // 1 selected, 2 hovered, 4 drawn again on top
 uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
+uniform vec3 uRadius;              // rule of drawnRadius in scene_shape.ts
 uniform float uPulse;              // 0..1, how far a pulse has gone; negative: none
 uniform vec3 uAccent;
 out vec2 vAt;
@@ -36,7 +37,7 @@ flat out vec3 vRing;
 const float SIZE[10] = float[10](0.74, 0.52, 1.0, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04);
 const float FILL[10] = float[10](0.10, 0.62, 1.0, 1.0, 1.0, 1.0, 0.26, 1.0, 1.0, 1.0);
 const float RING[10] = float[10](0.85, 0.62, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0);
-const float FAR[10] = float[10](0.42, 0.50, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
+const float FAR[10] = float[10](0.80, 0.85, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
 
 void main() {
   vec4 node = texelFetch(uNodes, texel(aNode), 0);
@@ -48,14 +49,15 @@ void main() {
   bool busy = working(state);
 
   float size = mix(SIZE[state], SIZE[from], trail);
-  float exact = node.z * uUnit * size;
-  float least = (busy ? 2.6 : mix(0.80, 1.5, trail)) * uPixel;
+  float free = min(node.z * uRadius.y * uPixel, uRadius.z * abs(node.w) * uUnit);
+  float exact = max(node.z * uRadius.x * uUnit, free) * size;
+  float least = (busy ? 2.6 : mix(inFast(state) ? 1.15 : 0.80, 1.6, trail)) * uPixel;
   float r = max(exact, least);
   // A node too small for its ring shows as a plain dot of the opacity that the ring would have had from afar.
   float close = smoothstep(2.2, 4.2, r / uPixel);
   float fill = mix(FAR[state], FILL[state], close);
   fill = max(fill, trail);
-  float thin = clamp(exact / least, 0.45, 1.0);
+  float thin = clamp(exact / least, 0.6, 1.0);
 
   vRadius = r;
   vColour = mix(uColours[state], uColours[from], trail);
@@ -155,7 +157,7 @@ void main() {
   vec2 across = vec2(uFlow.y, uFlow.x);
   vec2 d = q - p;
   float along = dot(d, uFlow), aside = dot(d, across);
-  bool crossing = a.w != b.w;
+  bool crossing = (a.w < 0.0) != (b.w < 0.0);
   vec2 lean = crossing ? across * aside * 0.5 : uFlow * along * 0.5;
   vec2 c1 = p + lean, c2 = q - lean;
   // An edge along its own row would run through the nodes between: it bends away from them, more the farther it goes.
@@ -163,7 +165,7 @@ void main() {
   float flat_ = 1.0 - smoothstep(0.15, 0.6, abs(aside) / max(uSlot, 1.0));
   float far = smoothstep(1.4, 2.2, steps) * flat_ * (crossing ? 0.0 : 1.0);
   float bend = far * min(0.30 * abs(along), (0.55 + 0.30 * sqrt(steps)) * dot(uView.zw, across));
-  vec2 away = across * bend * (a.w > 0.5 ? uBow : -uBow) * 1.33;
+  vec2 away = across * bend * (a.w < 0.0 ? uBow : -uBow) * 1.33;
   c1 += away;
   c2 += away;
 
@@ -242,8 +244,10 @@ void main() {
   vExtent = (high - low) * 0.5;
   vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
   vAt = corner * (vExtent + 1.5);
-  vFill = aFill;
-  vStroke = aStroke;
+  // Boxes too narrow to be told apart fade away.
+  float wide = smoothstep(5.0, 22.0, 2.0 * min(vExtent.x, vExtent.y) / uPixel);
+  vFill = aFill * vec4(1.0, 1.0, 1.0, mix(0.5, 1.0, wide));
+  vStroke = aStroke * vec4(1.0, 1.0, 1.0, wide);
   vCorner = min(aLook.x * uPixel, min(vExtent.x, vExtent.y));
   vec2 p = (low + high) * 0.5 + vAt;
   gl_Position = vec4(p / uHalf * vec2(1.0, -1.0), 0.0, 1.0);

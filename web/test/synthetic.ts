@@ -52,7 +52,7 @@ function finish(d: Draft): Layout {
     height: range(d.y),
     x: Float32Array.from(d.x),
     y: Float32Array.from(d.y),
-    radius: Float32Array.from(d.size, (s) => 0.25 + 0.35 * Math.sqrt(s / most)),
+    radius: Float32Array.from(d.size, (s) => 0.2 + 0.26 * Math.sqrt(s / most)),
     lane: Uint8Array.from(d.lane),
     group: Uint32Array.from(d.group),
     groupBoxes: boxes,
