@@ -2,7 +2,7 @@
 import type { Whole } from "./exact";
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-const METRIC = ["", "k", "M", "G", "T", "P", "E"];
+const METRIC = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 
 export interface Scale {
   divide: number;
@@ -20,7 +20,7 @@ export function scaleFor(most: number, unit: string): Scale {
     const power = most >= 1024 ? Math.min(6, Math.floor(Math.log2(most) / 10)) : 0;
     return { divide: 1024 ** power, unit: BINARY[power] };
   }
-  const power = most >= 1e5 ? Math.min(6, Math.floor(Math.log10(most) / 3)) : 0;
+  const power = most >= 1e5 ? Math.min(8, Math.floor(Math.log10(most) / 3)) : 0;
   return { divide: 1000 ** power, unit: METRIC[power] + (power ? (unit === "flop" ? "flop" : "") : "") };
 }
 

@@ -3,6 +3,7 @@
 import type { Api, JobHandle, JobRequest, Row } from "./api";
 import { ApiError } from "./api";
 import { idlePlanning, type Model } from "./model";
+import { capRange, provedCap } from "./panels/cap_slider";
 import { rowKey } from "./words";
 
 const SWEEP_MOST_NODES = 20_000; // larger graphs are not swept unasked
@@ -158,12 +159,22 @@ export class Planner {
     void this.sweep(graph.id, strategies, key);
   }
 
+  /** Whole numbers over the range of the slider, from what is proved to be needed. */
+  private sweepCaps(): string[] {
+    const { graph, view } = this.model;
+    if (!graph) return [];
+    const most = capRange(graph, view.game);
+    const least = Math.min(most, Math.max(1, provedCap(graph, view.game)));
+    const caps = Array.from({ length: SWEEP_POINTS }, (_, i) => Math.round(most - ((most - least) * i) / (SWEEP_POINTS - 1)));
+    return [...new Set([...caps, Number(graph.written_peak)])].sort((a, b) => b - a).map(String);
+  }
+
   private async sweep(graph: string, strategies: string[], key: string): Promise<void> {
     const model = this.model;
     const turn = this.sweepSlot.begin();
     model.sweeping = true;
     const request: JobRequest = {
-      ...this.request("sweep", strategies), game: model.view.game ?? "remat", time_ms: SWEEP_TIME_MS, points: SWEEP_POINTS,
+      ...this.request("sweep", strategies), game: model.view.game ?? "remat", time_ms: SWEEP_TIME_MS, caps: this.sweepCaps(),
     };
     delete request.cap;
     const end = (): void => {

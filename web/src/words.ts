@@ -63,9 +63,9 @@ function memoryPart(row: Row, graph: GraphInfo): string {
   if (!m) return "";
   const written = whole(graph.written_peak);
   const share = ratio(whole(m.peak), written);
-  if (whole(m.peak) === written) return "needs all the memory of the program as written";
+  if (whole(m.peak) === written) return "takes all the memory of the program as written";
   return share < 1
-    ? `fits in ${percent(share)} of the memory that the program as written needs`
+    ? `fits in ${percent(share)} of the memory that it takes as written`
     : `needs ${share >= 2 ? `${share.toFixed(1)} times` : percent(share)} the memory of the program as written`;
 }
 
@@ -76,9 +76,9 @@ function workPart(row: Row): string {
 }
 
 function proofPart(row: Row, live: boolean): string {
-  if (row.outcome === "optimal" && live) return "Nothing can do better: that is proved.";
-  if (row.gap === 0) return "No plan can do with less work: that is proved.";
-  if (row.gap !== null && row.gap > 0) return `At most ${percent(row.gap)} of its work could still be saved.`;
+  if (row.outcome === "optimal" && live) return "Proved: nothing can do better.";
+  if (row.gap === 0) return "Proved: no plan can do with less work.";
+  if (row.gap !== null && row.gap > 0) return `At best ${percent(row.gap)} of work could still be saved.`;
   return "";
 }
 

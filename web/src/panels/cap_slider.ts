@@ -67,7 +67,8 @@ export class CapSlider implements Panel {
   private readonly fill = h("div", { class: "cap-fill" });
   private readonly marks = h("div", { class: "cap-marks" });
   private readonly written = h("div", { class: "cap-written" });
-  private readonly foot = h("p", { class: "foot", "data-testid": "cap-foot" });
+  private readonly least = h("span");
+  private readonly flips = h("span", { "data-testid": "cap-flips" });
   private readonly late = debounce(140, (text: string) => this.actions.setCap(text));
   private graph: GraphInfo | null = null;
   private most = 1;
@@ -82,15 +83,15 @@ export class CapSlider implements Panel {
     });
     const none = h(
       "button",
-      { type: "button", class: "small", "data-testid": "cap-none", "data-tip": "No limit at all.", click: () => actions.setCap("none") },
-      "none",
+      { type: "button", class: "small", "data-testid": "cap-none", "data-tip": "No limit at all.", "aria-label": "No cap", click: () => actions.setCap("none") },
+      "∞",
     );
     this.element = h(
       "section",
       { class: "knob cap", "aria-label": "Cap" },
       h("div", { class: "knob-head" }, h("h3", { "data-tip": TERMS.cap }, "Cap"), this.text, this.shareText, none),
       h("div", { class: "cap-track" }, this.zone, this.fill, this.written, this.range, this.marks),
-      this.foot,
+      h("p", { class: "foot" }, this.least, this.flips),
     );
   }
 
@@ -139,14 +140,15 @@ export class CapSlider implements Panel {
     const value = capValue(model.view.cap, graph.written_peak);
     if (document.activeElement !== this.range && value !== null) this.draw(value, model.view.cap);
     this.drawMarks(model, graph);
-    setText(this.foot, this.footText(model, graph, proved));
+    setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit)} nothing fits: proved.` : "");
+    setText(this.flips, this.flipText(model));
   }
 
-  private footText(model: Model, graph: GraphInfo, proved: number): string {
+  private flipText(model: Model): string {
     const marks = this.marks.childElementCount;
-    const start = proved > 0 ? `Below ${amount(proved, graph.size_unit)} nothing fits (proved).` : "";
-    if (model.sweeping) return `${start} Looking for caps where the winner changes…`;
-    return marks ? `${start} The winner changes at ${marks === 1 ? "the mark" : `${marks} marks`}.` : start;
+    if (model.sweeping) return "Looking for where the winner changes…";
+    if (!model.sweep) return "";
+    return marks ? `The winner changes at the ${marks === 1 ? "mark" : `${marks} marks`}.` : "One strategy wins at every cap.";
   }
 
   private draw(value: number, text: string): void {

@@ -2,7 +2,7 @@
 import type { Row } from "../api";
 import { h } from "../dom";
 import { comparePlans, costParts, decimalText, ratio, type Weights } from "../exact";
-import { group, percent, short } from "../format";
+import { group, percent, scaled, scaleFor, type Scale } from "../format";
 import { rank, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 
@@ -45,10 +45,11 @@ export class CostBars implements Panel {
       const total = row.metrics ? costParts(row.metrics, weights).total : 0n;
       return total > least ? total : least;
     }, 0n);
-    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, most, rowKey(row) === shown)));
+    const scale = scaleFor(Number(decimalText(most, weights.digits)), "");
+    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, most, scale, rowKey(row) === shown)));
   }
 
-  private bar(row: Row, w: Weights, most: bigint, shown: boolean): HTMLElement {
+  private bar(row: Row, w: Weights, most: bigint, scale: Scale, shown: boolean): HTMLElement {
     const m = row.metrics;
     const parts = m ? costParts(m, w) : null;
     const track = h("div", { class: "cost-track" });
@@ -69,7 +70,7 @@ export class CostBars implements Panel {
       { class: shown ? "cost-row shown" : "cost-row", title: tip },
       h("span", { class: "cost-name" }, rowName(row)),
       track,
-      h("span", { class: "cost-total", "data-value": total }, short(total)),
+      h("span", { class: "cost-total", "data-value": total }, total.length <= 7 ? total : `${scaled(total, scale)} ${scale.unit}`),
     );
   }
 }

@@ -59,6 +59,7 @@ export class Scatter implements Panel {
 
   update(model: Model): void {
     this.model = model;
+    setText(this.note, model.sweeping ? "sweeping caps…" : "");
     const key = JSON.stringify([
       model.entries.map((entry) => [rowKey(entry.row), entry.stale, entry.row.metrics?.peak, entry.row.metrics?.makespan]),
       model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, model.planning.bounds,
@@ -79,7 +80,7 @@ export class Scatter implements Panel {
     const cells = model.sweep?.cells.filter((cell) => cell.metrics) ?? [];
     const front = (model.sweep?.front ?? []).map((i) => model.sweep?.cells[i]?.metrics).filter((m): m is Metrics => !!m);
     const points = rows.map((row) => pointOf(row.metrics as Metrics));
-    const space = this.space(graph, [...points, ...front.map(pointOf)], width, height);
+    const space = this.space(graph, points, front.map(pointOf), width, height);
     this.axes(graph, space, height);
     this.proved(model, graph, space);
     for (const cell of cells) {
@@ -89,18 +90,16 @@ export class Scatter implements Panel {
     this.frontLine(front.map(pointOf), space);
     this.knee(model, space);
     this.rows(model, rows, space);
-    setText(this.note, model.sweeping ? "sweeping caps…" : "");
   }
 
-  /** Work may reach many times the least; the axis ends where the plans of interest do. */
-  private space(graph: GraphInfo, points: Point[], width: number, height: number): Space {
+  /** Work may reach many times the least: the axis ends above the front, and what lies beyond is a ring at its edge. */
+  private space(graph: GraphInfo, points: Point[], front: Point[], width: number, height: number): Space {
     const needed = Number(graph.needed_cost);
-    const peaks = points.map((p) => p.peak);
-    const highX = Math.max(Number(graph.written_peak), ...peaks) * 1.06 || 1;
-    const works = points.map((p) => p.work).sort((a, b) => a - b);
-    const middle = works[Math.floor(works.length / 2)] ?? needed;
-    const most = works.filter((value) => value <= Math.max(needed * 2, middle * 3)).pop() ?? needed;
-    const highY = Math.max(needed * 1.04, most + (most - needed) * 0.12);
+    const highX = Math.max(Number(graph.written_peak), ...points.map((p) => p.peak), ...front.map((p) => p.peak)) * 1.06 || 1;
+    const least = Math.min(...points.map((p) => p.work), Infinity);
+    const ends = (front.length ? front : points).map((p) => p.work);
+    const most = Math.max(needed, Number.isFinite(least) ? least : needed, ...ends);
+    const highY = Math.max(needed * 1.04, most + (most - needed) * 0.15);
     const lowY = needed - (highY - needed) * 0.1;
     return {
       x: (value) => MARGIN.left + (Math.min(value, highX) / highX) * (width - MARGIN.left - MARGIN.right),
@@ -149,7 +148,7 @@ export class Scatter implements Panel {
       const x = space.x(cap);
       const line = svg("line", { class: "cap-line", x1: x, x2: x, y1: top, y2: bottom });
       line.append(svg("title", null, `the cap, ${amount(cap, graph.size_unit)}`));
-      this.drawing.append(line, svg("text", { class: "cap-label", x: x + 4, y: bottom - 4 }, "cap"));
+      this.drawing.append(line, svg("text", { class: "cap-label", x: x + 4, y: top + 8 }, "cap"));
     }
     const winner = rank(model).winner;
     const bound = winner?.lower_bound ?? null;
@@ -184,7 +183,7 @@ export class Scatter implements Panel {
     const p = pointOf(cell.metrics);
     const ring = svg("circle", { class: "knee", cx: space.x(p.peak), cy: space.y(p.work), r: 7, "data-testid": "knee" });
     ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(cell.metrics.peak, model.graph.size_unit)}.`));
-    this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 10, y: space.y(p.work) + 4, "text-anchor": "end" }, "knee"));
+    this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 6, y: space.y(p.work) + 17, "text-anchor": "end" }, "knee"));
   }
 
   private rows(model: Model, rows: Row[], space: Space): void {

@@ -24,7 +24,7 @@ export class Stage implements Panel {
   private hidden = "";
   private coverKey = "";
 
-  constructor(private readonly actions: Actions, private readonly stage: StageActions, ...over: HTMLElement[]) {
+  constructor(private readonly actions: Actions, private readonly stage: StageActions, legend: HTMLElement, ...over: HTMLElement[]) {
     this.hint = h(
       "div",
       { class: "hint", "data-testid": "hint" },
@@ -44,7 +44,8 @@ export class Stage implements Panel {
       tool("make", "Closer", "+", () => stage.zoom(1.3), "zoom-in"),
       tool("fit", "The whole graph", "F", stage.fit, "fit"),
     );
-    this.element = h("main", { class: "stage" }, this.canvas, this.overlay, this.hint, tools, ...over, this.cover);
+    const scene = h("div", { class: "scene" }, this.canvas, this.overlay, ...over);
+    this.element = h("main", { class: "stage" }, this.hint, scene, h("div", { class: "stage-foot" }, legend, tools), this.cover);
     this.groups.addEventListener("click", () => actions.setLayout({ groups: this.groups.getAttribute("aria-pressed") === "true" ? "expanded" : "collapsed" }));
     this.lanes.addEventListener("click", () => actions.setLayout({ lanes: this.lanes.getAttribute("aria-pressed") === "true" ? "0" : "1" }));
   }

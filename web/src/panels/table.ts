@@ -1,8 +1,8 @@
 // Strategies side by side, best first. The figures are those of the server's rows; only the cost follows the weights.
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
-import { comparePlans, costText, decimalText, parseDecimal, sameWeights, whole, type Weights } from "../exact";
-import { amount, group, percent, scaled, scaleFor, short, type Scale } from "../format";
+import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
+import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { failureText, rowKey, rowName, TERMS, verdict } from "../words";
 
@@ -30,12 +30,16 @@ const OUTCOMES = {
 interface Scales {
   peak: Scale;
   work: Scale;
+  flux: Scale;
+  moves: Scale;
+  cost: Scale;
 }
 
 export class ComparisonTable implements Panel {
   readonly element: HTMLElement;
   private readonly title = h("h2", { "data-testid": "verdict-title" }, "\u00a0");
   private readonly text = h("p", { class: "verdict-text", "data-testid": "verdict" });
+  private readonly raise = h("button", { type: "button", class: "small raise", hidden: true, "data-testid": "raise-cap" });
   private readonly heads: HTMLTableCellElement[];
   private readonly body = h("tbody");
   private readonly units: Partial<Record<Column, HTMLElement>> = {};
@@ -67,7 +71,7 @@ export class ComparisonTable implements Panel {
     this.element = h(
       "section",
       { class: "comparison", "aria-label": "Comparison" },
-      h("div", { class: "verdict", "aria-live": "polite" }, this.title, this.text),
+      h("div", { class: "verdict", "aria-live": "polite" }, h("div", { class: "verdict-head" }, this.title, this.raise), this.text),
       h("div", { class: "table-scroll", tabindex: "-1" }, table, this.empty),
     );
   }
@@ -96,7 +100,7 @@ export class ComparisonTable implements Panel {
     this.drawn = key;
     setText(this.empty, this.emptyText(model));
     if (!model.graph || !ranking.weights) return;
-    const scales = this.scales(model);
+    const scales = this.scales(model, ranking.weights);
     const live = sameWeights(model.planWeights, model.view.weights);
     const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
     this.body.replaceChildren(
@@ -119,6 +123,7 @@ export class ComparisonTable implements Panel {
   private drawVerdict(model: Model): void {
     const rows = rank(model).fresh;
     const live = sameWeights(model.planWeights, model.view.weights);
+    this.drawRaise(model, rows);
     const said = model.graph ? verdict(rows, model.graph, model.view.weights, live) : null;
     if (said) {
       setText(this.title, said.title);
@@ -129,7 +134,18 @@ export class ComparisonTable implements Panel {
     }
   }
 
-  private scales(model: Model): Scales {
+  /** Where nothing fits, the sweep may know the least cap at which something did. */
+  private drawRaise(model: Model, rows: Row[]): void {
+    const works = model.sweep?.cells.filter((cell) => cell.metrics).map((cell) => cell.metrics?.peak ?? 0) ?? [];
+    const stuck = rows.length > 0 && rows.every((row) => !row.metrics) && works.length > 0 && model.graph;
+    this.raise.hidden = !stuck;
+    if (!stuck || !model.graph) return;
+    const least = works.reduce((a, b) => (whole(b) < whole(a) ? b : a));
+    setText(this.raise, `Raise it to ${amount(least, model.graph.size_unit)}`);
+    this.raise.onclick = () => this.actions.setCap(String(least));
+  }
+
+  private scales(model: Model, weights: Weights | null): Scales {
     const rows = model.entries.map((entry) => entry.row.metrics).filter((m): m is Metrics => m !== null);
     const graph = model.graph;
     const most = (pick: (m: Metrics) => number | string): number => Math.max(0, ...rows.map((m) => Number(pick(m))));
@@ -139,10 +155,16 @@ export class ComparisonTable implements Panel {
       const element = this.units[key];
       if (element) setText(element, text);
     };
+    const flux = scaleFor(most((m) => m.flux), "");
+    const moves = scaleFor(most((m) => m.moves), "");
+    const cost = scaleFor(weights ? most((m) => costText(m, weights)) : 0, "");
     unit("peak", peak.unit);
     unit("work", work.unit);
     unit("recompute", work.unit);
-    return { peak, work };
+    unit("flux", flux.unit);
+    unit("moves", moves.unit);
+    unit("cost", cost.unit);
+    return { peak, work, flux, moves, cost };
   }
 
   private ordered(model: Model, w: Weights): Entry[] {
@@ -240,9 +262,9 @@ export class ComparisonTable implements Panel {
       cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
       cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} over computing each value once`, Number(m.work) / Math.max(1, ...works)),
       cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations${extras(m)}`),
-      cell("flux", short(m.flux), m.flux, `${group(m.flux)} ${size} × ${cost}`),
-      cell("moves", short(m.moves), m.moves, `${group(m.moves)} moves, the longest chain of them ${group(m.depth)}`),
-      cell("cost", shortCost(text), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
+      cell("flux", scaled(m.flux, scales.flux), m.flux, `${group(m.flux)} ${size} × ${cost}`),
+      cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves, the longest chain of them ${group(m.depth)}`),
+      cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
     ];
   }
@@ -255,10 +277,9 @@ function extras(m: Metrics): string {
   return parts.length ? `; beside that ${parts.join(" and ")}` : "";
 }
 
-function shortCost(text: string): string {
-  if (text.length <= 6) return text;
-  const read = parseDecimal(text);
-  return read && read.value < 100_000n * 10n ** BigInt(read.digits) ? decimalText(read.value / 10n ** BigInt(Math.max(0, read.digits - 1)), Math.min(1, read.digits)) : short(text);
+/** Short costs are shown in full, longer ones in the unit of their column. */
+function shortCost(text: string, scale: Scale): string {
+  return text.length <= 6 && scale.divide === 1 ? text : scaled(text, scale);
 }
 
 function cell(column: Column, text: string, value: number | string | null, tip: string, bar: number | null = null): HTMLElement {

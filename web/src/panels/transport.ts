@@ -2,7 +2,7 @@
 import { h, icon, setAttr, setText } from "../dom";
 import { amount, group, percent } from "../format";
 import type { MemoryChart } from "../memory_chart";
-import type { Model, Panel } from "../model";
+import { isPlanning, type Model, type Panel } from "../model";
 import { moveWords } from "../move_words";
 import { peakStep, SPEEDS, type Playback } from "../playback";
 import { rowName } from "../words";
@@ -82,13 +82,18 @@ export class Transport implements Panel {
     this.speed.value = String(this.playback.speed);
   }
 
+  private why(model: Model | null): string {
+    if (model?.phase !== "ready" || !model.graph) return "";
+    return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise it until one fits.";
+  }
+
   /** Called whenever the step changes; cheap. */
   drawStep(): void {
     const player = this.playback.player;
     const model = this.model;
     if (!player || !model?.graph || !model.layout) {
       setText(this.counter, "–");
-      setText(this.now, model?.phase === "ready" ? "No plan to play." : "");
+      setText(this.now, this.why(model));
       setText(this.memory, "");
       return;
     }
