@@ -76,15 +76,9 @@ export async function openPage(browser: Browser, address: string, options: Brows
   return { page, errors, close: () => context.close() };
 }
 
-/** Waits until a graph is open, planned and ready to play. */
+/** Waits until nothing is on its way: a graph is open, its rows are planned and the plan that plays is loaded. */
 export async function ready(page: Page): Promise<void> {
-  await page.waitForFunction(() => window.pebble.ready());
-  await planned(page);
-}
-
-/** Waits until nothing is being planned. */
-export async function planned(page: Page): Promise<void> {
-  await page.waitForFunction(() => !document.querySelector(".status.busy") && !document.querySelector(".compare tr.stale"));
+  await page.waitForFunction(() => window.pebble.settled());
 }
 
 /** Runs the command; its output also where it ends with a status of its own. */

@@ -1,7 +1,7 @@
 // What happens when a knob is turned: the controller changes the model, starts jobs and tells the panels to draw.
 import { Api, ApiError, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { decodeFrames, decodeLayout, Names } from "./binary";
-import { idlePlanning, rank, type Actions, type Model } from "./model";
+import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
@@ -17,12 +17,19 @@ export interface ControllerEvents {
   focus(node: number): void;
 }
 
+/** Values of chains and trees are read once, so as written they take the least already. */
+function proposedCap(graph: GraphInfo): string {
+  return graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
+}
+
 export class Controller implements Actions {
   readonly model: Model;
   readonly planner: Planner;
   private opening: AbortController | null = null;
   private loading: AbortController | null = null;
   private asking: AbortController | null = null;
+  private playing: string | null = null; // the plan that plays or is on its way
+  private loaded: string | null = null;
   private poster = true; // the step was not chosen by anyone: show the peak
   private pendingStep: number | null = null; // of a link, to be reached exactly once
 
@@ -66,7 +73,7 @@ export class Controller implements Actions {
       return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
     }
     if (source.kind === "family") {
-      const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, source };
+      const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
     this.model.view = view ?? this.model.view;
@@ -77,12 +84,12 @@ export class Controller implements Actions {
     const awaited = this.model.view.source;
     // A link to a file waits for it: its other choices then hold.
     const restore = awaited?.kind === "file" && this.model.graph === null;
-    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs };
+    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
     void this.load(file.name, base, (signal) => this.api.openFile(file, signal));
   }
 
   private async openKnown(id: string): Promise<void> {
-    await this.load("the graph", { ...this.model.view, cap: "60%" }, (signal) => this.api.graph(id, signal));
+    await this.load("the graph", { ...this.model.view, cap: "" }, (signal) => this.api.graph(id, signal));
   }
 
   /** Opens a graph; until it is there the one before stays. */
@@ -96,17 +103,21 @@ export class Controller implements Actions {
     this.on.render();
     try {
       const graph = await fetchGraph(opening.signal);
+      if (opening.signal.aborted) return;
+      this.settle(graph, view);
+      this.planner.compare(); // plans while the picture is on its way
       const [layout, names] = await Promise.all([
         this.api.layout(graph.id, { lanes: view.lanes, groups: view.groups }, opening.signal),
         this.api.names(graph.id, opening.signal),
       ]);
       if (opening.signal.aborted) return;
-      this.settle(graph, view);
       model.layout = decodeLayout(layout, new Names(names));
+      model.phase = "ready";
       this.on.layoutChanged();
       this.on.playerChanged();
+      this.choosePlan(!isPlanning(model));
       if (view.node !== null && view.node < graph.nodes) this.follow(view.node);
-      this.planner.compare();
+      this.on.render();
     } catch (reason) {
       if (!opening.signal.aborted) this.fail(`${name} cannot be opened`, reason);
     }
@@ -116,11 +127,14 @@ export class Controller implements Actions {
     const model = this.model;
     this.planner.drop();
     model.graph = graph;
+    if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
     model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
-    model.phase = "ready";
+    model.layout = null;
     model.entries = [];
     model.sweep = null;
     model.shown = model.frames = model.player = null;
+    this.loading?.abort();
+    this.playing = this.loaded = null;
     model.following = null;
     this.pendingStep = view.step;
     this.poster = view.step === null;
@@ -219,7 +233,7 @@ export class Controller implements Actions {
     const wanted = fresh.find((row) => rowKey(row) === model.view.shown && row.plan);
     const row = wanted ?? (model.view.shown && !done ? null : winner);
     if (row?.plan) {
-      if (row.plan !== model.shown?.plan || !model.player) void this.loadPlan(row);
+      if (row.plan !== this.playing) void this.loadPlan(row);
       else model.shown = row;
     } else if (done && !row) this.setPlan(null, null);
   }
@@ -227,6 +241,8 @@ export class Controller implements Actions {
   private setPlan(row: Row | null, player: Player | null): void {
     const model = this.model;
     const before = model.player;
+    this.loaded = row?.plan ?? null;
+    if (!row) this.playing = null;
     model.shown = row;
     model.player = player;
     model.frames = player?.frames ?? null;
@@ -244,7 +260,8 @@ export class Controller implements Actions {
   }
 
   private async loadPlan(row: Row): Promise<void> {
-    if (!row.plan) return;
+    if (!row.plan || !this.model.layout) return; // chosen again once the layout is there
+    this.playing = row.plan;
     this.loading?.abort();
     const loading = (this.loading = new AbortController());
     const model = this.model;
@@ -256,6 +273,7 @@ export class Controller implements Actions {
       if (loading.signal.aborted || !layout || model.graph !== graph) return;
       this.setPlan(row, new Player(layout.nodeCount, decodeFrames(buffer), layout.size));
     } catch (reason) {
+      if (!loading.signal.aborted) this.playing = null;
       if (!loading.signal.aborted) this.on.say(reason instanceof Error ? reason.message : String(reason), "error");
     }
   }
@@ -264,6 +282,13 @@ export class Controller implements Actions {
   stepped(): void {
     this.poster = false;
     this.pendingStep = null;
+  }
+
+  /** Nothing is on its way: the graph is there, its rows are planned and the plan that plays is loaded. */
+  get settled(): boolean {
+    const model = this.model;
+    const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
+    return quiet && this.loaded === this.playing;
   }
 
   /** Nobody has moved the playhead yet: playing starts at the beginning. */

@@ -107,6 +107,7 @@ function renderSoon(): void {
 
 function layoutChanged(): void {
   if (!scene || !model.layout) return;
+  hover.show(model, null, 0, 0);
   scene.setLayout(model.layout);
   fitted = { ...scene.view };
   if (model.view.camera) scene.view = { ...model.view.camera };
@@ -320,7 +321,7 @@ void controller.start();
 // For tests and measurements alone.
 declare global {
   interface Window {
-    pebble: { scene: () => Scene | null; playback: Playback; ready: () => boolean };
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
   }
 }
-window.pebble = { scene: () => scene, playback, ready: () => model.phase === "ready" && model.player !== null };
+window.pebble = { scene: () => scene, playback, settled: () => controller.settled };
