@@ -28,7 +28,7 @@ import { Transport } from "./panels/transport";
 import { WeightKnobs } from "./panels/weights";
 import { peakStep, Playback } from "./playback";
 import { Scene } from "./scene";
-import { defaultView, fromFragment, galleryView, isBare, toFragment, type Camera, type View } from "./store";
+import { defaultView, fromFragment, galleryView, isBare, toFragment, type View } from "./store";
 import { applyTheme, isDark, readTheme } from "./theme";
 import { installTooltips } from "./tooltip";
 
@@ -38,12 +38,12 @@ const say = toasts.say.bind(toasts);
 const playback = new Playback();
 let scene: Scene | null = null;
 let chart: MemoryChart | null = null;
-let fitted: Camera | null = null; // where the camera stands when nobody has moved it
+let owned = false; // the user has moved the camera
 let renderDue = false;
 
 const controller = new Controller(
   api,
-  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus: (node) => scene?.focus(node) },
+  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus },
   fromFragment(location.hash) ?? defaultView(),
   isBare(location.hash),
 );
@@ -77,8 +77,8 @@ const inspector = new Inspector(controller);
 const transport = new Transport(playback, playPause);
 const stage = new Stage(
   controller,
-  { fit, zoom: (factor) => scene?.zoomBy(factor), gallery: openGallery, find: openFinder },
-  legend.element, inspector.element, hover.element, toasts.element,
+  { fit, zoom, gallery: openGallery, find: openFinder },
+  legend.element, hover.element, toasts.element,
 );
 const left = [cap, new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
@@ -89,7 +89,7 @@ function assemble(): void {
     topbar.element,
     h("aside", { class: "left", "aria-label": "Knobs" }, ...left.map((panel) => panel.element)),
     stage.element,
-    h("aside", { class: "right", "aria-label": "Who wins" }, ...right.map((panel) => panel.element)),
+    h("aside", { class: "right", "aria-label": "Who wins" }, ...right.map((panel) => panel.element), inspector.element),
     transport.element,
   );
 }
@@ -109,7 +109,7 @@ function layoutChanged(): void {
   if (!scene || !model.layout) return;
   hover.show(model, null, 0, 0);
   scene.setLayout(model.layout);
-  fitted = { ...scene.view };
+  owned = model.view.camera !== null;
   if (model.view.camera) scene.view = { ...model.view.camera };
 }
 
@@ -166,22 +166,30 @@ function openFinder(): void {
 }
 
 function fit(): void {
-  scene?.fit();
+  owned = false;
   model.view = { ...model.view, camera: null };
-  setTimeout(() => {
-    if (scene) fitted = { ...scene.view };
-    saveSoon();
-  }, 600); // the flight is over by then
+  scene?.fit();
+  saveSoon();
+}
+
+function zoom(factor: number): void {
+  owned = true;
+  scene?.zoomBy(factor);
+  saveSoon();
+}
+
+function focus(node: number): void {
+  owned = true;
+  scene?.focus(node);
 }
 
 /** The view as it stands, with the playhead and the camera. */
 function presentView(): View {
-  const now = scene?.view ?? null;
-  const moved = now && fitted && (now.x !== fitted.x || now.y !== fitted.y || now.scale !== fitted.scale);
+  const now = scene?.view;
   return {
     ...model.view,
     step: controller.atPoster ? null : (model.player?.step ?? model.view.step),
-    camera: moved ? { x: now.x, y: now.y, scale: now.scale } : null,
+    camera: owned && now ? { x: now.x, y: now.y, scale: now.scale } : null,
   };
 }
 
@@ -261,7 +269,7 @@ function installAllKeys(): void {
     fit,
     find: openFinder,
     focusNode: () => {
-      if (model.following) scene?.focus(model.following.index);
+      if (model.following) focus(model.following.index);
     },
     escape: () => controller.follow(null),
     gallery: openGallery,
@@ -271,7 +279,11 @@ function installAllKeys(): void {
     link: copyLink,
     theme: toggleTheme,
     help: () => help.toggle(),
-    sceneKey: (event) => event.key !== "0" && (scene?.handleKey(event) ?? false),
+    sceneKey: (event) => {
+      const moved = event.key !== "0" && (scene?.handleKey(event) ?? false);
+      owned ||= moved;
+      return moved;
+    },
   });
 }
 
@@ -288,9 +300,17 @@ function installScene(): void {
   }
   scene.onSelect = (node) => controller.follow(node);
   scene.onHover = (node, x, y) => hover.show(model, node, x, y);
-  addEventListener("resize", () => {
-    if (!model.view.camera && scene && fitted) fit();
+  const take = (): void => {
+    owned = true;
+    saveSoon();
+  };
+  stage.canvas.addEventListener("wheel", take, { passive: true });
+  stage.canvas.addEventListener("pointermove", (event) => {
+    if (event.buttons) take();
   });
+  new ResizeObserver(() => {
+    if (!owned) scene?.fit();
+  }).observe(stage.canvas);
 }
 
 function frame(now: number): void {

@@ -29,7 +29,10 @@ export class Sheet {
 
   open(): void {
     if (!this.element.isConnected) document.body.append(this.element);
-    if (!this.element.open) this.element.showModal();
+    if (this.element.open) return;
+    this.element.showModal();
+    // The first thing to choose has the focus, not the button that closes.
+    this.body.querySelector<HTMLElement>("[aria-current], button, input, select")?.focus();
   }
 
   close(): void {

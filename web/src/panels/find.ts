@@ -17,7 +17,9 @@ export class Finder {
     this.input.addEventListener("keydown", (event) => {
       const buttons = [...this.list.querySelectorAll("button")];
       if (event.key === "Enter") buttons[0]?.click();
-      if (event.key === "ArrowDown") buttons[0]?.focus();
+      else if (event.key === "ArrowDown") buttons[0]?.focus();
+      else return;
+      event.preventDefault(); // the key must not reach what has the focus when the sheet is gone
     });
     this.sheet.body.append(this.input, this.list);
   }

@@ -21,7 +21,7 @@ export const KEYS: { group: string; keys: [string, string][] }[] = [
   {
     group: "Graph",
     keys: [
-      ["+ −", "closer, farther"], ["F", "the whole graph"], ["Shift ← → ↑ ↓", "move the view"], ["/", "find and follow a node"],
+      ["+ −", "closer, farther"], ["F", "the whole graph"], ["Shift ←", "move the view, any arrow"], ["/", "find and follow a node"],
       ["Click", "follow a node"], ["Z", "show the followed node"], ["Esc", "stop following"],
     ],
   },

@@ -65,7 +65,7 @@ export class Inspector implements Panel {
       `costs ${amount(info.cost, graph.cost_unit)}`,
       `holds ${amount(info.size, graph.size_unit)}`,
       info.work && Number(info.work) ? `works in ${amount(info.work, graph.size_unit)} more` : null,
-      ...info.flags.map((flag) => FLAG_WORDS[flag] ?? flag),
+      ...info.flags.filter((flag) => flag !== "needed").map((flag) => FLAG_WORDS[flag] ?? flag),
     ];
     setText(this.facts, facts.filter(Boolean).join(" · "));
   }

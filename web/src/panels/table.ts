@@ -222,7 +222,7 @@ export class ComparisonTable implements Panel {
         { scope: "row", title: this.nameTip(row) },
         h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
         h("span", { class: "name" }, rowName(row)),
-        games.size > 1 ? h("small", { class: `tag ${row.game}` }, row.game) : null,
+        games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
       ),
       h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
     );
