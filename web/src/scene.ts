@@ -7,7 +7,7 @@ import type { Layout } from "./binary";
 import type { Player } from "./player";
 import { Band, bandsOf } from "./scene_boxes";
 import { Camera, Extent, View } from "./scene_camera";
-import { flowOf } from "./scene_edges";
+import { flowOf } from "./scene_adjacency";
 import { flatten, sceneSvg } from "./scene_export";
 import { Graphics } from "./scene_graphics";
 import { NodeGrid } from "./scene_grid";

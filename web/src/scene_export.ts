@@ -3,7 +3,7 @@
 import { NodeState } from "./node_state";
 import type { Band } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
-import type { Flow } from "./scene_edges";
+import type { Flow } from "./scene_adjacency";
 import type { NodeGrid } from "./scene_grid";
 import type { Label } from "./scene_labels";
 import { SceneLayout, drawnRadius } from "./scene_shape";

@@ -43,6 +43,13 @@ export function makeProgram(gl: GL, vertex: string, fragment: string, attributes
   return { program, at };
 }
 
+/** Is the drawing done by the processor? Then there is less of it to spend. */
+export function drawsInSoftware(gl: GL): boolean {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
 export function textureRows(nodes: number): number {
   return Math.max(1, Math.ceil(nodes / TEXTURE_COLUMNS));
 }

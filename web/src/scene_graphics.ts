@@ -110,7 +110,8 @@ export class Graphics {
   /** Draws one frame; the bytes sent to the card for it. */
   draw(f: FrameInput): number {
     const gl = this.gl;
-    this.bytes += this.states.flush();
+    const sent = this.states.flush();
+    this.bytes += sent;
     const width = gl.drawingBufferWidth;
     const height = gl.drawingBufferHeight;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -131,8 +132,10 @@ export class Graphics {
       shared,
       edge: this.edge,
       accent: this.accent,
-      seconds: f.lively ? (f.now / 1000) % 1000 : 0,
+      now: f.now,
+      lively: f.lively,
       viewChanged: f.viewChanged,
+      statesChanged: sent > 0,
       strength: this.dark ? 0.95 : 1.05,
     };
     this.boxes.draw(shared);
@@ -146,9 +149,9 @@ export class Graphics {
       dark: this.dark,
       accent: this.accent,
     });
-    const sent = this.bytes + this.edges.takeBytes();
+    const all = this.bytes + this.edges.takeBytes();
     this.bytes = 0;
-    return sent;
+    return all;
   }
 
   private sharedUniforms(f: FrameInput, width: number, height: number): (p: Program) => void {

@@ -1,10 +1,12 @@
 // Nodes: one quad each, read from the textures of positions and states; and the marks drawn again on top.
 
-import { GL, Program, TEXTURE_COLUMNS, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
+import { GL, Program, TEXTURE_COLUMNS, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import { NODE_FRAGMENT, NODE_VERTEX } from "./scene_shaders";
 import { RADIUS_RULE, SceneLayout } from "./scene_shape";
 
 const MOST_MARKS = 256;
+/** Vertices of a node in the strip of all. */
+const STRIP = 6;
 
 export const enum Mark {
   Selected = 1,
@@ -23,10 +25,7 @@ export interface NodeFrame {
 export class NodeLayer {
   readonly positions: WebGLTexture;
   private readonly program: Program;
-  private readonly order: WebGLBuffer;
-  private readonly orderArray: WebGLVertexArrayObject;
-  private readonly marks: WebGLBuffer;
-  private readonly marksArray: WebGLVertexArrayObject;
+  private readonly marks: WebGLTexture;
   private readonly markData = new Uint32Array(2 * MOST_MARKS);
   private markCount = 0;
 
@@ -36,7 +35,7 @@ export class NodeLayer {
   ) {
     const n = layout.nodeCount;
     const rows = textureRows(n);
-    this.program = makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT, ["aNode", "aMark"]);
+    this.program = makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT, []);
     this.positions = makeNodeTexture(gl, gl.RGBA32F, rows);
     const data = new Float32Array(4 * rows * TEXTURE_COLUMNS);
     for (let v = 0; v < n; v++) {
@@ -46,15 +45,7 @@ export class NodeLayer {
       data[4 * v + 3] = layout.lane[v] ? -layout.room[v] : layout.room[v];
     }
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, TEXTURE_COLUMNS, rows, gl.RGBA, gl.FLOAT, data);
-    this.order = makeBuffer(gl);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.order);
-    gl.bufferData(gl.ARRAY_BUFFER, new Uint32Array(n).map((_, v) => v), gl.STATIC_DRAW);
-    this.orderArray = integerArray(gl, this.order, 4, [{ location: 0, size: 1, offset: 0 }]);
-    this.marks = makeBuffer(gl);
-    this.marksArray = integerArray(gl, this.marks, 8, [
-      { location: 0, size: 1, offset: 0 },
-      { location: 1, size: 1, offset: 4 },
-    ]);
+    this.marks = makeNodeTexture(gl, gl.RG32UI, 1);
   }
 
   /** Replaces the nodes drawn on top; the bytes sent. */
@@ -66,8 +57,9 @@ export class NodeLayer {
     }
     this.markCount = count;
     if (count === 0) return 0;
-    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.marks);
-    this.gl.bufferData(this.gl.ARRAY_BUFFER, this.markData, this.gl.STREAM_DRAW, 0, 2 * count);
+    const gl = this.gl;
+    gl.bindTexture(gl.TEXTURE_2D, this.marks);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, count, 1, gl.RG_INTEGER, gl.UNSIGNED_INT, this.markData);
     return 8 * count;
   }
 
@@ -81,23 +73,21 @@ export class NodeLayer {
     gl.uniform1f(p.at("uPulse"), f.pulse);
     gl.uniform1f(p.at("uDark"), f.dark ? 1 : 0);
     gl.uniform3fv(p.at("uAccent"), f.accent);
-    gl.vertexAttribI4ui(1, 0, 0, 0, 0);
-    gl.bindVertexArray(this.orderArray);
-    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.layout.nodeCount);
-    if (this.markCount > 0) {
-      gl.bindVertexArray(this.marksArray);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.markCount);
-    }
-    gl.bindVertexArray(null);
+    gl.activeTexture(gl.TEXTURE2);
+    gl.bindTexture(gl.TEXTURE_2D, this.marks);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.uniform1i(p.at("uMarks"), 2);
+    gl.uniform1i(p.at("uMarked"), 0);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.layout.nodeCount);
+    if (this.markCount === 0) return;
+    gl.uniform1i(p.at("uMarked"), 1);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.markCount);
   }
 
   release(): void {
     const gl = this.gl;
     gl.deleteTexture(this.positions);
-    gl.deleteBuffer(this.order);
-    gl.deleteBuffer(this.marks);
-    gl.deleteVertexArray(this.orderArray);
-    gl.deleteVertexArray(this.marksArray);
+    gl.deleteTexture(this.marks);
     gl.deleteProgram(this.program.program);
   }
 }

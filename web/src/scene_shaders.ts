@@ -1,5 +1,8 @@
 // The shaders of the scene. Positions and states are read from textures by node index, so edges and nodes share them and a changed
 // state reaches both without any other upload. Distances are in device pixels throughout.
+//
+// Nothing is instanced: each vertex finds its node or edge from its own number, as instances of a few vertices are slow on many drivers.
+// All nodes, and all edges, are one long triangle strip in which the first and last vertex of each are doubled.
 
 const COMMON = `
 precision highp float;
@@ -20,8 +23,8 @@ bool working(uint s) { return (s >= 3u && s <= 5u) || s >= 8u; }
 `;
 
 export const NODE_VERTEX = `${COMMON}
-in uint aNode;
-in uint aMark;                     // 1 selected, 2 hovered, 4 drawn again on top
+uniform highp usampler2D uMarks;   // nodes drawn again on top, and how: 1 selected, 2 hovered
+uniform int uMarked;               // 1: of the marks, not of all nodes
 uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
 uniform vec3 uRadius;              // rule of drawnRadius in scene_shape.ts
 uniform float uPulse;              // 0..1, how far a pulse has gone; negative: none
@@ -40,8 +43,17 @@ const float RING[10] = float[10](0.85, 0.62, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 
 const float FAR[10] = float[10](0.80, 0.85, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
 
 void main() {
-  vec4 node = texelFetch(uNodes, texel(aNode), 0);
-  uint word = texelFetch(uStates, texel(aNode), 0).r;
+  int which = gl_VertexID / 6;
+  int turn = clamp(gl_VertexID - 6 * which - 1, 0, 3);
+  uvec2 marked = uMarked == 1 ? texelFetch(uMarks, ivec2(which, 0), 0).rg : uvec2(uint(which), 0u);
+  uint mark = marked.y & 3u;
+  vec4 node = texelFetch(uNodes, texel(marked.x), 0);
+  vec2 p = pixels(node.xy);
+  if (any(greaterThan(abs(p) - max(3.0 * uUnit, 40.0 * uPixel), uHalf))) {
+    gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    return;
+  }
+  uint word = texelFetch(uStates, texel(marked.x), 0).r;
   uint state = word & 15u;
   uint from = (word >> 4u) & 15u;
   float age = float((uTick - (word >> 8u)) & 0xffffffu) * 0.004;
@@ -66,16 +78,16 @@ void main() {
   float reach = busy ? max(r * 1.5, 9.0 * uPixel) : glow * max(r * 0.9, 3.0 * uPixel);
   vGlow = vec4(vColour, reach);
   float pulse = busy && uPulse >= 0.0 ? r + uPulse * max(r * 1.6, 12.0 * uPixel) : 0.0;
-  vExtra = vec4(glow, state == 7u ? close : 0.0, float(aMark & 3u), pulse);
-  vRing = state == 7u && (aMark & 3u) == 0u ? uColours[6] : uAccent;
+  vExtra = vec4(glow, state == 7u ? close : 0.0, float(mark), pulse);
+  vRing = state == 7u && mark == 0u ? uColours[6] : uAccent;
 
-  float around = max(reach, max(r * 0.45, 5.0 * uPixel)) + 2.0;
+  // As small a quad as will do: a hundred thousand of them lie side by side.
+  bool ringed = mark != 0u || vExtra.y > 0.0;
+  float around = max(reach, ringed ? 5.0 * uPixel : (r > 3.5 * uPixel ? 2.2 * uPixel : 0.0)) + 0.75;
   float outer = max(r + around, pulse + 2.0 * uPixel);
-  vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
-  vec2 p = pixels(node.xy);
-  bool away = any(greaterThan(abs(p) - outer, uHalf));
+  vec2 corner = vec2(float(turn & 1), float(turn >> 1)) * 2.0 - 1.0;
   vAt = corner * outer;
-  gl_Position = away ? vec4(2.0, 2.0, 2.0, 1.0) : clip(p + vAt);
+  gl_Position = clip(p + vAt);
 }`;
 
 export const NODE_FRAGMENT = `
@@ -126,15 +138,13 @@ void main() {
 }`;
 
 export const EDGE_VERTEX = `${COMMON}
-in uvec2 aEnds;
-in uint aKind;                     // 0 plain, 1 input of the move, 2 into and 3 out of a chosen node
+uniform highp usampler2D uEdges;   // from, to, and kind: 0 plain, 1 input of the move, 2 into and 3 out of a chosen node
 uniform float uSlot;               // device pixels for a slot along the flow
 uniform vec2 uFlow;                // unit vector of the direction of the layout
-uniform float uSegments;
+uniform int uSegments;
 uniform float uWidth;
 uniform float uOpacity;
 uniform float uBow;                // side to which edges along a row bend
-uniform float uLive;               // 1: edges show whether their value is in memory
 uniform vec3 uEdge;
 uniform vec3 uAccent;
 out float vSide;
@@ -144,8 +154,13 @@ flat out vec2 vLook;               // half of the width, strength of the running
 flat out float vLength;
 
 void main() {
-  vec4 a = texelFetch(uNodes, texel(aEnds.x), 0);
-  vec4 b = texelFetch(uNodes, texel(aEnds.y), 0);
+  int strip = 2 * uSegments + 4;
+  int which = gl_VertexID / strip;
+  int turn = clamp(gl_VertexID - strip * which - 1, 0, strip - 3);
+  uvec4 edge = texelFetch(uEdges, texel(uint(which)), 0);
+  uint kind = edge.z;
+  vec4 a = texelFetch(uNodes, texel(edge.x), 0);
+  vec4 b = texelFetch(uNodes, texel(edge.y), 0);
   vec2 p = pixels(a.xy);
   vec2 q = pixels(b.xy);
   vec2 low = min(p, q), high = max(p, q);
@@ -169,28 +184,28 @@ void main() {
   c1 += away;
   c2 += away;
 
-  float t = float(gl_VertexID >> 1) / uSegments;
+  float t = float(turn >> 1) / float(uSegments);
   float s = 1.0 - t;
   vec2 at = s * s * s * p + 3.0 * s * s * t * c1 + 3.0 * s * t * t * c2 + t * t * t * q;
   vec2 speed = s * s * (c1 - p) + 2.0 * s * t * (c2 - c1) + t * t * (q - c2);
   if (dot(speed, speed) < 1e-6) speed = d + vec2(1e-3, 0.0);
   vec2 normal = normalize(vec2(-speed.y, speed.x));
 
-  uint state = texelFetch(uStates, texel(aEnds.x), 0).r & 15u;
-  bool chosen = aKind > 0u;
-  float held = uLive * (inFast(state) ? 1.0 : 0.0);
+  uint state = texelFetch(uStates, texel(edge.x), 0).r & 15u;
+  bool chosen = kind > 0u;
+  float held = inFast(state) ? 1.0 : 0.0;
   vec3 colour = mix(uEdge, uColours[2], held * 0.75);
   float opacity = uOpacity * (1.0 + held * 1.1);
   float width = uWidth;
   if (chosen) {
-    colour = aKind == 1u ? uColours[3] : (aKind == 2u ? uAccent : mix(uAccent, uColours[2], 0.6));
-    opacity = aKind == 3u ? 0.6 : 0.9;
+    colour = kind == 1u ? uColours[3] : (kind == 2u ? uAccent : mix(uAccent, uColours[2], 0.6));
+    opacity = kind == 3u ? 0.6 : 0.9;
     width = max(uWidth, 1.5 * uPixel);
   }
   vLength = length(d);
   vColour = vec4(colour, min(opacity, 1.0));
-  vLook = vec2(width * 0.5, aKind == 1u ? 1.0 : 0.0);
-  float side = float(gl_VertexID & 1) * 2.0 - 1.0;
+  vLook = vec2(width * 0.5, kind == 1u ? 1.0 : 0.0);
+  float side = float(turn & 1) * 2.0 - 1.0;
   float reach = width * 0.5 + 0.7;
   vSide = side * reach;
   vAlong = t;

@@ -34,7 +34,7 @@ export const RADIUS_RULE: readonly [number, number, number] = [NODE_SCALE, WISHE
 export function folded(l: Layout, aspect: number): Layout {
   if (l.kind !== LayoutKind.Layered || l.groupCount > 0 || l.height > THIN || l.width < LONG) return l;
   const rowHeight = l.height + ROW_GAP;
-  const rows = Math.round(Math.sqrt(l.width / (aspect * rowHeight)));
+  const rows = Math.ceil(Math.sqrt(l.width / (aspect * rowHeight)));
   if (rows < 2) return l;
   const length = Math.ceil(l.width / rows);
   const x = new Float32Array(l.nodeCount);

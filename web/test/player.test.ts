@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Frames, Layout, NONE, Op, RECOMPUTE_BIT } from "../src/binary";
+import { Frames, NONE, Op, RECOMPUTE_BIT } from "../src/binary";
 import { NodeState, Player } from "../src/player";
+import { checkMemory } from "./checks";
 import { greedyPlan, layered, plainPeak, seeded, training } from "./synthetic";
 
 interface Move {
@@ -122,23 +123,6 @@ test("in place and by-products, forward and back", () => {
     { from: 4, to: 5, why: "recompute" },
   ]);
 });
-
-/** Adds up sizes of resident values; the plan's own figures are the measure. */
-function checkMemory(layout: Layout, frames: Frames): void {
-  const p = new Player(layout.nodeCount, frames, layout.size);
-  let sum = p.memory(0);
-  const was = new Uint8Array(layout.nodeCount);
-  for (let v = 0; v < layout.nodeCount; v++) was[v] = p.isResident(v) ? 1 : 0;
-  while (p.next()) {
-    for (const v of p.changed) {
-      const is = p.isResident(v) ? 1 : 0;
-      sum += (is - was[v]) * layout.size[v];
-      was[v] = is;
-    }
-    assert.equal(sum, frames.after[p.step - 1], `memory after move ${p.step}`);
-    assert.ok(frames.during[p.step - 1] <= frames.cap);
-  }
-}
 
 test("adding up sizes gives the memory of the plan", () => {
   for (const layout of [layered(300, 3), training(20)]) {

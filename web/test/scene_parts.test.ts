@@ -4,7 +4,7 @@ import { niceTicks, sampleMoves } from "../src/chart_samples";
 import type { Layout } from "../src/binary";
 import { moveWords } from "../src/move_words";
 import { Camera } from "../src/scene_camera";
-import { Adjacency, flowOf } from "../src/scene_edges";
+import { Adjacency, flowOf } from "../src/scene_adjacency";
 import { escapeXml, sceneSvg } from "../src/scene_export";
 import { NodeGrid } from "../src/scene_grid";
 import { placeLabels, shorten } from "../src/scene_labels";
