@@ -100,6 +100,7 @@ function renderSoon(): void {
   queueMicrotask(() => {
     renderDue = false;
     for (const panel of panels) panel.update(model);
+    scene?.select(model.following?.index ?? null);
     document.title = model.graph ? `${model.graph.name} · Pebble-Bridge` : "Pebble-Bridge";
     saveSoon();
   });
@@ -121,6 +122,7 @@ function playerChanged(): void {
   const { frames, layout } = model;
   const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
   chart?.setFrames(frames, (value) => amount(Math.round(value), unit), words);
+  transport.chartHost.classList.toggle("empty", !frames);
   transport.drawStep();
 }
 
