@@ -9,7 +9,8 @@ import { Band, bandsOf } from "./scene_boxes";
 import { Camera, Extent, View } from "./scene_camera";
 import { flowOf } from "./scene_adjacency";
 import { flatten, sceneSvg } from "./scene_export";
-import { Graphics } from "./scene_graphics";
+import { Graphics, warmUp } from "./scene_graphics";
+import { forgetPrograms } from "./scene_gl";
 import { NodeGrid } from "./scene_grid";
 import { listen } from "./scene_input";
 import { Label, LabelPainter, placeLabels } from "./scene_labels";
@@ -30,7 +31,8 @@ export interface SceneStats {
 
 /** Trails and pulses go on for this long after the last change. */
 const LIVELY_MS = 2_600;
-const FIT_PAD = 44;
+/** Free at the sides, and above and below, where names stand. */
+const FIT_PAD: [number, number] = [28, 34];
 const PICK_SLACK = 7;
 
 export class Scene {
@@ -69,6 +71,7 @@ export class Scene {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
     if (!gl) throw new Error("this browser offers no WebGL2, which the picture of the graph needs");
     this.gl = gl;
+    warmUp(gl);
     this.painter = new LabelPainter(overlay);
     this.camera.reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.stopInput = listen([canvas, overlay], canvas, this.inputTarget());
@@ -92,7 +95,7 @@ export class Scene {
     const shape = folded(layout, this.camera.width / Math.max(1, this.camera.height));
     this.grid = new NodeGrid(shape.x, shape.y);
     this.bands = bandsOf(shape);
-    this.camera.fitted(this.extent(), FIT_PAD);
+    this.camera.fitted(this.extent(), ...FIT_PAD);
     this.layout = withRoom(shape, this.grid, this.camera.stretchX, this.camera.stretchY);
     this.player = null;
     this.selected = null;
@@ -146,7 +149,7 @@ export class Scene {
   fit(): void {
     if (!this.layout || this.unfitted) return this.fitNow();
     const { stretchX, stretchY } = this.camera;
-    const to = this.camera.fitted(this.extent(), FIT_PAD);
+    const to = this.camera.fitted(this.extent(), ...FIT_PAD);
     // A new stretch moves everything: the flight starts where the eye is now, as near as that can be told.
     if (stretchX !== this.camera.stretchX || stretchY !== this.camera.stretchY) this.camera.jump(to);
     else this.camera.fly(to, performance.now());
@@ -289,7 +292,7 @@ export class Scene {
 
   private fitNow(): void {
     if (!this.layout || this.camera.width <= 1) return;
-    this.camera.jump(this.camera.fitted(this.extent(), FIT_PAD));
+    this.camera.jump(this.camera.fitted(this.extent(), ...FIT_PAD));
     this.unfitted = false;
     this.moved();
   }
@@ -375,6 +378,8 @@ export class Scene {
   };
 
   private readonly restored = (): void => {
+    forgetPrograms(this.gl);
+    warmUp(this.gl);
     this.build();
   };
 }

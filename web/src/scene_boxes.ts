@@ -7,6 +7,7 @@ import { BOX_FRAGMENT, BOX_VERTEX } from "./scene_shaders";
 import { Theme, parseColour } from "./states_palette";
 
 const FLOATS = 14;
+export const BOX_ATTRIBUTES: readonly string[] = ["aBox", "aFill", "aStroke", "aLook"];
 
 export interface Band {
   title: string;
@@ -46,7 +47,7 @@ export class BoxLayer {
   private count = 0;
 
   constructor(private readonly gl: GL) {
-    this.program = makeProgram(gl, BOX_VERTEX, BOX_FRAGMENT, ["aBox", "aFill", "aStroke", "aLook"]);
+    this.program = makeProgram(gl, BOX_VERTEX, BOX_FRAGMENT, BOX_ATTRIBUTES);
     this.buffer = makeBuffer(gl);
     this.vao = gl.createVertexArray();
     gl.bindVertexArray(this.vao);
@@ -80,7 +81,7 @@ export class BoxLayer {
   draw(shared: (p: Program) => void): void {
     if (this.count === 0) return;
     const gl = this.gl;
-    gl.useProgram(this.program.program);
+    this.program.use();
     shared(this.program);
     gl.bindVertexArray(this.vao);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.count);
@@ -90,6 +91,5 @@ export class BoxLayer {
   release(): void {
     this.gl.deleteBuffer(this.buffer);
     this.gl.deleteVertexArray(this.vao);
-    this.gl.deleteProgram(this.program.program);
   }
 }

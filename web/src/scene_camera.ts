@@ -70,18 +70,15 @@ export class Camera {
   }
 
   /** Chooses the stretch for a world of this extent, and the view that shows all of it. */
-  fitted(extent: Extent, pad: number): View {
+  fitted(extent: Extent, padX: number, padY: number): View {
     const w = Math.max(1, extent.right - extent.left);
     const h = Math.max(1, extent.bottom - extent.top);
-    const free = Math.max(40, this.width - 2 * pad) / Math.max(40, this.height - 2 * pad);
-    const ratio = w / h / free;
+    const freeX = Math.max(40, this.width - 2 * padX);
+    const freeY = Math.max(40, this.height - 2 * padY);
+    const ratio = (w * freeY) / (h * freeX);
     this.stretchX = ratio < 1 ? Math.min(MOST_STRETCH, 1 / ratio) : 1;
     this.stretchY = ratio > 1 ? Math.min(MOST_STRETCH, ratio) : 1;
-    const scale = Math.min(
-      Math.max(40, this.width - 2 * pad) / (w * this.stretchX),
-      Math.max(40, this.height - 2 * pad) / (h * this.stretchY),
-      64,
-    );
+    const scale = Math.min(freeX / (w * this.stretchX), freeY / (h * this.stretchY), 64);
     this.leastScale = scale / 6;
     return { x: (extent.left + extent.right) / 2, y: (extent.top + extent.bottom) / 2, scale };
   }

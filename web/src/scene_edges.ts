@@ -109,7 +109,7 @@ export class EdgeLayer {
     private readonly grid: NodeGrid,
   ) {
     const m = layout.edgeCount;
-    this.program = makeProgram(gl, EDGE_VERTEX, EDGE_FRAGMENT, []);
+    this.program = makeProgram(gl, EDGE_VERTEX, EDGE_FRAGMENT);
     this.adjacency = new Adjacency(layout);
     this.flow = flowOf(layout);
     this.onScreen = new Uint8Array(layout.nodeCount);
@@ -172,7 +172,7 @@ export class EdgeLayer {
     const slot = view.scale * f.dpr * (this.flow.alongX ? stretchX : stretchY);
     const segments = this.segments(slot, count);
     const look = this.strength(f, of);
-    gl.useProgram(p.program);
+    p.use();
     f.shared(p);
     gl.activeTexture(gl.TEXTURE2);
     gl.bindTexture(gl.TEXTURE_2D, list.texture);
@@ -262,6 +262,5 @@ export class EdgeLayer {
   release(): void {
     this.kept.release();
     for (const list of [this.all, this.local, this.chosen]) this.gl.deleteTexture(list.texture);
-    this.gl.deleteProgram(this.program.program);
   }
 }

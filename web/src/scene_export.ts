@@ -87,7 +87,7 @@ function nodes(s: SvgSource): string[] {
   const { layout, camera, theme } = s;
   const byState = new Map<number, string[]>();
   s.grid.within(camera.visible(30), (v) => {
-    const state = s.states ? s.states[v] : NodeState.Resident;
+    const state = s.states ? s.states[v] : NodeState.Never;
     const [x, y] = camera.toScreen(layout.x[v], layout.y[v]);
     const r = Math.max(0.8, drawnRadius(layout, v, camera.view.scale) * SIZE[state]);
     const list = byState.get(state) ?? [];

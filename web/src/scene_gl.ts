@@ -6,41 +6,68 @@ export const TEXTURE_COLUMNS = 1024;
 export type GL = WebGL2RenderingContext;
 
 export interface Program {
-  program: WebGLProgram;
+  /** Makes it the program of the next drawing. */
+  use(): void;
   at(name: string): WebGLUniformLocation | null;
 }
 
-function shader(gl: GL, kind: number, source: string): WebGLShader {
+/** Compiling takes long where the processor draws: each program is made once for a context. */
+const programs = new WeakMap<GL, Map<string, Program>>();
+
+/** After the loss of a context its programs are gone. */
+export function forgetPrograms(gl: GL): void {
+  programs.delete(gl);
+}
+
+function startShader(gl: GL, kind: number, source: string): WebGLShader {
   const s = gl.createShader(kind);
   if (!s) throw new Error("the browser could not make a shader");
   gl.shaderSource(s, `#version 300 es\n${source}`);
   gl.compileShader(s);
-  if (!gl.getShaderParameter(s, gl.COMPILE_STATUS) && !gl.isContextLost())
-    throw new Error(`a shader does not compile: ${gl.getShaderInfoLog(s) ?? ""}`);
   return s;
 }
 
-/** Attributes are bound to locations in the order given. */
-export function makeProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[]): Program {
+/**
+ * A program of two shaders. Attributes are bound to locations in the order given. Compiling only starts here; the browser goes on with it by
+ * itself, and the first use waits for what is left.
+ */
+export function makeProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[] = []): Program {
+  let known = programs.get(gl);
+  if (!known) programs.set(gl, (known = new Map()));
+  const key = vertex + fragment;
+  let made = known.get(key);
+  if (!made) known.set(key, (made = startProgram(gl, vertex, fragment, attributes)));
+  return made;
+}
+
+function startProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[]): Program {
   const program = gl.createProgram();
   if (!program) throw new Error("the browser could not make a program");
-  const vs = shader(gl, gl.VERTEX_SHADER, vertex);
-  const fs = shader(gl, gl.FRAGMENT_SHADER, fragment);
-  gl.attachShader(program, vs);
-  gl.attachShader(program, fs);
+  const shaders = [startShader(gl, gl.VERTEX_SHADER, vertex), startShader(gl, gl.FRAGMENT_SHADER, fragment)];
+  for (const s of shaders) gl.attachShader(program, s);
   attributes.forEach((name, i) => gl.bindAttribLocation(program, i, name));
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
-    throw new Error(`a shader program does not link: ${gl.getProgramInfoLog(program) ?? ""}`);
-  gl.deleteShader(vs);
-  gl.deleteShader(fs);
-  const known = new Map<string, WebGLUniformLocation | null>();
+  const places = new Map<string, WebGLUniformLocation | null>();
+  let checked = false;
+  const use = (): void => {
+    if (!checked) check(gl, program, shaders);
+    checked = true;
+    gl.useProgram(program);
+  };
   const at = (name: string): WebGLUniformLocation | null => {
-    let place = known.get(name);
-    if (place === undefined) known.set(name, (place = gl.getUniformLocation(program, name)));
+    let place = places.get(name);
+    if (place === undefined) places.set(name, (place = gl.getUniformLocation(program, name)));
     return place;
   };
-  return { program, at };
+  return { use, at };
+}
+
+function check(gl: GL, program: WebGLProgram, shaders: readonly WebGLShader[]): void {
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+    const notes = shaders.map((s) => gl.getShaderInfoLog(s) ?? "").join(" ");
+    throw new Error(`a shader program does not link: ${gl.getProgramInfoLog(program) ?? ""} ${notes}`);
+  }
+  for (const s of shaders) gl.deleteShader(s);
 }
 
 /** Is the drawing done by the processor? Then there is less of it to spend. */

@@ -3,15 +3,27 @@
 
 import { NodeState } from "./node_state";
 import type { Player } from "./player";
-import { Band, BoxLayer } from "./scene_boxes";
+import { BOX_ATTRIBUTES, Band, BoxLayer } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import { EdgeFrame, EdgeKind, EdgeLayer } from "./scene_edges";
-import type { GL, Program } from "./scene_gl";
+import { GL, Program, makeProgram } from "./scene_gl";
 import type { NodeGrid } from "./scene_grid";
 import { Mark, NodeLayer } from "./scene_nodes";
+import {
+  BOX_FRAGMENT, BOX_VERTEX, EDGE_FRAGMENT, EDGE_VERTEX, LAYER_FRAGMENT, LAYER_VERTEX, NODE_FRAGMENT, NODE_VERTEX, SCATTER_FRAGMENT, SCATTER_VERTEX,
+} from "./scene_shaders";
 import type { SceneLayout } from "./scene_shape";
 import { StateTexture, TICK_MS, packWord } from "./scene_states";
 import { Theme, parseColour, stateColours } from "./states_palette";
+
+/** Starts making the programs of all layers, so that they are ready by the time that there is something to draw. */
+export function warmUp(gl: GL): void {
+  makeProgram(gl, BOX_VERTEX, BOX_FRAGMENT, BOX_ATTRIBUTES);
+  makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT);
+  makeProgram(gl, EDGE_VERTEX, EDGE_FRAGMENT);
+  makeProgram(gl, SCATTER_VERTEX, SCATTER_FRAGMENT, ["aPair"]);
+  makeProgram(gl, LAYER_VERTEX, LAYER_FRAGMENT);
+}
 
 export interface Choice {
   selected: number | null;
@@ -70,7 +82,7 @@ export class Graphics {
     player?.takeDirty(() => undefined);
     this.states.setAll((words) => {
       for (let v = 0; v < this.layout.nodeCount; v++)
-        words[v] = packWord(player ? player.states[v] : NodeState.Resident, 0, 0);
+        words[v] = packWord(player ? player.states[v] : NodeState.Never, 0, 0);
     });
   }
 

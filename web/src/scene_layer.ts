@@ -13,7 +13,7 @@ export class KeptLayer {
   private height = 0;
 
   constructor(private readonly gl: GL) {
-    this.program = makeProgram(gl, LAYER_VERTEX, LAYER_FRAGMENT, []);
+    this.program = makeProgram(gl, LAYER_VERTEX, LAYER_FRAGMENT);
   }
 
   /** Makes the picture as large as the canvas; true if it must be drawn. */
@@ -52,7 +52,7 @@ export class KeptLayer {
 
   show(): void {
     const gl = this.gl;
-    gl.useProgram(this.program.program);
+    this.program.use();
     gl.activeTexture(gl.TEXTURE2);
     gl.bindTexture(gl.TEXTURE_2D, this.texture);
     gl.activeTexture(gl.TEXTURE0);
@@ -72,6 +72,5 @@ export class KeptLayer {
 
   release(): void {
     this.drop();
-    this.gl.deleteProgram(this.program.program);
   }
 }

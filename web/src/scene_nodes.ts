@@ -35,7 +35,7 @@ export class NodeLayer {
   ) {
     const n = layout.nodeCount;
     const rows = textureRows(n);
-    this.program = makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT, []);
+    this.program = makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT);
     this.positions = makeNodeTexture(gl, gl.RGBA32F, rows);
     const data = new Float32Array(4 * rows * TEXTURE_COLUMNS);
     for (let v = 0; v < n; v++) {
@@ -66,7 +66,7 @@ export class NodeLayer {
   draw(f: NodeFrame): void {
     const gl = this.gl;
     const p = this.program;
-    gl.useProgram(p.program);
+    p.use();
     f.shared(p);
     gl.uniform1f(p.at("uUnit"), f.unit);
     gl.uniform3f(p.at("uRadius"), ...RADIUS_RULE);
@@ -88,6 +88,5 @@ export class NodeLayer {
     const gl = this.gl;
     gl.deleteTexture(this.positions);
     gl.deleteTexture(this.marks);
-    gl.deleteProgram(this.program.program);
   }
 }

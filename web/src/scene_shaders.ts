@@ -69,14 +69,15 @@ void main() {
   float close = smoothstep(2.2, 4.2, r / uPixel);
   float fill = mix(FAR[state], FILL[state], close);
   fill = max(fill, trail);
-  float thin = clamp(exact / least, 0.6, 1.0);
+  float thin = clamp(exact / least, inFast(state) ? 0.92 : 0.6, 1.0);
 
   vRadius = r;
-  vColour = mix(uColours[state], uColours[from], trail);
+  // The body takes its new colour soon, its light keeps the old one longer: half of each would be neither.
+  vColour = mix(uColours[state], uColours[from], smoothstep(0.45, 0.95, trail));
   vShape = vec4(fill * mix(thin, 1.0, trail), RING[state] * close, state == 6u ? 1.0 - trail : 0.0, max(uPixel * 1.2, r * 0.14));
   float glow = busy ? 1.0 : (working(from) ? trail * 0.8 : 0.0);
   float reach = busy ? max(r * 1.5, 9.0 * uPixel) : glow * max(r * 0.9, 3.0 * uPixel);
-  vGlow = vec4(vColour, reach);
+  vGlow = vec4(busy ? vColour : uColours[from], reach);
   float pulse = busy && uPulse >= 0.0 ? r + uPulse * max(r * 1.6, 12.0 * uPixel) : 0.0;
   vExtra = vec4(glow, state == 7u ? close : 0.0, float(mark), pulse);
   vRing = state == 7u && mark == 0u ? uColours[6] : uAccent;

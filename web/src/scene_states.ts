@@ -91,7 +91,7 @@ export class StateTexture {
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     gl.viewport(0, 0, TEXTURE_COLUMNS, this.rows);
     gl.disable(gl.BLEND);
-    gl.useProgram(this.program.program);
+    this.program.use();
     gl.uniform2f(this.program.at("uSize"), TEXTURE_COLUMNS, this.rows);
     gl.bindVertexArray(this.vao);
     gl.drawArrays(gl.POINTS, 0, count);
@@ -106,7 +106,6 @@ export class StateTexture {
     gl.deleteFramebuffer(this.target);
     gl.deleteBuffer(this.buffer);
     gl.deleteVertexArray(this.vao);
-    gl.deleteProgram(this.program.program);
   }
 
   get count(): number {

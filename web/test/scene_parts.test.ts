@@ -64,7 +64,7 @@ test("zooming keeps what is under the pointer there", () => {
 test("fitting shows everything, and thin graphs use the height", () => {
   const c = camera();
   const extent = { left: -5, top: 2, right: 395, bottom: 8 };
-  c.jump(c.fitted(extent, 40));
+  c.jump(c.fitted(extent, 40, 40));
   const [left, top] = c.toScreen(extent.left, extent.top);
   const [right, bottom] = c.toScreen(extent.right, extent.bottom);
   assert.ok(left >= 39.9 && top >= 39.9 && right <= 760.1 && bottom <= 560.1);
@@ -177,9 +177,9 @@ test("SVG of a scene holds every visible node once and escapes names", () => {
   const l = ready(layered(120, 4));
   const c = camera();
   const grid = new NodeGrid(l.x, l.y);
-  c.jump(c.fitted(grid.extent, 40));
+  c.jump(c.fitted(grid.extent, 40, 40));
   const svg = sceneSvg({
-    layout: l, grid, camera: c, flow: flowOf(l), theme: lightTheme, bands: [], states: null, selected: null,
+    layout: l, grid, camera: c, flow: flowOf(l), theme: lightTheme, bands: [], states: new Uint8Array(120).fill(2), selected: null,
     labels: [{ text: "<a&b>", x: 1, y: 2, align: "left", kind: "node", opacity: 1 }],
   });
   assert.equal(svg.match(/<circle/g)?.length, 120);
