@@ -242,13 +242,19 @@ test("a file opens, and its link asks for it again", options, async () => {
   await ready(page);
   await setCap(page, "80%");
   await page.waitForFunction(() => location.hash.includes("file=mine.json"));
+  const hash = await page.evaluate(() => location.hash);
   await page.reload();
-  await by(page, "problem").waitFor();
-  assert.match((await by(page, "problem").textContent()) ?? "", /Open mine\.json again/);
-  await by(page, "file-input").setInputFiles(file);
   await ready(page);
+  assert.equal(await by(page, "graph-size").textContent(), "31 nodes", "this tab has the file still");
   assert.equal(await by(page, "cap-input").inputValue(), "80%");
   await close();
+  const other = await openPage(browser, server.address + hash);
+  await by(other.page, "problem").waitFor();
+  assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json again/);
+  await by(other.page, "file-input").setInputFiles(file);
+  await ready(other.page);
+  assert.equal(await by(other.page, "cap-input").inputValue(), "80%");
+  await other.close();
 });
 
 test("a long plan is stopped, and the best so far is kept", options, async () => {
@@ -330,6 +336,16 @@ test("a node is followed: its lives and why it is computed again", options, asyn
   assert.match((await by(page, "now").textContent()) ?? "", /compute x_5/);
   await page.keyboard.press("Escape");
   assert.ok(await by(page, "inspector").isHidden());
+  await page.keyboard.press("f");
+  await page.waitForTimeout(700);
+  const place = await page.evaluate(() => {
+    const box = document.querySelector("[data-testid=scene]")!.getBoundingClientRect();
+    const [x, y] = window.pebble.scene()!.place(8);
+    return { x: box.left + x, y: box.top + y };
+  });
+  await page.mouse.click(place.x, place.y);
+  await page.waitForFunction(() => document.querySelector("[data-testid=node-name]")?.textContent === "x_8");
+  await page.keyboard.press("Escape");
 });
 
 test("a generated graph opens from the form, and wrong numbers are told there", options, async () => {

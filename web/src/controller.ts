@@ -35,7 +35,7 @@ export class Controller implements Actions {
 
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
-      about: null, view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
+      about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
       entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, sweep: null, sweeping: false, following: null,
     };
     this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done));
@@ -48,8 +48,10 @@ export class Controller implements Actions {
       return this.fail("The page cannot start", reason);
     }
     const { about, view } = this.model;
+    const opened = await Promise.allSettled(about.opened.map((id) => this.api.graph(id)));
+    this.model.opened = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
     if (view.source) this.open(view.source, this.bare ? undefined : view);
-    else if (about.opened.length) void this.openKnown(about.opened[0]);
+    else if (this.model.opened.length) this.openKnown(this.model.opened[0]);
     else if (about.gallery.length) this.open({ kind: "gallery", id: about.gallery[0].id });
     else {
       this.model.phase = "ready";
@@ -68,7 +70,7 @@ export class Controller implements Actions {
     const about = this.model.about;
     if (source.kind === "gallery") {
       const item = about?.gallery.find((one) => one.id === source.id);
-      if (!item) return this.fail("No such example", `There is no example called ${source.id}.`);
+      if (!item) return this.fail("No such example", new ApiError(404, { message: `There is no example called ${source.id}.` }));
       const next = view ?? galleryView(item, this.model.view);
       return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
     }
@@ -76,8 +78,21 @@ export class Controller implements Actions {
       const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "", source };
       return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
     }
-    this.model.view = view ?? this.model.view;
-    this.fail("This link is to a file", `A link cannot hold the file itself. Open ${source.name} again, and the view is restored.`);
+    void this.reopen(source, view ?? this.model.view);
+  }
+
+  /** The server may still hold the file: named on the command line, or opened in this tab. */
+  private async reopen(source: { name: string; hash: string }, view: View): Promise<void> {
+    const known = this.model.opened.find((one) => one.hash === source.hash)?.id ?? sessionStorage.getItem(`pebble-file-${source.hash}`);
+    try {
+      if (!known) throw new Error("unknown");
+      const graph = await this.api.graph(known);
+      if (graph.hash !== source.hash) throw new Error("another");
+      await this.load(graph.name, view, () => Promise.resolve(graph));
+    } catch {
+      this.model.view = view;
+      this.fail("This link is to a file", new ApiError(0, { message: `A link cannot hold the file itself. Open ${source.name} again, and the view is restored.` }));
+    }
   }
 
   openFile(file: File): void {
@@ -88,8 +103,10 @@ export class Controller implements Actions {
     void this.load(file.name, base, (signal) => this.api.openFile(file, signal));
   }
 
-  private async openKnown(id: string): Promise<void> {
-    await this.load("the graph", { ...this.model.view, cap: "" }, (signal) => this.api.graph(id, signal));
+  /** A graph that the server holds already. */
+  openKnown(graph: GraphInfo): void {
+    const view = { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    void this.load(graph.name, view, () => Promise.resolve(graph));
   }
 
   /** Opens a graph; until it is there the one before stays. */
@@ -128,6 +145,7 @@ export class Controller implements Actions {
     this.planner.drop();
     model.graph = graph;
     if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
+    if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
     model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
     model.layout = null;
     model.entries = [];

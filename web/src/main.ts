@@ -50,7 +50,10 @@ const controller = new Controller(
 const model = controller.model;
 const exportsOf = new Exports(api, model, say);
 
-const gallery = new Gallery((item) => controller.open({ kind: "gallery", id: item.id }, galleryView(item, model.view)));
+const gallery = new Gallery(
+  (item) => controller.open({ kind: "gallery", id: item.id }, galleryView(item, model.view)),
+  (graph) => controller.openKnown(graph),
+);
 const generator = new Generator((family, parameters) => controller.open({ kind: "family", family, parameters }));
 const help = new Help();
 const finder = new Finder((node) => controller.follow(node, true));
@@ -150,7 +153,7 @@ function playPause(): void {
 
 function openGallery(): void {
   const source = model.view.source;
-  if (model.about) gallery.open(model.about, source?.kind === "gallery" ? source.id : null);
+  if (model.about) gallery.open(model.about, model.opened, source?.kind === "gallery" ? source.id : null);
 }
 
 function openGenerator(): void {
@@ -240,6 +243,20 @@ function installDrop(): void {
   });
 }
 
+/** After a press with the pointer keys go to the page again, so that Space plays. Keyboard users keep their focus. */
+function installFocusRelease(): void {
+  let pointed = false;
+  document.addEventListener("pointerdown", () => (pointed = true), true);
+  document.addEventListener("keydown", () => (pointed = false), true);
+  const release = (event: Event): void => {
+    const control = event.target instanceof Element ? event.target.closest("button, select, summary") : null;
+    if (!pointed || !(control instanceof HTMLElement) || control.closest("dialog, .menu-host, .more")) return;
+    if (event.type === "change" || !(control instanceof HTMLSelectElement)) control.blur();
+  };
+  document.addEventListener("click", release);
+  document.addEventListener("change", release);
+}
+
 function showRow(index: number): void {
   const keys = table.keys();
   if (keys.length) controller.show(keys[Math.max(0, Math.min(keys.length - 1, index))]);
@@ -326,6 +343,7 @@ assemble();
 installTooltips();
 installDrop();
 installAllKeys();
+installFocusRelease();
 installScene();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (model.view.theme === "system") setTheme("system");

@@ -31,6 +31,7 @@ export interface Following {
 
 export interface Model {
   about: About | null;
+  opened: GraphInfo[]; // those named on the command line
   view: View;
   phase: "starting" | "opening" | "ready" | "failed";
   opening: string; // what is being opened

@@ -1,6 +1,7 @@
 // The examples, each with two sentences on what it is and what to try.
-import type { About, GalleryItem } from "../api";
+import type { About, GalleryItem, GraphInfo } from "../api";
 import { h, svg } from "../dom";
+import { plural } from "../format";
 import { Sheet } from "./dialog";
 
 /** A small drawing for a kind of graph, so that examples are told apart at a glance. */
@@ -41,12 +42,33 @@ function sketch(family: string): SVGSVGElement {
 export class Gallery {
   private readonly sheet = new Sheet("Examples", "gallery", true);
   private readonly grid = h("div", { class: "gallery" });
+  private readonly files = h("div", { class: "opened" });
 
-  constructor(private readonly choose: (item: GalleryItem) => void) {
-    this.sheet.body.append(this.grid);
+  constructor(
+    private readonly choose: (item: GalleryItem) => void,
+    private readonly chooseOpened: (graph: GraphInfo) => void,
+  ) {
+    this.sheet.body.append(this.files, this.grid);
   }
 
-  open(about: About, current: string | null): void {
+  open(about: About, opened: GraphInfo[], current: string | null): void {
+    this.files.hidden = opened.length === 0;
+    this.files.replaceChildren(
+      ...opened.map((graph) =>
+        h(
+          "button",
+          {
+            type: "button", "data-testid": "opened",
+            click: () => {
+              this.sheet.close();
+              this.chooseOpened(graph);
+            },
+          },
+          graph.name,
+          h("small", { class: "muted" }, plural(graph.nodes, "node")),
+        ),
+      ),
+    );
     this.grid.replaceChildren(
       ...about.gallery.map((item) =>
         h(

@@ -142,6 +142,7 @@ export class Knobs implements Panel {
     setText(this.moreCount, others.length ? `Add (${others.length} more)` : "All compared");
     this.moreList.replaceChildren(
       this.presets(fits),
+      this.own(about.strategies, chosen),
       ...others.map((s) =>
         h(
           "button",
@@ -166,6 +167,22 @@ export class Knobs implements Panel {
       h("button", { type: "button", class: "small", "data-testid": "strategies-few", click: () => this.actions.setStrategies(names(quick)) }, "Well known"),
       h("button", { type: "button", class: "small", "data-testid": "strategies-all", click: () => this.actions.setStrategies(names(fits)) }, "All"),
     );
+  }
+
+  /** A strategy with settings of its own, written as for the command. */
+  private own(all: StrategyInfo[], chosen: string[]): HTMLElement {
+    const input = h("input", {
+      type: "text", placeholder: "every-k:k=10", spellcheck: "false", "aria-label": "A strategy with its settings", "data-testid": "strategy-own",
+      "data-tip": "A strategy with settings, as the command takes it: every-k:k=10. Enter adds it.",
+      keydown: (event: KeyboardEvent) => {
+        if (event.key !== "Enter") return;
+        const name = input.value.trim();
+        const known = all.some((one) => one.name === name.split(":")[0]);
+        input.setAttribute("aria-invalid", String(!known));
+        if (known && !chosen.includes(name)) this.actions.setStrategies(quickFirst([...chosen, name]));
+      },
+    });
+    return input;
   }
 
   private chip(name: string, all: StrategyInfo[], fits: StrategyInfo[], chosen: string[]): HTMLElement {

@@ -66,8 +66,8 @@ export class Stage implements Panel {
 
   private drawHint(model: Model): void {
     const graph = model.graph;
-    if (!graph || model.phase !== "ready") {
-      this.hint.hidden = true;
+    if (!graph || model.phase === "opening") {
+      if (!graph) setText(this.title, "\u00a0"); // its room is kept
       return;
     }
     const source = model.view.source;
