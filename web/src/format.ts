@@ -11,7 +11,7 @@ export interface Scale {
 
 function digitsFor(value: number): number {
   const size = Math.abs(value);
-  return size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
 }
 
 /** A unit that suits values up to `most`. */

@@ -11,7 +11,7 @@ test("sizes in bytes take binary units", () => {
 test("a column shares one scale", () => {
   const scale = scaleFor(1313194639360, "flop");
   assert.equal(scale.unit, "Tflop");
-  assert.equal(scaled(154815954944, scale), "0.15");
+  assert.equal(scaled(154815954944, scale), "0.155");
 });
 
 test("long numbers are grouped or shortened", () => {

@@ -3,7 +3,7 @@
 import type { GraphInfo, Metrics, Row } from "../api";
 import { h, setText, svg } from "../dom";
 import { amount, capValue, percent, scaled, scaleFor } from "../format";
-import { rank, type Actions, type Model, type Panel } from "../model";
+import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 import { provedCap } from "./cap_slider";
 
@@ -37,6 +37,14 @@ export function ticks(low: number, high: number, wanted: number): number[] {
   return out;
 }
 
+/** The points that no other beats in both, from the least peak on. */
+export function frontOf(points: Point[]): Point[] {
+  const sorted = [...points].sort((a, b) => a.peak - b.peak || a.work - b.work);
+  const front: Point[] = [];
+  for (const p of sorted) if (!front.length || p.work < front[front.length - 1].work) front.push(p);
+  return front;
+}
+
 export class Scatter implements Panel {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "scatter", role: "img", "aria-label": "Peak memory against work", "data-testid": "scatter" });
@@ -62,7 +70,7 @@ export class Scatter implements Panel {
     setText(this.note, model.sweeping ? "sweeping caps…" : "");
     const key = JSON.stringify([
       model.entries.map((entry) => [rowKey(entry.row), entry.stale, entry.row.metrics?.peak, entry.row.metrics?.makespan]),
-      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, model.planning.bounds,
+      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, model.planning.bounds, isPlanning(model) && model.planning.incumbent,
     ]);
     if (key === this.drawn) return;
     this.drawn = key;
@@ -78,18 +86,22 @@ export class Scatter implements Panel {
     if (!graph) return;
     const rows = model.entries.filter((entry) => entry.row.metrics).map((entry) => entry.row);
     const cells = model.sweep?.cells.filter((cell) => cell.metrics) ?? [];
-    const front = (model.sweep?.front ?? []).map((i) => model.sweep?.cells[i]?.metrics).filter((m): m is Metrics => !!m);
     const points = rows.map((row) => pointOf(row.metrics as Metrics));
-    const space = this.space(graph, points, front.map(pointOf), width, height);
+    const swept = (model.sweep?.front ?? []).map((i) => model.sweep?.cells[i]?.metrics).filter((m): m is Metrics => !!m).map(pointOf);
+    const front = swept.length ? frontOf([...swept, ...points]) : [];
+    const best = isPlanning(model) ? model.planning.incumbent : null;
+    if (best) points.push({ peak: Number(best.peak), work: Number(best.makespan) });
+    const space = this.space(graph, points, front, width, height);
     this.axes(graph, space, height);
     this.proved(model, graph, space);
     for (const cell of cells) {
       const p = pointOf(cell.metrics as Metrics);
       if (p.work <= space.height) this.drawing.append(svg("circle", { class: "dot other", cx: space.x(p.peak), cy: space.y(p.work), r: 2 }));
     }
-    this.frontLine(front.map(pointOf), space);
+    this.frontLine(front, space);
     this.knee(model, space);
     this.rows(model, rows, space);
+    this.incumbent(model, space);
   }
 
   /** Work may reach many times the least: the axis ends above the front, and what lies beyond is a ring at its edge. */
@@ -121,7 +133,7 @@ export class Scatter implements Panel {
       );
     }
     const needed = Number(graph.needed_cost);
-    for (const tick of ticks(0, space.height / needed - 1, 4)) {
+    for (const tick of ticks(0, space.height / needed - 1, 5)) {
       const y = space.y(needed * (1 + tick));
       this.drawing.append(
         svg("line", { class: "grid", x1: MARGIN.left, x2: end, y1: y, y2: y }),
@@ -164,7 +176,7 @@ export class Scatter implements Panel {
   }
 
   private frontLine(points: Point[], space: Space): void {
-    const sorted = points.filter((p) => p.work <= space.height).sort((a, b) => a.peak - b.peak);
+    const sorted = points.filter((p) => p.work <= space.height);
     if (!sorted.length) return;
     let d = "";
     sorted.forEach((p, i) => {
@@ -184,6 +196,15 @@ export class Scatter implements Panel {
     const ring = svg("circle", { class: "knee", cx: space.x(p.peak), cy: space.y(p.work), r: 7, "data-testid": "knee" });
     ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(cell.metrics.peak, model.graph.size_unit)}.`));
     this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 6, y: space.y(p.work) + 17, "text-anchor": "end" }, "knee"));
+  }
+
+  /** The best plan of a search that still runs. */
+  private incumbent(model: Model, space: Space): void {
+    const best = model.planning.incumbent;
+    if (!best || !isPlanning(model)) return;
+    const dot = svg("circle", { class: "dot incumbent", cx: space.x(Number(best.peak)), cy: space.y(Number(best.makespan)), r: 5, "data-testid": "incumbent-dot" });
+    dot.append(svg("title", null, `${best.strategy} so far: ${percent(best.overhead)} extra work`));
+    this.drawing.append(dot);
   }
 
   private rows(model: Model, rows: Row[], space: Space): void {

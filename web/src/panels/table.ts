@@ -3,7 +3,7 @@ import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
 import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
 import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
-import { rank, type Actions, type Entry, type Model, type Panel } from "../model";
+import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { failureText, rowKey, rowName, TERMS, verdict } from "../words";
 
 type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
@@ -95,7 +95,7 @@ export class ComparisonTable implements Panel {
     this.element.classList.toggle("stale", model.entries.some((entry) => entry.stale));
     this.drawVerdict(model);
     const shown = model.shown ? rowKey(model.shown) : "";
-    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.planWeights, model.phase]);
+    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
     if (key === this.drawn) return;
     this.drawn = key;
     setText(this.empty, this.emptyText(model));
@@ -105,6 +105,7 @@ export class ComparisonTable implements Panel {
     const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
     this.body.replaceChildren(
       ...this.ordered(model, ranking.weights).map((entry) => this.drawRow(entry, model, ranking.weights, scales, shown, ranking.winner, live)),
+      ...pending(model).map((name) => this.drawPending(name, model)),
     );
     if (focused) this.body.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
     this.heads.forEach((head, i) => {
@@ -124,8 +125,12 @@ export class ComparisonTable implements Panel {
     const rows = rank(model).fresh;
     const live = sameWeights(model.planWeights, model.view.weights);
     this.drawRaise(model, rows);
-    const said = model.graph ? verdict(rows, model.graph, model.view.weights, live) : null;
-    if (said) {
+    const settled = !isPlanning(model) || rows.some((row) => row.metrics);
+    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live) : null;
+    if (model.graph && !settled && rows.length) {
+      setText(this.title, "Planning…");
+      setText(this.text, stillLooking(model, rows));
+    } else if (said) {
       setText(this.title, said.title);
       setText(this.text, said.text);
     } else if (!model.entries.length) {
@@ -231,6 +236,20 @@ export class ComparisonTable implements Panel {
     return line;
   }
 
+  private drawPending(name: string, model: Model): HTMLElement {
+    const best = model.planning.incumbent;
+    const mine = best && best.strategy.split(":")[0] === name.split(":")[0] ? best : null;
+    const size = model.graph?.size_unit ?? "";
+    const text = mine ? `so far ${amount(mine.peak, size)} and ${percent(mine.overhead)} extra work` : "planning…";
+    return h(
+      "tr",
+      { class: "pending", "data-testid": `pending-${name}` },
+      h("th", { scope: "row" }, h("span", { class: "star" }), h("span", { class: "name" }, name)),
+      h("td", { class: "outcome" }, "…"),
+      h("td", { class: "so-far", colspan: "7" }, text),
+    );
+  }
+
   private nameTip(row: Row): string {
     const options = Object.entries(row.options ?? {}).map(([key, value]) => `${key}=${value}`);
     return [`${rowName(row)} in the ${row.game} game`, options.join(", "), row.note ?? ""].filter(Boolean).join("\n");
@@ -268,6 +287,25 @@ export class ComparisonTable implements Panel {
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
     ];
   }
+}
+
+/** Strategies that are asked and have no row yet, not even an old one. */
+function pending(model: Model): string[] {
+  if (!isPlanning(model)) return [];
+  const game = model.view.game;
+  const plays = (name: string): boolean => {
+    const info = model.about?.strategies.find((one) => one.name === name.split(":")[0]);
+    return info !== undefined && (!game || info.games.includes(game));
+  };
+  const there = new Set(model.entries.map((entry) => entry.row.asked ?? entry.row.strategy));
+  return model.view.strategies.filter((name) => plays(name) && !there.has(name));
+}
+
+function stillLooking(model: Model, rows: Row[]): string {
+  const best = model.planning.incumbent;
+  const none = rows.length === 1 ? `${rowName(rows[0])} has no plan here.` : `${rows.length} strategies have no plan here.`;
+  if (!best || !model.graph) return `${none} The others are still at it.`;
+  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra work and looks for a better one.`;
 }
 
 function extras(m: Metrics): string {
