@@ -32,7 +32,7 @@ export interface SceneStats {
 /** Trails and pulses go on for this long after the last change. */
 const LIVELY_MS = 2_600;
 /** Free at the sides, and above and below, where names stand. */
-const FIT_PAD: [number, number] = [30, 42];
+const FIT_PAD: [number, number] = [30, 46];
 const PICK_SLACK = 7;
 
 export class Scene {
