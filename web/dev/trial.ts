@@ -1,7 +1,7 @@
 // A page for trying the scene without a server: window.trial makes graphs and plans and shows them.
 
 import { darkTheme, lightTheme } from "../src/states_palette";
-import { Layout } from "../src/binary";
+import { Frames, Layout, Names, decodeFrames, decodeLayout } from "../src/binary";
 import { MemoryChart } from "../src/memory_chart";
 import { moveWords } from "../src/move_words";
 import { Player } from "../src/player";
@@ -36,13 +36,25 @@ class Trial {
     requestAnimationFrame(this.frame);
   }
 
+  /** The same from what a server sent, in base 64; without frames the graph alone. */
+  showBytes(layoutBytes: string, nameBytes: string, frameBytes: string): void {
+    const bytes = (text: string): ArrayBuffer => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+    const layout = decodeLayout(bytes(layoutBytes), new Names(bytes(nameBytes)));
+    this.display(layout, frameBytes ? decodeFrames(bytes(frameBytes)) : null);
+  }
+
+  private display(layout: Layout, frames: Frames | null): void {
+    this.scene.setLayout(layout);
+    this.player = frames && new Player(layout.nodeCount, frames, layout.size);
+    this.scene.setPlayer(this.player);
+    const describe = frames ? (i: number): string => moveWords(frames, i, layout.names) : undefined;
+    this.chart.setFrames(frames, (v) => `${v.toLocaleString("en")} u`, describe);
+  }
+
   show(kind: Shape, count: number, share: number, tiered = false): { nodes: number; edges: number; moves: number } {
     const layout = shape(kind, count);
     const frames = greedyPlan(layout, Math.round(plainPeak(layout) * share), tiered);
-    this.scene.setLayout(layout);
-    this.player = new Player(layout.nodeCount, frames, layout.size);
-    this.scene.setPlayer(this.player);
-    this.chart.setFrames(frames, (v) => `${v.toLocaleString("en")} u`, (i) => moveWords(frames, i, layout.names));
+    this.display(layout, frames);
     return { nodes: layout.nodeCount, edges: layout.edgeCount, moves: frames.moveCount };
   }
 

@@ -32,7 +32,7 @@ export interface SceneStats {
 /** Trails and pulses go on for this long after the last change. */
 const LIVELY_MS = 2_600;
 /** Free at the sides, and above and below, where names stand. */
-const FIT_PAD: [number, number] = [28, 34];
+const FIT_PAD: [number, number] = [30, 46];
 const PICK_SLACK = 7;
 
 export class Scene {
@@ -92,6 +92,7 @@ export class Scene {
   }
 
   setLayout(layout: Layout): void {
+    this.layout = null;
     const shape = folded(layout, this.camera.width / Math.max(1, this.camera.height));
     this.grid = new NodeGrid(shape.x, shape.y);
     this.bands = bandsOf(shape);
@@ -281,11 +282,15 @@ export class Scene {
 
   private extent(): Extent {
     const e = { ...(this.grid?.extent ?? { left: 0, top: 0, right: 1, bottom: 1 }) };
-    for (const { box } of this.bands) {
-      e.top = Math.min(e.top, box.top);
-      e.bottom = Math.max(e.bottom, box.bottom);
-      e.left = Math.min(e.left, box.left);
-      e.right = Math.max(e.right, box.right);
+    for (const b of this.bands) {
+      e.top = Math.min(e.top, b.top);
+      e.bottom = Math.max(e.bottom, b.top + b.height);
+    }
+    for (const b of this.layout?.collapsed ? this.layout.boxes : []) {
+      e.top = Math.min(e.top, b.top);
+      e.bottom = Math.max(e.bottom, b.top + b.height);
+      e.left = Math.min(e.left, b.left);
+      e.right = Math.max(e.right, b.left + b.width);
     }
     return e;
   }

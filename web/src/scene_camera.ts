@@ -16,7 +16,10 @@ export interface Extent {
   bottom: number;
 }
 
-const MOST_STRETCH = 48;
+/** Pixels for a slot to which a fitted view stretches at most, along each axis, and without stretching. */
+const WIDEST_SLOT = 260;
+const HIGHEST_SLOT = 110;
+const MOST_FITTED = 64;
 const FLIGHT_MS = 420;
 const ZOOM_EASE_MS = 55;
 const MOST_SCALE = 160;
@@ -76,9 +79,10 @@ export class Camera {
     const freeX = Math.max(40, this.width - 2 * padX);
     const freeY = Math.max(40, this.height - 2 * padY);
     const ratio = (w * freeY) / (h * freeX);
-    this.stretchX = ratio < 1 ? Math.min(MOST_STRETCH, 1 / ratio) : 1;
-    this.stretchY = ratio > 1 ? Math.min(MOST_STRETCH, ratio) : 1;
-    const scale = Math.min(freeX / (w * this.stretchX), freeY / (h * this.stretchY), 64);
+    const plain = Math.min(freeX / w, freeY / h, MOST_FITTED);
+    this.stretchX = ratio < 1 ? Math.max(1, Math.min(1 / ratio, WIDEST_SLOT / plain)) : 1;
+    this.stretchY = ratio > 1 ? Math.max(1, Math.min(ratio, HIGHEST_SLOT / plain)) : 1;
+    const scale = Math.min(freeX / (w * this.stretchX), freeY / (h * this.stretchY), MOST_FITTED);
     this.leastScale = scale / 6;
     return { x: (extent.left + extent.right) / 2, y: (extent.top + extent.bottom) / 2, scale };
   }

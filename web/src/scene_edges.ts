@@ -4,6 +4,7 @@
 // when those are few; else edges go into a layer that is kept while the view stands still: a sample of them while it moves, and
 // while a plan plays the layer is renewed now and then. So playing a plan of a huge graph draws few edges but the highlighted ones.
 
+import { NONE } from "./binary";
 import type { Camera } from "./scene_camera";
 import { Adjacency, Flow, flowOf, sampleOrder } from "./scene_adjacency";
 import { GL, Program, TEXTURE_COLUMNS, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
@@ -116,11 +117,18 @@ export class EdgeLayer {
     this.power = drawsInSoftware(gl) ? "none" : "card";
     const most = SETTLED_SAMPLE[this.power];
     this.all = new EdgeList(gl, Math.max(1, Math.min(m, most)));
-    for (const e of sampleOrder(m, most)) this.all.add(layout.edgeFrom[e], layout.edgeTo[e], EdgeKind.Plain);
+    for (const e of sampleOrder(m, most))
+      if (this.shows(layout.edgeFrom[e], layout.edgeTo[e])) this.all.add(layout.edgeFrom[e], layout.edgeTo[e], EdgeKind.Plain);
     this.all.send();
     this.local = new EdgeList(gl, MOST_LOCAL);
     this.chosen = new EdgeList(gl, MOST_CHOSEN);
     this.kept = new KeptLayer(gl);
+  }
+
+  /** Inside a collapsed group edges would say nothing. */
+  private shows(from: number, to: number): boolean {
+    const { collapsed, group } = this.layout;
+    return !collapsed || group[from] === NONE || group[from] !== group[to];
   }
 
   /** Replaces the highlighted edges. */
@@ -193,10 +201,9 @@ export class EdgeLayer {
 
   /** Curves where they can be seen; straight lines in a crowd. */
   private segments(slot: number, count: number): number {
-    const many = this.power === "card" ? count : 8 * count;
-    if (many > 60_000 || slot < 3) return many > 2_000 ? 1 : 6;
-    if (many > 6_000 || slot < 14) return 7;
-    return 16;
+    const many = this.power === "card" ? count : 4 * count;
+    if (many > 60_000 || (slot < 3 && many > 8_000)) return 1;
+    return many > 8_000 ? 7 : 16;
   }
 
   /** Opacity falls with the share of the screen that edges would cover, so that dense parts stay calm. */
@@ -212,7 +219,7 @@ export class EdgeLayer {
         : 1;
     const cover = (count * seen * Math.min(length, width + height)) / Math.max(1, width * height);
     const close = Math.min(1, view.scale / 18);
-    return { opacity: Math.max(0.05, (f.strength * (0.42 + 0.2 * close)) / (1 + 3.5 * cover)), width: 0.8 + 0.5 * close };
+    return { opacity: Math.max(0.12, (f.strength * (0.42 + 0.2 * close)) / (1 + cover)), width: 0.8 + 0.5 * close };
   }
 
   /** Are the nodes on the screen few? Then their edges are collected. */
@@ -228,8 +235,8 @@ export class EdgeLayer {
     for (const v of nodes) this.onScreen[v] = 1;
     this.local.clear();
     for (const v of nodes) {
-      for (const u of this.adjacency.inputs(v)) this.local.add(u, v, EdgeKind.Plain);
-      for (const w of this.adjacency.readers(v)) if (!this.onScreen[w]) this.local.add(v, w, EdgeKind.Plain);
+      for (const u of this.adjacency.inputs(v)) if (this.shows(u, v)) this.local.add(u, v, EdgeKind.Plain);
+      for (const w of this.adjacency.readers(v)) if (!this.onScreen[w] && this.shows(v, w)) this.local.add(v, w, EdgeKind.Plain);
     }
     for (const v of nodes) this.onScreen[v] = 0;
     this.bytes += this.local.send();

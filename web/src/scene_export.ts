@@ -6,7 +6,7 @@ import type { Camera } from "./scene_camera";
 import type { Flow } from "./scene_adjacency";
 import type { NodeGrid } from "./scene_grid";
 import type { Label } from "./scene_labels";
-import { SceneLayout, drawnRadius } from "./scene_shape";
+import { GroupBox, SceneLayout, boxOnScreen, drawnRadius } from "./scene_shape";
 import type { Theme } from "./states_palette";
 
 const MOST_EDGES = 200_000;
@@ -48,20 +48,15 @@ export function sceneSvg(s: SvgSource): string {
 }
 
 function boxes(s: SvgSource): string[] {
-  const out: string[] = [];
-  const rect = (l: number, t: number, r: number, b: number, margin: number, corner: number, colour: string, fill: number, line: number): void => {
-    const [x0, y0] = s.camera.toScreen(l, t);
-    const [x1, y1] = s.camera.toScreen(r, b);
-    out.push(
-      `<rect x="${short(x0 - margin)}" y="${short(y0 - margin)}" width="${short(x1 - x0 + 2 * margin)}" height="${short(y1 - y0 + 2 * margin)}" rx="${corner}" fill="${colour}" fill-opacity="${fill}" stroke="${colour}" stroke-opacity="${line}"/>`,
-    );
+  const rect = (b: Omit<GroupBox, "group">, corner: number, colour: string, fill: number, line: number): string => {
+    const [left, top, right, bottom] = boxOnScreen(s.camera, b);
+    const place = `x="${short(left)}" y="${short(top)}" width="${short(right - left)}" height="${short(bottom - top)}"`;
+    return `<rect ${place} rx="${corner}" fill="${colour}" fill-opacity="${fill}" stroke="${colour}" stroke-opacity="${line}"/>`;
   };
-  s.bands.forEach(({ box: b }, i) => rect(b.left, b.top, b.right, b.bottom, 10, 14, s.theme.states[i === 0 ? 2 : 6], 0.04, 0.12));
-  for (let g = 0; g < s.layout.groupCount; g++) {
-    const [x, y, w, h] = s.layout.groupBoxes.subarray(4 * g, 4 * g + 4);
-    rect(x, y, x + w, y + h, 1, 7, s.theme.group, 0.06, 0.24);
-  }
-  return out;
+  return [
+    ...s.bands.map((b, i) => rect(b, 14, s.theme.states[i === 0 ? NodeState.Resident : NodeState.Slow], 0.04, 0.12)),
+    ...s.layout.boxes.map((b) => rect(b, 7, s.theme.group, 0.06, 0.24)),
+  ];
 }
 
 function edges(s: SvgSource): string {

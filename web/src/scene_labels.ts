@@ -4,7 +4,7 @@
 import type { Band } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import type { NodeGrid } from "./scene_grid";
-import { SceneLayout, drawnRadius } from "./scene_shape";
+import { SceneLayout, boxOnScreen, drawnRadius } from "./scene_shape";
 import { Theme, withAlpha } from "./states_palette";
 
 const MOST_LABELS = 320;
@@ -12,6 +12,8 @@ const MOST_CANDIDATES = 2_400;
 const LEAST_SCALE = 17;
 const ROW = 8;
 const LONGEST = 150;
+/** A narrow group may have a name this wide, where nothing is in the way. */
+const LEAST_GROUP = 64;
 /** A name cut shorter than this tells nothing. */
 const LEAST_LETTERS = 6;
 
@@ -102,11 +104,10 @@ function placeChosen(s: LabelSource, out: Label[], occupied: Occupied): void {
 
 function placeLanes(s: LabelSource, out: Label[], occupied: Occupied): void {
   for (const band of s.bands) {
-    const [left, top] = s.camera.toScreen(band.box.left, band.box.top);
-    const [right, bottom] = s.camera.toScreen(band.box.right, band.box.bottom);
+    const [left, top, right, bottom] = boxOnScreen(s.camera, band);
     if (right < 60 || left > s.camera.width || bottom < 0 || top > s.camera.height) continue;
-    const x = Math.max(left - 4, 12);
-    const y = Math.max(top - 27, 10);
+    const x = Math.max(left + 6, 12);
+    const y = Math.max(top - 17, 8);
     const width = s.width(band.title, "lane");
     if (occupied.take(x - 2, y, x + width + 4, y + 14)) out.push({ text: band.title, x, y, align: "left", kind: "lane", opacity: 1 });
   }
@@ -114,12 +115,11 @@ function placeLanes(s: LabelSource, out: Label[], occupied: Occupied): void {
 
 function placeGroups(s: LabelSource, out: Label[], occupied: Occupied): void {
   const { layout, camera } = s;
-  for (let g = 0; g < layout.groupCount && out.length < MOST_LABELS; g++) {
-    const [gx, gy, gw, gh] = layout.groupBoxes.subarray(4 * g, 4 * g + 4);
-    const [left, top] = camera.toScreen(gx, gy);
-    const [right, bottom] = camera.toScreen(gx + gw, gy + gh);
-    if (right - left < 44 || right < 0 || left > camera.width || bottom < 0 || top > camera.height) continue;
-    const text = shorten(layout.names.get(layout.nodeCount + g), right - left - 8, (t) => s.width(t, "group"));
+  for (const b of layout.boxes) {
+    if (out.length >= MOST_LABELS) return;
+    const [left, top, right, bottom] = boxOnScreen(camera, b);
+    if (Math.min(right - left, bottom - top) < 14 || right < 0 || left > camera.width || bottom < 0 || top > camera.height) continue;
+    const text = shorten(layout.names.get(layout.nodeCount + b.group), Math.max(right - left - 8, LEAST_GROUP), (t) => s.width(t, "group"));
     if (text.length < 2) continue;
     const x = left + 5, y = top - 14;
     if (occupied.take(x - 2, y, x + s.width(text, "group") + 2, y + 12))

@@ -138,7 +138,11 @@ void main() {
   outColour = c;
 }`;
 
+/** Slots that an edge along its row bends away at most; a layout leaves as much free around it. */
+export const MOST_BEND = 0.95;
+
 export const EDGE_VERTEX = `${COMMON}
+const float MOST_BEND = ${MOST_BEND.toFixed(2)};
 uniform highp usampler2D uEdges;   // from, to, and kind: 0 plain, 1 input of the move, 2 into and 3 out of a chosen node
 uniform float uSlot;               // device pixels for a slot along the flow
 uniform vec2 uFlow;                // unit vector of the direction of the layout
@@ -180,7 +184,7 @@ void main() {
   float steps = abs(along) / uSlot;
   float flat_ = 1.0 - smoothstep(0.15, 0.6, abs(aside) / max(uSlot, 1.0));
   float far = smoothstep(1.4, 2.2, steps) * flat_ * (crossing ? 0.0 : 1.0);
-  float bend = far * min(0.30 * abs(along), (0.55 + 0.30 * sqrt(steps)) * dot(uView.zw, across));
+  float bend = far * min(0.30 * abs(along), min(min(0.40 + 0.10 * sqrt(steps), MOST_BEND) * dot(uView.zw, across), 80.0 * uPixel));
   vec2 away = across * bend * (a.w < 0.0 ? uBow : -uBow) * 1.33;
   c1 += away;
   c2 += away;
@@ -239,12 +243,16 @@ void main() {
   outColour = vec4(colour * alpha, alpha);
 }`;
 
+/** Share of a slot that the margin of a box may take, so that neighbours stay apart. */
+export const BOX_WITHIN = 0.47;
+
 export const BOX_VERTEX = `
 precision highp float;
+const float WITHIN = ${BOX_WITHIN.toFixed(2)};
 in vec4 aBox;                      // left, top, width, height in slots
 in vec4 aFill;
 in vec4 aStroke;
-in vec2 aLook;                     // corner radius and margin, CSS pixels
+in vec2 aLook;                     // corner radius and margin, CSS pixels; a negative margin stays within its slot
 uniform vec4 uView;
 uniform vec2 uHalf;
 uniform float uPixel;
@@ -255,8 +263,10 @@ flat out vec4 vStroke;
 flat out float vCorner;
 
 void main() {
-  vec2 low = (aBox.xy - uView.xy) * uView.zw - aLook.y * uPixel;
-  vec2 high = (aBox.xy + aBox.zw - uView.xy) * uView.zw + aLook.y * uPixel;
+  vec2 margin = vec2(abs(aLook.y) * uPixel);
+  if (aLook.y < 0.0) margin = min(margin, WITHIN * uView.zw);
+  vec2 low = (aBox.xy - uView.xy) * uView.zw - margin;
+  vec2 high = (aBox.xy + aBox.zw - uView.xy) * uView.zw + margin;
   vExtent = (high - low) * 0.5;
   vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
   vAt = corner * (vExtent + 1.5);

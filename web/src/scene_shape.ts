@@ -1,9 +1,33 @@
 // A layout made ready for the screen: very long thin graphs are folded into rows, and every node knows how much room it has.
 
 import { Layout, LayoutKind } from "./binary";
-import { NodeGrid } from "./scene_grid";
+import type { Camera } from "./scene_camera";
+import type { NodeGrid } from "./scene_grid";
+import { BOX_WITHIN } from "./scene_shaders";
+
+/** A box around members of a group; in two lanes a group has one in each. */
+export interface GroupBox {
+  group: number;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  /** In pixels; negative: at most that, and within the slots of the members. */
+  margin: number;
+}
+
+/** Where a box is on the screen: left, top, right, bottom. */
+export function boxOnScreen(c: Camera, b: Omit<GroupBox, "group">): [number, number, number, number] {
+  const [left, top] = c.toScreen(b.left, b.top);
+  const [right, bottom] = c.toScreen(b.left + b.width, b.top + b.height);
+  const most = b.margin < 0 ? BOX_WITHIN * c.view.scale : Infinity;
+  const mx = Math.min(Math.abs(b.margin), most * c.stretchX);
+  const my = Math.min(Math.abs(b.margin), most * c.stretchY);
+  return [left - mx, top - my, right + mx, bottom + my];
+}
 
 export interface SceneLayout extends Layout {
+  boxes: GroupBox[];
   /** Distance to the nearest other node in slots as stretched on the screen, at most MOST_ROOM. */
   room: Float32Array;
 }
@@ -20,6 +44,7 @@ const MOST_ROOM = 5;
 const THIN = 4;
 const LONG = 30;
 const ROW_GAP = 1.3;
+const BOX_MARGIN = 20;
 
 /** Radius on the screen of a node at rest; the node shader has the same rule. */
 export function drawnRadius(l: SceneLayout, node: number, scale: number): number {
@@ -54,7 +79,33 @@ export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: 
     const near = nearest(l, grid, v, NEAR, stretchX, stretchY);
     room[v] = near < NEAR ? near : nearest(l, grid, v, MOST_ROOM, stretchX, stretchY);
   }
-  return { ...l, room };
+  return { ...l, room, boxes: groupBoxes(l) };
+}
+
+/** Collapsed groups have their box from the layout; else it lies close around the members, in each lane apart. */
+export function groupBoxes(l: Layout): GroupBox[] {
+  const out: GroupBox[] = [];
+  if (l.collapsed) {
+    for (let g = 0; g < l.groupCount; g++) {
+      const [left, top, width, height] = l.groupBoxes.subarray(4 * g, 4 * g + 4);
+      if (width > 0 && height > 0) out.push({ group: g, left, top, width, height, margin: 1 });
+    }
+    return out;
+  }
+  const made: (GroupBox | undefined)[] = new Array<GroupBox | undefined>(2 * l.groupCount);
+  for (let v = 0; v < l.nodeCount; v++) {
+    const g = l.group[v];
+    if (g >= l.groupCount) continue;
+    const key = 2 * g + (l.lane[v] ? 1 : 0);
+    const b = (made[key] ??= { group: g, left: Infinity, top: Infinity, width: -Infinity, height: -Infinity, margin: -BOX_MARGIN });
+    b.left = Math.min(b.left, l.x[v]);
+    b.top = Math.min(b.top, l.y[v]);
+    // Right and bottom while members come in.
+    b.width = Math.max(b.width, l.x[v]);
+    b.height = Math.max(b.height, l.y[v]);
+  }
+  for (const b of made) if (b) out.push({ ...b, width: b.width - b.left, height: b.height - b.top });
+  return out;
 }
 
 function nearest(l: Layout, grid: NodeGrid, v: number, reach: number, sx: number, sy: number): number {
