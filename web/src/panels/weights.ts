@@ -79,7 +79,10 @@ export class WeightKnobs implements Panel {
     this.weights = model.view.weights;
     this.weights.forEach((text, i) => {
       if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(nearestStop(text));
-      if (document.activeElement !== this.texts[i] || !this.texts[i].hasAttribute("aria-invalid")) this.texts[i].value = text;
+      if (document.activeElement !== this.texts[i]) {
+        this.texts[i].value = text;
+        setAttr(this.texts[i], "aria-invalid", null);
+      }
       setAttr(this.ranges[i], "aria-valuetext", text);
     });
     const changed = model.entries.length > 0 && !sameWeights(model.planWeights, this.weights) && !isPlanning(model);
