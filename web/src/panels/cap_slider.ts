@@ -122,6 +122,8 @@ export class CapSlider implements Panel {
     const text = this.text.value.replace(/\s+/g, "");
     const known = this.graph && capValue(text, this.graph.written_peak) !== null;
     this.text.setAttribute("aria-invalid", String(!known));
+    this.text.setCustomValidity(known ? "" : "A cap is a size such as 8GiB, 500MB or 40%, a whole number in the graph's unit, or none.");
+    this.text.reportValidity();
     this.late.cancel();
     if (known) this.actions.setCap(text);
   }
@@ -163,6 +165,7 @@ export class CapSlider implements Panel {
     if (document.activeElement !== this.text) this.text.value = typed;
     this.text.dataset.value = finite ? String(value) : "none";
     this.text.removeAttribute("aria-invalid");
+    this.text.setCustomValidity("");
     const share = finite ? percent(value / Number(graph.written_peak)) : "";
     const spoken = finite ? amount(value, graph.size_unit) : "no cap";
     setText(this.shareText, text.endsWith("%") ? spoken : finite && graph.size_unit !== "byte" ? `${graph.size_unit} · ${share}` : share);

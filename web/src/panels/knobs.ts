@@ -17,8 +17,8 @@ const START_PRICES: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, l
 const PRICE_FIELDS: { key: keyof Prices; label: string; tip: string }[] = [
   { key: "store_cost", label: "store", tip: "What each move of a value to slow memory costs." },
   { key: "load_cost", label: "load", tip: "What each move back costs." },
-  { key: "store_per_unit", label: "store/unit", tip: "Beside that, what each unit of size costs on the way out." },
-  { key: "load_per_unit", label: "load/unit", tip: "Beside that, what each unit of size costs on the way back." },
+  { key: "store_per_unit", label: "store/u", tip: "Beside that, what each unit of size costs on the way out." },
+  { key: "load_per_unit", label: "load/u", tip: "Beside that, what each unit of size costs on the way back." },
 ];
 
 export class Knobs implements Panel {

@@ -2,12 +2,12 @@
 // its knee, and what is proved to be out of reach.
 import type { GraphInfo, Metrics, Row } from "../api";
 import { h, setText, svg } from "../dom";
-import { amount, capValue, percent, scaled, scaleFor } from "../format";
+import { amount, capValue, group, percent, scaleFor } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 import { provedCap } from "./cap_slider";
 
-const MARGIN = { left: 46, right: 14, top: 18, bottom: 28 };
+const MARGIN = { left: 46, right: 14, top: 22, bottom: 28 };
 
 interface Point {
   peak: number;
@@ -129,7 +129,7 @@ export class Scatter implements Panel {
       const x = space.x(tick * scale.divide);
       this.drawing.append(
         svg("line", { class: "grid", x1: x, x2: x, y1: MARGIN.top, y2: base }),
-        svg("text", { class: "tick", x, y: base + 12, "text-anchor": "middle" }, scaled(tick * scale.divide, scale)),
+        svg("text", { class: "tick", x, y: base + 12, "text-anchor": "middle" }, group(Number(tick.toPrecision(4)))),
       );
     }
     const needed = Number(graph.needed_cost);
@@ -142,7 +142,7 @@ export class Scatter implements Panel {
     }
     this.drawing.append(
       svg("text", { class: "axis", x: end, y: base + 25, "text-anchor": "end" }, `peak memory (${scale.unit || graph.size_unit})`),
-      svg("text", { class: "axis", x: 4, y: 11 }, "extra work"),
+      svg("text", { class: "axis", x: 4, y: 10 }, "extra work"),
     );
   }
 
@@ -158,9 +158,11 @@ export class Scatter implements Panel {
     const cap = capValue(model.view.cap, graph.written_peak);
     if (cap !== null && Number.isFinite(cap) && cap <= space.width) {
       const x = space.x(cap);
+      const best = rank(model).winner?.metrics;
+      const high = best ? space.y(Number(best.makespan)) < top + 26 : false; // the winner's name stands there
       const line = svg("line", { class: "cap-line", x1: x, x2: x, y1: top, y2: bottom });
       line.append(svg("title", null, `the cap, ${amount(cap, graph.size_unit)}`));
-      this.drawing.append(line, svg("text", { class: "cap-label", x: x + 4, y: top + 8 }, "cap"));
+      this.drawing.append(line, svg("text", { class: "cap-label", x: x + 4, y: high ? bottom - 4 : top + 8 }, "cap"));
     }
     const winner = rank(model).winner;
     const bound = winner?.lower_bound ?? null;
@@ -223,7 +225,10 @@ export class Scatter implements Panel {
       const share = row.metrics ? percent(row.metrics.overhead) : "";
       dot.append(svg("title", null, `${rowName(row)}: ${amount(p.peak, unit)}, ${share} extra work${beyond ? " (beyond the axis)" : ""}`));
       this.drawing.append(dot);
-      if (row === winner) this.drawing.append(svg("text", { class: "dot-label", x: space.x(p.peak) + 9, y: space.y(p.work) - 7 }, rowName(row)));
+      if (row !== winner) continue;
+      const x = space.x(p.peak);
+      const late = x > space.x(space.width) * 0.75; // there is no room on the right
+      this.drawing.append(svg("text", { class: "dot-label", x: late ? x - 9 : x + 9, y: space.y(p.work) - 7, "text-anchor": late ? "end" : "start" }, rowName(row)));
     }
   }
 }
