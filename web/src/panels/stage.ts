@@ -66,6 +66,7 @@ export class Stage implements Panel {
 
   private drawHint(model: Model): void {
     const graph = model.graph;
+    this.hint.classList.toggle("waiting", !graph);
     if (!graph || model.phase === "opening") {
       if (!graph) setText(this.title, "\u00a0"); // its room is kept
       return;
