@@ -7,7 +7,7 @@
 import { NONE } from "./binary";
 import type { Camera } from "./scene_camera";
 import { Adjacency, Flow, flowOf, sampleOrder } from "./scene_adjacency";
-import { GL, Program, TEXTURE_COLUMNS, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import type { NodeGrid } from "./scene_grid";
 import { KeptLayer } from "./scene_layer";
 import { EDGE_FRAGMENT, EDGE_VERTEX } from "./scene_shaders";
@@ -79,7 +79,7 @@ class EdgeList {
     const gl = this.gl;
     const rows = textureRows(this.count);
     const columns = rows === 1 ? this.count : TEXTURE_COLUMNS;
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    bindTexture(gl, Unit.Sending, this.texture);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, columns, rows, gl.RGBA_INTEGER, gl.UNSIGNED_INT, this.data);
     return 16 * rows * columns;
   }
@@ -182,10 +182,8 @@ export class EdgeLayer {
     const look = this.strength(f, of);
     p.use();
     f.shared(p);
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D, list.texture);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.uniform1i(p.at("uEdges"), 2);
+    bindTexture(gl, Unit.List, list.texture);
+    gl.uniform1i(p.at("uEdges"), Unit.List);
     gl.uniform1f(p.at("uSlot"), slot);
     gl.uniform2f(p.at("uFlow"), this.flow.alongX ? 1 : 0, this.flow.alongX ? 0 : 1);
     gl.uniform1i(p.at("uSegments"), segments);
