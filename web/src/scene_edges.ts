@@ -14,12 +14,15 @@ import { EDGE_FRAGMENT, EDGE_VERTEX } from "./scene_shaders";
 import type { SceneLayout } from "./scene_shape";
 
 const FEW_EDGES = 4_000;
-const FEW_NODES = 900;
-const MOST_LOCAL = 4 * TEXTURE_COLUMNS;
-/** Edges drawn at once while the view moves and when it stands, with a graphics card and without. */
+const MOST_LOCAL = 16 * TEXTURE_COLUMNS;
+/** Nodes on the screen of which all edges are drawn, with a graphics card and without. */
+const FEW_NODES = { card: 5_000, none: 2_400 };
+/** Edges drawn at once while the view moves and when it stands. */
 const MOVING_SAMPLE = { card: 16_000, none: 2_000 };
 const SETTLED_SAMPLE = { card: 400_000, none: 30_000 };
 const MOST_CHOSEN = TEXTURE_COLUMNS;
+/** A sample is drawn stronger, for those left out, but no more than this. */
+const MOST_BOOST = 2.5;
 /** Least time between two drawings of all edges while a plan plays, and the same in frames on slow machines. */
 const RENEW_MS = 180;
 const RENEW_FRAMES = 14;
@@ -188,7 +191,7 @@ export class EdgeLayer {
     gl.uniform2f(p.at("uFlow"), this.flow.alongX ? 1 : 0, this.flow.alongX ? 0 : 1);
     gl.uniform1i(p.at("uSegments"), segments);
     gl.uniform1f(p.at("uWidth"), look.width * f.dpr);
-    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.sqrt(of / Math.max(1, count)));
+    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.min(MOST_BOOST, Math.sqrt(of / Math.max(1, count))));
     gl.uniform1f(p.at("uBow"), this.flow.bow);
     gl.uniform1f(p.at("uSeconds"), f.lively ? (f.now / 1000) % 1000 : 0);
     gl.uniform1f(p.at("uStub"), Math.max(60, 2.2 * view.scale) * f.dpr);
@@ -228,8 +231,9 @@ export class EdgeLayer {
 
   private collect(f: EdgeFrame): boolean {
     const nodes: number[] = [];
-    this.grid.within(f.camera.visible(20), (v) => nodes.push(v) <= FEW_NODES);
-    if (nodes.length > FEW_NODES) return false;
+    const few = FEW_NODES[this.power];
+    this.grid.within(f.camera.visible(20), (v) => nodes.push(v) <= few);
+    if (nodes.length > few) return false;
     for (const v of nodes) this.onScreen[v] = 1;
     this.local.clear();
     for (const v of nodes) {

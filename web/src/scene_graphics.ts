@@ -86,12 +86,12 @@ export class Graphics {
     });
   }
 
-  /** Takes the states that changed; true if there were any. */
-  showChanges(player: Player, now: number): boolean {
+  /** Takes the states that changed, with trails or without; true if there were any. */
+  showChanges(player: Player, now: number, trails: boolean): boolean {
     if (!player.hasDirty) return false;
     const tick = Math.floor(now / TICK_MS);
     const { states, events } = player;
-    player.takeDirty((v) => this.states.set(v, packWord(states[v], events[v], tick)));
+    player.takeDirty((v) => this.states.set(v, packWord(states[v], trails ? events[v] : 0, tick)));
     return true;
   }
 

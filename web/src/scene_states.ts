@@ -28,7 +28,7 @@ export class StateTexture {
 
   constructor(
     private readonly gl: GL,
-    private readonly nodeCount: number,
+    nodeCount: number,
   ) {
     this.rows = textureRows(nodeCount);
     this.words = new Uint32Array(this.rows * TEXTURE_COLUMNS);
@@ -106,9 +106,5 @@ export class StateTexture {
     gl.deleteFramebuffer(this.target);
     gl.deleteBuffer(this.buffer);
     gl.deleteVertexArray(this.vao);
-  }
-
-  get count(): number {
-    return this.nodeCount;
   }
 }
