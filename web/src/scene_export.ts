@@ -28,6 +28,11 @@ export interface SvgSource {
 const SIZE = [0.74, 0.52, 1, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04];
 const FILL = [0.1, 0.62, 1, 1, 1, 1, 0.26, 1, 1, 1];
 
+/** States in which readers find the value in fast memory. */
+const IN_FAST = new Set<number>([
+  NodeState.Resident, NodeState.Computing, NodeState.Recomputing, NodeState.ResidentAndSlow, NodeState.Loading, NodeState.Storing,
+]);
+
 const short = (v: number): string => String(Math.round(v * 10) / 10);
 
 export function escapeXml(text: string): string {
@@ -63,16 +68,19 @@ function boxes(s: SvgSource): string[] {
 function edges(s: SvgSource): string {
   const { layout, camera } = s;
   const seen = camera.visible(0);
-  const d: string[] = [];
-  for (let e = 0; e < layout.edgeCount && d.length < MOST_EDGES; e++) {
+  const plain: string[] = [];
+  const held: string[] = [];
+  for (let e = 0; e < layout.edgeCount && plain.length + held.length < MOST_EDGES; e++) {
     const u = layout.edgeFrom[e], v = layout.edgeTo[e];
     const ux = layout.x[u], uy = layout.y[u], vx = layout.x[v], vy = layout.y[v];
     if (Math.max(ux, vx) < seen.left || Math.min(ux, vx) > seen.right) continue;
     if (Math.max(uy, vy) < seen.top || Math.min(uy, vy) > seen.bottom) continue;
-    d.push(curve(s, u, v));
+    (s.states && IN_FAST.has(s.states[u]) ? held : plain).push(curve(s, u, v));
   }
-  const opacity = Math.max(0.05, 0.55 / (1 + d.length / 1500));
-  return `<path fill="none" stroke="${s.theme.edge}" stroke-opacity="${opacity.toFixed(3)}" d="${d.join("")}"/>`;
+  const opacity = Math.max(0.05, 0.55 / (1 + (plain.length + held.length) / 1500));
+  const path = (d: string[], colour: string, share: number): string =>
+    `<path fill="none" stroke="${colour}" stroke-opacity="${Math.min(1, opacity * share).toFixed(3)}" d="${d.join("")}"/>`;
+  return path(plain, s.theme.edge, 1) + path(held, s.theme.states[NodeState.Resident], 1.6);
 }
 
 /** The curve of an edge, by the rule of the edge shader. */
