@@ -7,10 +7,14 @@ import { launch, trialPage } from "../dev/browser";
 
 let browser: Browser;
 let page: Page;
+/** What the browser says of mistakes, as of wrong calls to the graphics card. */
+const complaints: string[] = [];
 
 before(async () => {
   browser = await launch();
   page = await trialPage(browser, true, 900, 640);
+  page.on("console", (m) => complaints.push(m.text()));
+  page.on("pageerror", (e) => complaints.push(e.message));
 });
 
 after(() => browser.close());
@@ -163,10 +167,41 @@ test("the chart scrubs by drag and steps by keys", async () => {
   assert.match(await page.locator(".memory-chart-tip").innerText(), /^move [\d,]+ of [\d,]+\n\w+ op\d+_\d+.*\nmemory /);
 });
 
+test("near and far, with many edges and few, nothing is drawn wrongly", async () => {
+  await show(4000);
+  for (const zoom of [1, 6, 12]) {
+    const colours = await page.evaluate(async (z) => {
+      const { scene, player } = window.trial;
+      // From afar, so that no trails tint the values.
+      player?.seek(0);
+      player?.seek(Math.round(player.frames.moveCount * 0.58) + z);
+      scene.select(900);
+      scene.fit();
+      scene.draw();
+      scene.zoomBy(z);
+      for (let i = 0; i < 12; i++) await new Promise((r) => requestAnimationFrame(r));
+      const image = await createImageBitmap(await scene.toPNG());
+      const c = new OffscreenCanvas(image.width, image.height).getContext("2d");
+      c?.drawImage(image, 0, 0);
+      const data = c?.getImageData(0, 0, image.width, image.height).data ?? new Uint8ClampedArray();
+      const teal = [0x2f, 0xc6, 0xb0];
+      let resident = 0;
+      for (let i = 0; i < data.length; i += 4) if (teal.every((part, k) => Math.abs(data[i + k] - part) < 3)) resident++;
+      return resident;
+    }, zoom);
+    assert.ok(colours > 20, `${colours} pixels of values in memory at zoom ${zoom}`);
+  }
+});
+
 test("an idle scene draws nothing", async () => {
   await show(300);
   await page.waitForFunction(() => !window.trial.scene.busy, undefined, { timeout: 20_000 });
   const before = await page.evaluate(() => window.trial.scene.stats.frames);
   await page.waitForTimeout(300);
   assert.equal(await page.evaluate(() => window.trial.scene.stats.frames), before);
+});
+
+test("the browser had nothing to complain about", () => {
+  // Losing the context on purpose is told by the browser too, and reading pixels back is slow by intent.
+  assert.deepEqual(complaints.filter((c) => !/CONTEXT_LOST|ReadPixels/.test(c)), []);
 });

@@ -61,7 +61,8 @@ export class Scene {
   private choiceDue = true;
   private frameDue = true;
   private livelyUntil = 0;
-  private unfitted = true;
+  /** Whether the view is still the one that shows everything; then it stays so when the canvas changes. */
+  private fitted = false;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -87,8 +88,7 @@ export class Scene {
   }
   set view(v: View) {
     this.camera.jump(v);
-    this.unfitted = false;
-    this.moved();
+    this.wandered();
   }
 
   setLayout(layout: Layout): void {
@@ -102,7 +102,7 @@ export class Scene {
     this.selected = null;
     this.hovered = null;
     this.build();
-    this.unfitted = true;
+    this.fitted = true;
     this.fitNow();
   }
 
@@ -127,7 +127,7 @@ export class Scene {
     const g = this.graphics;
     if (!g || this.gl.isContextLost()) return;
     if (this.camera.tick(start)) this.moved();
-    if (this.player && g.showChanges(this.player, start)) {
+    if (this.player && g.showChanges(this.player, start, !this.camera.reducedMotion)) {
       this.livelyUntil = start + LIVELY_MS;
       this.choiceDue = true;
     }
@@ -148,12 +148,12 @@ export class Scene {
   }
 
   fit(): void {
-    if (!this.layout || this.unfitted) return this.fitNow();
     const { stretchX, stretchY } = this.camera;
     const to = this.camera.fitted(this.extent(), ...FIT_PAD);
     // A new stretch moves everything: the flight starts where the eye is now, as near as that can be told.
     if (stretchX !== this.camera.stretchX || stretchY !== this.camera.stretchY) this.camera.jump(to);
     else this.camera.fly(to, performance.now());
+    this.fitted = true;
     this.moved();
   }
 
@@ -162,7 +162,7 @@ export class Scene {
     if (!this.layout || node >= this.layout.nodeCount) return;
     const scale = Math.max(this.camera.view.scale, 30);
     this.camera.fly({ x: this.layout.x[node], y: this.layout.y[node], scale }, performance.now());
-    this.moved();
+    this.wandered();
   }
 
   select(node: number | null): void {
@@ -198,12 +198,12 @@ export class Scene {
 
   zoomBy(factor: number, x = this.camera.width / 2, y = this.camera.height / 2): void {
     this.camera.zoomAt(factor, x, y, performance.now());
-    this.moved();
+    this.wandered();
   }
 
   panBy(dx: number, dy: number): void {
     this.camera.pan(dx, dy);
-    this.moved();
+    this.wandered();
   }
 
   /** Keys of the view: + and - zoom, 0 fits, shift and arrows pan. True when the key was one of them. */
@@ -255,7 +255,7 @@ export class Scene {
       c.width = Math.round(width * dpr);
       c.height = Math.round(height * dpr);
     }
-    if (this.unfitted) this.fitNow();
+    if (this.fitted) this.fitNow();
     this.moved();
     // A resized canvas is blank until drawn: draw in this task, before the browser shows it.
     this.draw();
@@ -298,7 +298,6 @@ export class Scene {
   private fitNow(): void {
     if (!this.layout || this.camera.width <= 1) return;
     this.camera.jump(this.camera.fitted(this.extent(), ...FIT_PAD));
-    this.unfitted = false;
     this.moved();
   }
 
@@ -318,6 +317,12 @@ export class Scene {
   private paintLabels(): void {
     this.labels = this.placed();
     this.painter.paint(this.labels, this.theme, this.dpr);
+  }
+
+  /** The view was moved away from the one that shows everything. */
+  private wandered(): void {
+    this.fitted = false;
+    this.moved();
   }
 
   private moved(): void {
@@ -351,7 +356,7 @@ export class Scene {
       pan: (dx, dy) => this.panBy(dx, dy),
       zoom: (factor, x, y, eased) => {
         this.camera.zoomAt(factor, x, y, eased ? performance.now() : undefined);
-        this.moved();
+        this.wandered();
       },
       click: (x, y) => {
         const node = this.pick(x, y);

@@ -7,19 +7,22 @@
 import { NONE } from "./binary";
 import type { Camera } from "./scene_camera";
 import { Adjacency, Flow, flowOf, sampleOrder } from "./scene_adjacency";
-import { GL, Program, TEXTURE_COLUMNS, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import type { NodeGrid } from "./scene_grid";
 import { KeptLayer } from "./scene_layer";
 import { EDGE_FRAGMENT, EDGE_VERTEX } from "./scene_shaders";
 import type { SceneLayout } from "./scene_shape";
 
 const FEW_EDGES = 4_000;
-const FEW_NODES = 900;
-const MOST_LOCAL = 4 * TEXTURE_COLUMNS;
-/** Edges drawn at once while the view moves and when it stands, with a graphics card and without. */
+const MOST_LOCAL = 16 * TEXTURE_COLUMNS;
+/** Nodes on the screen of which all edges are drawn, with a graphics card and without. */
+const FEW_NODES = { card: 5_000, none: 2_400 };
+/** Edges drawn at once while the view moves and when it stands. */
 const MOVING_SAMPLE = { card: 16_000, none: 2_000 };
 const SETTLED_SAMPLE = { card: 400_000, none: 30_000 };
 const MOST_CHOSEN = TEXTURE_COLUMNS;
+/** A sample is drawn stronger, for those left out, but no more than this. */
+const MOST_BOOST = 2.5;
 /** Least time between two drawings of all edges while a plan plays, and the same in frames on slow machines. */
 const RENEW_MS = 180;
 const RENEW_FRAMES = 14;
@@ -79,7 +82,7 @@ class EdgeList {
     const gl = this.gl;
     const rows = textureRows(this.count);
     const columns = rows === 1 ? this.count : TEXTURE_COLUMNS;
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    bindTexture(gl, Unit.Sending, this.texture);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, columns, rows, gl.RGBA_INTEGER, gl.UNSIGNED_INT, this.data);
     return 16 * rows * columns;
   }
@@ -182,15 +185,13 @@ export class EdgeLayer {
     const look = this.strength(f, of);
     p.use();
     f.shared(p);
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D, list.texture);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.uniform1i(p.at("uEdges"), 2);
+    bindTexture(gl, Unit.List, list.texture);
+    gl.uniform1i(p.at("uEdges"), Unit.List);
     gl.uniform1f(p.at("uSlot"), slot);
     gl.uniform2f(p.at("uFlow"), this.flow.alongX ? 1 : 0, this.flow.alongX ? 0 : 1);
     gl.uniform1i(p.at("uSegments"), segments);
     gl.uniform1f(p.at("uWidth"), look.width * f.dpr);
-    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.sqrt(of / Math.max(1, count)));
+    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.min(MOST_BOOST, Math.sqrt(of / Math.max(1, count))));
     gl.uniform1f(p.at("uBow"), this.flow.bow);
     gl.uniform1f(p.at("uSeconds"), f.lively ? (f.now / 1000) % 1000 : 0);
     gl.uniform1f(p.at("uStub"), Math.max(60, 2.2 * view.scale) * f.dpr);
@@ -230,8 +231,9 @@ export class EdgeLayer {
 
   private collect(f: EdgeFrame): boolean {
     const nodes: number[] = [];
-    this.grid.within(f.camera.visible(20), (v) => nodes.push(v) <= FEW_NODES);
-    if (nodes.length > FEW_NODES) return false;
+    const few = FEW_NODES[this.power];
+    this.grid.within(f.camera.visible(20), (v) => nodes.push(v) <= few);
+    if (nodes.length > few) return false;
     for (const v of nodes) this.onScreen[v] = 1;
     this.local.clear();
     for (const v of nodes) {

@@ -6,6 +6,7 @@ import type { Camera } from "./scene_camera";
 import type { Flow } from "./scene_adjacency";
 import type { NodeGrid } from "./scene_grid";
 import type { Label } from "./scene_labels";
+import { MOST_BEND } from "./scene_shaders";
 import { GroupBox, SceneLayout, boxOnScreen, drawnRadius } from "./scene_shape";
 import type { Theme } from "./states_palette";
 
@@ -26,6 +27,11 @@ export interface SvgSource {
 /** Sizes and opacities of resting states, as the shader has them. */
 const SIZE = [0.74, 0.52, 1, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04];
 const FILL = [0.1, 0.62, 1, 1, 1, 1, 0.26, 1, 1, 1];
+
+/** States in which readers find the value in fast memory. */
+const IN_FAST = new Set<number>([
+  NodeState.Resident, NodeState.Computing, NodeState.Recomputing, NodeState.ResidentAndSlow, NodeState.Loading, NodeState.Storing,
+]);
 
 const short = (v: number): string => String(Math.round(v * 10) / 10);
 
@@ -60,22 +66,41 @@ function boxes(s: SvgSource): string[] {
 }
 
 function edges(s: SvgSource): string {
-  const { layout, camera, flow } = s;
+  const { layout, camera } = s;
   const seen = camera.visible(0);
-  const d: string[] = [];
-  for (let e = 0; e < layout.edgeCount && d.length < MOST_EDGES; e++) {
+  const plain: string[] = [];
+  const held: string[] = [];
+  for (let e = 0; e < layout.edgeCount && plain.length + held.length < MOST_EDGES; e++) {
     const u = layout.edgeFrom[e], v = layout.edgeTo[e];
     const ux = layout.x[u], uy = layout.y[u], vx = layout.x[v], vy = layout.y[v];
     if (Math.max(ux, vx) < seen.left || Math.min(ux, vx) > seen.right) continue;
     if (Math.max(uy, vy) < seen.top || Math.min(uy, vy) > seen.bottom) continue;
-    const [x0, y0] = camera.toScreen(ux, uy);
-    const [x1, y1] = camera.toScreen(vx, vy);
-    const alongX = flow.alongX !== (layout.lane[u] !== layout.lane[v]);
-    const cx = alongX ? (x1 - x0) / 2 : 0, cy = alongX ? 0 : (y1 - y0) / 2;
-    d.push(`M${short(x0)} ${short(y0)}C${short(x0 + cx)} ${short(y0 + cy)} ${short(x1 - cx)} ${short(y1 - cy)} ${short(x1)} ${short(y1)}`);
+    (s.states && IN_FAST.has(s.states[u]) ? held : plain).push(curve(s, u, v));
   }
-  const opacity = Math.max(0.05, 0.55 / (1 + d.length / 1500));
-  return `<path fill="none" stroke="${s.theme.edge}" stroke-opacity="${opacity.toFixed(3)}" d="${d.join("")}"/>`;
+  const opacity = Math.max(0.05, 0.55 / (1 + (plain.length + held.length) / 1500));
+  const path = (d: string[], colour: string, share: number): string =>
+    `<path fill="none" stroke="${colour}" stroke-opacity="${Math.min(1, opacity * share).toFixed(3)}" d="${d.join("")}"/>`;
+  return path(plain, s.theme.edge, 1) + path(held, s.theme.states[NodeState.Resident], 1.6);
+}
+
+/** The curve of an edge, by the rule of the edge shader. */
+function curve(s: SvgSource, u: number, v: number): string {
+  const { layout, camera, flow } = s;
+  const [x0, y0] = camera.toScreen(layout.x[u], layout.y[u]);
+  const [x1, y1] = camera.toScreen(layout.x[v], layout.y[v]);
+  const crossing = layout.lane[u] !== layout.lane[v];
+  const leanX = flow.alongX !== crossing;
+  const slot = camera.view.scale * (flow.alongX ? camera.stretchX : camera.stretchY);
+  const slotAside = camera.view.scale * (flow.alongX ? camera.stretchY : camera.stretchX);
+  const along = Math.abs(flow.alongX ? x1 - x0 : y1 - y0);
+  const aside = Math.abs(flow.alongX ? y1 - y0 : x1 - x0);
+  let bend = 0;
+  if (!crossing && along > 1.8 * slot && aside < 0.4 * slot)
+    bend = Math.min(0.3 * along, Math.min(0.4 + 0.1 * Math.sqrt(along / slot), MOST_BEND) * slotAside, 80) * 1.33 * (layout.lane[u] ? flow.bow : -flow.bow);
+  const bx = flow.alongX ? 0 : bend, by = flow.alongX ? bend : 0;
+  const cx = leanX ? (x1 - x0) / 2 : 0, cy = leanX ? 0 : (y1 - y0) / 2;
+  const first = `${short(x0 + cx + bx)} ${short(y0 + cy + by)}`;
+  return `M${short(x0)} ${short(y0)}C${first} ${short(x1 - cx + bx)} ${short(y1 - cy + by)} ${short(x1)} ${short(y1)}`;
 }
 
 function nodes(s: SvgSource): string[] {

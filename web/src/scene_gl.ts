@@ -81,11 +81,24 @@ export function textureRows(nodes: number): number {
   return Math.max(1, Math.ceil(nodes / TEXTURE_COLUMNS));
 }
 
-/** A texture with one texel for each node, read by texelFetch alone. */
+/** Texture units. Data is sent through one of its own, so that sending never takes away what a drawing is about to read. */
+export const enum Unit {
+  Nodes = 0,
+  States = 1,
+  List = 2,
+  Sending = 3,
+}
+
+export function bindTexture(gl: GL, unit: Unit, texture: WebGLTexture | null): void {
+  gl.activeTexture(gl.TEXTURE0 + unit);
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+}
+
+/** A texture with one texel for each node, read by texelFetch alone. It is left bound for sending. */
 export function makeNodeTexture(gl: GL, format: number, rows: number): WebGLTexture {
   const texture = gl.createTexture();
   if (!texture) throw new Error("the browser could not make a texture");
-  gl.bindTexture(gl.TEXTURE_2D, texture);
+  bindTexture(gl, Unit.Sending, texture);
   gl.texStorage2D(gl.TEXTURE_2D, 1, format, TEXTURE_COLUMNS, rows);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);

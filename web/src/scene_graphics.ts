@@ -6,7 +6,7 @@ import type { Player } from "./player";
 import { BOX_ATTRIBUTES, Band, BoxLayer } from "./scene_boxes";
 import type { Camera } from "./scene_camera";
 import { EdgeFrame, EdgeKind, EdgeLayer } from "./scene_edges";
-import { GL, Program, makeProgram } from "./scene_gl";
+import { GL, Program, Unit, bindTexture, makeProgram } from "./scene_gl";
 import type { NodeGrid } from "./scene_grid";
 import { Mark, NodeLayer } from "./scene_nodes";
 import {
@@ -86,12 +86,12 @@ export class Graphics {
     });
   }
 
-  /** Takes the states that changed; true if there were any. */
-  showChanges(player: Player, now: number): boolean {
+  /** Takes the states that changed, with trails or without; true if there were any. */
+  showChanges(player: Player, now: number, trails: boolean): boolean {
     if (!player.hasDirty) return false;
     const tick = Math.floor(now / TICK_MS);
     const { states, events } = player;
-    player.takeDirty((v) => this.states.set(v, packWord(states[v], events[v], tick)));
+    player.takeDirty((v) => this.states.set(v, packWord(states[v], trails ? events[v] : 0, tick)));
     return true;
   }
 
@@ -132,10 +132,8 @@ export class Graphics {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.clearColor(...this.background, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.activeTexture(gl.TEXTURE1);
-    gl.bindTexture(gl.TEXTURE_2D, this.states.texture);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, this.nodes.positions);
+    bindTexture(gl, Unit.States, this.states.texture);
+    bindTexture(gl, Unit.Nodes, this.nodes.positions);
 
     const shared = this.sharedUniforms(f, width, height);
     const edgeFrame: EdgeFrame = {
@@ -172,8 +170,8 @@ export class Graphics {
     const scale = view.scale * f.dpr;
     const tick = Math.floor(f.now / TICK_MS) & 0xffffff;
     return (p) => {
-      gl.uniform1i(p.at("uNodes"), 0);
-      gl.uniform1i(p.at("uStates"), 1);
+      gl.uniform1i(p.at("uNodes"), Unit.Nodes);
+      gl.uniform1i(p.at("uStates"), Unit.States);
       gl.uniform4f(p.at("uView"), view.x, view.y, scale * stretchX, scale * stretchY);
       gl.uniform2f(p.at("uHalf"), width / 2, height / 2);
       gl.uniform1f(p.at("uPixel"), f.dpr);

@@ -1,6 +1,6 @@
 // A picture as large as the canvas that is drawn once and shown again in later frames.
 
-import { GL, Program, makeProgram } from "./scene_gl";
+import { GL, Program, Unit, bindTexture, makeProgram } from "./scene_gl";
 import { LAYER_FRAGMENT, LAYER_VERTEX } from "./scene_shaders";
 
 export class KeptLayer {
@@ -24,12 +24,10 @@ export class KeptLayer {
     this.drop();
     this.texture = gl.createTexture();
     this.target = gl.createFramebuffer();
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    bindTexture(gl, Unit.Sending, this.texture);
     gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, width, height);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
-    gl.activeTexture(gl.TEXTURE0);
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.target);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.texture, 0);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -53,10 +51,8 @@ export class KeptLayer {
   show(): void {
     const gl = this.gl;
     this.program.use();
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.uniform1i(this.program.at("uLayer"), 2);
+    bindTexture(gl, Unit.List, this.texture);
+    gl.uniform1i(this.program.at("uLayer"), Unit.List);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 

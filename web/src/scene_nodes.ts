@@ -1,6 +1,6 @@
 // Nodes: one quad each, read from the textures of positions and states; and the marks drawn again on top.
 
-import { GL, Program, TEXTURE_COLUMNS, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import { NODE_FRAGMENT, NODE_VERTEX } from "./scene_shaders";
 import { RADIUS_RULE, SceneLayout } from "./scene_shape";
 
@@ -58,7 +58,7 @@ export class NodeLayer {
     this.markCount = count;
     if (count === 0) return 0;
     const gl = this.gl;
-    gl.bindTexture(gl.TEXTURE_2D, this.marks);
+    bindTexture(gl, Unit.Sending, this.marks);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, count, 1, gl.RG_INTEGER, gl.UNSIGNED_INT, this.markData);
     return 8 * count;
   }
@@ -73,10 +73,8 @@ export class NodeLayer {
     gl.uniform1f(p.at("uPulse"), f.pulse);
     gl.uniform1f(p.at("uDark"), f.dark ? 1 : 0);
     gl.uniform3fv(p.at("uAccent"), f.accent);
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D, this.marks);
-    gl.activeTexture(gl.TEXTURE0);
-    gl.uniform1i(p.at("uMarks"), 2);
+    bindTexture(gl, Unit.List, this.marks);
+    gl.uniform1i(p.at("uMarks"), Unit.List);
     gl.uniform1i(p.at("uMarked"), 0);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.layout.nodeCount);
     if (this.markCount === 0) return;

@@ -4,7 +4,7 @@
 // Changes of one frame go up as (node, word) pairs in one small buffer and are drawn as points into the texture of words, so a
 // frame costs 8 bytes for each changed node and two calls, however they are scattered. When most nodes change the texture is sent whole.
 
-import { GL, Program, TEXTURE_COLUMNS, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
 import { SCATTER_FRAGMENT, SCATTER_VERTEX } from "./scene_shaders";
 
 export const TICK_MS = 4;
@@ -28,7 +28,7 @@ export class StateTexture {
 
   constructor(
     private readonly gl: GL,
-    private readonly nodeCount: number,
+    nodeCount: number,
   ) {
     this.rows = textureRows(nodeCount);
     this.words = new Uint32Array(this.rows * TEXTURE_COLUMNS);
@@ -79,7 +79,7 @@ export class StateTexture {
 
   private sendAll(): number {
     const gl = this.gl;
-    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    bindTexture(gl, Unit.Sending, this.texture);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, TEXTURE_COLUMNS, this.rows, gl.RED_INTEGER, gl.UNSIGNED_INT, this.words);
     return this.words.byteLength;
   }
@@ -106,9 +106,5 @@ export class StateTexture {
     gl.deleteFramebuffer(this.target);
     gl.deleteBuffer(this.buffer);
     gl.deleteVertexArray(this.vao);
-  }
-
-  get count(): number {
-    return this.nodeCount;
   }
 }
