@@ -385,3 +385,31 @@ test("the table sorts, the keyboard chooses rows, sheets open and close", option
   assert.ok(await by(page, "help-sheet").isHidden());
   assert.deepEqual(shared?.errors, []);
 });
+
+test("every control has a name, and nothing runs out of its panel at either size", options, async () => {
+  const page = await open("#example=unet");
+  const nameless = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("button, input:not([type=file]), select, [role=slider], canvas[tabindex]")]
+      .filter((one) => !one.hidden && !(one.getAttribute("aria-label") || one.textContent?.trim() || (one as HTMLInputElement).labels?.length))
+      .map((one) => one.outerHTML.slice(0, 120)),
+  );
+  assert.deepEqual(nameless, []);
+  for (const size of [{ width: 1280, height: 800 }, { width: 1920, height: 1080 }]) {
+    await page.setViewportSize(size);
+    await page.waitForTimeout(300);
+    const wide = await page.evaluate(() =>
+      [".topbar", ".left", ".right", ".table-scroll", ".transport-line", ".stage", "html"].filter((css) => {
+        const one = document.querySelector(css);
+        return one !== null && one.scrollWidth > one.clientWidth + 1;
+      }),
+    );
+    assert.deepEqual(wide, [], `at ${size.width} × ${size.height}`);
+    const hidden = await page.evaluate(() => {
+      const status = document.querySelector(".status")!.getBoundingClientRect();
+      const gamma = document.querySelector("[data-testid=weight-gamma]")!.getBoundingClientRect();
+      return gamma.bottom > status.top;
+    });
+    assert.ok(!hidden, `all knobs are in sight at ${size.width} × ${size.height}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+});

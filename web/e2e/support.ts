@@ -27,6 +27,7 @@ export interface Server {
 export async function startServer(...args: string[]): Promise<Server> {
   const page = process.env.PEBBLE_PAGE ? ["--page", process.env.PEBBLE_PAGE] : [];
   const child: ChildProcess = spawn(pebble, ["ui", "--no-open", "--port", "0", ...page, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  process.once("exit", () => child.kill()); // a test that crashes leaves no server behind
   const address = await new Promise<string>((done, fail) => {
     let text = "";
     child.stdout?.on("data", (part: Buffer) => {
@@ -64,7 +65,8 @@ export interface Opened {
 }
 
 export async function openPage(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Opened> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  // Less motion: software rendering of every glow would take most of the time of the tests.
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const errors: string[] = [];
