@@ -46,7 +46,7 @@ export class Knobs implements Panel {
       ),
     );
     this.policy.addEventListener("change", () => actions.setPolicy(this.policy.value || null));
-    for (const ms of TIMES) this.time.append(h("option", { value: ms }, ms < 1000 ? `${ms} ms` : `${ms / 1000} s`));
+    for (const ms of TIMES) this.time.append(h("option", { value: ms }, `${ms / 1000} s`));
     this.time.addEventListener("change", () => actions.setTime(Number(this.time.value)));
     this.more.append(this.moreCount, this.moreList);
     document.addEventListener("pointerdown", (event) => {
