@@ -290,7 +290,7 @@ function installAllKeys(): void {
     focusNode: () => {
       if (model.following) focus(model.following.index);
     },
-    escape: () => controller.follow(null),
+    escape: () => (model.problem ? controller.dismissProblem() : controller.follow(null)),
     gallery: openGallery,
     open: () => topbar.openDialog(),
     generate: openGenerator,

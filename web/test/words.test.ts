@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
-import { capRange, flipMarks, provedCap } from "../src/panels/cap_slider";
+import { capRange, flipMarks, leastKnown, provedCap } from "../src/panels/cap_slider";
 import { frontOf, ticks } from "../src/panels/scatter";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
@@ -85,6 +85,11 @@ test("the slider spans what the game can need", () => {
 test("a plan that beats the swept front joins it", () => {
   const swept = [{ peak: 32, work: 60 }, { peak: 13, work: 82 }];
   assert.deepEqual(frontOf([...swept, { peak: 13, work: 79 }, { peak: 20, work: 90 }]), [{ peak: 13, work: 79 }, { peak: 32, work: 60 }]);
+});
+
+test("the least known peak is over rows and sweep", () => {
+  assert.equal(leastKnown({ entries: [], sweep: null }), null);
+  assert.equal(leastKnown({ entries: [{ row: row("sqrt", metrics(13, 82)), stale: false }, { row: row("old", metrics(5, 99)), stale: true }], sweep: null }), 13);
 });
 
 test("axes have round numbers", () => {

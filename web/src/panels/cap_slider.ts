@@ -46,6 +46,14 @@ export function provedCap(graph: GraphInfo, game: string | null): number {
   return caps.length ? Math.min(...caps) : 0;
 }
 
+/** The least peak of the plans at hand and of the sweep. */
+export function leastKnown(model: Pick<Model, "entries" | "sweep">): number | null {
+  const rows = model.entries.filter((entry) => !entry.stale).map((entry) => entry.row.metrics?.peak);
+  const cells = model.sweep?.cells.map((cell) => cell.metrics?.peak) ?? [];
+  const peaks = [...rows, ...cells].filter((peak) => peak !== undefined).map(Number);
+  return peaks.length ? Math.min(...peaks) : null;
+}
+
 export function capRange(graph: GraphInfo, game: string | null): number {
   const written = Number(graph.written_peak);
   const all = Number(graph.fixed_size) + Number(graph.total_size);
@@ -64,6 +72,7 @@ export class CapSlider implements Panel {
   });
   private readonly shareText = h("span", { class: "cap-share", "data-testid": "cap-share" });
   private readonly zone = h("div", { class: "cap-zone", "data-tip": TERMS.infeasible });
+  private readonly unknown = h("div", { class: "cap-unknown" });
   private readonly fill = h("div", { class: "cap-fill" });
   private readonly marks = h("div", { class: "cap-marks" });
   private readonly written = h("div", { class: "cap-written" });
@@ -90,7 +99,7 @@ export class CapSlider implements Panel {
       "section",
       { class: "knob cap", "aria-label": "Cap" },
       h("div", { class: "knob-head" }, h("h3", { "data-tip": TERMS.cap }, "Cap"), this.text, this.shareText, none),
-      h("div", { class: "cap-track" }, this.zone, this.fill, this.written, this.range, this.marks),
+      h("div", { class: "cap-track" }, this.fill, this.unknown, this.zone, this.written, this.range, this.marks),
       h("p", { class: "foot" }, this.least, this.flips),
     );
   }
@@ -137,6 +146,7 @@ export class CapSlider implements Panel {
     this.range.max = String(this.most <= FINE ? this.most : FINE);
     const proved = Math.min(this.most, provedCap(graph, model.view.game));
     this.zone.style.width = `${(100 * proved) / this.most}%`;
+    this.drawUnknown(model, graph, proved);
     this.written.style.left = `${(100 * Math.min(this.most, Number(graph.written_peak))) / this.most}%`;
     this.written.dataset.tip = `As written the program needs ${amount(graph.written_peak, graph.size_unit)} (100 %).`;
     const value = capValue(model.view.cap, graph.written_peak);
@@ -144,6 +154,15 @@ export class CapSlider implements Panel {
     this.drawMarks(model, graph);
     setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit)} nothing fits: proved.` : "");
     setText(this.flips, this.flipText(model));
+  }
+
+  /** Between what is proved impossible and the least peak of any plan so far: open. */
+  private drawUnknown(model: Model, graph: GraphInfo, proved: number): void {
+    const known = leastKnown(model);
+    const end = known === null ? proved : Math.min(this.most, known);
+    this.unknown.style.left = `${(100 * proved) / this.most}%`;
+    this.unknown.style.width = `${(100 * Math.max(0, end - proved)) / this.most}%`;
+    this.unknown.dataset.tip = `No plan is known below ${amount(end, graph.size_unit)}, and down to ${amount(proved, graph.size_unit)} none is ruled out.`;
   }
 
   private flipText(model: Model): string {

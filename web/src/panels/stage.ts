@@ -89,7 +89,10 @@ export class Stage implements Panel {
     if (model.phase === "starting" || model.phase === "opening") {
       this.cover.classList.add("loading");
       this.cover.replaceChildren(h("div", { class: "spinner", "aria-hidden": "true" }), h("p", { role: "status" }, model.opening ? `Opening ${model.opening}…` : "Starting…"));
-    } else if (model.problem) this.cover.replaceChildren(this.problem(model));
+    } else if (model.problem) {
+      this.cover.replaceChildren(this.problem(model));
+      this.cover.querySelector<HTMLElement>("button.primary")?.focus();
+    }
     else if (!model.graph) {
       this.cover.replaceChildren(
         h("div", { class: "card" }, h("h2", null, "No graph yet"), h("p", null, "Drop a file here, or begin with an example."), h("button", { type: "button", class: "primary", click: this.stage.gallery }, "Examples")),
