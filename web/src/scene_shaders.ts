@@ -166,6 +166,7 @@ out float vAlong;
 flat out vec4 vColour;
 flat out vec2 vLook;               // half of the width, strength of the running light
 flat out float vLength;
+flat out float vFade;               // opacity of the middle of a long edge
 
 void main() {
   int strip = 2 * uSegments + 4;
@@ -216,6 +217,9 @@ void main() {
     opacity = kind == 3u ? 0.6 : 0.9;
     width = max(uWidth, 1.5 * uPixel);
   }
+  // Edges back to the start of another row would cross everything between: of those only the ends stay.
+  float turns = smoothstep(5.0, 14.0, steps) * smoothstep(0.8, 1.8, abs(aside) / max(dot(uView.zw, across), 1.0));
+  vFade = chosen ? 1.0 : mix(0.30, 0.05, turns);
   vLength = length(d);
   vColour = vec4(colour, min(opacity, 1.0));
   vLook = vec2(width * 0.5, kind == 1u ? 1.0 : 0.0);
@@ -233,6 +237,7 @@ in float vAlong;
 flat in vec4 vColour;
 flat in vec2 vLook;
 flat in float vLength;
+flat in float vFade;
 uniform float uPixel;
 uniform float uSeconds;
 uniform float uStub;               // pixels at each end where a long edge stays clear
@@ -242,7 +247,7 @@ void main() {
   float line = clamp(vLook.x + 0.5 - abs(vSide), 0.0, 1.0);
   // Long edges fade in the middle, and every edge is a little stronger where it arrives.
   float near = min(vAlong, 1.0 - vAlong) * vLength;
-  float keep = mix(1.0, 0.30, smoothstep(uStub, uStub * 3.0, near) * step(vLook.y, 0.5));
+  float keep = mix(1.0, vFade, smoothstep(uStub, uStub * 3.0, near));
   float alpha = vColour.a * line * keep * mix(0.62, 1.0, vAlong);
   vec3 colour = vColour.rgb;
   if (vLook.y > 0.5) {
