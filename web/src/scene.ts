@@ -97,7 +97,7 @@ export class Scene {
     this.grid = new NodeGrid(shape.x, shape.y);
     this.bands = bandsOf(shape);
     this.camera.fitted(this.extent(), ...FIT_PAD);
-    this.layout = withRoom(shape, this.grid, this.camera.stretchX, this.camera.stretchY);
+    this.layout = withRoom(shape, this.grid, this.camera.stretchX, this.camera.stretchY, this.bands);
     this.player = null;
     this.selected = null;
     this.hovered = null;

@@ -10,11 +10,12 @@ import { Theme, parseColour } from "./states_palette";
 const FLOATS = 14;
 export const BOX_ATTRIBUTES: readonly string[] = ["aBox", "aFill", "aStroke", "aLook"];
 
-/** Pixels around the nodes of a lane. */
+/** Pixels around the nodes of a lane, where there is room. */
 export const BAND_MARGIN = 24;
 
 export interface Band {
   title: string;
+  lane: number;
   left: number;
   top: number;
   width: number;
@@ -22,38 +23,51 @@ export interface Band {
   margin: number;
 }
 
-/** The lanes of a layout as boxes with titles; none where all nodes share one. */
+/**
+ * The lanes of a layout as boxes with titles; none where all nodes share one. A folded layout has several rows of both lanes, and so
+ * several boxes of each; the first of each has the title.
+ */
 export function bandsOf(layout: Layout): Band[] {
   if (layout.kind !== LayoutKind.Lanes) return [];
-  const lanes = [0, 1].map((lane) => laneExtent(layout, lane));
-  const [forward, backward] = lanes;
-  if (!forward || !backward) return [];
-  const left = Math.min(forward.left, backward.left);
-  const right = Math.max(forward.right, backward.right);
-  const above = forward.top <= backward.top;
+  const runs = lanesDownward(layout);
+  if (runs.length < 2 || runs.length > MOST_BANDS) return [];
+  const left = Math.min(...runs.map((r) => r.left));
+  const right = Math.max(...runs.map((r) => r.right));
   // Edges that pass over others of their lane bend outward, so that is where a lane is wider.
   const bends = [0, 1].map((lane) => (hasBends(layout, lane) ? MOST_BEND : 0));
-  return [forward, backward].map((e, lane) => {
-    const outward = (lane === 0) === above ? { top: bends[lane], bottom: 0 } : { top: 0, bottom: bends[lane] };
-    const top = e.top - outward.top;
-    return { title: TITLES[lane], left, top, width: right - left, height: e.bottom + outward.bottom - top, margin: BAND_MARGIN };
+  const forwardAbove = runs[0].lane === 0;
+  return runs.map((r, i) => {
+    const upward = (r.lane === 0) === forwardAbove;
+    const top = r.top - (upward ? bends[r.lane] : 0);
+    const bottom = r.bottom + (upward ? 0 : bends[r.lane]);
+    return { title: i < 2 ? TITLES[r.lane] : "", lane: r.lane, left, top, width: right - left, height: bottom - top, margin: -BAND_MARGIN };
   });
 }
 
 const TITLES = ["Forward", "Backward"];
+const MOST_BANDS = 24;
 
-function laneExtent(layout: Layout, lane: number): Extent | null {
-  let e: Extent | null = null;
-  for (let v = 0; v < layout.nodeCount; v++) {
-    if ((layout.lane[v] ? 1 : 0) !== lane) continue;
-    const x = layout.x[v], y = layout.y[v];
-    if (!e) e = { left: x, right: x, top: y, bottom: y };
-    e.left = Math.min(e.left, x);
-    e.right = Math.max(e.right, x);
-    e.top = Math.min(e.top, y);
-    e.bottom = Math.max(e.bottom, y);
+interface Run extends Extent {
+  lane: number;
+}
+
+/** From top to bottom, the stretches in which all nodes are of one lane. */
+function lanesDownward(layout: Layout): Run[] {
+  const { x, y, lane } = layout;
+  const order = Uint32Array.from({ length: layout.nodeCount }, (_, v) => v).sort((a, b) => y[a] - y[b] || lane[a] - lane[b]);
+  const runs: Run[] = [];
+  let last: Run | null = null;
+  for (const v of order) {
+    const of = lane[v] ? 1 : 0;
+    if (!last || last.lane !== of) {
+      if (runs.length > MOST_BANDS) return runs;
+      runs.push((last = { lane: of, left: x[v], right: x[v], top: y[v], bottom: y[v] }));
+    }
+    last.left = Math.min(last.left, x[v]);
+    last.right = Math.max(last.right, x[v]);
+    last.bottom = y[v];
   }
-  return e;
+  return runs;
 }
 
 /** Does any edge of the lane go along a row, past other nodes? */
@@ -91,8 +105,8 @@ export class BoxLayer {
     const group = parseColour(theme.group);
     const tints = [parseColour(theme.states[2]), parseColour(theme.states[6])];
     const rows: number[] = [];
-    bands.forEach((b, i) => {
-      const tint = tints[i] ?? group;
+    bands.forEach((b) => {
+      const tint = tints[b.lane];
       rows.push(b.left, b.top, b.width, b.height);
       rows.push(...tint, theme.dark ? 0.035 : 0.045, ...tint, theme.dark ? 0.1 : 0.14, 14, b.margin);
     });

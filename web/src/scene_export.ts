@@ -60,7 +60,7 @@ function boxes(s: SvgSource): string[] {
     return `<rect ${place} rx="${corner}" fill="${colour}" fill-opacity="${fill}" stroke="${colour}" stroke-opacity="${line}"/>`;
   };
   return [
-    ...s.bands.map((b, i) => rect(b, 14, s.theme.states[i === 0 ? NodeState.Resident : NodeState.Slow], 0.04, 0.12)),
+    ...s.bands.map((b) => rect(b, 14, s.theme.states[b.lane === 0 ? NodeState.Resident : NodeState.Slow], 0.04, 0.12)),
     ...s.layout.boxes.map((b) => rect(b, 7, s.theme.group, 0.06, 0.24)),
   ];
 }

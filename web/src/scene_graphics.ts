@@ -40,6 +40,8 @@ export interface FrameInput {
 }
 
 const PULSE_MS = 1_400;
+/** Pixels for a slot below which nodes are points; a point vanishes when its middle leaves the screen. */
+const SMALL_SLOT = 14;
 
 export class Graphics {
   readonly edges: EdgeLayer;
@@ -155,6 +157,7 @@ export class Graphics {
     this.nodes.draw({
       shared,
       unit: f.camera.view.scale * f.dpr,
+      small: f.camera.view.scale < SMALL_SLOT,
       pulse: f.lively ? (f.now % PULSE_MS) / PULSE_MS : -1,
       dark: this.dark,
       accent: this.accent,

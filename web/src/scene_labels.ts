@@ -103,8 +103,12 @@ function placeChosen(s: LabelSource, out: Label[], occupied: Occupied): void {
 }
 
 function placeLanes(s: LabelSource, out: Label[], occupied: Occupied): void {
+  let above = -Infinity;
   for (const band of s.bands) {
     const [left, top, right, bottom] = boxOnScreen(s.camera, band);
+    const crowded = top - above < 15;
+    above = bottom;
+    if (!band.title || crowded) continue;
     if (right < 60 || left > s.camera.width || bottom < 0 || top > s.camera.height) continue;
     const x = Math.max(left + 6, 12);
     const y = Math.max(top - 17, 8);
@@ -121,9 +125,11 @@ function placeGroups(s: LabelSource, out: Label[], occupied: Occupied): void {
     if (Math.min(right - left, bottom - top) < 14 || right < 0 || left > camera.width || bottom < 0 || top > camera.height) continue;
     const text = shorten(layout.names.get(layout.nodeCount + b.group), Math.max(right - left - 8, LEAST_GROUP), (t) => s.width(t, "group"));
     if (text.length < 2) continue;
-    const x = left + 5, y = top - 14;
-    if (occupied.take(x - 2, y, x + s.width(text, "group") + 2, y + 12))
-      out.push({ text, x, y, align: "left", kind: "group", opacity: 1 });
+    const width = s.width(text, "group");
+    const y = top - 14;
+    // Over the left corner, or over the right one where something stands there already.
+    const x = [left + 5, right - width - 5].find((at) => occupied.take(at - 2, y, at + width + 2, y + 12));
+    if (x !== undefined) out.push({ text, x, y, align: "left", kind: "group", opacity: 1 });
   }
 }
 

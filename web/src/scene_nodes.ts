@@ -17,6 +17,8 @@ export const enum Mark {
 export interface NodeFrame {
   shared: (p: Program) => void;
   unit: number;
+  /** Nodes are so small that points will do, a sixth of the vertices. */
+  small: boolean;
   pulse: number;
   dark: boolean;
   accent: [number, number, number];
@@ -76,9 +78,12 @@ export class NodeLayer {
     bindTexture(gl, Unit.List, this.marks);
     gl.uniform1i(p.at("uMarks"), Unit.List);
     gl.uniform1i(p.at("uMarked"), 0);
-    gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.layout.nodeCount);
+    gl.uniform1i(p.at("uVertices"), f.small ? 1 : STRIP);
+    if (f.small) gl.drawArrays(gl.POINTS, 0, this.layout.nodeCount);
+    else gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.layout.nodeCount);
     if (this.markCount === 0) return;
     gl.uniform1i(p.at("uMarked"), 1);
+    gl.uniform1i(p.at("uVertices"), STRIP);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, STRIP * this.markCount);
   }
 

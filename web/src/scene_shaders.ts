@@ -2,7 +2,7 @@
 // state reaches both without any other upload. Distances are in device pixels throughout.
 //
 // Nothing is instanced: each vertex finds its node or edge from its own number, as instances of a few vertices are slow on many drivers.
-// All nodes, and all edges, are one long triangle strip in which the first and last vertex of each are doubled.
+// All nodes, and all edges, are one long triangle strip in which the first and last vertex of each are doubled; small nodes are points.
 
 const COMMON = `
 precision highp float;
@@ -25,11 +25,13 @@ bool working(uint s) { return (s >= 3u && s <= 5u) || s >= 8u; }
 export const NODE_VERTEX = `${COMMON}
 uniform highp usampler2D uMarks;   // nodes drawn again on top, and how: 1 selected, 2 hovered
 uniform int uMarked;               // 1: of the marks, not of all nodes
+uniform int uVertices;             // of a node: 6 in the strip, 1 as a point
 uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
 uniform vec3 uRadius;              // rule of drawnRadius in scene_shape.ts
 uniform float uPulse;              // 0..1, how far a pulse has gone; negative: none
 uniform vec3 uAccent;
 out vec2 vAt;
+flat out float vOuter;
 flat out float vRadius;
 flat out vec4 vShape;              // opacity of fill and ring, squareness, width of the ring
 flat out vec3 vColour;
@@ -43,8 +45,8 @@ const float RING[10] = float[10](0.85, 0.62, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 
 const float FAR[10] = float[10](0.80, 0.85, 1.0, 1.0, 1.0, 1.0, 0.85, 1.0, 1.0, 1.0);
 
 void main() {
-  int which = gl_VertexID / 6;
-  int turn = clamp(gl_VertexID - 6 * which - 1, 0, 3);
+  int which = gl_VertexID / uVertices;
+  int turn = clamp(gl_VertexID - uVertices * which - 1, 0, 3);
   uvec2 marked = uMarked == 1 ? texelFetch(uMarks, ivec2(which, 0), 0).rg : uvec2(uint(which), 0u);
   uint mark = marked.y & 3u;
   vec4 node = texelFetch(uNodes, texel(marked.x), 0);
@@ -87,13 +89,18 @@ void main() {
   float around = max(reach, ringed ? 5.0 * uPixel : (r > 3.5 * uPixel ? 2.2 * uPixel : 0.0)) + 0.75;
   float outer = max(r + around, pulse + 2.0 * uPixel);
   vec2 corner = vec2(float(turn & 1), float(turn >> 1)) * 2.0 - 1.0;
+  if (uVertices == 1) corner = vec2(0.0);
+  gl_PointSize = 2.0 * outer;
+  vOuter = outer;
   vAt = corner * outer;
   gl_Position = clip(p + vAt);
 }`;
 
 export const NODE_FRAGMENT = `
 precision highp float;
+precision highp int;
 in vec2 vAt;
+flat in float vOuter;
 flat in float vRadius;
 flat in vec4 vShape;
 flat in vec3 vColour;
@@ -103,14 +110,16 @@ flat in vec3 vRing;
 uniform vec3 uBackground;
 uniform float uPixel;
 uniform float uDark;
+uniform int uVertices;
 out vec4 outColour;
 
 float cover(float d) { return clamp(0.5 - d, 0.0, 1.0); }
 void over(inout vec4 base, vec3 colour, float alpha) { base = vec4(colour * alpha, alpha) + base * (1.0 - alpha); }
 
 void main() {
-  float round = length(vAt);
-  vec2 q = abs(vAt) - vRadius * 0.56;
+  vec2 at = uVertices == 1 ? (gl_PointCoord * 2.0 - 1.0) * vOuter : vAt;
+  float round = length(at);
+  vec2 q = abs(at) - vRadius * 0.56;
   float square = length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - vRadius * 0.30;
   float d = mix(round - vRadius, square, vShape.z);
   vec4 c = vec4(0.0);
@@ -157,6 +166,7 @@ out float vAlong;
 flat out vec4 vColour;
 flat out vec2 vLook;               // half of the width, strength of the running light
 flat out float vLength;
+flat out float vFade;               // opacity of the middle of a long edge
 
 void main() {
   int strip = 2 * uSegments + 4;
@@ -207,6 +217,9 @@ void main() {
     opacity = kind == 3u ? 0.6 : 0.9;
     width = max(uWidth, 1.5 * uPixel);
   }
+  // Edges back to the start of another row would cross everything between: of those only the ends stay.
+  float turns = smoothstep(5.0, 14.0, steps) * smoothstep(0.8, 1.8, abs(aside) / max(dot(uView.zw, across), 1.0));
+  vFade = chosen ? 1.0 : mix(0.30, 0.05, turns);
   vLength = length(d);
   vColour = vec4(colour, min(opacity, 1.0));
   vLook = vec2(width * 0.5, kind == 1u ? 1.0 : 0.0);
@@ -224,6 +237,7 @@ in float vAlong;
 flat in vec4 vColour;
 flat in vec2 vLook;
 flat in float vLength;
+flat in float vFade;
 uniform float uPixel;
 uniform float uSeconds;
 uniform float uStub;               // pixels at each end where a long edge stays clear
@@ -233,7 +247,7 @@ void main() {
   float line = clamp(vLook.x + 0.5 - abs(vSide), 0.0, 1.0);
   // Long edges fade in the middle, and every edge is a little stronger where it arrives.
   float near = min(vAlong, 1.0 - vAlong) * vLength;
-  float keep = mix(1.0, 0.30, smoothstep(uStub, uStub * 3.0, near) * step(vLook.y, 0.5));
+  float keep = mix(1.0, vFade, smoothstep(uStub, uStub * 3.0, near));
   float alpha = vColour.a * line * keep * mix(0.62, 1.0, vAlong);
   vec3 colour = vColour.rgb;
   if (vLook.y > 0.5) {

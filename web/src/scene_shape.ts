@@ -16,6 +16,12 @@ export interface GroupBox {
   margin: number;
 }
 
+/** A part of the layout from top to bottom, as the band of a lane. */
+export interface Rows {
+  top: number;
+  height: number;
+}
+
 /** Where a box is on the screen: left, top, right, bottom. */
 export function boxOnScreen(c: Camera, b: Omit<GroupBox, "group">): [number, number, number, number] {
   const [left, top] = c.toScreen(b.left, b.top);
@@ -73,17 +79,17 @@ export function folded(l: Layout, aspect: number): Layout {
   return { ...l, x, y, width: length, height: rows * rowHeight };
 }
 
-export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: number): SceneLayout {
+export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: number, bands: readonly Rows[] = []): SceneLayout {
   const room = new Float32Array(l.nodeCount);
   for (let v = 0; v < l.nodeCount; v++) {
     const near = nearest(l, grid, v, NEAR, stretchX, stretchY);
     room[v] = near < NEAR ? near : nearest(l, grid, v, MOST_ROOM, stretchX, stretchY);
   }
-  return { ...l, room, boxes: groupBoxes(l) };
+  return { ...l, room, boxes: groupBoxes(l, bands) };
 }
 
-/** Collapsed groups have their box from the layout; else it lies close around the members, in each lane apart. */
-export function groupBoxes(l: Layout): GroupBox[] {
+/** Collapsed groups have their box from the layout; else it lies close around the members, in each band apart. */
+export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
   const out: GroupBox[] = [];
   if (l.collapsed) {
     for (let g = 0; g < l.groupCount; g++) {
@@ -92,19 +98,21 @@ export function groupBoxes(l: Layout): GroupBox[] {
     }
     return out;
   }
-  const made: (GroupBox | undefined)[] = new Array<GroupBox | undefined>(2 * l.groupCount);
+  const made = new Map<number, GroupBox>();
   for (let v = 0; v < l.nodeCount; v++) {
     const g = l.group[v];
     if (g >= l.groupCount) continue;
-    const key = 2 * g + (l.lane[v] ? 1 : 0);
-    const b = (made[key] ??= { group: g, left: Infinity, top: Infinity, width: -Infinity, height: -Infinity, margin: -BOX_MARGIN });
+    const band = bands.findIndex((b) => l.y[v] >= b.top && l.y[v] <= b.top + b.height);
+    const key = g * (bands.length + 1) + band + 1;
+    let b = made.get(key);
+    if (!b) made.set(key, (b = { group: g, left: Infinity, top: Infinity, width: -Infinity, height: -Infinity, margin: -BOX_MARGIN }));
     b.left = Math.min(b.left, l.x[v]);
     b.top = Math.min(b.top, l.y[v]);
     // Right and bottom while members come in.
     b.width = Math.max(b.width, l.x[v]);
     b.height = Math.max(b.height, l.y[v]);
   }
-  for (const b of made) if (b) out.push({ ...b, width: b.width - b.left, height: b.height - b.top });
+  for (const b of made.values()) out.push({ ...b, width: b.width - b.left, height: b.height - b.top });
   return out;
 }
 

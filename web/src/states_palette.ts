@@ -20,8 +20,8 @@ export const darkTheme: Theme = {
   edge: "#64748b",
   text: "#cbd5e1",
   states: [
-    "#3d4a5c", // never
-    "#566274", // freed
+    "#485770", // never
+    "#5f6c80", // freed
     "#2fc6b0", // in memory
     "#ffd479", // computing
     "#ff8055", // recomputing

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { niceTicks, sampleMoves } from "../src/chart_samples";
 import type { Layout } from "../src/binary";
 import { moveWords } from "../src/move_words";
+import { bandsOf } from "../src/scene_boxes";
 import { Camera } from "../src/scene_camera";
 import { Adjacency, flowOf } from "../src/scene_adjacency";
 import { escapeXml, sceneSvg } from "../src/scene_export";
@@ -123,6 +124,18 @@ test("labels are few, on the screen and never over each other", () => {
     }
   c.jump({ x: 200, y: 2, scale: 3 });
   assert.equal(placeLabels({ layout: l, grid, camera: c, bands: [], chosen: [], width }).filter((t) => t.kind === "node").length, 0);
+});
+
+test("lanes have a band each, and a pair for each row of a folded layout", () => {
+  const l = training(12);
+  assert.deepEqual(bandsOf(l).map((b) => b.title), ["Forward", "Backward"]);
+  // Two rows: the second half of both lanes moves below the first.
+  const half = l.width / 2;
+  const y = l.y.map((v, i) => (l.x[i] < half ? v : v + 10));
+  const rows = bandsOf({ ...l, y });
+  assert.deepEqual(rows.map((b) => [b.lane, b.title]), [[0, "Forward"], [1, "Backward"], [0, ""], [1, ""]]);
+  for (let i = 1; i < rows.length; i++) assert.ok(rows[i - 1].top + rows[i - 1].height < rows[i].top, "bands do not overlap");
+  assert.deepEqual(bandsOf(layered(50)), []);
 });
 
 test("names are cut where they still say something", () => {

@@ -1,5 +1,5 @@
 // Script time for each frame and bytes sent to the graphics card for each step while a plan plays, in a headless Chromium.
-//   node run_tests.mjs --script bench/playback.ts [--json FILE] [NODES...]
+//   node run_tests.mjs --script bench/page_frames.ts [--json FILE] [NODES...]
 //
 // Each size is played twice: slowly, one move a frame, where uploads should be a handful of bytes; and fast, the whole plan in about
 // ten seconds, where many nodes change in a frame. Script time is that of the whole frame: player, chart and scene.
