@@ -348,11 +348,14 @@ installScene();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (model.view.theme === "system") setTheme("system");
 });
-addEventListener("hashchange", () => {
-  const view = fromFragment(location.hash);
+addEventListener("hashchange", (event) => {
+  // The address may have been written again since: what was asked for is in the event.
+  const { hash } = new URL(event.newURL);
+  const view = fromFragment(hash);
   if (!view?.source) return;
+  saveSoon.cancel();
   setTheme(view.theme);
-  controller.open(view.source, isBare(location.hash) ? undefined : view);
+  controller.open(view.source, isBare(hash) ? undefined : view);
 });
 renderSoon();
 requestAnimationFrame(frame);
