@@ -10,7 +10,7 @@ import { Theme, withAlpha } from "./states_palette";
 const MOST_LABELS = 320;
 const MOST_CANDIDATES = 2_400;
 const LEAST_SCALE = 17;
-const ROW = 8;
+const ROW = 4;
 const LONGEST = 150;
 /** A narrow group may have a name this wide, where nothing is in the way. */
 const LEAST_GROUP = 64;
@@ -141,7 +141,7 @@ function placeNodes(s: LabelSource, out: Label[], occupied: Occupied): void {
   const size = s.layout.radius;
   for (const v of near) {
     const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
-    const r = drawnRadius(s.layout, v, s.camera.view.scale) * 0.8;
+    const r = drawnRadius(s.layout, v, s.camera.view.scale) * 0.55;
     occupied.block(x - r, y - r, x + r, y + r);
   }
   near.sort((a, b) => size[b] - size[a] || a - b);
