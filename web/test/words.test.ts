@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
 import { capRange, flipMarks, leastKnown, provedCap } from "../src/panels/cap_slider";
-import { frontOf, ticks } from "../src/panels/scatter";
+import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
 const graph: GraphInfo = {
@@ -85,6 +85,13 @@ test("the slider spans what the game can need", () => {
 test("a plan that beats the swept front joins it", () => {
   const swept = [{ peak: 32, work: 60 }, { peak: 13, work: 82 }];
   assert.deepEqual(frontOf([...swept, { peak: 13, work: 79 }, { peak: 20, work: 90 }]), [{ peak: 13, work: 79 }, { peak: 32, work: 60 }]);
+});
+
+test("the knee is where the front bends most", () => {
+  const front = frontOf([{ peak: 10, work: 100 }, { peak: 12, work: 70 }, { peak: 20, work: 65 }, { peak: 30, work: 60 }]);
+  assert.deepEqual(kneeOf(front), { peak: 12, work: 70 });
+  assert.equal(kneeOf(front.slice(0, 2)), null);
+  assert.equal(kneeOf([{ peak: 10, work: 30 }, { peak: 20, work: 20 }, { peak: 30, work: 10 }]), null);
 });
 
 test("the least known peak is over rows and sweep", () => {

@@ -45,6 +45,23 @@ export function frontOf(points: Point[]): Point[] {
   return front;
 }
 
+/** The point farthest below the line between the ends, as in a sweep; null where it bends nowhere. */
+export function kneeOf(front: Point[]): Point | null {
+  if (front.length < 3) return null;
+  const last = front[0]; // least memory, most work
+  const first = front[front.length - 1];
+  let furthest = 1e-9;
+  let knee: Point | null = null;
+  for (let i = front.length - 2; i > 0; i--) {
+    const x = (front[i].peak - last.peak) / (first.peak - last.peak);
+    const y = (front[i].work - first.work) / (last.work - first.work);
+    if (1 - x - y <= furthest) continue;
+    furthest = 1 - x - y;
+    knee = front[i];
+  }
+  return knee;
+}
+
 export class Scatter implements Panel {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "scatter", role: "img", "aria-label": "Peak memory against work", "data-testid": "scatter" });
@@ -99,7 +116,7 @@ export class Scatter implements Panel {
       if (p.work <= space.height) this.drawing.append(svg("circle", { class: "dot other", cx: space.x(p.peak), cy: space.y(p.work), r: 2 }));
     }
     this.frontLine(front, space);
-    this.knee(model, space);
+    this.knee(graph, front, space);
     this.rows(model, rows, space);
     this.incumbent(model, space);
   }
@@ -190,13 +207,11 @@ export class Scatter implements Panel {
     this.drawing.append(line);
   }
 
-  private knee(model: Model, space: Space): void {
-    const sweep = model.sweep;
-    const cell = sweep && sweep.knee !== null ? sweep.cells[sweep.knee] : null;
-    if (!cell?.metrics || !model.graph) return;
-    const p = pointOf(cell.metrics);
+  private knee(graph: GraphInfo, front: Point[], space: Space): void {
+    const p = kneeOf(front);
+    if (!p) return;
     const ring = svg("circle", { class: "knee", cx: space.x(p.peak), cy: space.y(p.work), r: 7, "data-testid": "knee" });
-    ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(cell.metrics.peak, model.graph.size_unit)}.`));
+    ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(p.peak, graph.size_unit)}.`));
     this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 6, y: space.y(p.work) + 17, "text-anchor": "end" }, "knee"));
   }
 
