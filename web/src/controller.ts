@@ -38,7 +38,7 @@ export class Controller implements Actions {
       about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
       entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, sweep: null, sweeping: false, following: null,
     };
-    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done));
+    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.say(text, "error"));
   }
 
   async start(): Promise<void> {

@@ -11,6 +11,18 @@ const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
 const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
 
+/** What was asked for in full, as every-k:k=10: the server tells the name alone, with the settings that were used. */
+export function askedFor(row: Row, requested: readonly string[], taken: ReadonlySet<string>): string {
+  const name = row.asked ?? row.strategy;
+  const settings = (text: string): string[] => text.split(":").slice(1).join(":").split(",").filter(Boolean);
+  const holds = (setting: string): boolean => {
+    const [key, value] = setting.split("=");
+    return row.options[key] === value;
+  };
+  const fits = requested.filter((text) => text.split(":")[0] === name && !taken.has(text) && settings(text).every(holds));
+  return fits.sort((a, b) => settings(b).length - settings(a).length)[0] ?? name;
+}
+
 /** At most one live job. `take` drops the last one, also where its start is not answered yet. */
 class Slot {
   private handle: JobHandle | null = null;
@@ -55,6 +67,7 @@ export class Planner {
     private readonly model: Model,
     private readonly changed: () => void,
     private readonly rowsChanged: (done: boolean) => void,
+    private readonly failed: (text: string) => void,
   ) {}
 
   private request(kind: "compare" | "sweep", strategies: string[]): JobRequest {
@@ -103,6 +116,7 @@ export class Planner {
           this.compareSlot.finish(turn);
           model.planning.state = done.state;
           model.planning.error = done.error?.message ?? null;
+          if (done.state === "failed") this.failed(model.planning.error ?? "Planning failed.");
           if (done.state !== "failed") model.entries = model.entries.filter((entry) => !entry.stale);
           this.rowsChanged(true);
           this.sweepSoon();
@@ -113,13 +127,17 @@ export class Planner {
       if (!this.compareSlot.holds(turn)) return;
       model.planning.state = "failed";
       model.planning.error = reason instanceof ApiError ? reason.message : String(reason);
+      this.failed(model.planning.error);
       this.changed();
     }
   }
 
   /** Fresh rows come first, in the server's order, which also breaks ties. */
-  private addRow(row: Row): void {
+  private addRow(told: Row): void {
     const model = this.model;
+    const others = model.entries.filter((entry) => !entry.stale && entry.row.game === told.game && entry.row.index !== told.index);
+    const taken = new Set(others.map((entry) => entry.row.asked ?? entry.row.strategy));
+    const row = { ...told, asked: askedFor(told, model.view.strategies, taken) };
     const key = rowKey(row);
     const same = (other: Row): boolean => (row.index !== undefined && other.index !== undefined ? other.index === row.index : rowKey(other) === key);
     const fresh = model.entries.filter((entry) => !entry.stale && !same(entry.row));

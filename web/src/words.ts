@@ -1,7 +1,7 @@
 // Plain sentences: what each term means, and who wins and why.
 import type { GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
-import { amount, group, percent } from "./format";
+import { amount, percent, short } from "./format";
 
 export const TERMS = {
   cap: "The memory limit. No plan may hold more than this at any moment.",
@@ -78,7 +78,7 @@ function workPart(row: Row): string {
 function proofPart(row: Row, live: boolean): string {
   if (row.outcome === "optimal" && live) return "Proved: nothing can do better.";
   if (row.gap === 0) return "Proved: no plan can do with less work.";
-  if (row.gap !== null && row.gap > 0) return `At best ${percent(row.gap)} of work could still be saved.`;
+  if (row.gap !== null && row.gap > 0) return `Its work is at most ${percent(row.gap)} above the least possible.`;
   return "";
 }
 
@@ -92,7 +92,7 @@ function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
   if (!rival.metrics || !winner.metrics) return "";
   const mine = costText(winner.metrics, w);
   const theirs = costText(rival.metrics, w);
-  return mine === theirs ? `${rowName(rival)} costs the same.` : `Next is ${rowName(rival)}, at a cost of ${group(theirs)}.`;
+  return mine === theirs ? `${rowName(rival)} costs the same.` : `Next is ${rowName(rival)}, at a cost of ${short(theirs)}.`;
 }
 
 export interface Verdict {

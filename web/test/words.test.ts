@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
 import { capRange, flipMarks, leastKnown, provedCap } from "../src/panels/cap_slider";
 import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
+import { askedFor } from "../src/planner";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
 const graph: GraphInfo = {
@@ -39,6 +40,11 @@ test("the verdict says who wins and why, and where the baseline fails", () => {
   assert.match(said?.text ?? "", /last-use fails: move 12/);
 });
 
+test("a gap is told as work above the bound, not as work to be saved", () => {
+  const said = verdict([row("sqrt", metrics(13, 158))], graph, ["0", "0", "1"], true);
+  assert.match(said?.text ?? "", /at most 100\u202f% above the least possible/);
+});
+
 test("what was proved for other weights is not claimed", () => {
   const said = verdict([row("chain", metrics(13, 80), { outcome: "optimal" })], graph, ["1", "0", "1"], false);
   assert.ok(!/nothing can do better/.test(said?.text ?? ""));
@@ -56,6 +62,16 @@ test("rows are named by what was asked", () => {
   assert.equal(rowName(chosen), "auto → search");
   assert.equal(rowKey(chosen), "auto/remat");
   assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14, 1 over the cap");
+});
+
+test("one strategy with two settings gives two rows", () => {
+  const asked = ["every-k:k=10", "every-k", "sqrt"];
+  const ten = row("every-k", metrics(9, 90), { asked: "every-k", options: { k: "10", limit: "100" } });
+  const own = row("every-k", metrics(9, 80), { asked: "every-k", options: { k: "5", limit: "100" } });
+  assert.equal(askedFor(ten, asked, new Set()), "every-k:k=10");
+  assert.equal(askedFor(own, asked, new Set(["every-k:k=10"])), "every-k");
+  assert.equal(askedFor(row("chain", metrics(9, 80), { asked: "auto" }), ["auto"], new Set()), "auto");
+  assert.equal(askedFor(row("lange", null), asked, new Set()), "lange");
 });
 
 function cell(cap: number, strategy: string, m: Metrics | null): SweepCell {

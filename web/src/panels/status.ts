@@ -41,6 +41,7 @@ export class StatusPanel implements Panel {
   update(model: Model): void {
     this.busy = isPlanning(model);
     this.element.classList.toggle("busy", this.busy);
+    this.element.classList.toggle("failed", model.planning.state === "failed");
     this.button.disabled = !model.graph || model.planning.state === "stopping";
     this.button.replaceChildren(icon(this.busy ? "stop" : "again"), h("span", null, this.busy ? "Stop" : "Plan"));
     this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best so far. (X)" : "Plan again with these knobs. (R)");

@@ -134,7 +134,8 @@ export class ComparisonTable implements Panel {
       setText(this.title, said.title);
       setText(this.text, said.text);
     } else if (!model.entries.length) {
-      setText(this.title, model.graph ? "Planning…" : "Who wins, and why");
+      const idle = model.graph && !model.view.strategies.length;
+      setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Who wins, and why");
       setText(this.text, "");
     }
   }

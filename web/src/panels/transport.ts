@@ -84,6 +84,7 @@ export class Transport implements Panel {
 
   private why(model: Model | null): string {
     if (model?.phase !== "ready" || !model.graph) return "";
+    if (!model.view.strategies.length) return "No strategy is chosen.";
     return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise it until one fits.";
   }
 
