@@ -1,0 +1,99 @@
+// Starts the real command and a real browser for the tests.
+//   PEBBLE     the command (../build/pebble)
+//   CHROMIUM   the browser (/usr/bin/chromium)
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+export const web = process.env.PEBBLE_WEB ?? process.cwd();
+export const pebble = process.env.PEBBLE ?? resolve(web, "../build/pebble");
+const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+/** Why the tests cannot run here, or null. */
+export function missing(): string | null {
+  if (!existsSync(pebble)) return `there is no command at ${pebble}`;
+  return CHROMIUM && existsSync(CHROMIUM) ? null : "there is no chromium";
+}
+
+export interface Server {
+  address: string;
+  stop(): Promise<void>;
+}
+
+/** `pebble ui` on a free port. It serves the page built into it, or web/dist where PEBBLE_PAGE names it. */
+export async function startServer(...args: string[]): Promise<Server> {
+  const page = process.env.PEBBLE_PAGE ? ["--page", process.env.PEBBLE_PAGE] : [];
+  const child: ChildProcess = spawn(pebble, ["ui", "--no-open", "--port", "0", ...page, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  process.once("exit", () => child.kill()); // a test that crashes leaves no server behind
+  const address = await new Promise<string>((done, fail) => {
+    let text = "";
+    child.stdout?.on("data", (part: Buffer) => {
+      text += part.toString();
+      const found = /https?:\/\/\S+/.exec(text);
+      if (found) done(found[0]);
+    });
+    child.on("exit", (code) => fail(new Error(`pebble ui ended with ${code} before it told its address`)));
+    setTimeout(() => fail(new Error("pebble ui told no address within 20 s")), 20_000).unref();
+  });
+  return {
+    address,
+    stop: () =>
+      new Promise((done) => {
+        child.on("exit", () => done());
+        child.kill("SIGINT");
+      }),
+  };
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      "--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+      "--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+    ],
+  });
+}
+
+export interface Opened {
+  page: Page;
+  errors: string[]; // what the page threw or logged as an error
+  close(): Promise<void>;
+}
+
+export async function openPage(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  // Less motion: software rendering of every glow would take most of the time of the tests.
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  await page.goto(address);
+  return { page, errors, close: () => context.close() };
+}
+
+/** Waits until nothing is on its way: a graph is open, its rows are planned and the plan that plays is loaded. */
+export async function ready(page: Page): Promise<void> {
+  await page.waitForFunction(() => window.pebble.settled());
+}
+
+/** Runs the command; its output also where it ends with a status of its own. */
+export function run(args: string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((done) => {
+    execFile(pebble, args, { maxBuffer: 64 << 20 }, (error, out, err) => {
+      const code = error ? ((error as { code?: number }).code ?? 1) : 0;
+      done({ code, out, err });
+    });
+  });
+}
+
+export async function scratch(): Promise<{ dir: string; drop(): Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), "pebble-e2e-"));
+  return { dir, drop: () => rm(dir, { recursive: true, force: true }) };
+}

@@ -1,0 +1,55 @@
+// Bundles TypeScript tests and runs them.
+//   node run_tests.mjs test          unit tests: every test/*.test.ts
+//   node run_tests.mjs e2e           tests in the browser: every e2e/*.test.ts
+//   node run_tests.mjs --script F    one script that is no test, with what follows as its arguments
+import { build } from "esbuild";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [what = "test", ...rest] = process.argv.slice(2);
+const script = what === "--script";
+const filter = script ? null : rest[0];
+const sources = script
+  ? [resolve(here, rest.shift() ?? "")]
+  : readdirSync(join(here, what))
+      .filter((name) => name.endsWith(".test.ts") && (!filter || name.includes(filter)))
+      .sort()
+      .map((name) => join(here, what, name));
+if (sources.length === 0) {
+  console.error(`no tests in ${what}`);
+  process.exit(1);
+}
+
+// The bundles stand inside the folder so that packages are found from them.
+const out = mkdtempSync(join(here, "node_modules", ".pebble-tests-"));
+let status = 1;
+try {
+  await build({
+    entryPoints: sources,
+    outdir: out,
+    outbase: dirname(sources[0]),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: ["playwright-core", "esbuild"],
+    outExtension: { ".js": ".mjs" },
+    logLevel: "warning",
+    sourcemap: "inline",
+  });
+  const files = readdirSync(out).filter((name) => name.endsWith(".mjs")).map((name) => join(out, name));
+  const flags = ["--enable-source-maps"];
+  const args = script ? [...flags, files[0], ...rest] : [...flags, "--test", "--test-concurrency=1", ...files];
+  const run = spawnSync(process.execPath, args, {
+    stdio: "inherit",
+    cwd: here,
+    env: { ...process.env, PEBBLE_WEB: here },
+  });
+  status = run.status ?? 1;
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}
+process.exit(status);

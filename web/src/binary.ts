@@ -1,0 +1,209 @@
+// Decoders of the server's binary answers: layouts, plan frames and names.
+//
+// Every decoder returns views into the received buffer, so a plan of a million moves costs no copies.
+// Lengths are checked before any view is made: a short or foreign buffer is an error with a sentence, never a wrong picture.
+
+export const NONE = 0xffffffff;
+
+const LAYOUT_MAGIC = 0x314c4250;
+const FRAMES_MAGIC = 0x31464250;
+
+export const enum LayoutKind {
+  Layered = 0,
+  Tree = 1,
+  Lanes = 2,
+}
+
+export const enum Op {
+  Compute = 0,
+  Uncompute = 1,
+  Free = 2,
+  Store = 3,
+  Load = 4,
+  Drop = 5,
+}
+
+/** Set in `Frames.op` where a compute makes a node that was computed before. */
+export const RECOMPUTE_BIT = 0x80;
+
+export interface Layout {
+  kind: LayoutKind;
+  nodeCount: number;
+  edgeCount: number;
+  groupCount: number;
+  collapsed: boolean;
+  width: number;
+  height: number;
+  x: Float32Array;
+  y: Float32Array;
+  radius: Float32Array;
+  lane: Uint8Array;
+  /** Group of each node, NONE for none. */
+  group: Uint32Array;
+  /** Four numbers for each group: left, top, width, height. */
+  groupBoxes: Float32Array;
+  edgeFrom: Uint32Array;
+  edgeTo: Uint32Array;
+  size: Float64Array;
+  cost: Float64Array;
+  /** Names of nodes, then of groups. */
+  names: Names;
+}
+
+export interface Frames {
+  tierCount: number;
+  moveCount: number;
+  op: Uint8Array;
+  tier: Uint8Array;
+  node: Uint32Array;
+  over: Uint32Array;
+  alsoStart: Uint32Array;
+  also: Uint32Array;
+  during: Float64Array;
+  after: Float64Array;
+  slow: Float64Array;
+  time: Float64Array;
+  cap: number;
+  peak: number;
+  peakStep: number;
+  initialFast: Uint32Array;
+  initialSlow: Uint32Array;
+}
+
+/** Reads consecutive sections, checking that each lies inside the buffer. */
+class Reader {
+  private at = 0;
+  constructor(
+    private readonly buffer: ArrayBuffer,
+    private readonly what: string,
+  ) {}
+
+  private take(bytes: number, align: number): number {
+    const start = Math.ceil(this.at / align) * align;
+    if (start + bytes > this.buffer.byteLength)
+      throw new RangeError(`the ${this.what} from the server ends early, at byte ${this.buffer.byteLength}`);
+    this.at = start + bytes;
+    return start;
+  }
+  u32(): number {
+    return this.u32s(1)[0];
+  }
+  f32(): number {
+    return this.f32s(1)[0];
+  }
+  f64(): number {
+    return this.f64s(1)[0];
+  }
+  u8s(n: number): Uint8Array {
+    return new Uint8Array(this.buffer, this.take(n, 4), n);
+  }
+  u32s(n: number): Uint32Array {
+    return new Uint32Array(this.buffer, this.take(4 * n, 4), n);
+  }
+  f32s(n: number): Float32Array {
+    return new Float32Array(this.buffer, this.take(4 * n, 4), n);
+  }
+  f64s(n: number): Float64Array {
+    return new Float64Array(this.buffer, this.take(8 * n, 8), n);
+  }
+  expect(magic: number): void {
+    if (this.u32() !== magic) throw new RangeError(`this is not a ${this.what} of the server`);
+  }
+}
+
+export function decodeLayout(buffer: ArrayBuffer, names: Names): Layout {
+  const r = new Reader(buffer, "layout");
+  r.expect(LAYOUT_MAGIC);
+  const kind = r.u32() as LayoutKind;
+  const nodeCount = r.u32();
+  const edgeCount = r.u32();
+  const groupCount = r.u32();
+  const collapsed = (r.u32() & 1) !== 0;
+  const width = r.f32();
+  const height = r.f32();
+  const x = r.f32s(nodeCount);
+  const y = r.f32s(nodeCount);
+  const radius = r.f32s(nodeCount);
+  const lane = r.u8s(nodeCount);
+  const group = r.u32s(nodeCount);
+  const edgeFrom = r.u32s(edgeCount);
+  const edgeTo = r.u32s(edgeCount);
+  const groupBoxes = readBoxes(r, groupCount);
+  const size = r.f64s(nodeCount);
+  const cost = r.f64s(nodeCount);
+  return {
+    kind, nodeCount, edgeCount, groupCount, collapsed, width, height,
+    x, y, radius, lane, group, groupBoxes, edgeFrom, edgeTo, size, cost, names,
+  };
+}
+
+/** Boxes come with a member each (20 bytes); only the box itself is kept. */
+function readBoxes(r: Reader, count: number): Float32Array {
+  const raw = r.f32s(5 * count);
+  const boxes = new Float32Array(4 * count);
+  for (let g = 0; g < count; g++) for (let k = 0; k < 4; k++) boxes[4 * g + k] = raw[5 * g + k];
+  return boxes;
+}
+
+export function decodeFrames(buffer: ArrayBuffer): Frames {
+  const r = new Reader(buffer, "plan");
+  r.expect(FRAMES_MAGIC);
+  const tierCount = r.u32();
+  const moveCount = r.u32();
+  const alsoCount = r.u32();
+  const op = r.u8s(moveCount);
+  const tier = r.u8s(moveCount);
+  const node = r.u32s(moveCount);
+  const over = r.u32s(moveCount);
+  const alsoStart = r.u32s(moveCount + 1);
+  const also = r.u32s(alsoCount);
+  const during = r.f64s(moveCount);
+  const after = r.f64s(moveCount);
+  const slow = r.f64s(moveCount);
+  const time = r.f64s(moveCount);
+  const cap = r.f64();
+  const peak = r.f64();
+  const peakStep = r.u32();
+  const initialFast = r.u32s(r.u32());
+  const initialSlow = r.u32s(r.u32());
+  return {
+    tierCount, moveCount, op, tier, node, over, alsoStart, also,
+    during, after, slow, time, cap, peak, peakStep, initialFast, initialSlow,
+  };
+}
+
+/** Names of nodes, then of groups; decoded only when asked for. */
+export class Names {
+  readonly count: number;
+  private readonly offset: Uint32Array;
+  private readonly bytes: Uint8Array;
+  private readonly decoder = new TextDecoder();
+
+  constructor(buffer: ArrayBuffer) {
+    const r = new Reader(buffer, "list of names");
+    this.count = r.u32();
+    this.offset = r.u32s(this.count + 1);
+    this.bytes = r.u8s(this.offset[this.count]);
+  }
+
+  get(i: number): string {
+    if (i < 0 || i >= this.count) return "";
+    return this.decoder.decode(this.bytes.subarray(this.offset[i], this.offset[i + 1]));
+  }
+
+  /** The same form from plain strings, for pictures that no server sent. */
+  static from(list: readonly string[]): Names {
+    const encoded = list.map((s) => new TextEncoder().encode(s));
+    const total = encoded.reduce((sum, e) => sum + e.length, 0);
+    const head = 4 * (list.length + 2);
+    const buffer = new ArrayBuffer(head + 4 * Math.ceil(total / 4));
+    const words = new Uint32Array(buffer);
+    const bytes = new Uint8Array(buffer, head);
+    words[0] = list.length;
+    encoded.forEach((e, i) => {
+      bytes.set(e, words[1 + i]);
+      words[2 + i] = words[1 + i] + e.length;
+    });
+    return new Names(buffer);
+  }
+}

@@ -1,0 +1,50 @@
+// Memory over a range of moves, reduced to what a row of pixels can show without losing any extreme.
+
+import type { Frames } from "./binary";
+
+export interface Samples {
+  /** Most memory during any move of the column. */
+  most: Float64Array;
+  /** Least memory left after any move of the column. */
+  least: Float64Array;
+  /** Most slow memory after any move of the column. */
+  slow: Float64Array;
+}
+
+/** `columns` columns over the moves [from, to); where there are fewer moves than columns a move fills several. */
+export function sampleMoves(f: Frames, from: number, to: number, columns: number): Samples {
+  const most = new Float64Array(columns);
+  const least = new Float64Array(columns);
+  const slow = new Float64Array(columns);
+  const span = to - from;
+  for (let c = 0; c < columns; c++) {
+    const first = Math.min(f.moveCount - 1, Math.floor(from + (c * span) / columns));
+    const last = Math.min(f.moveCount, Math.max(first + 1, Math.floor(from + ((c + 1) * span) / columns)));
+    let high = -Infinity, low = Infinity, deep = 0;
+    for (let i = first; i < last; i++) {
+      if (f.during[i] > high) high = f.during[i];
+      if (f.after[i] < low) low = f.after[i];
+      if (f.slow[i] > deep) deep = f.slow[i];
+    }
+    most[c] = high;
+    least[c] = Math.min(low, high);
+    slow[c] = deep;
+  }
+  return { most, least, slow };
+}
+
+/** Round values for an axis from 0 to `top`: at most `count` steps of 1, 2 or 5 times a power of ten (or of two for `binary`). */
+export function niceTicks(top: number, count: number, binary = false): number[] {
+  if (!(top > 0) || !Number.isFinite(top)) return [0];
+  const raw = top / Math.max(1, count);
+  let step: number;
+  if (binary) {
+    step = Math.pow(2, Math.ceil(Math.log2(raw)));
+  } else {
+    const unit = Math.pow(10, Math.floor(Math.log10(raw)));
+    step = unit * ([1, 2, 5, 10].find((m) => m * unit >= raw * 0.999) ?? 10);
+  }
+  const out: number[] = [];
+  for (let v = 0; v <= top * 1.0001; v += step) out.push(v);
+  return out;
+}

@@ -1,0 +1,344 @@
+// What happens when a knob is turned: the controller changes the model, starts jobs and tells the panels to draw.
+import { Api, ApiError, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
+import { decodeFrames, decodeLayout, Names } from "./binary";
+import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
+import { Planner } from "./planner";
+import { peakStep } from "./playback";
+import { Player } from "./player";
+import { defaultView, galleryView, type Source, type View } from "./store";
+import { rowKey } from "./words";
+
+export interface ControllerEvents {
+  render(): void;
+  layoutChanged(): void;
+  playerChanged(): void;
+  say(text: string, kind?: "note" | "error"): void;
+  seek(step: number): void;
+  focus(node: number): void;
+}
+
+/** Values of chains and trees are read once, so as written they take the least already. */
+function proposedCap(graph: GraphInfo): string {
+  return graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
+}
+
+export class Controller implements Actions {
+  readonly model: Model;
+  readonly planner: Planner;
+  private opening: AbortController | null = null;
+  private loading: AbortController | null = null;
+  private asking: AbortController | null = null;
+  private playing: string | null = null; // the plan that plays or is on its way
+  private loaded: string | null = null;
+  private poster = true; // the step was not chosen by anyone: show the peak
+  private pendingStep: number | null = null; // of a link, to be reached exactly once
+
+  constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
+    this.model = {
+      about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
+      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, sweep: null, sweeping: false, following: null,
+    };
+    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.say(text, "error"));
+  }
+
+  async start(): Promise<void> {
+    try {
+      this.model.about = await this.api.about();
+    } catch (reason) {
+      return this.fail("The page cannot start", reason);
+    }
+    const { about, view } = this.model;
+    const opened = await Promise.allSettled(about.opened.map((id) => this.api.graph(id)));
+    this.model.opened = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    if (view.source) this.open(view.source, this.bare ? undefined : view);
+    else if (this.model.opened.length) this.openKnown(this.model.opened[0]);
+    else if (about.gallery.length) this.open({ kind: "gallery", id: about.gallery[0].id });
+    else {
+      this.model.phase = "ready";
+      this.on.render();
+    }
+  }
+
+  private fail(title: string, reason: unknown): void {
+    const body = reason instanceof ApiError ? reason.body : { message: String(reason) };
+    this.model.phase = this.model.graph ? "ready" : "failed";
+    this.model.problem = { title, body };
+    this.on.render();
+  }
+
+  open(source: Source, view?: View): void {
+    const about = this.model.about;
+    if (source.kind === "gallery") {
+      const item = about?.gallery.find((one) => one.id === source.id);
+      if (!item) return this.fail("No such example", new ApiError(404, { message: `There is no example called ${source.id}.` }));
+      const next = view ?? galleryView(item, this.model.view);
+      return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
+    }
+    if (source.kind === "family") {
+      const next = view ?? { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "", source };
+      return void this.load(source.family, next, (signal) => this.api.generate(source.family, source.parameters, signal));
+    }
+    void this.reopen(source, view ?? this.model.view);
+  }
+
+  /** The server may still hold the file: named on the command line, or opened in this tab. */
+  private async reopen(source: { name: string; hash: string }, view: View): Promise<void> {
+    const known = this.model.opened.find((one) => one.hash === source.hash)?.id ?? sessionStorage.getItem(`pebble-file-${source.hash}`);
+    try {
+      if (!known) throw new Error("unknown");
+      const graph = await this.api.graph(known);
+      if (graph.hash !== source.hash) throw new Error("another");
+      await this.load(graph.name, view, () => Promise.resolve(graph));
+    } catch {
+      this.model.view = view;
+      this.fail("This link is to a file", new ApiError(0, { message: `A link cannot hold the file itself. Open ${source.name} again, and the view is restored.` }));
+    }
+  }
+
+  openFile(file: File): void {
+    const awaited = this.model.view.source;
+    // A link to a file waits for it: its other choices then hold.
+    const restore = awaited?.kind === "file" && this.model.graph === null;
+    const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    void this.load(file.name, base, (signal) => this.api.openFile(file, signal));
+  }
+
+  /** A graph that the server holds already. */
+  openKnown(graph: GraphInfo): void {
+    const view = { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
+    void this.load(graph.name, view, () => Promise.resolve(graph));
+  }
+
+  /** Opens a graph; until it is there the one before stays. */
+  private async load(name: string, view: View, fetchGraph: (signal: AbortSignal) => Promise<GraphInfo>): Promise<void> {
+    this.opening?.abort();
+    const opening = (this.opening = new AbortController());
+    const model = this.model;
+    model.phase = "opening";
+    model.opening = name;
+    model.problem = null;
+    this.on.render();
+    try {
+      const graph = await fetchGraph(opening.signal);
+      if (opening.signal.aborted) return;
+      this.settle(graph, view);
+      this.planner.compare(); // plans while the picture is on its way
+      const [layout, names] = await Promise.all([
+        this.api.layout(graph.id, { lanes: view.lanes, groups: view.groups }, opening.signal),
+        this.api.names(graph.id, opening.signal),
+      ]);
+      if (opening.signal.aborted) return;
+      model.layout = decodeLayout(layout, new Names(names));
+      model.phase = "ready";
+      this.on.layoutChanged();
+      this.on.playerChanged();
+      this.choosePlan(!isPlanning(model));
+      if (view.node !== null && view.node < graph.nodes) this.follow(view.node);
+      this.on.render();
+    } catch (reason) {
+      if (!opening.signal.aborted) this.fail(`${name} cannot be opened`, reason);
+    }
+  }
+
+  private settle(graph: GraphInfo, view: View): void {
+    const model = this.model;
+    this.planner.drop();
+    model.graph = graph;
+    if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
+    if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
+    model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
+    model.layout = null;
+    model.entries = [];
+    model.sweep = null;
+    model.shown = model.frames = model.player = null;
+    this.loading?.abort();
+    this.playing = this.loaded = null;
+    model.following = null;
+    this.pendingStep = view.step;
+    this.poster = view.step === null;
+  }
+
+  setLayout(change: { lanes?: View["lanes"]; groups?: View["groups"] }): void {
+    const model = this.model;
+    model.view = { ...model.view, ...change };
+    const graph = model.graph;
+    const names = model.layout?.names;
+    if (!graph || !names) return;
+    this.api.layout(graph.id, model.view).then(
+      (buffer) => {
+        model.layout = decodeLayout(buffer, names);
+        this.on.layoutChanged();
+        this.on.playerChanged();
+        this.on.render();
+      },
+      (reason) => this.on.say(String(reason), "error"),
+    );
+  }
+
+  dismissProblem(): void {
+    this.model.problem = null;
+    if (this.model.phase === "failed") this.model.phase = "ready";
+    this.on.render();
+  }
+
+  setCap(text: string): void {
+    if (text === this.model.view.cap) return;
+    this.change({ cap: text });
+  }
+
+  setGame(game: GameName | null): void {
+    const about = this.model.about;
+    const plays = (name: string): boolean => !game || !!about?.strategies.find((one) => one.name === name.split(":")[0])?.games.includes(game);
+    const strategies = this.model.view.strategies.some(plays) ? this.model.view.strategies : [...this.model.view.strategies, "auto"];
+    const free: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
+    const prices = game === "tiered" ? (this.model.view.prices ?? free) : this.model.view.prices;
+    this.change({ game, strategies, prices, shown: null });
+    this.model.sweep = null;
+  }
+
+  setStrategies(strategies: string[]): void {
+    this.change({ strategies, shown: null });
+  }
+
+  /** A policy matters to strategies that evict as they go; one of them joins when none is there. */
+  setPolicy(policy: string | null): void {
+    const about = this.model.about;
+    const takes = (name: string): boolean => !!about?.strategies.find((one) => one.name === name.split(":")[0])?.takes_policy;
+    const strategies = [...this.model.view.strategies];
+    const taker = about?.strategies.find((one) => one.takes_policy);
+    if (policy && taker && !strategies.some(takes)) strategies.unshift(taker.name);
+    this.change({ policy, strategies });
+  }
+
+  setPrices(prices: Prices | null): void {
+    this.change({ prices });
+  }
+
+  setTime(timeMs: number): void {
+    this.change({ timeMs });
+  }
+
+  /** Ranks what is there again; nothing is planned. */
+  setWeights(weights: WeightTexts): void {
+    this.model.view = { ...this.model.view, weights };
+    this.choosePlan(true);
+    this.on.render();
+  }
+
+  planAgain(): void {
+    this.planner.compare();
+  }
+
+  stop(): void {
+    this.planner.stop().catch((reason) => this.on.say(String(reason), "error"));
+  }
+
+  private change(some: Partial<View>): void {
+    this.model.view = { ...this.model.view, ...some };
+    this.planner.compare();
+  }
+
+  show(key: string | null): void {
+    this.model.view = { ...this.model.view, shown: key };
+    this.choosePlan(true);
+    this.on.render();
+  }
+
+  /** The chosen row plays, else the winner; an old plan stays until a new one is there. */
+  private choosePlan(done: boolean): void {
+    const model = this.model;
+    const { fresh, winner } = rank(model);
+    const wanted = fresh.find((row) => rowKey(row) === model.view.shown && row.plan);
+    const row = wanted ?? (model.view.shown && !done ? null : winner);
+    if (row?.plan) {
+      if (row.plan !== this.playing) void this.loadPlan(row);
+      else model.shown = row;
+    } else if (done && !row) this.setPlan(null, null);
+  }
+
+  private setPlan(row: Row | null, player: Player | null): void {
+    const model = this.model;
+    const before = model.player;
+    this.loaded = row?.plan ?? null;
+    if (!row) this.playing = null;
+    model.shown = row;
+    model.player = player;
+    model.frames = player?.frames ?? null;
+    if (player) player.seek(this.startStep(player, before));
+    this.on.playerChanged();
+    if (model.following) this.follow(model.following.index);
+    this.on.render();
+  }
+
+  private startStep(player: Player, before: Player | null): number {
+    const frames = player.frames;
+    if (this.pendingStep !== null) return this.pendingStep;
+    if (this.poster || !before) return peakStep(frames);
+    return Math.round((before.step / Math.max(1, before.frames.moveCount)) * frames.moveCount);
+  }
+
+  private async loadPlan(row: Row): Promise<void> {
+    if (!row.plan || !this.model.layout) return; // chosen again once the layout is there
+    this.playing = row.plan;
+    this.loading?.abort();
+    const loading = (this.loading = new AbortController());
+    const model = this.model;
+    const graph = model.graph;
+    model.shown = row;
+    try {
+      const buffer = await this.api.frames(row.plan, loading.signal);
+      const layout = model.layout;
+      if (loading.signal.aborted || !layout || model.graph !== graph) return;
+      this.setPlan(row, new Player(layout.nodeCount, decodeFrames(buffer), layout.size));
+    } catch (reason) {
+      if (!loading.signal.aborted) this.playing = null;
+      if (!loading.signal.aborted) this.on.say(reason instanceof Error ? reason.message : String(reason), "error");
+    }
+  }
+
+  /** The user moved the playhead: from now on the step is theirs. */
+  stepped(): void {
+    this.poster = false;
+    this.pendingStep = null;
+  }
+
+  /** Nothing is on its way: the graph is there, its rows are planned and the plan that plays is loaded. */
+  get settled(): boolean {
+    const model = this.model;
+    const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
+    return quiet && this.loaded === this.playing;
+  }
+
+  /** Nobody has moved the playhead yet: playing starts at the beginning. */
+  get atPoster(): boolean {
+    return this.poster;
+  }
+
+  seek(step: number): void {
+    this.on.seek(step);
+  }
+
+  follow(node: number | null, focus = false): void {
+    const model = this.model;
+    this.asking?.abort();
+    model.view = { ...model.view, node };
+    if (node === null || !model.graph) {
+      model.following = null;
+      return this.on.render();
+    }
+    const same = model.following?.index === node;
+    model.following = { index: node, info: same ? (model.following?.info ?? null) : null, explain: null, error: null };
+    if (focus) this.on.focus(node);
+    this.on.render();
+    const asking = (this.asking = new AbortController());
+    const put = (some: Partial<NonNullable<Model["following"]>>): void => {
+      if (asking.signal.aborted || !model.following) return;
+      model.following = { ...model.following, ...some };
+      this.on.render();
+    };
+    const wrong = (reason: unknown): void => put({ error: reason instanceof Error ? reason.message : String(reason) });
+    this.api.node(model.graph.id, node, asking.signal).then((info) => put({ info }), wrong);
+    const plan = model.player ? model.shown?.plan : null;
+    if (plan) this.api.explain(plan, node, asking.signal).then((explain) => put({ explain }), wrong);
+  }
+}

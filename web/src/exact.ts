@@ -1,0 +1,110 @@
+// Exact decimals. Sizes, costs and flux pass what a double holds, and the page must show the figure
+// that `pebble --json` prints, so weighted costs are integers times a power of ten, as in the library.
+import type { Metrics, Row, WeightTexts } from "./api";
+
+export type Whole = number | string; // a number up to 2^53, a decimal string beyond
+
+const MOST_DIGITS = 9; // digits behind the point that the command reads
+const LARGEST = (1n << 64n) - 1n;
+
+export interface Weights {
+  parts: [bigint, bigint, bigint];
+  digits: number; // each part stands for part / 10^digits
+}
+
+export function whole(value: Whole): bigint {
+  return BigInt(value);
+}
+
+/** Reads a decimal such as 0.25; null where the command would refuse it. */
+export function parseDecimal(text: string): { value: bigint; digits: number } | null {
+  const match = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
+  if (!match || (!match[1] && !match[2])) return null;
+  const behind = (match[2] ?? "").replace(/0+$/, "");
+  if ((match[2] ?? "").length > MOST_DIGITS) return null;
+  const value = BigInt((match[1] || "0") + behind);
+  return value > LARGEST ? null : { value, digits: behind.length };
+}
+
+export function parseWeights(texts: WeightTexts): Weights | null {
+  const read = texts.map(parseDecimal);
+  let digits = 0;
+  for (const one of read) {
+    if (!one) return null;
+    digits = Math.max(digits, one.digits);
+  }
+  const parts = read.map((one) => (one ? one.value * 10n ** BigInt(digits - one.digits) : 0n));
+  if (parts.some((part) => part > LARGEST)) return null;
+  return { parts: [parts[0], parts[1], parts[2]], digits };
+}
+
+export function sameWeights(a: WeightTexts, b: WeightTexts): boolean {
+  const x = parseWeights(a);
+  const y = parseWeights(b);
+  if (!x || !y) return false;
+  const digits = Math.max(x.digits, y.digits);
+  const scaled = (w: Weights, i: number): bigint => w.parts[i] * 10n ** BigInt(digits - w.digits);
+  return [0, 1, 2].every((i) => scaled(x, i) === scaled(y, i));
+}
+
+export interface CostParts {
+  peak: bigint;
+  flux: bigint;
+  extra: bigint;
+  total: bigint; // all over 10^digits
+}
+
+/** alpha·peak + beta·flux + gamma·(recompute + uncompute + io), times 10^digits. */
+export function costParts(m: Metrics, w: Weights): CostParts {
+  const peak = w.parts[0] * whole(m.peak);
+  const flux = w.parts[1] * whole(m.flux);
+  const extra = w.parts[2] * (whole(m.recompute) + whole(m.uncompute) + whole(m.io));
+  return { peak, flux, extra, total: peak + flux + extra };
+}
+
+/** value / 10^digits in its shortest form, as the command writes it. */
+export function decimalText(value: bigint, digits: number): string {
+  const text = value.toString().padStart(digits + 1, "0");
+  const point = text.length - digits;
+  const behind = text.slice(point).replace(/0+$/, "");
+  return behind ? `${text.slice(0, point)}.${behind}` : text.slice(0, point);
+}
+
+export function costText(m: Metrics, w: Weights): string {
+  return decimalText(costParts(m, w).total, w.digits);
+}
+
+function order(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The library's order of plans: cost, then work with transfers, then peak, then moves. */
+export function comparePlans(a: Metrics, b: Metrics, w: Weights): number {
+  return (
+    order(costParts(a, w).total, costParts(b, w).total) ||
+    order(whole(a.makespan), whole(b.makespan)) ||
+    order(whole(a.peak), whole(b.peak)) ||
+    order(whole(a.moves), whole(b.moves))
+  );
+}
+
+/** Index of the winner under these weights; the first of equals, and -1 where no row has a plan. */
+export function winnerOf(rows: readonly Row[], w: Weights): number {
+  let best = -1;
+  let least: Metrics | null = null;
+  rows.forEach((row, i) => {
+    if (row.metrics && (!least || comparePlans(row.metrics, least, w) < 0)) {
+      best = i;
+      least = row.metrics;
+    }
+  });
+  return best;
+}
+
+/** a / b as a double, also where both pass 2^53. */
+export function ratio(a: bigint, b: bigint): number {
+  if (b === 0n) return 0;
+  const scale = 1_000_000_000n;
+  const quotient = (a * scale) / b;
+  return Number(quotient) / 1e9;
+}

@@ -1,0 +1,92 @@
+// Numbers as people read them. Exact values stay beside in tooltips and data attributes.
+import type { Whole } from "./exact";
+
+const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const METRIC = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
+
+export interface Scale {
+  divide: number;
+  unit: string; // as shown behind the number; "" for a bare count
+}
+
+function digitsFor(value: number): number {
+  const size = Math.abs(value);
+  return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+}
+
+/** A unit that suits values up to `most`. */
+export function scaleFor(most: number, unit: string): Scale {
+  if (unit === "byte") {
+    const power = most >= 1024 ? Math.min(6, Math.floor(Math.log2(most) / 10)) : 0;
+    return { divide: 1024 ** power, unit: BINARY[power] };
+  }
+  const power = most >= 1e5 ? Math.min(8, Math.floor(Math.log10(most) / 3)) : 0;
+  return { divide: 1000 ** power, unit: METRIC[power] + (power ? (unit === "flop" ? "flop" : "") : "") };
+}
+
+export function group(value: Whole | bigint): string {
+  const text = String(value);
+  const [head, tail] = text.split(".");
+  const grouped = head.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+  return tail ? `${grouped}.${tail}` : grouped;
+}
+
+export function scaled(value: Whole, scale: Scale): string {
+  const number = Number(value) / scale.divide;
+  if (scale.divide === 1 && Number.isInteger(number)) return group(value);
+  return number === 0 ? "0" : number.toFixed(digitsFor(number));
+}
+
+/** A large bare number in short: 1.5e18 becomes 1.50 E. */
+export function short(value: Whole): string {
+  const number = Number(value);
+  if (Math.abs(number) < 1e5) return Number.isInteger(number) ? group(number) : String(Number(number.toPrecision(4)));
+  const power = Math.floor(Math.log10(Math.abs(number)) / 3);
+  if (power >= METRIC.length) return number.toExponential(2).replace("e+", "e");
+  const shown = number / 1000 ** power;
+  return shown.toFixed(digitsFor(shown)) + "\u202f" + METRIC[power];
+}
+
+/** With its unit: 4.20 GiB, 13 pebble. */
+export function amount(value: Whole, unit: string): string {
+  const scale = scaleFor(Number(value), unit);
+  const shown = scaled(value, scale);
+  if (unit === "byte") return `${shown} ${scale.unit}`;
+  if (scale.divide === 1) return `${shown} ${unit}`;
+  return unit === "flop" ? `${shown} ${scale.unit}` : `${shown} ${scale.unit} ${unit}`;
+}
+
+export function percent(share: number, signed = false): string {
+  const value = share * 100;
+  const size = Math.abs(value);
+  const text = size === 0 ? "0" : size >= 99.95 ? value.toFixed(0) : size < 0.05 ? value.toFixed(2) : value.toFixed(1);
+  return `${signed && value > 0 ? "+" : ""}${text}\u202f%`;
+}
+
+export function seconds(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${group(count)} ${count === 1 ? one : many}`;
+}
+
+const SIZE_UNITS: Record<string, number> = {
+  b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, pb: 1e15,
+  kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3, tib: 1024 ** 4, pib: 1024 ** 5,
+};
+
+/** Where a typed cap lies, in size units: for the slider. The server reads the text itself, as the command
+ * does. Infinity for none, null where it cannot be read. */
+export function capValue(text: string, writtenPeak: Whole): number | null {
+  const trimmed = text.trim().toLowerCase();
+  if (trimmed === "none") return Infinity;
+  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z%]*)$/.exec(trimmed);
+  if (!match) return null;
+  const number = Number(match[1]);
+  if (match[2] === "%") return Math.ceil(Number(((number * Number(writtenPeak)) / 100).toFixed(6)));
+  if (match[2] === "") return Number.isInteger(number) ? number : null;
+  const unit = SIZE_UNITS[match[2]];
+  return unit === undefined ? null : Math.ceil(number * unit);
+}

@@ -1,0 +1,370 @@
+// The page: builds the panels, connects them with the controller, and draws a frame when one is due.
+import "./style.css";
+import { Api } from "./api";
+import { Controller } from "./controller";
+import { debounce, h } from "./dom";
+import { Exports } from "./exports";
+import { amount } from "./format";
+import { installKeys } from "./keys";
+import { MemoryChart } from "./memory_chart";
+import { moveWords } from "./move_words";
+import { CapSlider } from "./panels/cap_slider";
+import { CostBars } from "./panels/cost_bar";
+import { Finder } from "./panels/find";
+import { Gallery } from "./panels/gallery";
+import { Generator } from "./panels/generator";
+import { Help } from "./panels/help";
+import { Hover } from "./panels/hover";
+import { Inspector } from "./panels/inspector";
+import { Knobs } from "./panels/knobs";
+import { Legend } from "./panels/legend";
+import { Scatter } from "./panels/scatter";
+import { Stage } from "./panels/stage";
+import { StatusPanel } from "./panels/status";
+import { ComparisonTable } from "./panels/table";
+import { Toasts } from "./panels/toast";
+import { TopBar } from "./panels/topbar";
+import { Transport } from "./panels/transport";
+import { WeightKnobs } from "./panels/weights";
+import { peakStep, Playback } from "./playback";
+import { Scene } from "./scene";
+import { defaultView, fromFragment, galleryView, isBare, toFragment, type View } from "./store";
+import { applyTheme, isDark, readTheme } from "./theme";
+import { installTooltips } from "./tooltip";
+
+const api = new Api();
+const toasts = new Toasts();
+const say = toasts.say.bind(toasts);
+const playback = new Playback();
+let scene: Scene | null = null;
+let chart: MemoryChart | null = null;
+let owned = false; // the user has moved the camera
+let renderDue = false;
+
+const controller = new Controller(
+  api,
+  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus },
+  fromFragment(location.hash) ?? defaultView(),
+  isBare(location.hash),
+);
+const model = controller.model;
+const exportsOf = new Exports(api, model, say);
+
+const gallery = new Gallery(
+  (item) => controller.open({ kind: "gallery", id: item.id }, galleryView(item, model.view)),
+  (graph) => controller.openKnown(graph),
+);
+const generator = new Generator((family, parameters) => controller.open({ kind: "family", family, parameters }));
+const help = new Help();
+const finder = new Finder((node) => controller.follow(node, true));
+const hover = new Hover();
+
+const topbar = new TopBar({
+  gallery: openGallery,
+  openFile: (file) => controller.openFile(file),
+  generate: openGenerator,
+  exportPlan: (kind) => exportsOf.plan(kind),
+  exportGraph: () => exportsOf.graph(),
+  exportPicture: (kind) => {
+    if (scene) void exportsOf.picture(kind, scene);
+  },
+  copyLink,
+  toggleTheme,
+  help: () => help.toggle(),
+});
+const cap = new CapSlider(controller);
+const weights = new WeightKnobs(controller);
+const table = new ComparisonTable(controller);
+const legend = new Legend();
+const inspector = new Inspector(controller);
+const transport = new Transport(playback, playPause);
+const stage = new Stage(
+  controller,
+  { fit, zoom, gallery: openGallery, find: openFinder },
+  legend.element, hover.element, toasts.element,
+);
+const left = [cap, new Knobs(controller), weights, new StatusPanel(controller)];
+const right = [table, new Scatter(controller), new CostBars()];
+const panels = [topbar, ...left, stage, legend, inspector, ...right, transport];
+
+function assemble(): void {
+  document.getElementById("app")?.replaceChildren(
+    topbar.element,
+    h("aside", { class: "left", "aria-label": "Knobs" }, ...left.map((panel) => panel.element)),
+    stage.element,
+    h("aside", { class: "right", "aria-label": "Who wins" }, ...right.map((panel) => panel.element), inspector.element),
+    transport.element,
+  );
+}
+
+function renderSoon(): void {
+  if (renderDue) return;
+  renderDue = true;
+  queueMicrotask(() => {
+    renderDue = false;
+    for (const panel of panels) panel.update(model);
+    scene?.select(model.following?.index ?? null);
+    document.title = model.graph ? `${model.graph.name} · Pebble-Bridge` : "Pebble-Bridge";
+    saveSoon();
+  });
+}
+
+function layoutChanged(): void {
+  if (!scene || !model.layout) return;
+  hover.show(model, null, 0, 0);
+  scene.setLayout(model.layout);
+  owned = model.view.camera !== null;
+  if (model.view.camera) scene.view = { ...model.view.camera };
+}
+
+function playerChanged(): void {
+  playback.setPlayer(model.player);
+  scene?.setPlayer(model.player);
+  scene?.select(model.following?.index ?? null);
+  const unit = model.graph?.size_unit ?? "";
+  const { frames, layout } = model;
+  const words = frames && layout ? (move: number): string => moveWords(frames, move, layout.names) : undefined;
+  chart?.setFrames(frames, (value) => amount(Math.round(value), unit), words);
+  transport.chartHost.classList.toggle("empty", !frames);
+  transport.drawStep();
+}
+
+function seekTo(step: number): void {
+  playback.pause();
+  playback.seek(step);
+}
+
+playback.onStep = () => {
+  controller.stepped();
+  transport.drawStep();
+  inspector.drawStep(model);
+  if (!playback.playing) saveSoon();
+};
+playback.onState = () => {
+  transport.drawState();
+  saveSoon();
+};
+
+function playPause(): void {
+  // The first picture is the peak, as a poster; playing begins at the beginning.
+  if (!playback.playing && controller.atPoster && playback.player) playback.seek(0);
+  playback.toggle();
+}
+
+function openGallery(): void {
+  const source = model.view.source;
+  if (model.about) gallery.open(model.about, model.opened, source?.kind === "gallery" ? source.id : null);
+}
+
+function openGenerator(): void {
+  if (!model.about) return;
+  const source = model.view.source;
+  if (source?.kind === "family") generator.open(model.about, source.family, source.parameters);
+  else {
+    const example = source?.kind === "gallery" ? model.about.gallery.find((item) => item.id === source.id) : undefined;
+    generator.open(model.about, example?.family, example?.parameters);
+  }
+}
+
+function openFinder(): void {
+  if (model.layout) finder.open(model.layout);
+}
+
+function fit(): void {
+  owned = false;
+  model.view = { ...model.view, camera: null };
+  scene?.fit();
+  saveSoon();
+}
+
+function zoom(factor: number): void {
+  owned = true;
+  scene?.zoomBy(factor);
+  saveSoon();
+}
+
+function focus(node: number): void {
+  owned = true;
+  scene?.focus(node);
+}
+
+/** The view as it stands, with the playhead and the camera. */
+function presentView(): View {
+  const now = scene?.view;
+  return {
+    ...model.view,
+    step: controller.atPoster ? null : (model.player?.step ?? model.view.step),
+    camera: owned && now ? { x: now.x, y: now.y, scale: now.scale } : null,
+  };
+}
+
+const saveSoon = debounce(300, () => {
+  if (!model.view.source || playback.playing || model.phase === "opening") return;
+  const fragment = toFragment(presentView());
+  if (fragment !== location.hash) history.replaceState(null, "", location.pathname + location.search + fragment);
+});
+
+function copyLink(): void {
+  if (!model.view.source) return;
+  const fragment = toFragment(presentView());
+  history.replaceState(null, "", location.pathname + location.search + fragment);
+  void exportsOf.link(location.origin + location.pathname + fragment);
+}
+
+function toggleTheme(): void {
+  setTheme(isDark(model.view.theme) ? "light" : "dark");
+}
+
+function setTheme(theme: View["theme"]): void {
+  model.view = { ...model.view, theme };
+  applyTheme(theme);
+  const colours = readTheme(theme);
+  scene?.setTheme(colours);
+  chart?.setTheme(colours);
+  renderSoon();
+}
+
+function installDrop(): void {
+  const holds = (event: DragEvent): boolean => !!event.dataTransfer?.types.includes("Files");
+  document.addEventListener("dragover", (event) => {
+    if (!holds(event)) return;
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) document.body.classList.remove("dropping");
+  });
+  document.addEventListener("drop", (event) => {
+    document.body.classList.remove("dropping");
+    const file = event.dataTransfer?.files[0];
+    if (!file) return;
+    event.preventDefault();
+    controller.openFile(file);
+  });
+}
+
+/** After a press with the pointer keys go to the page again, so that Space plays. Keyboard users keep their focus. */
+function installFocusRelease(): void {
+  let pointed = false;
+  document.addEventListener("pointerdown", () => (pointed = true), true);
+  document.addEventListener("keydown", () => (pointed = false), true);
+  const release = (event: Event): void => {
+    const control = event.target instanceof Element ? event.target.closest("button, select, summary") : null;
+    if (!pointed || !(control instanceof HTMLElement) || control.closest("dialog, .menu-host, .more")) return;
+    if (event.type === "change" || !(control instanceof HTMLSelectElement)) control.blur();
+  };
+  document.addEventListener("click", release);
+  document.addEventListener("change", release);
+}
+
+function showRow(index: number): void {
+  const keys = table.keys();
+  if (keys.length) controller.show(keys[Math.max(0, Math.min(keys.length - 1, index))]);
+}
+
+function shownIndex(): number {
+  const key = model.shown ? `${model.shown.asked ?? model.shown.strategy}/${model.shown.game}` : "";
+  return table.keys().indexOf(key);
+}
+
+function installAllKeys(): void {
+  const moves = (): number => playback.player?.frames.moveCount ?? 0;
+  installKeys({
+    playPause,
+    stepBy: (by) => playback.stepBy(by),
+    pageBy: (direction) => playback.stepBy(direction * Math.max(1, Math.round(moves() / 20))),
+    first: () => seekTo(0),
+    last: () => seekTo(moves()),
+    peak: () => seekTo(model.frames ? peakStep(model.frames) : 0),
+    faster: (direction) => playback.faster(direction),
+    nudgeCap: (direction) => cap.nudge(direction),
+    typeCap: () => cap.focus(),
+    weights: () => weights.element.querySelector("input")?.focus(),
+    planAgain: () => controller.planAgain(),
+    stop: () => controller.stop(),
+    row: (by) => showRow(shownIndex() + by),
+    nthRow: showRow,
+    winner: () => controller.show(null),
+    fit,
+    find: openFinder,
+    focusNode: () => {
+      if (model.following) focus(model.following.index);
+    },
+    escape: () => (model.problem ? controller.dismissProblem() : controller.follow(null)),
+    gallery: openGallery,
+    open: () => topbar.openDialog(),
+    generate: openGenerator,
+    exportMenu: () => topbar.exportMenu.open(),
+    link: copyLink,
+    theme: toggleTheme,
+    help: () => help.toggle(),
+    sceneKey: (event) => {
+      const moved = event.key !== "0" && (scene?.handleKey(event) ?? false);
+      owned ||= moved;
+      return moved;
+    },
+  });
+}
+
+function installScene(): void {
+  const theme = readTheme(model.view.theme);
+  chart = new MemoryChart(transport.chartHost, theme);
+  chart.onScrub = seekTo;
+  transport.chart = chart;
+  try {
+    scene = new Scene(stage.canvas, stage.overlay, theme);
+  } catch (reason) {
+    say(reason instanceof Error ? reason.message : String(reason), "error");
+    return;
+  }
+  scene.onSelect = (node) => controller.follow(node);
+  scene.onHover = (node, x, y) => hover.show(model, node, x, y);
+  const take = (): void => {
+    owned = true;
+    saveSoon();
+  };
+  stage.canvas.addEventListener("wheel", take, { passive: true });
+  stage.canvas.addEventListener("pointermove", (event) => {
+    if (event.buttons) take();
+  });
+  new ResizeObserver(() => {
+    if (!owned) scene?.fit();
+  }).observe(stage.canvas);
+}
+
+function frame(now: number): void {
+  playback.tick(now);
+  scene?.draw();
+  requestAnimationFrame(frame);
+}
+
+applyTheme(model.view.theme);
+assemble();
+installTooltips();
+installDrop();
+installAllKeys();
+installFocusRelease();
+installScene();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (model.view.theme === "system") setTheme("system");
+});
+addEventListener("hashchange", (event) => {
+  // The address may have been written again since: what was asked for is in the event.
+  const { hash } = new URL(event.newURL);
+  const view = fromFragment(hash);
+  if (!view?.source) return;
+  saveSoon.cancel();
+  setTheme(view.theme);
+  controller.open(view.source, isBare(hash) ? undefined : view);
+});
+renderSoon();
+requestAnimationFrame(frame);
+void controller.start();
+
+// For tests and measurements alone.
+declare global {
+  interface Window {
+    pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
+  }
+}
+window.pebble = { scene: () => scene, playback, settled: () => controller.settled };

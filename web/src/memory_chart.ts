@@ -1,0 +1,273 @@
+// Memory over the moves of a plan: filled area, cap line, mark at the peak, playhead. Slow memory hangs below as a second area.
+//
+// Two canvases: the curve is drawn when the plan, the range or the size changes; the playhead, and what the pointer shows, lie on the second
+// one, so that playing costs a line and a veil. Drag scrubs, the wheel zooms in time, a double click shows all, arrow keys step.
+
+import type { Frames } from "./binary";
+import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./chart_paint";
+import { sampleMoves } from "./chart_samples";
+import { Theme, withAlpha } from "./states_palette";
+
+const LEAST_SPAN = 12;
+const FONT = "11px";
+const LEAST_LEFT = 44;
+const MOST_LEFT = 130;
+
+export class MemoryChart {
+  onScrub?: (step: number) => void;
+  private readonly box: HTMLDivElement;
+  private readonly curve: HTMLCanvasElement;
+  private readonly top: HTMLCanvasElement;
+  private readonly tip: HTMLDivElement;
+  private readonly observer: ResizeObserver;
+  private readonly stop = new AbortController();
+  private readonly plot: Plot;
+  private frames: Frames | null = null;
+  private describe: ((move: number) => string) | null = null;
+  private step = 0;
+  private dpr = 1;
+  private pointer: { x: number; y: number } | null = null;
+  private dragging = false;
+  private family = "sans-serif";
+
+  constructor(host: HTMLElement, theme: Theme) {
+    this.plot = { width: 0, height: 0, left: LEAST_LEFT, from: 0, to: 1, ceiling: 1, slowCeiling: 0, theme, format: String };
+    this.box = document.createElement("div");
+    this.box.style.cssText = "position:relative;width:100%;height:100%;touch-action:none;cursor:crosshair";
+    this.box.tabIndex = 0;
+    this.box.className = "memory-chart";
+    this.box.setAttribute("role", "slider");
+    this.box.setAttribute("aria-label", "Memory over the moves of the plan; arrow keys step through it");
+    this.curve = document.createElement("canvas");
+    this.top = document.createElement("canvas");
+    for (const c of [this.curve, this.top]) {
+      c.style.cssText = "position:absolute;inset:0;width:100%;height:100%";
+      this.box.append(c);
+    }
+    this.tip = document.createElement("div");
+    this.tip.className = "memory-chart-tip";
+    this.box.append(this.tip);
+    host.append(this.box);
+    this.styleTip();
+    this.listen();
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.box);
+    this.resize();
+  }
+
+  /** `describe` gives a move in words, for the tooltip. */
+  setFrames(frames: Frames | null, format: (v: number) => string, describe?: (move: number) => string): void {
+    this.frames = frames;
+    this.plot.format = format;
+    this.describe = describe ?? null;
+    this.plot.from = 0;
+    this.plot.to = Math.max(1, frames?.moveCount ?? 1);
+    this.step = 0;
+    if (frames) this.measure(frames);
+    this.draw();
+  }
+
+  setStep(step: number): void {
+    if (step === this.step) return;
+    this.step = step;
+    this.follow();
+    this.drawTop();
+  }
+
+  setTheme(theme: Theme): void {
+    this.plot.theme = theme;
+    this.styleTip();
+    this.draw();
+  }
+
+  resize(): void {
+    const width = this.box.clientWidth;
+    const height = this.box.clientHeight;
+    const dpr = Math.min(3, window.devicePixelRatio || 1);
+    if (width === 0 || height === 0) return;
+    if (width === this.plot.width && height === this.plot.height && dpr === this.dpr) return;
+    this.plot.width = width;
+    this.plot.height = height;
+    this.dpr = dpr;
+    this.family = getComputedStyle(this.box).fontFamily || "sans-serif";
+    for (const c of [this.curve, this.top]) {
+      c.width = Math.round(width * dpr);
+      c.height = Math.round(height * dpr);
+    }
+    this.draw();
+  }
+
+  destroy(): void {
+    this.stop.abort();
+    this.observer.disconnect();
+    this.box.remove();
+  }
+
+  private measure(f: Frames): void {
+    let slow = 0;
+    for (let i = 0; i < f.moveCount; i++) if (f.slow[i] > slow) slow = f.slow[i];
+    this.plot.slowCeiling = f.tierCount > 0 ? slow : 0;
+    // A cap far above what is used would press the curve flat: then it is not shown.
+    const cap = Number.isFinite(f.cap) && f.cap <= f.peak * 4 ? f.cap : 0;
+    this.plot.ceiling = Math.max(f.peak, cap, 1) * 1.06;
+    this.box.setAttribute("aria-valuemin", "0");
+    this.box.setAttribute("aria-valuemax", String(f.moveCount));
+  }
+
+  private stepAt(x: number): number {
+    const p = this.plot;
+    const step = p.from + ((x - p.left) / plotWidth(p)) * (p.to - p.from);
+    return Math.max(0, Math.min(this.frames?.moveCount ?? 0, Math.round(step)));
+  }
+
+  private pen(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+    const c = canvas.getContext("2d");
+    if (!c) return null;
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.clearRect(0, 0, canvas.width, canvas.height);
+    c.setTransform(this.dpr, 0, 0, this.dpr, 0, 0);
+    c.font = `${FONT} ${this.family}`;
+    return c;
+  }
+
+  private draw(): void {
+    const p = this.plot;
+    if (p.width === 0) return;
+    const c = this.pen(this.curve);
+    const f = this.frames;
+    if (c && f && f.moveCount > 0) {
+      const labels = [...memoryTicks(p), p.slowCeiling].map((v) => c.measureText(p.format(v)).width);
+      p.left = Math.round(Math.max(LEAST_LEFT, Math.min(MOST_LEFT, Math.max(...labels) + 18)));
+      const samples = sampleMoves(f, p.from, p.to, Math.max(1, Math.round(plotWidth(p) * this.dpr)));
+      drawAxes(c, p);
+      drawFast(c, p, samples);
+      if (p.slowCeiling > 0) drawSlow(c, p, samples);
+    }
+    this.drawTop();
+  }
+
+  private drawTop(): void {
+    const p = this.plot;
+    const c = p.width > 0 ? this.pen(this.top) : null;
+    const f = this.frames;
+    if (!c || !f || f.moveCount === 0) return this.hideTip();
+    drawVeil(c, p, this.step);
+    drawCap(c, p, f);
+    drawPeak(c, p, f);
+    if (this.step >= p.from && this.step <= p.to) drawPlayhead(c, p, f, this.step);
+    if (this.pointer && !this.dragging) drawPointer(c, p, this.pointer.x);
+    this.box.setAttribute("aria-valuenow", String(this.step));
+    this.showTip(f);
+  }
+
+  private styleTip(): void {
+    const t = this.plot.theme;
+    this.tip.style.cssText =
+      "position:absolute;pointer-events:none;visibility:hidden;white-space:pre;padding:5px 9px;border-radius:6px;font-size:11.5px;line-height:1.45;z-index:5;max-width:320px;overflow:hidden;text-overflow:ellipsis;font-variant-numeric:tabular-nums;" +
+      `color:${t.text};background:${withAlpha(t.background, 0.95)};border:1px solid ${withAlpha(t.edge, 0.45)};box-shadow:0 4px 14px rgba(0,0,0,${t.dark ? 0.45 : 0.12})`;
+  }
+
+  private showTip(f: Frames): void {
+    const p = this.plot;
+    const at = this.pointer;
+    if (!at || at.x < p.left - 2 || at.x > p.width - MARGIN.right + 2) return this.hideTip();
+    const step = Math.max(1, this.stepAt(at.x));
+    const i = step - 1;
+    const lines = [`move ${step.toLocaleString("en")} of ${f.moveCount.toLocaleString("en")}`];
+    if (this.describe) lines.push(this.describe(i));
+    lines.push(`memory ${p.format(f.during[i])}${f.during[i] !== f.after[i] ? `, then ${p.format(f.after[i])}` : ""}`);
+    if (p.slowCeiling > 0) lines.push(`slow ${p.format(f.slow[i])}`);
+    this.tip.textContent = lines.join("\n");
+    this.tip.style.visibility = "visible";
+    const w = this.tip.offsetWidth;
+    const left = at.x + 14 + w > p.width ? at.x - 14 - w : at.x + 14;
+    this.tip.style.left = `${Math.max(0, left)}px`;
+    this.tip.style.top = `${Math.max(0, Math.min(p.height - this.tip.offsetHeight, at.y - 20))}px`;
+  }
+
+  private hideTip(): void {
+    this.tip.style.visibility = "hidden";
+  }
+
+  /** Keeps the playhead on a zoomed chart. */
+  private follow(): void {
+    const { from, to } = this.plot;
+    if (!this.frames || to - from >= this.frames.moveCount || this.dragging) return;
+    if (this.step < from || this.step > to) this.setRange(this.step - (to - from) * 0.1, to - from);
+  }
+
+  private setRange(from: number, span: number): void {
+    const count = this.frames?.moveCount ?? 1;
+    const wide = Math.min(count, Math.max(Math.min(count, LEAST_SPAN), span));
+    this.plot.from = Math.max(0, Math.min(count - wide, from));
+    this.plot.to = this.plot.from + wide;
+    this.draw();
+  }
+
+  private scrub(x: number): void {
+    this.step = this.stepAt(x);
+    this.onScrub?.(this.step);
+    this.drawTop();
+  }
+
+  private place(e: MouseEvent): { x: number; y: number } {
+    const b = this.box.getBoundingClientRect();
+    return { x: e.clientX - b.left, y: e.clientY - b.top };
+  }
+
+  private listen(): void {
+    const options = { signal: this.stop.signal, passive: false };
+    const on = <K extends keyof HTMLElementEventMap>(type: K, handler: (e: HTMLElementEventMap[K]) => void): void =>
+      this.box.addEventListener(type, handler, options);
+    on("pointerdown", (e) => {
+      if (e.button !== 0 || !this.frames) return;
+      this.dragging = true;
+      this.box.setPointerCapture(e.pointerId);
+      this.pointer = this.place(e);
+      this.scrub(this.pointer.x);
+    });
+    on("pointermove", (e) => {
+      this.pointer = this.place(e);
+      if (this.dragging) this.scrub(this.pointer.x);
+      else this.drawTop();
+    });
+    const release = (): void => {
+      this.dragging = false;
+      this.drawTop();
+    };
+    on("pointerup", release);
+    on("pointercancel", release);
+    on("pointerleave", () => {
+      this.pointer = null;
+      this.drawTop();
+    });
+    on("wheel", (e) => this.wheel(e));
+    on("dblclick", () => this.setRange(0, this.frames?.moveCount ?? 1));
+    on("keydown", (e) => this.key(e));
+  }
+
+  private wheel(e: WheelEvent): void {
+    if (!this.frames) return;
+    e.preventDefault();
+    const p = this.plot;
+    const span = p.to - p.from;
+    if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
+      return this.setRange(p.from + ((e.deltaX || e.deltaY) / plotWidth(p)) * span, span);
+    const share = Math.max(0, Math.min(1, (this.place(e).x - p.left) / plotWidth(p)));
+    const wide = span * Math.exp(Math.max(-200, Math.min(200, e.deltaY)) * 0.002);
+    this.setRange(p.from + share * (span - wide), wide);
+  }
+
+  private key(e: KeyboardEvent): void {
+    const f = this.frames;
+    if (!f || e.ctrlKey || e.metaKey || e.altKey) return;
+    const big = Math.max(1, Math.round((this.plot.to - this.plot.from) / 20));
+    const moves: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageUp: -big, PageDown: big, Home: -f.moveCount, End: f.moveCount };
+    const by = moves[e.key];
+    if (by === undefined) return;
+    e.preventDefault();
+    e.stopPropagation();
+    this.setStep(Math.max(0, Math.min(f.moveCount, this.step + by * (e.shiftKey ? 10 : 1))));
+    this.onScrub?.(this.step);
+  }
+}

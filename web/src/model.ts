@@ -1,0 +1,96 @@
+// Everything that the panels show, and what they may ask for. The controller alone writes it.
+import type {
+  About, ApiErrorBody, Bound, GameName, GraphInfo, Incumbent, NodeExplain, NodeInfo, Prices, Progress, Row, Sweep, WeightTexts,
+} from "./api";
+import type { Frames, Layout } from "./binary";
+import { parseWeights, winnerOf, type Weights } from "./exact";
+import type { Player } from "./player";
+import type { Source, View } from "./store";
+
+export type PlanningState = "idle" | "starting" | "running" | "stopping" | "done" | "stopped" | "failed";
+
+export interface Planning {
+  state: PlanningState;
+  progress: Progress | null;
+  incumbent: Incumbent | null;
+  bounds: Bound[]; // one for each game
+  error: string | null;
+}
+
+export interface Entry {
+  row: Row;
+  stale: boolean; // of an earlier cap: shown dimmed until its successor is there
+}
+
+export interface Following {
+  index: number;
+  info: NodeInfo | null;
+  explain: NodeExplain | null;
+  error: string | null;
+}
+
+export interface Model {
+  about: About | null;
+  opened: GraphInfo[]; // those named on the command line
+  view: View;
+  phase: "starting" | "opening" | "ready" | "failed";
+  opening: string; // what is being opened
+  problem: { title: string; body: ApiErrorBody } | null;
+  graph: GraphInfo | null;
+  layout: Layout | null;
+  planning: Planning;
+  entries: Entry[];
+  planWeights: WeightTexts; // those that the rows were planned for
+  shown: Row | null;
+  frames: Frames | null;
+  player: Player | null;
+  sweep: Sweep | null;
+  sweeping: boolean;
+  following: Following | null;
+}
+
+export interface Actions {
+  open(source: Source, view?: View): void;
+  openFile(file: File): void;
+  setCap(text: string): void;
+  setGame(game: GameName | null): void;
+  setStrategies(strategies: string[]): void;
+  setPolicy(policy: string | null): void;
+  setPrices(prices: Prices | null): void;
+  setWeights(weights: WeightTexts): void;
+  setTime(ms: number): void;
+  planAgain(): void;
+  stop(): void;
+  show(key: string | null): void;
+  seek(step: number): void;
+  follow(node: number | null, focus?: boolean): void;
+  dismissProblem(): void;
+  setLayout(change: { lanes?: View["lanes"]; groups?: View["groups"] }): void;
+}
+
+export interface Panel {
+  readonly element: HTMLElement;
+  update(model: Model): void;
+}
+
+export function idlePlanning(): Planning {
+  return { state: "idle", progress: null, incumbent: null, bounds: [], error: null };
+}
+
+export function isPlanning(model: Model): boolean {
+  return ["starting", "running", "stopping"].includes(model.planning.state);
+}
+
+export interface Ranking {
+  weights: Weights | null;
+  fresh: Row[];
+  winner: Row | null;
+}
+
+/** The rows of this cap and their winner under the weights of this moment. */
+export function rank(model: Model): Ranking {
+  const weights = parseWeights(model.view.weights);
+  const fresh = model.entries.filter((entry) => !entry.stale).map((entry) => entry.row);
+  const index = weights ? winnerOf(fresh, weights) : -1;
+  return { weights, fresh, winner: index < 0 ? null : fresh[index] };
+}

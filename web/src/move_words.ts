@@ -1,0 +1,21 @@
+// One move of a plan as a sentence.
+
+import { Frames, Names, NONE, Op, RECOMPUTE_BIT } from "./binary";
+
+const VERBS = ["compute", "uncompute", "free", "store", "load", "drop"];
+
+/** Move `i` (0-based) in words, as "recompute conv3 over relu2". */
+export function moveWords(frames: Frames, i: number, names: Names): string {
+  const op = frames.op[i] & ~RECOMPUTE_BIT;
+  const again = (frames.op[i] & RECOMPUTE_BIT) !== 0;
+  let words = `${again ? "recompute" : VERBS[op] ?? "move"} ${names.get(frames.node[i])}`;
+  if (op === Op.Store || op === Op.Load || op === Op.Drop) {
+    const tier = frames.tierCount > 1 ? ` tier ${frames.tier[i]}` : " slow memory";
+    words += `${op === Op.Store ? " to" : " from"}${tier}`;
+  }
+  if (frames.over[i] !== NONE) words += ` in place of ${names.get(frames.over[i])}`;
+  const also = frames.alsoStart[i + 1] - frames.alsoStart[i];
+  if (also === 1) words += ` and ${names.get(frames.also[frames.alsoStart[i]])}`;
+  else if (also > 1) words += ` and ${also} by-products`;
+  return words;
+}

@@ -1,0 +1,76 @@
+// What the cost is made of: alpha·peak, beta·flux and gamma·recompute, for the cheapest rows.
+import type { Row } from "../api";
+import { h } from "../dom";
+import { comparePlans, costParts, decimalText, ratio, type Weights } from "../exact";
+import { group, percent, scaled, scaleFor, type Scale } from "../format";
+import { rank, type Model, type Panel } from "../model";
+import { rowKey, rowName, TERMS } from "../words";
+
+const MOST = 4;
+const PARTS = [
+  { key: "peak", name: "α·peak", css: "alpha" },
+  { key: "flux", name: "β·flux", css: "beta" },
+  { key: "extra", name: "γ·recompute", css: "gamma" },
+] as const;
+
+export class CostBars implements Panel {
+  readonly element: HTMLElement;
+  private readonly list = h("div", { class: "cost-list" });
+  private drawn = "";
+
+  constructor() {
+    this.element = h(
+      "section",
+      { class: "chart-card cost-card", "aria-label": "What the cost is made of", "data-testid": "cost-bars" },
+      h(
+        "div",
+        { class: "chart-head" },
+        h("h3", { "data-tip": TERMS.cost }, "Cost"),
+        h("span", { class: "cost-keys" }, ...PARTS.map((part) => h("span", { class: `key part-${part.css}` }, part.name))),
+      ),
+      this.list,
+    );
+  }
+
+  update(model: Model): void {
+    const { fresh, weights } = rank(model);
+    const shown = model.shown ? rowKey(model.shown) : "";
+    const key = JSON.stringify([fresh.map((row) => [rowKey(row), row.metrics]), model.view.weights, shown]);
+    if (key === this.drawn || !weights) return;
+    this.drawn = key;
+    const rows = fresh.filter((row) => row.metrics);
+    rows.sort((a, b) => (a.metrics && b.metrics ? comparePlans(a.metrics, b.metrics, weights) : 0));
+    const top = rows.slice(0, MOST);
+    const most = top.reduce((least, row) => {
+      const total = row.metrics ? costParts(row.metrics, weights).total : 0n;
+      return total > least ? total : least;
+    }, 0n);
+    const scale = scaleFor(Number(decimalText(most, weights.digits)), "");
+    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, most, scale, rowKey(row) === shown)));
+  }
+
+  private bar(row: Row, w: Weights, most: bigint, scale: Scale, shown: boolean): HTMLElement {
+    const m = row.metrics;
+    const parts = m ? costParts(m, w) : null;
+    const track = h("div", { class: "cost-track" });
+    const told: string[] = [];
+    for (const part of PARTS) {
+      const value = parts ? parts[part.key] : 0n;
+      if (!parts || value === 0n) continue;
+      const text = decimalText(value, w.digits);
+      told.push(`${part.name} ${group(text)} (${percent(ratio(value, parts.total))})`);
+      const fill = h("i", { class: `part-${part.css}`, "data-part": part.key, "data-value": text });
+      fill.style.width = `${100 * ratio(value, most)}%`;
+      track.append(fill);
+    }
+    const total = parts ? decimalText(parts.total, w.digits) : "";
+    const tip = told.length ? told.join(" + ") : "Nothing that the weights price: the cost is 0.";
+    return h(
+      "div",
+      { class: shown ? "cost-row shown" : "cost-row", title: tip },
+      h("span", { class: "cost-name" }, rowName(row)),
+      track,
+      h("span", { class: "cost-total", "data-value": total }, total.length <= 7 ? total : `${scaled(total, scale)} ${scale.unit}`),
+    );
+  }
+}

@@ -1,0 +1,63 @@
+// Finding a node by its name, for those who do not point.
+import type { Layout } from "../binary";
+import { h } from "../dom";
+import { Sheet } from "./dialog";
+
+const MOST = 12;
+
+export class Finder {
+  private readonly sheet = new Sheet("Find a node", "finder");
+  private readonly input = h("input", { type: "search", placeholder: "part of its name", "aria-label": "Part of the name", "data-testid": "find-input", autocomplete: "off" });
+  private readonly list = h("div", { class: "found", role: "listbox", "aria-label": "Nodes" });
+  private layout: Layout | null = null;
+  private names: string[] = [];
+
+  constructor(private readonly choose: (node: number) => void) {
+    this.input.addEventListener("input", () => this.draw());
+    this.input.addEventListener("keydown", (event) => {
+      const buttons = [...this.list.querySelectorAll("button")];
+      if (event.key === "Enter") buttons[0]?.click();
+      else if (event.key === "ArrowDown") buttons[0]?.focus();
+      else return;
+      event.preventDefault(); // the key must not reach what has the focus when the sheet is gone
+    });
+    this.sheet.body.append(this.input, this.list);
+  }
+
+  open(layout: Layout): void {
+    if (layout !== this.layout) {
+      this.layout = layout;
+      this.names = Array.from({ length: layout.nodeCount }, (_, i) => layout.names.get(i));
+    }
+    this.input.value = "";
+    this.draw();
+    this.sheet.open();
+    this.input.focus();
+  }
+
+  private draw(): void {
+    const wanted = this.input.value.trim().toLowerCase();
+    const hits: number[] = [];
+    const exact = this.names.findIndex((name) => name.toLowerCase() === wanted);
+    if (exact >= 0) hits.push(exact);
+    for (let i = 0; i < this.names.length && hits.length < MOST; i++) {
+      if (i !== exact && this.names[i].toLowerCase().includes(wanted)) hits.push(i);
+    }
+    this.list.replaceChildren(
+      ...hits.map((node) =>
+        h(
+          "button",
+          {
+            type: "button", role: "option", "data-testid": "find-hit",
+            click: () => {
+              this.sheet.close();
+              this.choose(node);
+            },
+          },
+          this.names[node],
+        ),
+      ),
+      ...(hits.length ? [] : [h("p", { class: "muted" }, "No node has that in its name.")]),
+    );
+  }
+}

@@ -1,0 +1,96 @@
+// Planning while you look: incumbent, bound and gap as they move, and a button that stops and keeps the best.
+import type { Bound, Incumbent } from "../api";
+import { h, icon, setText } from "../dom";
+import { ratio, whole } from "../exact";
+import { percent, seconds } from "../format";
+import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
+import { TERMS } from "../words";
+
+function figure(label: string, tip: string, testid: string): { element: HTMLElement; value: HTMLElement } {
+  const value = h("b", { "data-testid": testid }, "–");
+  return { element: h("div", { class: "figure", "data-tip": tip }, h("span", null, label), value), value };
+}
+
+export class StatusPanel implements Panel {
+  readonly element: HTMLElement;
+  private readonly what = h("p", { class: "status-what", "aria-live": "polite", "data-testid": "status" });
+  private readonly bar = h("div", { class: "progress" }, h("div"));
+  private readonly incumbent = figure("best so far", TERMS.incumbent, "incumbent");
+  private readonly bound = figure("proved least", TERMS.bound, "bound");
+  private readonly gap = figure("gap", TERMS.gap, "gap");
+  private readonly button: HTMLButtonElement;
+
+  constructor(private readonly actions: Actions) {
+    this.button = h("button", { type: "button", class: "stop", "data-testid": "stop", click: () => this.press() }, icon("stop"), h("span", null, "Stop"));
+    this.element = h(
+      "section",
+      { class: "knob status", "aria-label": "Planning" },
+      h("div", { class: "status-line" }, this.what, this.button),
+      this.bar,
+      h("div", { class: "figures" }, this.incumbent.element, this.bound.element, this.gap.element),
+    );
+  }
+
+  private busy = false;
+
+  private press(): void {
+    if (this.busy) this.actions.stop();
+    else this.actions.planAgain();
+  }
+
+  update(model: Model): void {
+    this.busy = isPlanning(model);
+    this.element.classList.toggle("busy", this.busy);
+    this.element.classList.toggle("failed", model.planning.state === "failed");
+    this.button.disabled = !model.graph || model.planning.state === "stopping";
+    this.button.replaceChildren(icon(this.busy ? "stop" : "again"), h("span", null, this.busy ? "Stop" : "Plan"));
+    this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best so far. (X)" : "Plan again with these knobs. (R)");
+    setText(this.what, this.text(model));
+    const progress = model.planning.progress;
+    const share = progress && model.view.timeMs ? Math.min(1, progress.elapsed_ms / model.view.timeMs) : 0;
+    (this.bar.firstElementChild as HTMLElement).style.width = this.busy ? `${100 * Math.max(0.03, share)}%` : "0";
+    this.drawFigures(model);
+  }
+
+  private text(model: Model): string {
+    const planning = model.planning;
+    if (!model.graph) return "No graph yet";
+    if (planning.state === "failed") return planning.error ?? "Planning failed";
+    if (planning.state === "stopping") return "Stopping…";
+    if (planning.state === "stopped") return "Stopped; the best so far is kept";
+    if (planning.state === "starting") return "Planning…";
+    if (planning.state === "running") {
+      const p = planning.progress;
+      return p?.strategy ? `Planning: ${p.strategy}, ${seconds(p.elapsed_ms)}` : "Planning…";
+    }
+    const longest = model.entries.reduce((sum, entry) => sum + (entry.stale ? 0 : entry.row.seconds), 0);
+    return model.entries.length ? `Planned in ${seconds(longest * 1000)}, every plan verified` : "Ready";
+  }
+
+  private drawFigures(model: Model): void {
+    const ranking = rank(model);
+    const best = ranking.winner?.metrics ?? null;
+    const moving = this.busy ? model.planning.incumbent : null;
+    const game = moving?.game ?? ranking.winner?.game ?? model.view.game ?? "remat";
+    const bound = model.planning.bounds.find((one) => one.game === game) ?? null;
+    const overhead = this.bestOverhead(best?.overhead ?? null, moving);
+    const least = this.boundShare(bound, model, ranking.winner?.lower_bound ?? null);
+    setText(this.incumbent.value, overhead === null ? "–" : percent(overhead, true));
+    setText(this.bound.value, least === null ? "–" : percent(least, true));
+    const gap = overhead !== null && least !== null ? (1 + overhead) / (1 + least) - 1 : null;
+    const exact = !this.busy ? (ranking.winner?.gap ?? gap) : gap;
+    setText(this.gap.value, exact === null ? "–" : percent(Math.max(0, exact)));
+  }
+
+  private bestOverhead(row: number | null, moving: Incumbent | null): number | null {
+    if (!moving) return row;
+    return row === null ? moving.overhead : Math.min(row, moving.overhead);
+  }
+
+  private boundShare(bound: Bound | null, model: Model, rowBound: number | string | null): number | null {
+    const makespan = rowBound ?? bound?.makespan ?? null;
+    const needed = model.graph ? whole(model.graph.needed_cost) : 0n;
+    if (makespan === null || needed === 0n) return bound?.overhead ?? null;
+    return ratio(whole(makespan) - needed, needed);
+  }
+}

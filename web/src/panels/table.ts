@@ -1,0 +1,332 @@
+// Strategies side by side, best first. The figures are those of the server's rows; only the cost follows the weights.
+import type { Metrics, Row } from "../api";
+import { h, setText } from "../dom";
+import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
+import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
+import { failureText, rowKey, rowName, TERMS, verdict } from "../words";
+
+type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
+
+const COLUMNS: { key: Column; label: string; tip: string }[] = [
+  { key: "strategy", label: "strategy", tip: "Press a row to play its plan." },
+  { key: "outcome", label: "", tip: TERMS.outcome },
+  { key: "peak", label: "peak", tip: TERMS.peak },
+  { key: "work", label: "work", tip: TERMS.work },
+  { key: "recompute", label: "again", tip: TERMS.recompute },
+  { key: "flux", label: "flux", tip: TERMS.flux },
+  { key: "moves", label: "moves", tip: TERMS.moves },
+  { key: "cost", label: "cost", tip: TERMS.cost },
+  { key: "gap", label: "gap", tip: TERMS.gap },
+];
+
+const OUTCOMES = {
+  optimal: { mark: "◆", text: "optimal: proved to cost the least" },
+  found: { mark: "●", text: "found: a verified plan" },
+  infeasible: { mark: "⊘", text: "impossible: proved that no plan fits" },
+  gave_up: { mark: "✗", text: "no plan" },
+};
+
+interface Scales {
+  peak: Scale;
+  work: Scale;
+  flux: Scale;
+  moves: Scale;
+  cost: Scale;
+}
+
+export class ComparisonTable implements Panel {
+  readonly element: HTMLElement;
+  private readonly title = h("h2", { "data-testid": "verdict-title" }, "\u00a0");
+  private readonly text = h("p", { class: "verdict-text", "data-testid": "verdict" });
+  private readonly raise = h("button", { type: "button", class: "small raise", hidden: true, "data-testid": "raise-cap" });
+  private readonly heads: HTMLTableCellElement[];
+  private readonly body = h("tbody");
+  private readonly units: Partial<Record<Column, HTMLElement>> = {};
+  private readonly empty = h("p", { class: "empty" });
+  private sort: { column: Column; down: boolean } | null = null;
+  private model: Model | null = null;
+  private drawn = "";
+
+  constructor(private readonly actions: Actions) {
+    this.heads = COLUMNS.map((column) => {
+      const unit = h("small");
+      this.units[column.key] = unit;
+      return h(
+        "th",
+        { scope: "col", class: `col-${column.key}` },
+        h(
+          "button",
+          {
+            type: "button", "data-tip": column.tip, "data-testid": `sort-${column.key}`, "aria-label": `Sort by ${column.key}`,
+            click: () => this.sortBy(column.key),
+          },
+          column.label,
+          unit,
+        ),
+      );
+    });
+    const table = h("table", { class: "compare", "data-testid": "comparison", "aria-label": "Strategies side by side" });
+    table.append(h("thead", null, h("tr", null, ...this.heads)), this.body);
+    this.element = h(
+      "section",
+      { class: "comparison", "aria-label": "Comparison" },
+      h("div", { class: "verdict", "aria-live": "polite" }, h("div", { class: "verdict-head" }, this.title, this.raise), this.text),
+      h("div", { class: "table-scroll", tabindex: "-1" }, table, this.empty),
+    );
+  }
+
+  private sortBy(column: Column): void {
+    // Upwards, then downwards, then best first again.
+    if (this.sort?.column !== column) this.sort = { column, down: false };
+    else this.sort = this.sort.down ? null : { column, down: true };
+    this.drawn = "";
+    if (this.model) this.update(this.model);
+  }
+
+  /** Keys of the rows as they stand, best first: for the keyboard. */
+  keys(): string[] {
+    return [...this.body.querySelectorAll<HTMLElement>("tr[data-plan]")].map((row) => row.dataset.key ?? "");
+  }
+
+  update(model: Model): void {
+    this.model = model;
+    const ranking = rank(model);
+    this.element.classList.toggle("stale", model.entries.some((entry) => entry.stale));
+    this.drawVerdict(model);
+    const shown = model.shown ? rowKey(model.shown) : "";
+    const key = JSON.stringify([model.entries, model.view.weights, shown, this.sort, model.planWeights, model.phase, pending(model), model.planning.incumbent]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    setText(this.empty, this.emptyText(model));
+    if (!model.graph || !ranking.weights) return;
+    const scales = this.scales(model, ranking.weights);
+    const live = sameWeights(model.planWeights, model.view.weights);
+    const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
+    this.body.replaceChildren(
+      ...this.ordered(model, ranking.weights).map((entry) => this.drawRow(entry, model, ranking.weights, scales, shown, ranking.winner, live)),
+      ...pending(model).map((name) => this.drawPending(name, model)),
+    );
+    if (focused) this.body.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
+    this.heads.forEach((head, i) => {
+      const column = COLUMNS[i].key;
+      head.setAttribute("aria-sort", this.sort?.column === column ? (this.sort.down ? "descending" : "ascending") : "none");
+    });
+  }
+
+  private emptyText(model: Model): string {
+    if (model.entries.length) return "";
+    if (model.phase === "opening" || model.phase === "starting") return "Opening…";
+    if (!model.graph) return "Open a graph to compare strategies on it.";
+    return model.view.strategies.length ? "Planning…" : "Choose at least one strategy on the left.";
+  }
+
+  private drawVerdict(model: Model): void {
+    const rows = rank(model).fresh;
+    const live = sameWeights(model.planWeights, model.view.weights);
+    this.drawRaise(model, rows);
+    const settled = !isPlanning(model) || rows.some((row) => row.metrics);
+    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live) : null;
+    if (model.graph && !settled && rows.length) {
+      setText(this.title, "Planning…");
+      setText(this.text, stillLooking(model, rows));
+    } else if (said) {
+      setText(this.title, said.title);
+      setText(this.text, said.text);
+    } else if (!model.entries.length) {
+      const idle = model.graph && !model.view.strategies.length;
+      setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Who wins, and why");
+      setText(this.text, "");
+    }
+  }
+
+  /** Where nothing fits, the sweep may know the least cap at which something did. */
+  private drawRaise(model: Model, rows: Row[]): void {
+    const works = model.sweep?.cells.filter((cell) => cell.metrics).map((cell) => cell.metrics?.peak ?? 0) ?? [];
+    const stuck = rows.length > 0 && rows.every((row) => !row.metrics) && works.length > 0 && model.graph;
+    this.raise.hidden = !stuck;
+    if (!stuck || !model.graph) return;
+    const least = works.reduce((a, b) => (whole(b) < whole(a) ? b : a));
+    setText(this.raise, `Raise it to ${amount(least, model.graph.size_unit)}`);
+    this.raise.onclick = () => this.actions.setCap(String(least));
+  }
+
+  private scales(model: Model, weights: Weights | null): Scales {
+    const rows = model.entries.map((entry) => entry.row.metrics).filter((m): m is Metrics => m !== null);
+    const graph = model.graph;
+    const most = (pick: (m: Metrics) => number | string): number => Math.max(0, ...rows.map((m) => Number(pick(m))));
+    const peak = scaleFor(most((m) => m.peak), graph?.size_unit ?? "");
+    const work = scaleFor(most((m) => m.work), graph?.cost_unit ?? "");
+    const unit = (key: Column, text: string): void => {
+      const element = this.units[key];
+      if (element) setText(element, text);
+    };
+    const flux = scaleFor(most((m) => m.flux), "");
+    const moves = scaleFor(most((m) => m.moves), "");
+    const cost = scaleFor(weights ? most((m) => costText(m, weights)) : 0, "");
+    unit("peak", peak.unit);
+    unit("work", work.unit);
+    unit("recompute", work.unit);
+    unit("flux", flux.unit);
+    unit("moves", moves.unit);
+    unit("cost", cost.unit);
+    return { peak, work, flux, moves, cost };
+  }
+
+  private ordered(model: Model, w: Weights): Entry[] {
+    const entries = model.entries.map((entry, i) => ({ entry, i }));
+    const natural = (a: Entry, b: Entry): number => {
+      if (a.row.metrics && b.row.metrics) return comparePlans(a.row.metrics, b.row.metrics, w);
+      return Number(!a.row.metrics) - Number(!b.row.metrics);
+    };
+    const sort = this.sort;
+    const by = (a: Entry, b: Entry): number => {
+      if (!sort) return natural(a, b);
+      const x = this.sortValue(a.row, sort.column, w);
+      const y = this.sortValue(b.row, sort.column, w);
+      if (x === null || y === null) return Number(x === null) - Number(y === null);
+      const order = x < y ? -1 : x > y ? 1 : natural(a, b);
+      return sort.down ? -order : order;
+    };
+    return entries.sort((a, b) => by(a.entry, b.entry) || a.i - b.i).map(({ entry }) => entry);
+  }
+
+  private sortValue(row: Row, column: Column, w: Weights): bigint | number | string | null {
+    if (column === "strategy") return rowName(row);
+    if (column === "outcome") return ["optimal", "found", "gave_up", "infeasible"].indexOf(row.outcome);
+    const m = row.metrics;
+    if (!m) return null;
+    if (column === "gap") return row.gap ?? Infinity;
+    if (column === "cost") {
+      const cost = costText(m, w).split(".");
+      return BigInt(cost[0] + (cost[1] ?? "").padEnd(9, "0"));
+    }
+    return whole(m[column]);
+  }
+
+  private drawRow(
+    entry: Entry, model: Model, w: Weights | null, scales: Scales, shown: string, winner: Row | null, live: boolean,
+  ): HTMLElement {
+    const row = entry.row;
+    const key = rowKey(row);
+    const wins = winner === row && !entry.stale;
+    // What was proved for other weights is not proved for these.
+    const outcome = row.outcome === "optimal" && !live ? "found" : row.outcome;
+    const line = h("tr", {
+      class: [entry.stale ? "stale" : "", wins ? "winner" : "", key === shown ? "shown" : "", row.metrics ? "" : "failed"].join(" ").trim(),
+      "data-testid": `row-${key}`, "data-key": key, "data-plan": row.plan ?? null, "data-outcome": row.outcome,
+      tabindex: row.plan ? "0" : null, "aria-selected": String(key === shown),
+      click: row.plan ? () => this.actions.show(key) : null,
+      keydown: (event: KeyboardEvent) => {
+        if (event.key === "Enter" && row.plan) this.actions.show(key);
+      },
+    });
+    const games = new Set(model.entries.map((one) => one.row.game));
+    line.append(
+      h(
+        "th",
+        { scope: "row", title: this.nameTip(row) },
+        h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
+        h("span", { class: "name" }, rowName(row)),
+        games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
+      ),
+      h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
+    );
+    if (row.metrics && w) line.append(...this.figures(row, row.metrics, model, w, scales));
+    else line.append(this.failure(row));
+    return line;
+  }
+
+  private drawPending(name: string, model: Model): HTMLElement {
+    const best = model.planning.incumbent;
+    const mine = best && best.strategy.split(":")[0] === name.split(":")[0] ? best : null;
+    const size = model.graph?.size_unit ?? "";
+    const text = mine ? `so far ${amount(mine.peak, size)} and ${percent(mine.overhead)} extra work` : "planning…";
+    return h(
+      "tr",
+      { class: "pending", "data-testid": `pending-${name}` },
+      h("th", { scope: "row" }, h("span", { class: "star" }), h("span", { class: "name" }, name)),
+      h("td", { class: "outcome" }, "…"),
+      h("td", { class: "so-far", colspan: "7" }, text),
+    );
+  }
+
+  private nameTip(row: Row): string {
+    const options = Object.entries(row.options ?? {}).map(([key, value]) => `${key}=${value}`);
+    return [`${rowName(row)} in the ${row.game} game`, options.join(", "), row.note ?? ""].filter(Boolean).join("\n");
+  }
+
+  private failure(row: Row): HTMLElement {
+    const cell = h("td", { class: "reason", colspan: "7", "data-testid": "reason", title: row.reason }, h("span", null, failureText(row)));
+    const node = row.failed?.node;
+    if (typeof node === "number") {
+      cell.append(
+        h(
+          "button",
+          { type: "button", class: "small", "aria-label": `Show ${row.failed?.name ?? "the node"} in the graph`, click: () => this.actions.follow(node, true) },
+          "show",
+        ),
+      );
+    }
+    return cell;
+  }
+
+  private figures(row: Row, m: Metrics, model: Model, w: Weights, scales: Scales): HTMLElement[] {
+    const graph = model.graph;
+    const size = graph?.size_unit ?? "";
+    const cost = graph?.cost_unit ?? "";
+    const text = costText(m, w);
+    const peaks = model.entries.map((entry) => Number(entry.row.metrics?.peak ?? 0));
+    const works = model.entries.map((entry) => Number(entry.row.metrics?.work ?? 0));
+    return [
+      cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
+      cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} over computing each value once`, Number(m.work) / Math.max(1, ...works)),
+      cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations${extras(m)}`),
+      cell("flux", scaled(m.flux, scales.flux), m.flux, `${group(m.flux)} ${size} × ${cost}`),
+      cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves, the longest chain of them ${group(m.depth)}`),
+      cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
+      cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
+    ];
+  }
+}
+
+/** Strategies that are asked and have no row yet, not even an old one. */
+function pending(model: Model): string[] {
+  if (!isPlanning(model)) return [];
+  const game = model.view.game;
+  const plays = (name: string): boolean => {
+    const info = model.about?.strategies.find((one) => one.name === name.split(":")[0]);
+    return info !== undefined && (!game || info.games.includes(game));
+  };
+  const there = new Set(model.entries.map((entry) => entry.row.asked ?? entry.row.strategy));
+  return model.view.strategies.filter((name) => plays(name) && !there.has(name));
+}
+
+function stillLooking(model: Model, rows: Row[]): string {
+  const best = model.planning.incumbent;
+  const none = rows.length === 1 ? `${rowName(rows[0])} has no plan here.` : `${rows.length} strategies have no plan here.`;
+  if (!best || !model.graph) return `${none} The others are still at it.`;
+  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra work and looks for a better one.`;
+}
+
+function extras(m: Metrics): string {
+  const parts = [];
+  if (Number(m.uncompute)) parts.push(`${group(m.uncompute)} uncomputing`);
+  if (Number(m.io)) parts.push(`${group(m.io)} moving`);
+  return parts.length ? `; beside that ${parts.join(" and ")}` : "";
+}
+
+/** Short costs are shown in full, longer ones in the unit of their column. */
+function shortCost(text: string, scale: Scale): string {
+  return text.length <= 6 && scale.divide === 1 ? text : scaled(text, scale);
+}
+
+function cell(column: Column, text: string, value: number | string | null, tip: string, bar: number | null = null): HTMLElement {
+  const td = h("td", { class: `num col-${column}`, title: tip, "data-col": column, "data-value": value === null ? "" : String(value) }, h("span", null, text));
+  if (bar !== null) {
+    const fill = h("i", { class: "bar" });
+    fill.style.width = `${Math.max(2, 100 * bar)}%`;
+    td.append(fill);
+  }
+  return td;
+}

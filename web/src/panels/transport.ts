@@ -1,0 +1,112 @@
+// Playing the plan: buttons, speed, where it stands, and the memory chart beside.
+import { h, icon, setAttr, setText } from "../dom";
+import { amount, group, percent } from "../format";
+import type { MemoryChart } from "../memory_chart";
+import { isPlanning, type Model, type Panel } from "../model";
+import { moveWords } from "../move_words";
+import { peakStep, SPEEDS, type Playback } from "../playback";
+import { rowName } from "../words";
+
+function button(name: string, label: string, key: string, testid: string, act: () => void): HTMLButtonElement {
+  return h(
+    "button",
+    { type: "button", class: "round", "aria-label": label, "data-tip": `${label} (${key})`, "data-testid": testid, click: act },
+    icon(name),
+  );
+}
+
+export class Transport implements Panel {
+  readonly element: HTMLElement;
+  readonly chartHost = h("div", { class: "memory-host", "data-testid": "memory-chart" });
+  private readonly play: HTMLButtonElement;
+  private readonly buttons: HTMLButtonElement[];
+  private readonly speed = h("select", { "aria-label": "Speed", "data-testid": "speed", "data-tip": "Speed (, and .)" });
+  private readonly counter = h("span", { class: "counter", "data-testid": "step" }, "–");
+  private readonly now = h("span", { class: "now", "data-testid": "now" });
+  private readonly memory = h("span", { class: "memory-now", "data-testid": "memory-now" });
+  private readonly title = h("span", { class: "plan-name", "data-testid": "plan-name" });
+  private model: Model | null = null;
+  chart: MemoryChart | null = null;
+
+  constructor(private readonly playback: Playback, startOver: () => void) {
+    this.play = button("play", "Play", "Space", "play", startOver);
+    this.play.classList.add("primary");
+    const seek = (step: number): void => {
+      playback.pause();
+      playback.seek(step);
+    };
+    const last = (): number => playback.player?.frames.moveCount ?? 0;
+    this.buttons = [
+      button("first", "First move", "Home", "first", () => seek(0)),
+      button("back", "One move back", "←", "back", () => playback.stepBy(-1)),
+      this.play,
+      button("forward", "One move on", "→", "forward", () => playback.stepBy(1)),
+      button("last", "Last move", "End", "last", () => seek(last())),
+      button("peak", "Jump to the peak", "P", "peak", () => seek(playback.player ? peakStep(playback.player.frames) : 0)),
+    ];
+    for (const value of SPEEDS) this.speed.append(h("option", { value }, `${value}×`));
+    this.speed.addEventListener("change", () => playback.setSpeed(Number(this.speed.value)));
+    this.element = h(
+      "footer",
+      { class: "transport", "aria-label": "Playback" },
+      h(
+        "div",
+        { class: "transport-line" },
+        h("div", { class: "buttons", role: "group", "aria-label": "Playback" }, ...this.buttons),
+        this.speed,
+        this.counter,
+        this.now,
+        this.title,
+        this.memory,
+      ),
+      this.chartHost,
+    );
+    this.drawState();
+  }
+
+  update(model: Model): void {
+    this.model = model;
+    for (const one of [...this.buttons, this.speed]) one.disabled = !model.player;
+    setText(this.title, model.shown ? `plan of ${rowName(model.shown)}` : "");
+    this.drawStep();
+  }
+
+  drawState(): void {
+    const playing = this.playback.playing;
+    if (this.play.dataset.playing !== String(playing)) {
+      this.play.dataset.playing = String(playing);
+      this.play.replaceChildren(icon(playing ? "pause" : "play"));
+      setAttr(this.play, "aria-label", playing ? "Pause" : "Play");
+      setAttr(this.play, "data-tip", playing ? "Pause (Space)" : "Play (Space)");
+    }
+    this.speed.value = String(this.playback.speed);
+  }
+
+  private why(model: Model | null): string {
+    if (model?.phase !== "ready" || !model.graph) return "";
+    if (!model.view.strategies.length) return "No strategy is chosen.";
+    return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise it until one fits.";
+  }
+
+  /** Called whenever the step changes; cheap. */
+  drawStep(): void {
+    const player = this.playback.player;
+    const model = this.model;
+    if (!player || !model?.graph || !model.layout) {
+      setText(this.counter, "–");
+      setText(this.now, this.why(model));
+      setText(this.memory, "");
+      return;
+    }
+    const frames = player.frames;
+    const step = player.step;
+    setText(this.counter, `step ${group(step)} / ${group(frames.moveCount)}`);
+    setAttr(this.counter, "data-step", String(step));
+    setText(this.now, step === 0 ? "before the first move" : moveWords(frames, step - 1, model.layout.names));
+    const used = step > 0 ? frames.during[step - 1] : player.memory(0);
+    const cap = Number.isFinite(frames.cap) ? ` of ${amount(frames.cap, model.graph.size_unit)} (${percent(used / frames.cap)})` : "";
+    setText(this.memory, `${amount(used, model.graph.size_unit)}${cap}`);
+    setAttr(this.memory, "data-value", String(used));
+    this.chart?.setStep(step);
+  }
+}

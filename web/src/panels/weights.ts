@@ -1,0 +1,91 @@
+// The weights of the cost. Moving one ranks the rows again at once; nothing is planned for that.
+import type { WeightTexts } from "../api";
+import { h, setAttr } from "../dom";
+import { parseDecimal, sameWeights } from "../exact";
+import { isPlanning, type Actions, type Model, type Panel } from "../model";
+import { TERMS } from "../words";
+
+const STOPS = ["0", "0.000001", "0.00001", "0.0001", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "1000", "10000", "100000"];
+const NAMES = [
+  { letter: "α", name: "peak", tip: TERMS.alpha, testid: "alpha" },
+  { letter: "β", name: "flux", tip: TERMS.beta, testid: "beta" },
+  { letter: "γ", name: "recompute", tip: TERMS.gamma, testid: "gamma" },
+];
+
+function nearestStop(text: string): number {
+  const value = Number(text);
+  let best = 0;
+  STOPS.forEach((stop, i) => {
+    const far = (s: string): number => Math.abs(Math.log10(Math.max(1e-9, Number(s))) - Math.log10(Math.max(1e-9, value)));
+    if (far(stop) < far(STOPS[best])) best = i;
+  });
+  return value === 0 ? 0 : best;
+}
+
+export class WeightKnobs implements Panel {
+  readonly element: HTMLElement;
+  private readonly ranges: HTMLInputElement[];
+  private readonly texts: HTMLInputElement[];
+  private readonly note: HTMLElement;
+  private weights: WeightTexts = ["0", "0", "1"];
+
+  constructor(private readonly actions: Actions) {
+    this.ranges = NAMES.map((one, i) =>
+      h("input", {
+        type: "range", min: 0, max: STOPS.length - 1, step: 1, "aria-label": `Weight of ${one.name}`, "data-testid": `weight-${one.testid}-slider`,
+        input: () => this.change(i, STOPS[Number(this.ranges[i].value)]),
+      }),
+    );
+    this.texts = NAMES.map((one, i) =>
+      h("input", {
+        type: "text", inputmode: "decimal", spellcheck: "false", "aria-label": `Weight of ${one.name}, typed`, "data-testid": `weight-${one.testid}`,
+        change: () => this.change(i, this.texts[i].value.trim()),
+      }),
+    );
+    this.note = h(
+      "button",
+      {
+        type: "button", class: "small weights-note", "data-testid": "plan-again", click: () => actions.planAgain(),
+        "data-tip": "The rows are ranked anew under these weights, but their plans were made for others. Plan again to look for better ones.",
+      },
+      "Plan for these",
+    );
+    this.element = h(
+      "section",
+      { class: "knob", "aria-label": "Weights" },
+      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "What counts"), this.note),
+      ...NAMES.map((one, i) =>
+        h(
+          "div",
+          { class: "weight" },
+          h("span", { class: `weight-name part-${one.testid}`, "data-tip": one.tip }, h("i", null, one.letter), one.name),
+          this.ranges[i],
+          this.texts[i],
+        ),
+      ),
+    );
+  }
+
+  private change(which: number, text: string): void {
+    const readable = parseDecimal(text) !== null;
+    setAttr(this.texts[which], "aria-invalid", readable ? null : "true");
+    if (!readable) return;
+    const next: WeightTexts = [...this.weights];
+    next[which] = text;
+    this.actions.setWeights(next);
+  }
+
+  update(model: Model): void {
+    this.weights = model.view.weights;
+    this.weights.forEach((text, i) => {
+      if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(nearestStop(text));
+      if (document.activeElement !== this.texts[i]) {
+        this.texts[i].value = text;
+        setAttr(this.texts[i], "aria-invalid", null);
+      }
+      setAttr(this.ranges[i], "aria-valuetext", text);
+    });
+    const changed = model.entries.length > 0 && !sameWeights(model.planWeights, this.weights) && !isPlanning(model);
+    this.note.classList.toggle("on", changed);
+  }
+}

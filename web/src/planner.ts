@@ -1,0 +1,221 @@
+// The two jobs that the page keeps running: the comparison at this cap, and in the background a sweep over caps.
+// A changed knob drops the job at hand and starts another; rows of the old one stay, dimmed, until they are replaced.
+import type { Api, JobHandle, JobRequest, Row } from "./api";
+import { ApiError } from "./api";
+import { idlePlanning, type Model } from "./model";
+import { capRange, provedCap } from "./panels/cap_slider";
+import { rowKey } from "./words";
+
+const SWEEP_MOST_NODES = 20_000; // larger graphs are not swept unasked
+const SWEEP_TIME_MS = 4000;
+const SWEEP_POINTS = 14;
+const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
+
+/** What was asked for in full, as every-k:k=10: the server tells the name alone, with the settings that were used. */
+export function askedFor(row: Row, requested: readonly string[], taken: ReadonlySet<string>): string {
+  const name = row.asked ?? row.strategy;
+  const settings = (text: string): string[] => text.split(":").slice(1).join(":").split(",").filter(Boolean);
+  const holds = (setting: string): boolean => {
+    const [key, value] = setting.split("=");
+    return row.options[key] === value;
+  };
+  const fits = requested.filter((text) => text.split(":")[0] === name && !taken.has(text) && settings(text).every(holds));
+  return fits.sort((a, b) => settings(b).length - settings(a).length)[0] ?? name;
+}
+
+/** At most one live job. `take` drops the last one, also where its start is not answered yet. */
+class Slot {
+  private handle: JobHandle | null = null;
+  private turn = 0;
+
+  drop(): void {
+    this.turn += 1;
+    this.handle?.drop();
+    this.handle = null;
+  }
+
+  begin(): number {
+    this.drop();
+    return this.turn;
+  }
+
+  holds(turn: number): boolean {
+    return turn === this.turn;
+  }
+
+  accept(turn: number, handle: JobHandle): void {
+    if (this.holds(turn)) this.handle = handle;
+    else handle.drop();
+  }
+
+  finish(turn: number): void {
+    if (this.holds(turn)) this.handle = null;
+  }
+
+  async stop(): Promise<void> {
+    await this.handle?.stop();
+  }
+}
+
+export class Planner {
+  private readonly compareSlot = new Slot();
+  private readonly sweepSlot = new Slot();
+  private sweepKey = "";
+
+  constructor(
+    private readonly api: Api,
+    private readonly model: Model,
+    private readonly changed: () => void,
+    private readonly rowsChanged: (done: boolean) => void,
+    private readonly failed: (text: string) => void,
+  ) {}
+
+  private request(kind: "compare" | "sweep", strategies: string[]): JobRequest {
+    const view = this.model.view;
+    return {
+      kind, game: view.game, cap: view.cap, strategies, policy: view.policy, weights: view.weights,
+      prices: view.game === "tiered" || view.game === null ? view.prices : null, time_ms: view.timeMs,
+    };
+  }
+
+  /** Compares the chosen strategies at this cap. */
+  compare(): void {
+    const model = this.model;
+    const graph = model.graph;
+    const turn = this.compareSlot.begin();
+    this.sweepSlot.drop();
+    model.sweeping = false;
+    model.planning = idlePlanning();
+    model.planWeights = [...model.view.weights];
+    for (const entry of model.entries) entry.stale = true;
+    if (!graph || !model.view.strategies.length) {
+      model.entries = [];
+      this.rowsChanged(true);
+      return this.changed();
+    }
+    model.planning.state = "starting";
+    this.changed();
+    void this.run(turn, graph.id);
+  }
+
+  private async run(turn: number, graph: string): Promise<void> {
+    const model = this.model;
+    const live = (act: () => void) => (): void => {
+      if (!this.compareSlot.holds(turn)) return;
+      act();
+      this.changed();
+    };
+    try {
+      const handle = await this.api.startJob(graph, this.request("compare", model.view.strategies), {
+        onState: (state) => live(() => { if (state === "running" && model.planning.state === "starting") model.planning.state = "running"; })(),
+        onProgress: (progress) => live(() => { model.planning.progress = progress; })(),
+        onBound: (bound) => live(() => { model.planning.bounds = [...model.planning.bounds.filter((one) => one.game !== bound.game), bound]; })(),
+        onIncumbent: (incumbent) => live(() => { model.planning.incumbent = incumbent; })(),
+        onRow: (row) => live(() => this.addRow(row))(),
+        onDone: (done) => live(() => {
+          this.compareSlot.finish(turn);
+          model.planning.state = done.state;
+          model.planning.error = done.error?.message ?? null;
+          if (done.state === "failed") this.failed(model.planning.error ?? "Planning failed.");
+          if (done.state !== "failed") model.entries = model.entries.filter((entry) => !entry.stale);
+          this.rowsChanged(true);
+          this.sweepSoon();
+        })(),
+      });
+      this.compareSlot.accept(turn, handle);
+    } catch (reason) {
+      if (!this.compareSlot.holds(turn)) return;
+      model.planning.state = "failed";
+      model.planning.error = reason instanceof ApiError ? reason.message : String(reason);
+      this.failed(model.planning.error);
+      this.changed();
+    }
+  }
+
+  /** Fresh rows come first, in the server's order, which also breaks ties. */
+  private addRow(told: Row): void {
+    const model = this.model;
+    const others = model.entries.filter((entry) => !entry.stale && entry.row.game === told.game && entry.row.index !== told.index);
+    const taken = new Set(others.map((entry) => entry.row.asked ?? entry.row.strategy));
+    const row = { ...told, asked: askedFor(told, model.view.strategies, taken) };
+    const key = rowKey(row);
+    const same = (other: Row): boolean => (row.index !== undefined && other.index !== undefined ? other.index === row.index : rowKey(other) === key);
+    const fresh = model.entries.filter((entry) => !entry.stale && !same(entry.row));
+    fresh.push({ row, stale: false });
+    fresh.sort((a, b) => (a.row.index ?? 0) - (b.row.index ?? 0));
+    const rest = model.entries.filter((entry) => entry.stale && rowKey(entry.row) !== key);
+    model.entries = [...fresh, ...rest];
+    this.rowsChanged(false);
+  }
+
+  async stop(): Promise<void> {
+    if (!["starting", "running"].includes(this.model.planning.state)) return;
+    this.model.planning.state = "stopping";
+    this.changed();
+    await this.compareSlot.stop();
+  }
+
+  drop(): void {
+    this.compareSlot.drop();
+    this.sweepSlot.drop();
+    this.sweepKey = "";
+    this.model.sweeping = false;
+  }
+
+  /** After a comparison, while the machine is idle: once for each graph, game and choice of strategies. */
+  private sweepSoon(): void {
+    const { graph, view, about } = this.model;
+    if (!graph || !about || graph.nodes > SWEEP_MOST_NODES) return;
+    const plays = (name: string): boolean => {
+      const info = about.strategies.find((one) => one.name === name.split(":")[0]);
+      return info !== undefined && (view.game === null ? info.games.includes("remat") : info.games.includes(view.game));
+    };
+    const wanted = new Set([...SWEEP_STRATEGIES, ...view.strategies.filter((name) => !name.startsWith("auto"))].filter(plays));
+    const strategies = [...wanted].slice(0, 12);
+    const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices]);
+    if (key === this.sweepKey || !strategies.length) return;
+    void this.sweep(graph.id, strategies, key);
+  }
+
+  /** Whole numbers over the range of the slider, from what is proved to be needed. */
+  private sweepCaps(): string[] {
+    const { graph, view } = this.model;
+    if (!graph) return [];
+    const most = capRange(graph, view.game);
+    const least = Math.min(most, Math.max(1, provedCap(graph, view.game)));
+    const caps = Array.from({ length: SWEEP_POINTS }, (_, i) => Math.round(most - ((most - least) * i) / (SWEEP_POINTS - 1)));
+    return [...new Set([...caps, Number(graph.written_peak)])].sort((a, b) => b - a).map(String);
+  }
+
+  private async sweep(graph: string, strategies: string[], key: string): Promise<void> {
+    const model = this.model;
+    const turn = this.sweepSlot.begin();
+    model.sweeping = true;
+    const request: JobRequest = {
+      ...this.request("sweep", strategies), game: model.view.game ?? "remat", time_ms: SWEEP_TIME_MS, caps: this.sweepCaps(),
+    };
+    delete request.cap;
+    const end = (): void => {
+      if (!this.sweepSlot.holds(turn)) return;
+      this.sweepSlot.finish(turn);
+      model.sweeping = false;
+      this.changed();
+    };
+    try {
+      const handle = await this.api.startJob(graph, request, {
+        onSweep: (document) => {
+          if (!this.sweepSlot.holds(turn) || !document.sweeps[0]) return;
+          model.sweep = document.sweeps[0];
+          this.changed();
+        },
+        onDone: (done) => {
+          if (this.sweepSlot.holds(turn) && done.state === "done") this.sweepKey = key;
+          end();
+        },
+      });
+      this.sweepSlot.accept(turn, handle);
+    } catch {
+      end(); // marks are an extra: the page is whole without them
+    }
+  }
+}

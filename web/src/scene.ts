@@ -1,0 +1,395 @@
+// The scene: a graph on a canvas, showing where every value is as a plan plays.
+//
+// Call `draw()` once an animation frame: it does nothing while nothing changed and nothing moves. Uploads follow what the player
+// changed since the last frame. All sizes given to and by the methods are CSS pixels relative to the canvas.
+
+import type { Layout } from "./binary";
+import type { Player } from "./player";
+import { Band, bandsOf } from "./scene_boxes";
+import { Camera, Extent, View } from "./scene_camera";
+import { flowOf } from "./scene_adjacency";
+import { flatten, sceneSvg } from "./scene_export";
+import { Graphics, warmUp } from "./scene_graphics";
+import { forgetPrograms } from "./scene_gl";
+import { NodeGrid } from "./scene_grid";
+import { listen } from "./scene_input";
+import { Label, LabelPainter, placeLabels } from "./scene_labels";
+import { SceneLayout, WISHED_RADIUS, drawnRadius, folded, withRoom } from "./scene_shape";
+import type { Theme } from "./states_palette";
+
+export type { Theme } from "./states_palette";
+export type { View } from "./scene_camera";
+
+/** Sums since the scene was made, and the same of the last frame drawn. */
+export interface SceneStats {
+  scriptMs: number;
+  bytesUploaded: number;
+  frames: number;
+  lastScriptMs: number;
+  lastBytes: number;
+}
+
+/** Trails and pulses go on for this long after the last change. */
+const LIVELY_MS = 2_600;
+/** Free at the sides, and above and below, where names stand. */
+const FIT_PAD: [number, number] = [30, 46];
+const PICK_SLACK = 7;
+
+export class Scene {
+  readonly stats: SceneStats = { scriptMs: 0, bytesUploaded: 0, frames: 0, lastScriptMs: 0, lastBytes: 0 };
+  onSelect?: (node: number | null) => void;
+  onHover?: (node: number | null, x: number, y: number) => void;
+  /** Called when a frame is due; for pages that do not draw on every animation frame. */
+  onInvalidate?: () => void;
+
+  private readonly gl: WebGL2RenderingContext;
+  private readonly camera = new Camera();
+  private readonly painter: LabelPainter;
+  private readonly stopInput: () => void;
+  private readonly observer: ResizeObserver;
+  private graphics: Graphics | null = null;
+  private layout: SceneLayout | null = null;
+  private grid: NodeGrid | null = null;
+  private bands: Band[] = [];
+  private labels: Label[] = [];
+  private player: Player | null = null;
+  private selected: number | null = null;
+  private hovered: number | null = null;
+  private dpr = 1;
+  private viewChanged = true;
+  private labelsDue = true;
+  private choiceDue = true;
+  private frameDue = true;
+  private livelyUntil = 0;
+  /** Whether the view is still the one that shows everything; then it stays so when the canvas changes. */
+  private fitted = false;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly overlay: HTMLCanvasElement,
+    private theme: Theme,
+  ) {
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
+    if (!gl) throw new Error("this browser offers no WebGL2, which the picture of the graph needs");
+    this.gl = gl;
+    warmUp(gl);
+    this.painter = new LabelPainter(overlay);
+    this.camera.reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.stopInput = listen([canvas, overlay], canvas, this.inputTarget());
+    canvas.addEventListener("webglcontextlost", this.lost);
+    canvas.addEventListener("webglcontextrestored", this.restored);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(canvas);
+    this.resize();
+  }
+
+  get view(): View {
+    return this.camera.view;
+  }
+  set view(v: View) {
+    this.camera.jump(v);
+    this.wandered();
+  }
+
+  setLayout(layout: Layout): void {
+    this.layout = null;
+    const shape = folded(layout, this.camera.width / Math.max(1, this.camera.height));
+    this.grid = new NodeGrid(shape.x, shape.y);
+    this.bands = bandsOf(shape);
+    this.camera.fitted(this.extent(), ...FIT_PAD);
+    this.layout = withRoom(shape, this.grid, this.camera.stretchX, this.camera.stretchY, this.bands);
+    this.player = null;
+    this.selected = null;
+    this.hovered = null;
+    this.build();
+    this.fitted = true;
+    this.fitNow();
+  }
+
+  /** Shows a plan over the layout, or with null the graph alone. */
+  setPlayer(player: Player | null): void {
+    if (player && this.layout && player.nodeCount !== this.layout.nodeCount)
+      throw new RangeError("the plan is of another graph than the one shown");
+    this.player = player;
+    this.graphics?.showAll(player);
+    this.choiceDue = true;
+    this.invalidate();
+  }
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    this.graphics?.setTheme(theme);
+    this.moved();
+  }
+
+  draw(): void {
+    const start = performance.now();
+    const g = this.graphics;
+    if (!g || this.gl.isContextLost()) return;
+    if (this.camera.tick(start)) this.moved();
+    if (this.player && g.showChanges(this.player, start, !this.camera.reducedMotion)) {
+      this.livelyUntil = start + LIVELY_MS;
+      this.choiceDue = true;
+    }
+    const lively = start < this.livelyUntil && !this.camera.reducedMotion;
+    if (!this.frameDue && !this.choiceDue && !lively && !g.waiting && !g.edges.unfinished) return;
+    if (this.choiceDue) g.choose({ selected: this.selected, hovered: this.hovered }, this.player);
+    const sent = g.draw({ camera: this.camera, dpr: this.dpr, now: start, viewChanged: this.viewChanged, lively });
+    if (this.labelsDue) this.paintLabels();
+    this.viewChanged = this.labelsDue = this.choiceDue = false;
+    // One more frame after the last lively one, so that lights come to rest.
+    this.frameDue = this.camera.moving || lively;
+    this.count(performance.now() - start, sent);
+  }
+
+  /** True while something moves by itself, so that more frames are due. */
+  get busy(): boolean {
+    return this.frameDue || this.camera.moving || performance.now() < this.livelyUntil || (this.graphics?.edges.unfinished ?? false);
+  }
+
+  fit(): void {
+    const { stretchX, stretchY } = this.camera;
+    const to = this.camera.fitted(this.extent(), ...FIT_PAD);
+    // A new stretch moves everything: the flight starts where the eye is now, as near as that can be told.
+    if (stretchX !== this.camera.stretchX || stretchY !== this.camera.stretchY) this.camera.jump(to);
+    else this.camera.fly(to, performance.now());
+    this.fitted = true;
+    this.moved();
+  }
+
+  /** Brings a node to the middle, near enough to read. */
+  focus(node: number): void {
+    if (!this.layout || node >= this.layout.nodeCount) return;
+    const scale = Math.max(this.camera.view.scale, 30);
+    this.camera.fly({ x: this.layout.x[node], y: this.layout.y[node], scale }, performance.now());
+    this.wandered();
+  }
+
+  select(node: number | null): void {
+    if (node === this.selected) return;
+    this.selected = node;
+    this.chosen();
+  }
+
+  /** The node at a point of the canvas, or near it. */
+  pick(x: number, y: number): number | null {
+    if (!this.layout || !this.grid) return null;
+    const { layout, camera } = this;
+    const reach = PICK_SLACK + Math.max(WISHED_RADIUS, camera.view.scale / 2);
+    const [left, top] = camera.toWorld(x - reach, y - reach);
+    const [right, bottom] = camera.toWorld(x + reach, y + reach);
+    let best: number | null = null;
+    let least = Infinity;
+    this.grid.within({ left, top, right, bottom }, (v) => {
+      const [px, py] = camera.toScreen(layout.x[v], layout.y[v]);
+      const gap = Math.hypot(px - x, py - y) - drawnRadius(layout, v, camera.view.scale);
+      if (gap < least && gap <= PICK_SLACK) {
+        least = gap;
+        best = v;
+      }
+    });
+    return best;
+  }
+
+  /** Where a node is on the canvas. */
+  place(node: number): [number, number] {
+    return this.layout ? this.camera.toScreen(this.layout.x[node], this.layout.y[node]) : [0, 0];
+  }
+
+  zoomBy(factor: number, x = this.camera.width / 2, y = this.camera.height / 2): void {
+    this.camera.zoomAt(factor, x, y, performance.now());
+    this.wandered();
+  }
+
+  panBy(dx: number, dy: number): void {
+    this.camera.pan(dx, dy);
+    this.wandered();
+  }
+
+  /** Keys of the view: + and - zoom, 0 fits, shift and arrows pan. True when the key was one of them. */
+  handleKey(e: KeyboardEvent): boolean {
+    if (e.ctrlKey || e.metaKey || e.altKey) return false;
+    const pans: Record<string, [number, number]> = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
+    const pan = e.shiftKey ? pans[e.key] : undefined;
+    if (pan) this.panBy(...pan);
+    else if (e.key === "+" || e.key === "=") this.zoomBy(1.35);
+    else if (e.key === "-" || e.key === "_") this.zoomBy(1 / 1.35);
+    else if (e.key === "0") this.fit();
+    else return false;
+    return true;
+  }
+
+  toPNG(): Promise<Blob> {
+    this.frameDue = true;
+    this.viewChanged = true;
+    this.labelsDue = true;
+    this.draw();
+    return flatten(this.canvas, this.overlay);
+  }
+
+  toSVG(): string {
+    if (!this.layout || !this.grid) return '<svg xmlns="http://www.w3.org/2000/svg"/>';
+    return sceneSvg({
+      layout: this.layout,
+      grid: this.grid,
+      camera: this.camera,
+      flow: flowOf(this.layout),
+      theme: this.theme,
+      bands: this.bands,
+      labels: this.placed(),
+      states: this.player?.states ?? null,
+      selected: this.selected,
+    });
+  }
+
+  resize(): void {
+    const width = this.canvas.clientWidth;
+    const height = this.canvas.clientHeight;
+    const dpr = Math.min(3, window.devicePixelRatio || 1);
+    if (width === 0 || height === 0) return;
+    if (width === this.camera.width && height === this.camera.height && dpr === this.dpr) return;
+    this.camera.width = width;
+    this.camera.height = height;
+    this.dpr = dpr;
+    for (const c of [this.canvas, this.overlay]) {
+      c.width = Math.round(width * dpr);
+      c.height = Math.round(height * dpr);
+    }
+    if (this.fitted) this.fitNow();
+    this.moved();
+    // A resized canvas is blank until drawn: draw in this task, before the browser shows it.
+    this.draw();
+  }
+
+  destroy(): void {
+    this.stopInput();
+    this.observer.disconnect();
+    this.canvas.removeEventListener("webglcontextlost", this.lost);
+    this.canvas.removeEventListener("webglcontextrestored", this.restored);
+    this.graphics?.release();
+    this.graphics = null;
+  }
+
+  private build(): void {
+    this.graphics?.release();
+    this.graphics = null;
+    if (!this.layout || !this.grid || this.gl.isContextLost()) return;
+    this.graphics = new Graphics(this.gl, this.layout, this.grid, this.bands, this.theme);
+    this.graphics.showAll(this.player);
+    this.choiceDue = true;
+    this.moved();
+  }
+
+  private extent(): Extent {
+    const e = { ...(this.grid?.extent ?? { left: 0, top: 0, right: 1, bottom: 1 }) };
+    for (const b of this.bands) {
+      e.top = Math.min(e.top, b.top);
+      e.bottom = Math.max(e.bottom, b.top + b.height);
+    }
+    for (const b of this.layout?.collapsed ? this.layout.boxes : []) {
+      e.top = Math.min(e.top, b.top);
+      e.bottom = Math.max(e.bottom, b.top + b.height);
+      e.left = Math.min(e.left, b.left);
+      e.right = Math.max(e.right, b.left + b.width);
+    }
+    return e;
+  }
+
+  private fitNow(): void {
+    if (!this.layout || this.camera.width <= 1) return;
+    this.camera.jump(this.camera.fitted(this.extent(), ...FIT_PAD));
+    this.moved();
+  }
+
+  private placed(): Label[] {
+    if (!this.layout || !this.grid) return [];
+    const chosen = [this.selected, this.hovered].filter((v, i, all): v is number => v !== null && all.indexOf(v) === i);
+    return placeLabels({
+      layout: this.layout,
+      grid: this.grid,
+      camera: this.camera,
+      bands: this.bands,
+      chosen,
+      width: this.painter.width,
+    });
+  }
+
+  private paintLabels(): void {
+    this.labels = this.placed();
+    this.painter.paint(this.labels, this.theme, this.dpr);
+  }
+
+  /** The view was moved away from the one that shows everything. */
+  private wandered(): void {
+    this.fitted = false;
+    this.moved();
+  }
+
+  private moved(): void {
+    this.viewChanged = true;
+    this.labelsDue = true;
+    this.invalidate();
+  }
+
+  private chosen(): void {
+    this.choiceDue = true;
+    this.labelsDue = true;
+    this.invalidate();
+  }
+
+  private invalidate(): void {
+    this.frameDue = true;
+    this.onInvalidate?.();
+  }
+
+  private count(ms: number, bytes: number): void {
+    const s = this.stats;
+    s.scriptMs += ms;
+    s.bytesUploaded += bytes;
+    s.frames++;
+    s.lastScriptMs = ms;
+    s.lastBytes = bytes;
+  }
+
+  private inputTarget(): Parameters<typeof listen>[2] {
+    return {
+      pan: (dx, dy) => this.panBy(dx, dy),
+      zoom: (factor, x, y, eased) => {
+        this.camera.zoomAt(factor, x, y, eased ? performance.now() : undefined);
+        this.wandered();
+      },
+      click: (x, y) => {
+        const node = this.pick(x, y);
+        this.select(node);
+        this.onSelect?.(node);
+      },
+      doubleClick: (x, y) => {
+        const node = this.pick(x, y);
+        if (node !== null) this.focus(node);
+        else this.zoomBy(2, x, y);
+      },
+      hover: (x, y) => this.hover(this.pick(x, y), x, y),
+      leave: () => this.hover(null, 0, 0),
+    };
+  }
+
+  private hover(node: number | null, x: number, y: number): void {
+    if (node !== this.hovered) {
+      this.hovered = node;
+      this.canvas.style.cursor = this.overlay.style.cursor = node === null ? "grab" : "pointer";
+      this.chosen();
+    }
+    this.onHover?.(node, x, y);
+  }
+
+  private readonly lost = (e: Event): void => {
+    e.preventDefault();
+    this.graphics = null;
+  };
+
+  private readonly restored = (): void => {
+    forgetPrograms(this.gl);
+    warmUp(this.gl);
+    this.build();
+  };
+}

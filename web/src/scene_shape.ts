@@ -1,0 +1,129 @@
+// A layout made ready for the screen: very long thin graphs are folded into rows, and every node knows how much room it has.
+
+import { Layout, LayoutKind } from "./binary";
+import type { Camera } from "./scene_camera";
+import type { NodeGrid } from "./scene_grid";
+import { BOX_WITHIN } from "./scene_shaders";
+
+/** A box around members of a group; in two lanes a group has one in each. */
+export interface GroupBox {
+  group: number;
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  /** In pixels; negative: at most that, and within the slots of the members. */
+  margin: number;
+}
+
+/** A part of the layout from top to bottom, as the band of a lane. */
+export interface Rows {
+  top: number;
+  height: number;
+}
+
+/** Where a box is on the screen: left, top, right, bottom. */
+export function boxOnScreen(c: Camera, b: Omit<GroupBox, "group">): [number, number, number, number] {
+  const [left, top] = c.toScreen(b.left, b.top);
+  const [right, bottom] = c.toScreen(b.left + b.width, b.top + b.height);
+  const most = b.margin < 0 ? BOX_WITHIN * c.view.scale : Infinity;
+  const mx = Math.min(Math.abs(b.margin), most * c.stretchX);
+  const my = Math.min(Math.abs(b.margin), most * c.stretchY);
+  return [left - mx, top - my, right + mx, bottom + my];
+}
+
+export interface SceneLayout extends Layout {
+  boxes: GroupBox[];
+  /** Distance to the nearest other node in slots as stretched on the screen, at most MOST_ROOM. */
+  room: Float32Array;
+}
+
+/** Layout radii leave neighbours touching almost; drawn a little smaller, edges show between them. */
+export const NODE_SCALE = 0.85;
+/** Where there is room a node is at least about this many pixels in radius. */
+export const WISHED_RADIUS = 5;
+const USUAL_RADIUS = 0.33;
+const ROOM_SHARE = 0.36;
+const NEAR = 1.1;
+const MOST_ROOM = 5;
+
+const THIN = 4;
+const LONG = 30;
+const ROW_GAP = 1.3;
+const BOX_MARGIN = 20;
+
+/** Radius on the screen of a node at rest; the node shader has the same rule. */
+export function drawnRadius(l: SceneLayout, node: number, scale: number): number {
+  const radius = l.radius[node];
+  return Math.max(radius * NODE_SCALE * scale, Math.min((WISHED_RADIUS * radius) / USUAL_RADIUS, ROOM_SHARE * l.room[node] * scale));
+}
+
+/** Numbers of `drawnRadius` for the shader. */
+export const RADIUS_RULE: readonly [number, number, number] = [NODE_SCALE, WISHED_RADIUS / USUAL_RADIUS, ROOM_SHARE];
+
+/** Chains and their like would be a line across an empty screen: they go to and fro in rows instead. */
+export function folded(l: Layout, aspect: number): Layout {
+  if (l.kind !== LayoutKind.Layered || l.groupCount > 0 || l.height > THIN || l.width < LONG) return l;
+  const rowHeight = l.height + ROW_GAP;
+  const rows = Math.ceil(Math.sqrt(l.width / (aspect * rowHeight)));
+  if (rows < 2) return l;
+  const length = Math.ceil(l.width / rows);
+  const x = new Float32Array(l.nodeCount);
+  const y = new Float32Array(l.nodeCount);
+  for (let v = 0; v < l.nodeCount; v++) {
+    const row = Math.min(rows - 1, Math.floor(l.x[v] / length));
+    const along = l.x[v] - row * length;
+    x[v] = row % 2 === 0 ? along : length - along;
+    y[v] = l.y[v] + row * rowHeight;
+  }
+  return { ...l, x, y, width: length, height: rows * rowHeight };
+}
+
+export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: number, bands: readonly Rows[] = []): SceneLayout {
+  const room = new Float32Array(l.nodeCount);
+  for (let v = 0; v < l.nodeCount; v++) {
+    const near = nearest(l, grid, v, NEAR, stretchX, stretchY);
+    room[v] = near < NEAR ? near : nearest(l, grid, v, MOST_ROOM, stretchX, stretchY);
+  }
+  return { ...l, room, boxes: groupBoxes(l, bands) };
+}
+
+/** Collapsed groups have their box from the layout; else it lies close around the members, in each band apart. */
+export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
+  const out: GroupBox[] = [];
+  if (l.collapsed) {
+    for (let g = 0; g < l.groupCount; g++) {
+      const [left, top, width, height] = l.groupBoxes.subarray(4 * g, 4 * g + 4);
+      if (width > 0 && height > 0) out.push({ group: g, left, top, width, height, margin: 1 });
+    }
+    return out;
+  }
+  const made = new Map<number, GroupBox>();
+  for (let v = 0; v < l.nodeCount; v++) {
+    const g = l.group[v];
+    if (g >= l.groupCount) continue;
+    const band = bands.findIndex((b) => l.y[v] >= b.top && l.y[v] <= b.top + b.height);
+    const key = g * (bands.length + 1) + band + 1;
+    let b = made.get(key);
+    if (!b) made.set(key, (b = { group: g, left: Infinity, top: Infinity, width: -Infinity, height: -Infinity, margin: -BOX_MARGIN }));
+    b.left = Math.min(b.left, l.x[v]);
+    b.top = Math.min(b.top, l.y[v]);
+    // Right and bottom while members come in.
+    b.width = Math.max(b.width, l.x[v]);
+    b.height = Math.max(b.height, l.y[v]);
+  }
+  for (const b of made.values()) out.push({ ...b, width: b.width - b.left, height: b.height - b.top });
+  return out;
+}
+
+function nearest(l: Layout, grid: NodeGrid, v: number, reach: number, sx: number, sy: number): number {
+  const x = l.x[v], y = l.y[v];
+  const box = { left: x - reach / sx, right: x + reach / sx, top: y - reach / sy, bottom: y + reach / sy };
+  let least = reach * reach;
+  grid.within(box, (u) => {
+    const dx = (l.x[u] - x) * sx, dy = (l.y[u] - y) * sy;
+    const d = dx * dx + dy * dy;
+    if (d < least && u !== v) least = d;
+  });
+  return Math.sqrt(least);
+}

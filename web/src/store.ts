@@ -1,0 +1,191 @@
+// What the user has chosen, and the link that brings it back. Nothing here is computed by the server.
+import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
+import { parseDecimal } from "./exact";
+
+export type Source =
+  | { kind: "gallery"; id: string }
+  | { kind: "family"; family: string; parameters: Record<string, string> }
+  | { kind: "file"; name: string; hash: string }; // its bytes are not in a link
+
+export interface Camera {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+export interface View {
+  source: Source | null;
+  game: GameName | null; // null: every game that applies
+  cap: string; // as typed; the server reads it as the command does
+  strategies: string[];
+  policy: string | null;
+  prices: Prices | null;
+  weights: WeightTexts;
+  timeMs: number;
+  shown: string | null; // asked/game of the row that plays; null follows the winner
+  step: number | null; // null: the peak
+  camera: Camera | null; // null: the whole graph
+  node: number | null;
+  theme: "system" | "light" | "dark";
+  lanes: "auto" | "0" | "1";
+  groups: "expanded" | "collapsed";
+}
+
+export const WEIGHTS_DEFAULT: WeightTexts = ["0", "0", "1"];
+export const TIME_DEFAULT = 2000;
+
+export function defaultView(): View {
+  return {
+    source: null,
+    game: null,
+    cap: "60%",
+    strategies: ["last-use", "sqrt", "auto"],
+    policy: null,
+    prices: null,
+    weights: [...WEIGHTS_DEFAULT],
+    timeMs: TIME_DEFAULT,
+    shown: null,
+    step: null,
+    camera: null,
+    node: null,
+    theme: "system",
+    lanes: "auto",
+    groups: "expanded",
+  };
+}
+
+/** The view that a gallery example proposes. Theme and planning time stay as they were. */
+export function galleryView(item: GalleryItem, before: View): View {
+  return {
+    ...defaultView(),
+    theme: before.theme,
+    timeMs: before.timeMs,
+    source: { kind: "gallery", id: item.id },
+    game: item.game,
+    cap: item.cap,
+    strategies: quickFirst(item.strategies),
+    prices: item.prices,
+  };
+}
+
+/** `auto` takes the time that is left, so it is asked last. The order breaks ties between equal plans. */
+export function quickFirst(strategies: readonly string[]): string[] {
+  const slow = (name: string): boolean => name === "auto" || name.startsWith("auto:");
+  return [...strategies.filter((name) => !slow(name)), ...strategies.filter(slow)];
+}
+
+const PRICE_KEYS = ["store_cost", "load_cost", "store_per_unit", "load_per_unit"] as const;
+
+/** The fragment of a link, readable: #g=gallery:unet&cap=40%&game=remat&... Defaults are left out. */
+export function toFragment(view: View): string {
+  const plain = defaultView();
+  const parts: [string, string][] = [];
+  const source = view.source;
+  if (source?.kind === "gallery") parts.push(["example", source.id]);
+  if (source?.kind === "family") {
+    parts.push(["family", source.family]);
+    for (const [key, value] of Object.entries(source.parameters)) parts.push([`p.${key}`, value]);
+  }
+  if (source?.kind === "file") parts.push(["file", source.name], ["hash", source.hash]);
+  parts.push(["cap", view.cap]);
+  if (view.game) parts.push(["game", view.game]);
+  parts.push(["strategies", view.strategies.join(";")]);
+  if (view.policy) parts.push(["policy", view.policy]);
+  if (view.prices) {
+    const prices = view.prices;
+    parts.push(["prices", [...PRICE_KEYS.map((key) => String(prices[key])), prices.slow_cap].join(",")]);
+  }
+  if (view.weights.join() !== plain.weights.join()) parts.push(["weights", view.weights.join(",")]);
+  if (view.timeMs !== plain.timeMs) parts.push(["time", String(view.timeMs)]);
+  if (view.shown) parts.push(["show", view.shown]);
+  if (view.step !== null) parts.push(["step", String(view.step)]);
+  if (view.node !== null) parts.push(["node", String(view.node)]);
+  if (view.camera) {
+    const { x, y, scale } = view.camera;
+    parts.push(["camera", [x, y, scale].map((value) => Number(value.toPrecision(6))).join(",")]);
+  }
+  if (view.theme !== "system") parts.push(["theme", view.theme]);
+  if (view.lanes !== "auto") parts.push(["lanes", view.lanes]);
+  if (view.groups !== "expanded") parts.push(["groups", view.groups]);
+  return "#" + parts.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
+}
+
+/** Leaves readable what a fragment may hold. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3B/g, ";").replace(/%2F/g, "/").replace(/%3A/g, ":");
+}
+
+function count(text: string | null): number | null {
+  return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : null;
+}
+
+function readSource(fields: URLSearchParams): Source | null {
+  const example = fields.get("example");
+  if (example) return { kind: "gallery", id: example };
+  const family = fields.get("family");
+  if (family) {
+    const parameters: Record<string, string> = {};
+    for (const [key, value] of fields) if (key.startsWith("p.")) parameters[key.slice(2)] = value;
+    return { kind: "family", family, parameters };
+  }
+  const file = fields.get("file");
+  return file ? { kind: "file", name: file, hash: fields.get("hash") ?? "" } : null;
+}
+
+function readPrices(text: string | null): Prices | null {
+  const parts = text?.split(",") ?? [];
+  if (parts.length !== 5 || !parts.slice(0, 4).every((part) => /^\d+$/.test(part))) return null;
+  const price = (part: string): number | string => (Number.isSafeInteger(Number(part)) ? Number(part) : part);
+  return {
+    store_cost: price(parts[0]),
+    load_cost: price(parts[1]),
+    store_per_unit: price(parts[2]),
+    load_per_unit: price(parts[3]),
+    slow_cap: parts[4],
+  };
+}
+
+function readCamera(text: string | null): Camera | null {
+  const parts = text?.split(",").map(Number) ?? [];
+  if (parts.length !== 3 || !parts.every(Number.isFinite) || parts[2] <= 0) return null;
+  return { x: parts[0], y: parts[1], scale: parts[2] };
+}
+
+function oneOf<T extends string>(text: string | null, words: readonly T[], otherwise: T): T {
+  return words.find((word) => word === text) ?? otherwise;
+}
+
+/** A link that names an example alone: the example's own proposals hold. */
+export function isBare(fragment: string): boolean {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  return fields.has("example") && !fields.has("cap");
+}
+
+/** Reads a link. What it does not say, or says wrongly, is as by default; null where it names no graph. */
+export function fromFragment(fragment: string): View | null {
+  const fields = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
+  const source = readSource(fields);
+  if (!source) return null;
+  const view = defaultView();
+  const weights = fields.get("weights")?.split(",") ?? [];
+  const readable = weights.length === 3 && weights.every((text) => parseDecimal(text));
+  const game = fields.get("game");
+  const time = count(fields.get("time"));
+  return {
+    source,
+    game: game === "remat" || game === "reversible" || game === "tiered" ? game : null,
+    cap: fields.get("cap") ?? view.cap,
+    strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
+    policy: fields.get("policy"),
+    prices: readPrices(fields.get("prices")),
+    weights: readable ? [weights[0], weights[1], weights[2]] : view.weights,
+    timeMs: time && time <= 3_600_000 ? time : view.timeMs,
+    shown: fields.get("show"),
+    step: count(fields.get("step")),
+    camera: readCamera(fields.get("camera")),
+    node: count(fields.get("node")),
+    theme: oneOf(fields.get("theme"), ["system", "light", "dark"], "system"),
+    lanes: oneOf(fields.get("lanes"), ["auto", "0", "1"], "auto"),
+    groups: oneOf(fields.get("groups"), ["expanded", "collapsed"], "expanded"),
+  };
+}

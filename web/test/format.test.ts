@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { amount, capValue, group, percent, scaled, scaleFor, short } from "../src/format";
+
+test("sizes in bytes take binary units", () => {
+  assert.equal(amount(1700094464, "byte"), "1.58 GiB");
+  assert.equal(amount(512, "byte"), "512 B");
+  assert.equal(amount(13, "pebble"), "13 pebble");
+});
+
+test("a column shares one scale", () => {
+  const scale = scaleFor(1313194639360, "flop");
+  assert.equal(scale.unit, "Tflop");
+  assert.equal(scaled(154815954944, scale), "0.155");
+});
+
+test("long numbers are grouped or shortened", () => {
+  assert.equal(group("1234567"), "1\u202f234\u202f567");
+  assert.equal(group(12), "12");
+  assert.equal(short(1313194639360), "1.31\u202fT");
+  assert.equal(percent(0.13364), "13.4\u202f%");
+  assert.equal(percent(0.0001), "0.01\u202f%");
+  assert.equal(percent(2.42), "242\u202f%");
+});
+
+test("a typed cap is placed as the command reads it", () => {
+  assert.equal(capValue("40%", 32), 13);
+  assert.equal(capValue("100 %", 32), 32);
+  assert.equal(capValue("2KiB", 32), 2048);
+  assert.equal(capValue("1.5 MB", 32), 1_500_000);
+  assert.equal(capValue("none", 32), Infinity);
+  assert.equal(capValue("17", 32), 17);
+  for (const text of ["", "abc", "1.5", "-3", "4 parsec"]) assert.equal(capValue(text, 32), null, text);
+});

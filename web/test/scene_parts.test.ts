@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { niceTicks, sampleMoves } from "../src/chart_samples";
+import type { Layout } from "../src/binary";
+import { moveWords } from "../src/move_words";
+import { bandsOf } from "../src/scene_boxes";
+import { Camera } from "../src/scene_camera";
+import { Adjacency, flowOf } from "../src/scene_adjacency";
+import { escapeXml, sceneSvg } from "../src/scene_export";
+import { NodeGrid } from "../src/scene_grid";
+import { placeLabels, shorten } from "../src/scene_labels";
+import { SceneLayout, drawnRadius, folded, withRoom } from "../src/scene_shape";
+import { packWord } from "../src/scene_states";
+import { darkTheme, lightTheme, parseColour, withAlpha } from "../src/states_palette";
+import { greedyPlan, layered, plainPeak, seeded, training, tree } from "./synthetic";
+
+function camera(width = 800, height = 600): Camera {
+  const c = new Camera();
+  c.width = width;
+  c.height = height;
+  return c;
+}
+
+function ready(l: Layout): SceneLayout {
+  return withRoom(l, new NodeGrid(l.x, l.y), 1, 1);
+}
+
+test("long chains fold into rows, neighbours staying neighbours", () => {
+  const chain = layered(200, 1, 200);
+  const f = folded(chain, 2);
+  assert.ok(f.width < 40 && f.height > 10);
+  for (let v = 1; v < 200; v++)
+    assert.ok(Math.hypot(f.x[v] - f.x[v - 1], f.y[v] - f.y[v - 1]) < 3.5, `nodes ${v - 1} and ${v} are near`);
+  assert.equal(new Set(Array.from(f.x, (x, v) => `${x},${f.y[v]}`)).size, 200, "no two on one place");
+  const wide = layered(500, 1);
+  assert.equal(folded(wide, 2), wide);
+});
+
+test("nodes never overlap, and lonely ones are large enough to see", () => {
+  const l = ready(tree(7));
+  for (const scale of [1, 3, 10, 40])
+    for (let v = 1; v < l.nodeCount; v++) {
+      const gap = Math.hypot(l.x[v] - l.x[v - 1], l.y[v] - l.y[v - 1]) * scale;
+      assert.ok(drawnRadius(l, v, scale) + drawnRadius(l, v - 1, scale) < gap);
+    }
+  assert.ok(drawnRadius(l, l.nodeCount - 1, 3) > 4);
+});
+
+test("zooming keeps what is under the pointer there", () => {
+  const c = camera();
+  c.leastScale = 0.01;
+  c.stretchY = 3;
+  const before = c.toWorld(200, 450);
+  c.zoomAt(2.5, 200, 450);
+  const after = c.toWorld(200, 450);
+  assert.ok(Math.abs(before[0] - after[0]) < 1e-9 && Math.abs(before[1] - after[1]) < 1e-9);
+  c.zoomAt(4, 200, 450, 0);
+  for (let now = 16; c.tick(now); now += 16) assert.ok(now < 5000, "the movement ends");
+  const eased = c.toWorld(200, 450);
+  assert.ok(Math.abs(before[0] - eased[0]) < 1e-6 && Math.abs(before[1] - eased[1]) < 1e-6);
+  const [x, y] = c.toScreen(...c.toWorld(33, 44));
+  assert.ok(Math.abs(x - 33) < 1e-9 && Math.abs(y - 44) < 1e-9);
+});
+
+test("fitting shows everything, and thin graphs use the height", () => {
+  const c = camera();
+  const extent = { left: -5, top: 2, right: 395, bottom: 8 };
+  c.jump(c.fitted(extent, 40, 40));
+  const [left, top] = c.toScreen(extent.left, extent.top);
+  const [right, bottom] = c.toScreen(extent.right, extent.bottom);
+  assert.ok(left >= 39.9 && top >= 39.9 && right <= 760.1 && bottom <= 560.1);
+  assert.ok(right - left > 700 && bottom - top > 400);
+});
+
+test("the grid finds exactly the nodes inside a box", () => {
+  const l = layered(2000, 8);
+  const grid = new NodeGrid(l.x, l.y);
+  const random = seeded(3);
+  for (let i = 0; i < 100; i++) {
+    const left = random() * l.width, top = (random() - 0.5) * l.height;
+    const box = { left, top, right: left + random() * 8, bottom: top + random() * 8 };
+    const found: number[] = [];
+    grid.within(box, (v) => void found.push(v));
+    const expected: number[] = [];
+    for (let v = 0; v < l.nodeCount; v++)
+      if (l.x[v] >= box.left && l.x[v] <= box.right && l.y[v] >= box.top && l.y[v] <= box.bottom) expected.push(v);
+    assert.deepEqual(found.sort((a, b) => a - b), expected);
+  }
+});
+
+test("inputs and readers of a node", () => {
+  const l = layered(300, 2);
+  const a = new Adjacency(l);
+  for (let v = 0; v < l.nodeCount; v++) {
+    const inputs: number[] = [], readers: number[] = [];
+    for (let e = 0; e < l.edgeCount; e++) {
+      if (l.edgeTo[e] === v) inputs.push(l.edgeFrom[e]);
+      if (l.edgeFrom[e] === v) readers.push(l.edgeTo[e]);
+    }
+    assert.deepEqual([...a.inputs(v)], inputs);
+    assert.deepEqual([...a.readers(v)], readers);
+  }
+  assert.equal(flowOf(tree(5)).alongX, true);
+});
+
+test("labels are few, on the screen and never over each other", () => {
+  const l = ready(training(300));
+  const grid = new NodeGrid(l.x, l.y);
+  const c = camera(1200, 700);
+  c.jump({ x: 200, y: 2, scale: 40 });
+  const width = (t: string): number => 6 * t.length;
+  const labels = placeLabels({ layout: l, grid, camera: c, bands: [], chosen: [600], width });
+  assert.ok(labels.length > 10 && labels.length <= 320);
+  assert.equal(labels[0].kind, "chosen");
+  const boxes = labels.map((t) => {
+    const w = width(t.text);
+    const left = t.align === "center" ? t.x - w / 2 : t.x;
+    return { left, right: left + w, top: t.y, bottom: t.y + 11 };
+  });
+  for (let i = 0; i < boxes.length; i++)
+    for (let j = 0; j < i; j++) {
+      const a = boxes[i], b = boxes[j];
+      assert.ok(a.left >= b.right || b.left >= a.right || a.top >= b.bottom || b.top >= a.bottom, `${labels[i].text} over ${labels[j].text}`);
+    }
+  c.jump({ x: 200, y: 2, scale: 3 });
+  assert.equal(placeLabels({ layout: l, grid, camera: c, bands: [], chosen: [], width }).filter((t) => t.kind === "node").length, 0);
+});
+
+test("lanes have a band each, and a pair for each row of a folded layout", () => {
+  const l = training(12);
+  assert.deepEqual(bandsOf(l).map((b) => b.title), ["Forward", "Backward"]);
+  // Two rows: the second half of both lanes moves below the first.
+  const half = l.width / 2;
+  const y = l.y.map((v, i) => (l.x[i] < half ? v : v + 10));
+  const rows = bandsOf({ ...l, y });
+  assert.deepEqual(rows.map((b) => [b.lane, b.title]), [[0, "Forward"], [1, "Backward"], [0, ""], [1, ""]]);
+  for (let i = 1; i < rows.length; i++) assert.ok(rows[i - 1].top + rows[i - 1].height < rows[i].top, "bands do not overlap");
+  assert.deepEqual(bandsOf(layered(50)), []);
+});
+
+test("names are cut where they still say something", () => {
+  const width = (t: string): number => t.length;
+  assert.equal(shorten("conv1", 10, width), "conv1");
+  assert.equal(shorten("encoder.layer1.relu", 6, width), "relu");
+  assert.equal(shorten("convolution", 9, width), "convolut…");
+  assert.equal(shorten("convolution", 4, width), "");
+});
+
+test("samples keep every extreme", () => {
+  const l = layered(800, 6);
+  const f = greedyPlan(l, Math.round(plainPeak(l) * 0.7), true);
+  for (const columns of [1, 7, 100, f.moveCount * 3]) {
+    const s = sampleMoves(f, 0, f.moveCount, columns);
+    assert.equal(Math.max(...s.most), f.peak);
+    assert.equal(Math.min(...s.least), f.after.reduce((a, b) => Math.min(a, b)));
+    assert.equal(Math.max(...s.slow), f.slow.reduce((a, b) => Math.max(a, b)));
+    assert.ok(s.most.every((v, i) => v >= s.least[i] && v <= f.cap));
+  }
+});
+
+test("ticks are round and start at 0", () => {
+  assert.deepEqual(niceTicks(100, 4), [0, 50, 100]);
+  assert.deepEqual(niceTicks(0, 4), [0]);
+  assert.deepEqual(niceTicks(4096, 4, true), [0, 1024, 2048, 3072, 4096]);
+});
+
+test("words of a node hold state, trail and time apart", () => {
+  const w = packWord(9, 4, 0x1abcdef);
+  assert.deepEqual([w & 15, (w >> 4) & 15, w >>> 8], [9, 4, 0xabcdef]);
+});
+
+test("colours", () => {
+  assert.deepEqual(parseColour("#ff0080"), [1, 0, 128 / 255]);
+  assert.deepEqual(parseColour("#fff"), [1, 1, 1]);
+  assert.deepEqual(parseColour("rgb(255, 0, 51)"), [1, 0, 0.2]);
+  assert.throws(() => parseColour("red"), /is not a colour/);
+  assert.equal(withAlpha("#010203", 0.5), "rgba(1, 2, 3, 0.5)");
+  for (const t of [darkTheme, lightTheme]) assert.equal(t.states.length, 10);
+});
+
+test("a move in words", () => {
+  const l = layered(50, 2);
+  const f = greedyPlan(l, Math.round(plainPeak(l) * 0.5), true);
+  assert.equal(moveWords(f, 0, l.names), "compute op0_0");
+  const store = f.op.indexOf(3);
+  if (store >= 0) assert.match(moveWords(f, store, l.names), /^store op\d+_\d+ to slow memory$/);
+});
+
+test("SVG of a scene holds every visible node once and escapes names", () => {
+  const l = ready(layered(120, 4));
+  const c = camera();
+  const grid = new NodeGrid(l.x, l.y);
+  c.jump(c.fitted(grid.extent, 40, 40));
+  const svg = sceneSvg({
+    layout: l, grid, camera: c, flow: flowOf(l), theme: lightTheme, bands: [], states: new Uint8Array(120).fill(2), selected: null,
+    labels: [{ text: "<a&b>", x: 1, y: 2, align: "left", kind: "node", opacity: 1 }],
+  });
+  assert.equal(svg.match(/<circle/g)?.length, 120);
+  assert.equal(svg.match(/M/g)?.length, l.edgeCount);
+  assert.ok(svg.includes("&#60;a&#38;b&#62;"));
+  assert.equal(escapeXml(`"'`), "&#34;&#39;");
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { defaultView, fromFragment, quickFirst, toFragment, type View } from "../src/store";
+
+const full: View = {
+  source: { kind: "family", family: "unet", parameters: { depth: "3", dtype: "f16" } },
+  game: "tiered",
+  cap: "37.5%",
+  strategies: ["every-k:k=10,limit=9", "auto"],
+  policy: "oldest",
+  prices: { store_cost: 100, load_cost: 7, store_per_unit: 0, load_per_unit: "18446744073709551615", slow_cap: "none" },
+  weights: ["1", "0.003", "0.5"],
+  timeMs: 30000,
+  shown: "auto/tiered",
+  step: 512,
+  camera: { x: 1.25, y: -3, scale: 24.5 },
+  node: 17,
+  theme: "dark",
+  lanes: "0",
+  groups: "collapsed",
+};
+
+test("a link brings back the exact view", () => {
+  assert.deepEqual(fromFragment(toFragment(full)), full);
+  const example: View = { ...defaultView(), source: { kind: "gallery", id: "unet" } };
+  assert.deepEqual(fromFragment(toFragment(example)), example);
+  const file: View = { ...defaultView(), source: { kind: "file", name: "a & b+c #1.json", hash: "ab12" }, step: 0 };
+  assert.deepEqual(fromFragment(toFragment(file)), file);
+});
+
+test("a link survives a round through an address", () => {
+  const url = new URL("http://127.0.0.1:1234/" + toFragment(full));
+  assert.deepEqual(fromFragment(url.hash), full);
+});
+
+test("nonsense in a link is left out", () => {
+  assert.equal(fromFragment(""), null);
+  assert.equal(fromFragment("#cap=40%"), null);
+  const view = fromFragment("#example=unet&weights=1,x,2&step=-4&camera=1,2&game=chess&time=99999999999&theme=pink");
+  assert.deepEqual(view, { ...defaultView(), source: { kind: "gallery", id: "unet" } });
+});
+
+test("auto is asked last", () => {
+  assert.deepEqual(quickFirst(["auto", "sqrt", "last-use"]), ["sqrt", "last-use", "auto"]);
+});

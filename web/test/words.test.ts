@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
+import { capRange, flipMarks, leastKnown, provedCap } from "../src/panels/cap_slider";
+import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
+import { askedFor } from "../src/planner";
+import { failureText, rowKey, rowName, verdict } from "../src/words";
+
+const graph: GraphInfo = {
+  id: "g1", name: "chain", graph: "chain", hash: "00", nodes: 61, edges: 119, shape: "adjoint-chain", depth: 60, targets: 1, given: 1, needed_nodes: 60,
+  cost_unit: "step", size_unit: "pebble", needed_cost: 60, total_size: 61, fixed_size: 0, largest_size: 1, largest_node: "x_0", written_peak: 32,
+  has_groups: false, training: true,
+  games: [
+    { game: "remat", impossible: false, proved_cap: 4, proved_by: "working set", proved_at: "x_1" },
+    { game: "reversible", impossible: false, proved_cap: 3, proved_by: "working set", proved_at: "x_1" },
+  ],
+};
+
+function metrics(peak: number, work: number): Metrics {
+  return {
+    peak, work, io: 0, makespan: work, recompute: work - 60, recompute_count: work - 60, uncompute: 0, flux: "649", moves: 155, depth: 60,
+    cost: work - 60, overhead: work / 60 - 1, gap: 0,
+  };
+}
+
+function row(strategy: string, m: Metrics | null, some: Partial<Row> = {}): Row {
+  return {
+    strategy, game: "remat", outcome: m ? "found" : "gave_up", reason: m ? null : "does not fit: move 12 (compute x_13) needs 14, 1 over the cap",
+    metrics: m, lower_bound: 79, gap: m ? Number(m.work) / 79 - 1 : null, seconds: 0, bound_kind: "free-order", note: null, options: {}, ...some,
+  };
+}
+
+test("the verdict says who wins and why, and where the baseline fails", () => {
+  const rows = [row("last-use", null), row("sqrt", metrics(13, 82)), row("chain", metrics(13, 79), { asked: "auto", outcome: "optimal" })];
+  const said = verdict(rows, graph, ["0", "0", "1"], true);
+  assert.equal(said?.title, "auto → chain wins");
+  assert.match(said?.text ?? "", /fits in 40\.6\u202f% of the memory/);
+  assert.match(said?.text ?? "", /31\.7\u202f% more work/);
+  assert.match(said?.text ?? "", /Proved: nothing can do better/);
+  assert.match(said?.text ?? "", /last-use fails: move 12/);
+});
+
+test("a gap is told as work above the bound, not as work to be saved", () => {
+  const said = verdict([row("sqrt", metrics(13, 158))], graph, ["0", "0", "1"], true);
+  assert.match(said?.text ?? "", /at most 100\u202f% above the least possible/);
+});
+
+test("what was proved for other weights is not claimed", () => {
+  const said = verdict([row("chain", metrics(13, 80), { outcome: "optimal" })], graph, ["1", "0", "1"], false);
+  assert.ok(!/nothing can do better/.test(said?.text ?? ""));
+});
+
+test("where nothing fits, proved and not found are told apart", () => {
+  const proved = verdict([row("sqrt", null, { outcome: "infeasible", reason: "computing n1 alone needs 2, 1 over the cap" })], graph, ["0", "0", "1"], true);
+  assert.equal(proved?.title, "No plan can fit");
+  assert.equal(verdict([row("sqrt", null)], graph, ["0", "0", "1"], true)?.title, "No plan found");
+  assert.equal(verdict([], graph, ["0", "0", "1"], true), null);
+});
+
+test("rows are named by what was asked", () => {
+  const chosen = row("search", metrics(1, 60), { asked: "auto" });
+  assert.equal(rowName(chosen), "auto → search");
+  assert.equal(rowKey(chosen), "auto/remat");
+  assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14, 1 over the cap");
+});
+
+test("one strategy with two settings gives two rows", () => {
+  const asked = ["every-k:k=10", "every-k", "sqrt"];
+  const ten = row("every-k", metrics(9, 90), { asked: "every-k", options: { k: "10", limit: "100" } });
+  const own = row("every-k", metrics(9, 80), { asked: "every-k", options: { k: "5", limit: "100" } });
+  assert.equal(askedFor(ten, asked, new Set()), "every-k:k=10");
+  assert.equal(askedFor(own, asked, new Set(["every-k:k=10"])), "every-k");
+  assert.equal(askedFor(row("chain", metrics(9, 80), { asked: "auto" }), ["auto"], new Set()), "auto");
+  assert.equal(askedFor(row("lange", null), asked, new Set()), "lange");
+});
+
+function cell(cap: number, strategy: string, m: Metrics | null): SweepCell {
+  return { cap, cap_share: cap / 32, strategy, chosen: strategy, game: "remat", outcome: m ? "found" : "gave_up", reason: null, metrics: m, lower_bound: 60 };
+}
+
+test("flips are where another strategy becomes the cheapest; ties do not flip", () => {
+  const sweep: Sweep = {
+    written_peak: 32, needed_work: 60, games: [], caps: [32, 20, 13], front: [], knee: null, flips: [],
+    cells: [
+      cell(32, "sqrt", metrics(13, 82)), cell(20, "sqrt", metrics(13, 82)), cell(13, "sqrt", metrics(13, 82)),
+      cell(32, "last-use", metrics(32, 60)), cell(20, "last-use", null), cell(13, "last-use", null),
+      cell(32, "dtr", metrics(30, 62)), cell(20, "dtr", metrics(19, 75)), cell(13, "dtr", metrics(13, 82)),
+    ],
+  };
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"]), [{ cap: 32, above: "last-use", below: "dtr" }]);
+  assert.deepEqual(flipMarks(sweep, ["1000", "0", "1"]), []);
+});
+
+test("the slider spans what the game can need", () => {
+  assert.equal(provedCap(graph, "remat"), 4);
+  assert.equal(provedCap(graph, null), 3);
+  assert.equal(capRange(graph, "remat"), 35);
+  assert.ok(capRange(graph, "reversible") >= 61);
+});
+
+test("a plan that beats the swept front joins it", () => {
+  const swept = [{ peak: 32, work: 60 }, { peak: 13, work: 82 }];
+  assert.deepEqual(frontOf([...swept, { peak: 13, work: 79 }, { peak: 20, work: 90 }]), [{ peak: 13, work: 79 }, { peak: 32, work: 60 }]);
+});
+
+test("the knee is where the front bends most", () => {
+  const front = frontOf([{ peak: 10, work: 100 }, { peak: 12, work: 70 }, { peak: 20, work: 65 }, { peak: 30, work: 60 }]);
+  assert.deepEqual(kneeOf(front), { peak: 12, work: 70 });
+  assert.equal(kneeOf(front.slice(0, 2)), null);
+  assert.equal(kneeOf([{ peak: 10, work: 30 }, { peak: 20, work: 20 }, { peak: 30, work: 10 }]), null);
+});
+
+test("the least known peak is over rows and sweep", () => {
+  assert.equal(leastKnown({ entries: [], sweep: null }), null);
+  assert.equal(leastKnown({ entries: [{ row: row("sqrt", metrics(13, 82)), stale: false }, { row: row("old", metrics(5, 99)), stale: true }], sweep: null }), 13);
+});
+
+test("axes have round numbers", () => {
+  assert.deepEqual(ticks(0, 100, 5), [0, 20, 40, 60, 80, 100]);
+  assert.deepEqual(ticks(0, 0, 5), [0]);
+});
