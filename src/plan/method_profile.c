@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 };
+enum { BLOCK = 128 };
 
 #define ABSENT (INT32_C(1) << 28)     /* taken from empty slots: never over the cap */
 #define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
@@ -22,7 +22,7 @@ static int32_t memory_at(const pbi_profile *p, uint32_t slot) { return p->memory
 static uint64_t excess_at(const pbi_profile *p, uint32_t slot) { return (uint64_t)above(memory_at(p, slot) - p->cap); }
 
 /* Adds to the slots of one block; returns the change of excess. */
-WIDE_LANES static int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t room, int32_t *highest)
+static inline int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t room, int32_t *highest)
 {
     int32_t change = 0, top = *highest;
     for (uint32_t i = 0; i < n; i++) {
@@ -54,10 +54,9 @@ void pbi_profile_add_at(pbi_profile *p, uint32_t slot, int32_t add)
         p->flux += add * p->time[slot];
 }
 
-void pbi_profile_add(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
+/* The whole loop in one: a call for each block would cost as much as its slots. */
+WIDE_LANES static void add_range(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
 {
-    if (from > to || !add)
-        return;
     for (uint32_t b = from / BLOCK, end = to / BLOCK; b <= end; b++) {
         uint32_t first = b * BLOCK, last = first + BLOCK - 1, low = from > first ? from : first,
                  high = to < last ? to : last;
@@ -73,6 +72,12 @@ void pbi_profile_add(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
             p->highest[b] = NOTHING; /* found anew */
         p->excess += (uint64_t)(int64_t)add_here(p->memory + low, high - low + 1, add, room, &p->highest[b]);
     }
+}
+
+void pbi_profile_add(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
+{
+    if (from <= to && add)
+        add_range(p, from, to, add);
 }
 
 void pbi_profile_use(pbi_profile *p, uint32_t slot, double time)

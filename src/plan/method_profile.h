@@ -9,7 +9,7 @@
 
 #include "pebble/base.h"
 
-#define PBI_PROFILE_MOST (UINT64_C(1) << 24)
+#define PBI_PROFILE_MOST (UINT64_C(1) << 23)
 
 typedef struct pbi_profile {
     uint32_t slots, room; /* in use now, at most; whole blocks */

@@ -26,8 +26,8 @@ enum {
 #undef STRATEGY
 };
 
-/* Nodes from which each row takes time, and from which a short search brings nothing. */
-enum { LARGER = 400, LARGE = 5000, VAST = 20000 };
+/* Nodes up to which all ways may be looked at, from which each row takes time, and from which a short search brings nothing. */
+enum { SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
 
 /* On larger graphs a plan is there sooner if what is nearly linear begins: an order, or a cut. The table of strategies has
  * them in front. */
@@ -99,14 +99,23 @@ static bool is_poor(const portfolio *p)
            (p->game->graph->node_count > LARGE && p->plan->makespan - bound > bound / 4);
 }
 
+/* Looking at every way to fill the memory does not get far without a plan that says what is too much, but on the smallest
+ * graphs. */
+static bool is_hopeless(const portfolio *p, const pb_strategy *row)
+{
+    return p->plan->outcome == PB_GAVE_UP && p->game->graph->node_count > SMALL && row == pb_strategy_find("exact");
+}
+
 static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, round now)
 {
     uint32_t nodes = p->game->graph->node_count;
     switch (now) {
     case SOON: /* proofs are easier with a good plan */
-        return was_cut && row->strength == PB_ANYTIME && p->exact_cut && nodes <= LARGER;
-    case FIRST: return nodes <= VAST || row->strength != PB_ANYTIME; /* with little effort that brings nothing */
-    case EXACT: return was_cut && row->strength == PB_EXACT;
+        return was_cut && row->strength == PB_ANYTIME && p->exact_cut && nodes <= LARGER &&
+               (nodes <= SMALL || p->plan->outcome != PB_GAVE_UP);
+    case FIRST: /* with little effort that brings nothing, or nothing that it would not find with more, soon after */
+        return row->strength != PB_ANYTIME || nodes <= (p->options->patient ? LARGER : VAST);
+    case EXACT: return was_cut && row->strength == PB_EXACT && !is_hopeless(p, row);
     case MORE: return was_cut && row->strength == PB_HEURISTIC && nodes > LARGE && is_poor(p);
     case ANYTIME: return was_cut && row->strength == PB_ANYTIME;
     default: return was_cut && row->strength == PB_HEURISTIC && p->plan->outcome == PB_GAVE_UP;
