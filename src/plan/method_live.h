@@ -68,15 +68,18 @@ typedef struct pbi_live_view {
     uint64_t useful[PBI_LIVE_BITS]; /* per value: a continuation that reads it does at least this much more */
 } pbi_live_view;
 
-/* Room for the sums of pbi_live_extra, all zero between calls. */
+/* Room for the sums of pbi_live_extra, all zero between calls but for the hint. */
 typedef struct pbi_live_sums {
     pbi_set made[PBI_LIVE_BITS], read[PBI_LIVE_BITS], before[PBI_LIVE_BITS];
+    unsigned hint; /* the node that cost most of late; whatever it is, the answers are right */
 } pbi_live_sums;
 
 /* What is missing. False: no continuation ends. */
 bool pbi_live_look(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
-/* After pbi_live_look: work beyond view->work that the cap costs every continuation, PBI_LIVE_NEVER when none ends. */
-uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, pbi_live_sums *sums);
+/* After pbi_live_look: work beyond view->work that the cap costs every continuation, PBI_LIVE_NEVER when none ends.
+ * It looks no further once it is more than `enough`. */
+uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, uint64_t enough,
+                        pbi_live_sums *sums);
 /* After pbi_live_look: fills view->useful. */
 void pbi_live_use(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
 /* Nodes that cannot be computed any more, or never could. */

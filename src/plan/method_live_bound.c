@@ -154,10 +154,27 @@ static uint64_t squeeze(const pbi_live_model *m, unsigned z, pbi_set there, cons
     return pay(&o, lack);
 }
 
-uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, pbi_live_sums *s)
+/* The most that a first computation costs, or any that costs more than `enough`: the one that told the last state apart
+ * comes first. */
+static uint64_t squeeze_all(const pbi_live_model *m, pbi_set there, const pbi_live_view *view, uint64_t enough,
+                            pbi_live_sums *s)
+{
+    uint64_t most = pbi_set_has(view->missing, s->hint) ? squeeze(m, s->hint, there, s) : 0;
+    for (uint32_t i = 0; i < view->listed && most <= enough; i++) {
+        unsigned z = view->list[i];
+        uint64_t cost = m->least[z] > m->room ? PBI_LIVE_NEVER : squeeze(m, z, there, s);
+        if (cost > most) {
+            most = cost;
+            s->hint = z;
+        }
+    }
+    return most;
+}
+
+uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, uint64_t enough,
+                        pbi_live_sums *s)
 {
     pbi_set missing_values = {{0, 0}};
-    uint64_t most = 0;
     for (uint32_t i = 0; i < view->listed; i++) { /* readers first: what follows z, and what that reads */
         unsigned r = view->list[i];
         missing_values = pbi_set_or(missing_values, m->outs[r]);
@@ -175,11 +192,7 @@ uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_v
         }
     }
     pbi_set there = pbi_set_less(pbi_set_and(state, m->values), missing_values);
-    for (uint32_t i = 0; i < view->listed; i++) {
-        unsigned z = view->list[i];
-        uint64_t cost = most == PBI_LIVE_NEVER || m->least[z] > m->room ? PBI_LIVE_NEVER : squeeze(m, z, there, s);
-        most = cost > most ? cost : most;
-    }
+    uint64_t most = squeeze_all(m, there, view, enough, s);
     for (uint32_t i = 0; i < view->listed; i++) {
         unsigned z = view->list[i];
         s->made[z] = s->read[z] = s->before[z] = (pbi_set){{0, 0}};

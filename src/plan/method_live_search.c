@@ -102,7 +102,7 @@ static bool judge(pbi_live *s, offer *o)
         if (is_useless(s, known, v))
             pbi_set_take(&o->set, v);
     }
-    uint64_t extra = pbi_live_extra(m, o->set, &s->there, &s->sums);
+    uint64_t extra = pbi_live_extra(m, o->set, &s->there, s->most - known, &s->sums);
     o->rest = pbi_add_saturated(s->there.work, extra);
     return extra != PBI_LIVE_NEVER && within(s, pbi_add_saturated(known, extra));
 }
