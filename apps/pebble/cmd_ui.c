@@ -21,6 +21,7 @@ exit_code cmd_ui(app *a)
 #include "page_files.h"
 #include "server.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +64,19 @@ static bool take_options(app *a, server_options *o)
     return take_bytes(a, OPT_MAX_BODY, &o->most_body) && take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 
-/* In a child of a child, so that nobody has to wait for it. */
+/* The browser outlives this process: it gets usual signals, and none of our files but standard input. */
+static void become_browser(const char *tool, const char *address)
+{
+    sigset_t none;
+    int nothing = open("/dev/null", O_WRONLY);
+    sigemptyset(&none);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (nothing >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0)
+        execlp(tool, tool, address, (char *)NULL);
+}
+
+/* In a child of a child, so that nobody has to wait for it. Where it fails, the printed address is left. */
 static void open_browser(const char *address)
 {
 #ifdef __APPLE__
@@ -75,17 +88,23 @@ static void open_browser(const char *address)
 #endif
     pid_t child = fork();
     if (child == 0) {
-        if (fork() == 0) {
-            sigset_t none;
-            sigemptyset(&none);
-            sigprocmask(SIG_SETMASK, &none, NULL);
-            if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
-                execlp(tool, tool, address, (char *)NULL);
-        }
+        if (fork() == 0)
+            become_browser(tool, address);
         _exit(0);
     }
     if (child > 0)
         waitpid(child, NULL, 0);
+}
+
+/* What ends the server. Under nohup a lost terminal does not. */
+static void choose_signals(sigset_t *set)
+{
+    struct sigaction old;
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &old) != 0 || old.sa_handler != SIG_IGN)
+        sigaddset(set, SIGHUP);
 }
 
 static exit_code serve(app *a, server *s)
@@ -97,10 +116,7 @@ static exit_code serve(app *a, server *s)
         if (!server_add_file(s, a->opts.positional[i], why, sizeof why))
             return app_fail(a, EXIT_INPUT, "%s", why);
     /* Blocked before any thread begins, so that none but this one takes them. */
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    choose_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (!server_start(s, why, sizeof why))
         return app_fail(a, EXIT_FAILED, "%s", why);
@@ -108,11 +124,12 @@ static exit_code serve(app *a, server *s)
     fflush(stdout);
     if (page_file_count == 0 && !app_option(a, OPT_PAGE))
         app_note(a, "made without the page: npm was not there when it was built; only the interface below /api/ works");
-    if (app_option(a, OPT_HOST) && strcmp(app_option(a, OPT_HOST), "127.0.0.1") != 0)
-        app_note(a, "other machines may reach it; only those who know the address with its token get in");
+    if (!server_is_local(s))
+        app_note(a, "other machines may reach it: the token keeps others out, but what is sent is not encrypted");
     if (!app_option(a, OPT_NO_OPEN))
         open_browser(server_address(s));
     sigwait(&set, &signal);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* whoever does not want to wait for the end asks again */
     return EXIT_DONE;
 }
 
@@ -123,7 +140,7 @@ exit_code cmd_ui(app *a)
         return EXIT_USAGE;
     server *s = server_new(&wanted);
     if (!s)
-        return app_status(a, PB_ENOMEM);
+        return app_fail(a, EXIT_FAILED, "no memory, or no random bytes for the token from /dev/urandom");
     exit_code code = serve(a, s);
     server_free(s);
     return code;

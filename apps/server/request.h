@@ -66,6 +66,7 @@ struct server {
     char address[256];
     uint16_t port;
     bool open_to_all; /* listens at every address of the machine */
+    bool local;       /* listens where only this machine reaches it */
     int socket;
     struct MHD_Daemon *daemon;
     event_hub hub;

@@ -5,6 +5,7 @@
 #include "handlers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -82,6 +83,13 @@ bool server_add_file(server *s, const char *path, char *why, size_t room)
     return true;
 }
 
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    return address->ss_family == AF_INET && ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+}
+
 /* The port that was given, and how addresses call the host. */
 static bool name_address(server *s, const struct addrinfo *info)
 {
@@ -93,6 +101,7 @@ static bool name_address(server *s, const struct addrinfo *info)
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return false;
     s->port = (uint16_t)atoi(port);
+    s->local = is_loopback(&address);
     s->open_to_all = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     if (strspn(s->options.host, "0123456789abcdefABCDEF:.") == strlen(s->options.host))
         snprintf(s->host, sizeof s->host, info->ai_family == AF_INET6 ? "[%s]" : "%s", host);
@@ -116,7 +125,8 @@ static bool listen_at(server *s, char *why, size_t room)
     }
     s->socket = socket(list->ai_family, SOCK_STREAM, 0);
     bool good = s->socket >= 0;
-    good = good && setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+    good = good && fcntl(s->socket, F_SETFD, FD_CLOEXEC) == 0 && /* not the browser's */
+           setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
            bind(s->socket, list->ai_addr, list->ai_addrlen) == 0 && listen(s->socket, 512) == 0;
     if (!good)
         snprintf(why, room, "cannot listen at %.60s, port %s: %s", s->options.host, port, strerror(errno));
@@ -148,6 +158,8 @@ bool server_start(server *s, char *why, size_t room)
 }
 
 const char *server_address(const server *s) { return s->address; }
+
+bool server_is_local(const server *s) { return s->local; }
 
 void server_free(server *s)
 {

@@ -1,6 +1,6 @@
 /* server.h -- the server behind `pebble ui`, as the command sees it.
  *
- *     server *s = server_new(&options, &why);
+ *     server *s = server_new(&options);
  *     server_add_file(s, "g.json", why, sizeof why);
  *     if (server_start(s, why, sizeof why)) ... server_address(s) ...
  *     server_free(s);
@@ -31,10 +31,12 @@ bool server_add_file(server *s, const char *path, char *why, size_t room);
 bool server_start(server *s, char *why, size_t room);
 /* http://127.0.0.1:PORT/?token=TOKEN */
 const char *server_address(const server *s);
+/* Does it listen where only this machine reaches it? */
+bool server_is_local(const server *s);
 /* Stops planning, ends every stream, waits for all threads. */
 void server_free(server *s);
 
-/* Versions of the libraries inside: "libmicrohttpd 0.9.75 and jansson 2.14". */
+/* Versions of the libraries inside: "libmicrohttpd 0.9.75, jansson 2.14". */
 const char *server_libraries(void);
 
 #endif

@@ -1,0 +1,164 @@
+"""How a server begins and ends: addresses and ports, the browser, signals, broken files."""
+import http.client
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+
+from client import PEBBLE, SANITIZED, Server, run
+
+LONG = dict(kind="compare", game="remat", cap="45%", strategies=["auto"], time_ms=600000)
+
+
+def begin(*args, **more):
+    """A server whose first line has come, and that line."""
+    process = subprocess.Popen([PEBBLE, "ui", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    return process, process.stdout.readline()
+
+
+def finish(process, expect=0):
+    """What it said on standard error."""
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == expect, (process.returncode, said)
+    return said
+
+
+def a_port_in_use_is_told():
+    with Server() as server:
+        done = subprocess.run([PEBBLE, "ui", "--no-open", "--port", str(server.port)], capture_output=True, text=True)
+        assert done.returncode == 1 and not done.stdout, done
+        assert f"port {server.port}: Address already in use" in done.stderr, done.stderr
+
+
+def broken_files_end_it_before_it_begins():
+    with tempfile.TemporaryDirectory() as folder:
+        broken = os.path.join(folder, "broken.json")
+        with open(broken, "w") as f:
+            f.write('{"format":"pebble-graph/1",\n "nodes":[{"name":"a"')
+        for path, words in ((broken, "broken.json:2:"), (folder, "cannot be read"), (folder + "/none", "No such file")):
+            done = subprocess.run([PEBBLE, "ui", "--no-open", path], capture_output=True, text=True)
+            assert done.returncode == 5 and not done.stdout and words in done.stderr, done
+            assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def only_addresses_that_others_reach_are_warned_of():
+    for host, warned in (("127.0.0.1", False), ("127.0.0.2", False), ("localhost", False), ("::1", False), ("0.0.0.0", True)):
+        process, line = begin("--no-open", "--host", host)
+        if host == "::1" and not line:  # a machine without IPv6
+            process.communicate()
+            continue
+        match = re.fullmatch(r"Pebble-Bridge is at http://(\S+):(\d+)/\?token=[0-9a-f]{48}\n", line)
+        assert match and match[1] == {"::1": "[::1]", "0.0.0.0": "127.0.0.1"}.get(host, host), (host, line)
+        said = finish(process)
+        assert ("other machines" in said and "not encrypted" in said) == warned, (host, said)
+
+
+def the_browser_is_given_the_address_and_nothing_else():
+    """It lives longer than the server: an open file that it inherits, such as the port, would stay open."""
+    with tempfile.TemporaryDirectory() as folder:
+        tool, notes = os.path.join(folder, "xdg-open"), os.path.join(folder, "notes")
+        with open(tool, "w") as f:
+            f.write("#!/bin/sh\n(echo \"$1\"; grep SigIgn /proc/self/status; ls -l /proc/$$/fd) > %s.part\n"
+                    "mv %s.part %s\nexec sleep 20\n" % (notes, notes, notes))
+        os.chmod(tool, stat.S_IRWXU)
+        process, line = begin("-q", env={**os.environ, "DISPLAY": ":0", "PATH": folder + ":" + os.environ["PATH"]})
+        ends_at = time.time() + 20
+        while not os.path.exists(notes) and time.time() < ends_at:
+            time.sleep(0.05)
+        with open(notes) as f:
+            address, ignored, *files = f.read().splitlines()
+        finish(process)
+        assert address in line, (address, line)
+        assert int(ignored.split()[1], 16) & 1 << (signal.SIGPIPE - 1) == 0, ignored
+        assert not any("socket" in f or "eventpoll" in f for f in files), files
+        port = int(re.search(r":(\d+)/", line)[1])
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", port))  # free again
+
+
+def without_a_browser_it_goes_on():
+    process, line = begin("-q", env={**os.environ, "DISPLAY": ":0", "PATH": "/nowhere"})
+    assert line.startswith("Pebble-Bridge is at "), line
+    assert finish(process) == ""
+
+
+def signals_end_it():
+    for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        process, _ = begin("--no-open", "-q")
+        process.send_signal(which)
+        assert process.wait(30) == 0, which
+        process.communicate()
+
+
+def a_second_signal_does_not_wait():
+    """A graph that takes long to make holds up the end; whoever asks again gets it."""
+    server = Server()
+
+    def ask():
+        try:
+            server.graph("layered", nodes="500000" if SANITIZED else "1500000")
+        except (OSError, http.client.HTTPException):
+            pass
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(0.5)
+    server.process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert server.process.poll() is None, "it was made too soon: the test shows nothing"
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(2) == 130
+    thread.join()
+
+
+def nohup_keeps_it():
+    process, _ = begin("--no-open", "-q", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert process.poll() is None
+    finish(process)
+
+
+def jobs_that_wait_do_not_delay_the_end():
+    """None of them is begun, however much work its first steps would be."""
+    server = Server("--threads", "1")
+    big = server.graph("layered", nodes="20000" if SANITIZED else "100000")["id"]
+    for _ in range(200):
+        server.job(big, kind="compare", game="remat", cap="45%", strategies=["auto"], time_ms=600000)
+    begin_s = time.time()
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(60) == 0
+    assert time.time() - begin_s < 8, time.time() - begin_s
+
+
+def requests_go_on_to_the_end():
+    """Jobs are begun and stopped while the server ends: it ends, with its usual code."""
+    server = Server("--threads", "2")
+    chain = server.graph("adjoint-chain", steps="50")["id"]
+
+    def ask():
+        try:
+            while True:
+                server.ask("POST", f"/api/graphs/{chain}/jobs", LONG)
+                server.ask("DELETE", "/api/jobs/j1")
+        except (OSError, http.client.HTTPException):
+            pass
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for t in threads:
+        t.start()
+    time.sleep(0.5)
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(30) == 0
+    for t in threads:
+        t.join()
+
+
+run([a_port_in_use_is_told, broken_files_end_it_before_it_begins, only_addresses_that_others_reach_are_warned_of,
+     the_browser_is_given_the_address_and_nothing_else, without_a_browser_it_goes_on, signals_end_it, a_second_signal_does_not_wait, nohup_keeps_it,
+     jobs_that_wait_do_not_delay_the_end, requests_go_on_to_the_end])
