@@ -106,6 +106,10 @@ bool access_check(request *r)
         answer_fail(r, MHD_HTTP_FORBIDDEN, "the Origin of this request is another page");
         return false;
     }
+    if (!is_api && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
+        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
+        return false;
+    }
     if (!is_api && (strcmp(r->path, "/") != 0 || has_token(r)))
         return true;
     if (!is_api) {

@@ -96,16 +96,15 @@ void answer_status(request *r, pb_status status, const pb_error *error)
     answer_text(r, http_status(status), &text);
 }
 
-void response_headers(struct MHD_Response *response, bool private_page)
+void response_headers(struct MHD_Response *response)
 {
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    if (private_page)
-        MHD_add_response_header(response, "Content-Security-Policy",
-                                "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; "
-                                "base-uri 'none'; form-action 'none'");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; "
+                            "base-uri 'none'; form-action 'none'");
 }
 
 struct MHD_Response *response_new(request *r, const answer *a)
@@ -117,7 +116,7 @@ struct MHD_Response *response_new(request *r, const answer *a)
             free(a->bytes);
         return NULL;
     }
-    response_headers(response, true);
+    response_headers(response);
     MHD_add_response_header(response, "Content-Type", a->type ? a->type : json_type);
     if (a->disposition[0])
         MHD_add_response_header(response, "Content-Disposition", a->disposition);

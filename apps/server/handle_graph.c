@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_NEIGHBOURS = 200 };
 
@@ -179,7 +180,7 @@ static void from_file(request *r)
 void handle_new_graph(request *r)
 {
     json_error_t error;
-    if (strncmp(r->type, "application/json", 16) != 0) {
+    if (strncasecmp(r->type, "application/json", 16) != 0) {
         from_file(r);
         return;
     }

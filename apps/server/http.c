@@ -6,14 +6,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 enum {
     MOST_CONNECTIONS = 2000,
-    IDLE_SECONDS = 60,    /* a connection that says nothing */
-    HEAD_SECONDS = 8,     /* from the first byte to the end of the head */
-    LEAST_RATE = 1 << 16, /* bytes a second of a body, beyond the same time */
-    BODIES_AT_A_TIME = 2, /* of the largest size */
+    IDLE_SECONDS = 60,        /* a connection that says nothing */
+    HEAD_SECONDS = 8,         /* from the first byte to the end of the head */
+    LEAST_RATE = 1 << 16,     /* bytes a second of a body, beyond the same time */
+    BODIES_AT_A_TIME = 2,     /* of the largest size */
+    MOST_CONTROL = 1 << 20,   /* bytes of a control document: taken apart it is many times as large */
+    SMALL_ANSWER = 1 << 16,   /* bytes of an answer that is always sent */
+    LEAST_ANSWERS = 64 << 20, /* bytes of larger ones that may be on their way, whatever --memory says */
 };
 
 const char *request_argument(const request *r, const char *key)
@@ -126,14 +130,38 @@ static enum MHD_Result send_status(request *r, unsigned status)
     struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     if (!response)
         return MHD_NO;
-    response_headers(response, false);
+    response_headers(response);
     enum MHD_Result sent = MHD_queue_response(r->connection, status, response);
     MHD_destroy_response(response);
     return sent;
 }
 
+/* Large answers wait in memory for those who read them slowly, so there is a limit to all of them together; one alone is
+ * always sent. */
+static bool count_answer(request *r)
+{
+    server *s = r->s;
+    size_t most = s->options.most_kept > LEAST_ANSWERS ? (size_t)s->options.most_kept : LEAST_ANSWERS;
+    size_t length = r->answer.length;
+    if (r->answer.fixed || length <= SMALL_ANSWER)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    bool room = s->answer_bytes == 0 || (s->answer_bytes < most && length <= most - s->answer_bytes);
+    if (room) {
+        s->answer_bytes += length;
+        r->answer_bytes = length;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return room;
+}
+
 static enum MHD_Result send_answer(request *r)
 {
+    if (!count_answer(r)) {
+        free(r->answer.bytes);
+        r->answer = (answer){.fixed = true};
+        answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being downloaded at a time");
+    }
     answer a = r->answer;
     struct MHD_Response *response = response_new(r, &a);
     r->answer = (answer){.fixed = true}; /* the response has the bytes now */
@@ -165,7 +193,7 @@ static enum MHD_Result open_stream(request *r, uint64_t number)
         stop_listening(l);
         return nothing ? send_status(r, MHD_HTTP_NO_CONTENT) : MHD_NO; /* a browser then asks no more */
     }
-    response_headers(response, false);
+    response_headers(response);
     MHD_add_response_header(response, "Content-Type", "text/event-stream");
     enum MHD_Result sent = MHD_queue_response(r->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
@@ -207,6 +235,7 @@ static void request_free(request *r)
 {
     pthread_mutex_lock(&r->s->lock);
     r->s->body_bytes -= r->room;
+    r->s->answer_bytes -= r->answer_bytes;
     pthread_mutex_unlock(&r->s->lock);
     for (int i = 0; i < r->argument_count; i++)
         free(r->arguments[i].value);
@@ -229,11 +258,41 @@ static void on_completed(void *state, struct MHD_Connection *connection, void **
     *place = NULL;
 }
 
-/* Is the size of the body told, and allowed? */
+/* Files of the page are there for anyone, who must not fill the memory; only graphs are large. */
+static uint64_t largest_body(const request *r)
+{
+    uint64_t most = r->s->options.most_body;
+    bool control = strcmp(r->path, "/api/graphs") != 0 || strncasecmp(r->type, "application/json", 16) == 0;
+    if (strncmp(r->path, "/api/", 5) != 0)
+        return 0;
+    return control && most > MOST_CONTROL ? MOST_CONTROL : most;
+}
+
+/* Room for the body as it was announced. False with the answer filled. */
+static bool reserve_body(request *r, size_t length)
+{
+    server *s = r->s;
+    pthread_mutex_lock(&s->lock);
+    bool allowed = s->body_bytes + length <= BODIES_AT_A_TIME * s->options.most_body + 65536;
+    s->body_bytes += allowed ? length : 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!allowed) {
+        answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too much is being sent at a time");
+        return false;
+    }
+    r->room = length; /* counted until the request is freed */
+    r->body = malloc(length);
+    if (!r->body)
+        answer_no_memory(r);
+    return r->body != NULL;
+}
+
+/* Is the size of the body told, and allowed, and is there room for it? */
 static bool body_check(request *r)
 {
     const char *text = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Content-Length");
     const char *coding = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Transfer-Encoding");
+    uint64_t most = largest_body(r);
     char *end;
     if (coding) {
         answer_fail(r, MHD_HTTP_LENGTH_REQUIRED, "a body needs its Content-Length");
@@ -243,38 +302,19 @@ static bool body_check(request *r)
         return true;
     errno = 0;
     unsigned long long length = strtoull(text, &end, 10);
-    if (*end || errno || length > r->s->options.most_body) {
-        answer_fail(r, 413, "the body is too large: at most %llu bytes are taken (--max-body)",
-                    (unsigned long long)r->s->options.most_body);
+    if (*end || errno || length > most) {
+        answer_fail(r, 413, "the body is too large: at most %llu bytes are taken here%s", (unsigned long long)most,
+                    most == r->s->options.most_body ? " (--max-body)" : "");
         return false;
     }
-    return true;
+    return length == 0 || reserve_body(r, (size_t)length);
 }
 
-/* Appends to the body; false when there is no room. */
+/* Appends to the body; false when it is longer than announced. */
 static bool take_body(request *r, const char *bytes, size_t count)
 {
-    server *s = r->s;
-    if (count > s->options.most_body - r->length)
+    if (count > r->room - r->length)
         return false;
-    if (r->length + count > r->room) {
-        size_t room = r->room ? 2 * r->room : 4096;
-        room = room < r->length + count ? r->length + count : room;
-        pthread_mutex_lock(&s->lock);
-        bool allowed = s->body_bytes + (room - r->room) <= BODIES_AT_A_TIME * s->options.most_body + 65536;
-        s->body_bytes += allowed ? room - r->room : 0;
-        pthread_mutex_unlock(&s->lock);
-        char *body = allowed ? realloc(r->body, room) : NULL;
-        if (!body && allowed) {
-            pthread_mutex_lock(&s->lock);
-            s->body_bytes -= room - r->room;
-            pthread_mutex_unlock(&s->lock);
-        }
-        if (!body)
-            return false;
-        r->body = body;
-        r->room = room;
-    }
     memcpy(r->body + r->length, bytes, count);
     r->length += count;
     return true;

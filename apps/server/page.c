@@ -73,10 +73,6 @@ static void without_page(request *r)
 void page_answer(request *r)
 {
     const char *path = strcmp(r->path, "/") == 0 ? "/index.html" : r->path;
-    if (strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
-        return;
-    }
     if (!is_plain(path)) {
         answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
         return;

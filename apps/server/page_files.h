@@ -1,4 +1,4 @@
-/* page_files.h -- the files of the page inside the command, made by cmake/page.cmake. */
+/* page_files.h -- the files of the page inside the command, made by cmake/embed_page.cmake. */
 #ifndef PEBBLE_SERVER_PAGE_FILES_H
 #define PEBBLE_SERVER_PAGE_FILES_H
 

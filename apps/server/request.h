@@ -41,9 +41,10 @@ typedef struct request {
     argument arguments[MOST_ARGUMENTS];
     int argument_count;
     char *body;
-    size_t length, room;
+    size_t length, room; /* the room is what was announced */
     time_t began;
     answer answer;
+    size_t answer_bytes;  /* on their way, if they count */
     struct request *next; /* waiting for a clerk */
 } request;
 
@@ -80,7 +81,8 @@ struct server {
     request_line quick, slow;
     unsigned waiting; /* in both, or on the way there */
     bool closing;
-    size_t body_bytes; /* of all requests at hand */
+    size_t body_bytes;   /* of all requests at hand */
+    size_t answer_bytes; /* of large answers that are being read */
     visitor *visitors;
     pthread_t clerks[CLERKS], ticker;
     int thread_count; /* of clerks; not under the lock */
@@ -117,6 +119,6 @@ void page_answer(request *r);
 bool access_check(request *r);
 /* A response with the headers that all have. */
 struct MHD_Response *response_new(request *r, const answer *a);
-void response_headers(struct MHD_Response *response, bool private_page);
+void response_headers(struct MHD_Response *response);
 
 #endif
