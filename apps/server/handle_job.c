@@ -49,10 +49,10 @@ void handle_job(request *r, job *j, const char *what)
     bool post = strcmp(r->method, "POST") == 0;
     text_out text;
     if (post && strcmp(what, "stop") == 0) {
-        atomic_store(&j->stop, true);
+        queue_stop_job(&r->s->jobs, j);
         accepted(r);
     } else if (strcmp(r->method, "DELETE") == 0 && what[0] == '\0') {
-        atomic_store(&j->stop, true);
+        queue_stop_job(&r->s->jobs, j);
         store_forget_job(&r->s->store, j);
         accepted(r);
     } else if (strcmp(r->method, "GET") == 0 && what[0] == '\0') {

@@ -61,12 +61,16 @@ bool job_read(job *j, const char *text, size_t length);
 bool queue_start(job_queue *q, store *s, unsigned workers);
 /* False when too many wait already. */
 bool queue_add(job_queue *q, job *j);
-/* Stops what runs, forgets what waits, ends the workers. */
+/* Stops one that runs; one that waits ends at once. The caller holds it. */
+void queue_stop_job(job_queue *q, job *j);
+/* Stops what runs, drops what waits, ends the workers. Nobody may add jobs any more. */
 void queue_stop(job_queue *q);
 
 /* Does the work, on a worker's thread. */
 void job_run(job *j);
 void job_run_sweep(job *j);
+/* Tells the end of a job that was stopped before it ran. */
+void job_skip(job *j);
 
 /* Pieces that the kinds of jobs share. */
 uint64_t job_clock(void);

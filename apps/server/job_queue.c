@@ -2,6 +2,29 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
+/* Nothing more comes of a job, and the line or the worker holds it no longer. */
+static void finish(job_queue *q, job *j)
+{
+    store_end_job(q->store, j);
+    log_end(j->log);
+    store_release_job(q->store, j);
+}
+
+/* With the lock held: takes a job out of the line. False when it does not wait there. */
+static bool take_out(job_queue *q, const job *j)
+{
+    job **at = &q->first, *before = NULL;
+    for (; *at && *at != j; at = &(*at)->next_queue)
+        before = *at;
+    if (!*at)
+        return false;
+    *at = j->next_queue;
+    if (q->last == j)
+        q->last = before;
+    q->waiting--;
+    return true;
+}
+
 static void *work(void *state)
 {
     job_queue *q = state;
@@ -12,24 +35,17 @@ static void *work(void *state)
     for (;;) {
         while (!q->first && !q->closing)
             pthread_cond_wait(&q->wanted, &q->lock);
-        job *j = q->first;
-        if (!j)
-            break;
-        q->first = j->next_queue;
-        if (!q->first)
-            q->last = NULL;
-        q->waiting--;
-        q->running[self] = j;
         if (q->closing)
-            atomic_store(&j->stop, true);
+            break;
+        job *j = q->first;
+        take_out(q, j);
+        q->running[self] = j;
         pthread_mutex_unlock(&q->lock);
         job_run(j);
-        store_end_job(q->store, j);
-        log_end(j->log);
         pthread_mutex_lock(&q->lock);
         q->running[self] = NULL;
         pthread_mutex_unlock(&q->lock);
-        store_release_job(q->store, j);
+        finish(q, j);
         pthread_mutex_lock(&q->lock);
     }
     pthread_mutex_unlock(&q->lock);
@@ -69,6 +85,18 @@ bool queue_add(job_queue *q, job *j)
     return taken;
 }
 
+void queue_stop_job(job_queue *q, job *j)
+{
+    atomic_store(&j->stop, true);
+    pthread_mutex_lock(&q->lock);
+    bool waited = take_out(q, j);
+    pthread_mutex_unlock(&q->lock);
+    if (!waited)
+        return;
+    job_skip(j);
+    finish(q, j);
+}
+
 void queue_stop(job_queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -80,6 +108,10 @@ void queue_stop(job_queue *q)
     pthread_mutex_unlock(&q->lock);
     for (unsigned i = 0; i < q->worker_count; i++)
         pthread_join(q->workers[i], NULL);
+    for (job *j = q->first; j; j = q->first) {
+        take_out(q, j);
+        finish(q, j);
+    }
     pthread_cond_destroy(&q->wanted);
     pthread_mutex_destroy(&q->lock);
 }

@@ -163,9 +163,9 @@ bool server_is_local(const server *s) { return s->local; }
 
 void server_free(server *s)
 {
+    http_stop(s); /* from here on nobody adds jobs */
     if (s->jobs.worker_count)
         queue_stop(&s->jobs);
-    http_stop(s);
     if (s->socket >= 0)
         close(s->socket);
     for (int i = 0; i < s->opened_count; i++) {

@@ -97,6 +97,34 @@ def a_waiting_job_can_be_stopped():
         assert server.rows(job)[1]["state"] == "stopped"
 
 
+def stopped_and_deleted_jobs_do_not_wait_in_line():
+    """While the workers are busy a waiting job that is stopped ends at once, and its place in line is free."""
+    busy = [server.job(unet, **LONG) for _ in range(2)]
+    read_until(busy[0], "row")
+    waiting = server.job(unet, **LONG)
+    server.json("POST", f"/api/jobs/{waiting}/stop", expect=202)
+    read_until(waiting, "done", most=5)
+    assert server.json("GET", f"/api/jobs/{waiting}")["state"] == "ended"
+    done = server.rows(waiting)[1]
+    assert done["state"] == "stopped" and done["winner"] is None and done["elapsed_ms"] < 60000, done
+    for _ in range(300):
+        server.json("DELETE", f"/api/jobs/{server.job(unet, **LONG)}", expect=202)
+    for job in busy:
+        server.json("DELETE", f"/api/jobs/{job}", expect=202)
+
+
+def too_many_jobs_are_refused():
+    jobs, status = [], 202
+    while status == 202 and len(jobs) < 300:
+        status, _, answer = server.ask("POST", f"/api/graphs/{unet}/jobs", LONG)
+        if status == 202:
+            jobs.append(json.loads(answer)["job"])
+    assert status == 503 and 256 <= len(jobs) <= 258, (status, len(jobs))  # 256 wait, two run
+    for job in reversed(jobs):
+        server.json("DELETE", f"/api/jobs/{job}", expect=202)
+    assert server.rows(server.job(unet, kind="plan", cap="60%", strategies=["chen"], ticks=1000))[1]["winner"]
+
+
 def deleted_jobs_are_gone():
     job = server.job(unet, **LONG)
     read_until(job, "row")
@@ -173,6 +201,6 @@ def many_jobs_at_a_time():
 
 with server:
     run([events_come_in_order, late_listeners_hear_all_and_others_the_rest, stopping_keeps_the_best, a_stopped_sweep_tells_what_it_has,
-         a_waiting_job_can_be_stopped, deleted_jobs_are_gone, time_is_for_each_strategy, many_jobs_at_a_time,
+         a_waiting_job_can_be_stopped, stopped_and_deleted_jobs_do_not_wait_in_line, too_many_jobs_are_refused, deleted_jobs_are_gone, time_is_for_each_strategy, many_jobs_at_a_time,
          a_reader_who_does_not_read_holds_up_nobody, a_sign_of_life])
     server.job(unet, **LONG)  # the server ends in the middle of one
