@@ -8,6 +8,18 @@
 
 #define JSON_EXACT ((UINT64_C(1) << 53) - 1)
 
+/* Bytes of the well-formed UTF-8 sequence that begins here; 0: none does. */
+static size_t sequence(const unsigned char *t)
+{
+    size_t length = t[0] < 0x80 ? 1 : t[0] < 0xe0 ? 2 : t[0] < 0xf0 ? 3 : 4;
+    bool overlong = (t[0] >= 0x80 && t[0] < 0xc2) || (t[0] == 0xe0 && t[1] < 0xa0) || (t[0] == 0xf0 && t[1] < 0x90);
+    bool beyond = t[0] > 0xf4 || (t[0] == 0xf4 && t[1] > 0x8f) || (t[0] == 0xed && t[1] > 0x9f);
+    for (size_t i = 1; i < length; i++)
+        if ((t[i] & 0xc0) != 0x80)
+            return 0;
+    return overlong || beyond ? 0 : length;
+}
+
 void json_text(FILE *out, const char *text)
 {
     if (!text) {
@@ -15,14 +27,18 @@ void json_text(FILE *out, const char *text)
         return;
     }
     fputc('"', out);
-    for (; *text; text++) {
+    while (*text) {
         unsigned char c = (unsigned char)*text;
+        size_t length = sequence((const unsigned char *)text);
         if (c == '"' || c == '\\')
             fputc('\\', out);
-        if (c >= 0x20 && c != 0x7f)
-            fputc(c, out);
+        if (!length)
+            fputs("\\ufffd", out);
+        else if (c >= 0x20 && c != 0x7f)
+            fwrite(text, 1, length, out);
         else
             fprintf(out, "\\u%04x", c);
+        text += length ? length : 1;
     }
     fputc('"', out);
 }
