@@ -27,7 +27,7 @@ static char *grow(packer *p, size_t more)
         size_t room = p->room + p->room / 2;
         if (room < p->length + more)
             room = p->length + more;
-        char *bytes = more > SIZE_MAX / 4 - p->length ? NULL : realloc(p->bytes, room);
+        char *bytes = more > ANSWER_BYTES - p->length ? NULL : realloc(p->bytes, room);
         if (!bytes) {
             p->failed = true;
             return NULL;

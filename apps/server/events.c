@@ -78,16 +78,6 @@ void hub_tick(event_hub *hub)
     pthread_mutex_unlock(&hub->lock);
 }
 
-unsigned hub_count(event_hub *hub)
-{
-    unsigned count = 0;
-    pthread_mutex_lock(&hub->lock);
-    for (event_stream *s = hub->streams; s; s = s->next)
-        count++;
-    pthread_mutex_unlock(&hub->lock);
-    return count;
-}
-
 /* ---- the log ---- */
 
 event_log *log_new(event_hub *hub)
@@ -203,12 +193,14 @@ void log_end(event_log *log)
     pthread_mutex_unlock(&log->hub->lock);
 }
 
-bool log_ended(event_log *log)
+size_t log_bytes(event_log *log)
 {
     pthread_mutex_lock(&log->hub->lock);
-    bool ended = log->ended;
+    size_t sum = sizeof *log + log->room * sizeof *log->events;
+    for (size_t i = 0; i < log->count; i++)
+        sum += sizeof *log->events[i] + log->events[i]->length;
     pthread_mutex_unlock(&log->hub->lock);
-    return ended;
+    return sum;
 }
 
 void log_print(event_log *log, FILE *out)

@@ -27,7 +27,6 @@ void hub_close(event_hub *hub);
 /* Wakes those who have something to hear, and those who have heard nothing for long, for a sign of life. Ten times a
  * second. */
 void hub_tick(event_hub *hub);
-unsigned hub_count(event_hub *hub);
 
 event_log *log_new(event_hub *hub);
 void log_free(event_log *log);
@@ -35,7 +34,8 @@ void log_free(event_log *log);
 void log_add(event_log *log, const char *name, char *data, bool merge);
 /* No more events will come: streams end once they have told all. */
 void log_end(event_log *log);
-bool log_ended(event_log *log);
+/* The memory that it takes. */
+size_t log_bytes(event_log *log);
 /* {"events":[{"event":...,"data":...}...],"state":"running"} */
 void log_print(event_log *log, FILE *out);
 

@@ -1,6 +1,5 @@
 /* handle_graph.c -- graphs: made, read, told about. */
 #define _XOPEN_SOURCE 700
-#include "files.h"
 #include "handlers.h"
 #include "json_print.h"
 
@@ -291,10 +290,12 @@ static void answer_file(request *r, const pb_graph *g)
     pb_context ctx;
     text_out text;
     pb_context_init(&ctx);
+    ctx.memory_limit = ANSWER_BYTES;
     FILE *out = text_begin(&text);
-    if (out && pb_graph_write(&ctx, g, PB_FORMAT_JSON, stream_sink(out)) != PB_OK) {
+    pb_status status = out ? pb_graph_write(&ctx, g, PB_FORMAT_JSON, text_sink(&text)) : PB_ENOMEM;
+    if (status != PB_OK) {
         free(text_end(&text, NULL));
-        answer_no_memory(r);
+        answer_status(r, status, &ctx.error);
         return;
     }
     answer_text(r, MHD_HTTP_OK, &text);

@@ -1,6 +1,5 @@
 /* handle_job.c -- jobs and plans: begun, stopped, told about. */
 #define _XOPEN_SOURCE 700
-#include "files.h"
 #include "handlers.h"
 #include "json_print.h"
 
@@ -138,8 +137,9 @@ static void answer_file(request *r, const job *j, const pb_planned *p)
         return;
     }
     pb_context_init(&ctx);
+    ctx.memory_limit = ANSWER_BYTES;
     FILE *out = text_begin(&text);
-    pb_status status = out ? write_form(&ctx, p, form, stream_sink(out)) : PB_ENOMEM;
+    pb_status status = out ? write_form(&ctx, p, form, text_sink(&text)) : PB_ENOMEM;
     char *bytes = text_end(&text, &length);
     if (status != PB_OK || !bytes) {
         free(bytes);
@@ -148,8 +148,8 @@ static void answer_file(request *r, const job *j, const pb_planned *p)
     }
     answer_bytes(r, forms[at][2], bytes, length);
     plain_name(j->graph->name, name, sizeof name);
-    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"%s-%s%s.%s\"", name,
-             p->schedule.strategy, at ? forms[at][0] : "", forms[at][1]);
+    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"%s-%s%s%s.%s\"", name,
+             p->schedule.strategy, at ? "-" : "", at ? forms[at][0] : "", forms[at][1]);
 }
 
 static void answer_explain(request *r, const pb_planned *p)
@@ -168,8 +168,9 @@ static void answer_explain(request *r, const pb_planned *p)
         node = (pb_node)v;
     }
     pb_context_init(&ctx);
+    ctx.memory_limit = ANSWER_BYTES;
     FILE *out = text_begin(&reply);
-    pb_status status = out ? pb_explain_json(&ctx, p->certificate, node, stream_sink(out)) : PB_ENOMEM;
+    pb_status status = out ? pb_explain_json(&ctx, p->certificate, node, text_sink(&reply)) : PB_ENOMEM;
     if (status == PB_OK) {
         answer_text(r, MHD_HTTP_OK, &reply);
         return;

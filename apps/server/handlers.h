@@ -34,7 +34,4 @@ enum { MOST_PARAMETERS = 32 };
 /* The parameters of an item; texts live in `arena`. The count, or -1 when memory is out. */
 int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MOST_PARAMETERS]);
 
-/* Memory for one answer. */
-#define ANSWER_BYTES ((size_t)2 << 30)
-
 #endif

@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-#include "files.h"
 #include "sizes.h"
 
 #include <jansson.h>
@@ -117,7 +116,7 @@ static char *document_of(job *j, const pb_sweep *sweep)
     text_out text;
     size_t length;
     FILE *out = text_begin(&text);
-    pb_status status = out ? pb_sweep_json_write(&j->ctx, &sweep, 1, stream_sink(out)) : PB_ENOMEM;
+    pb_status status = out ? pb_sweep_json_write(&j->ctx, &sweep, 1, text_sink(&text)) : PB_ENOMEM;
     char *bytes = text_end(&text, &length), *answer = NULL;
     json_t *document = bytes && status == PB_OK ? json_loadb(bytes, length, 0, NULL) : NULL;
     free(bytes);

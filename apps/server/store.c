@@ -225,9 +225,10 @@ void store_release_job(store *s, job *j)
 
 void store_end_job(store *s, job *j)
 {
+    size_t log = log_bytes(j->log);
     pthread_mutex_lock(&s->lock);
     j->ended = true;
-    j->bytes = j->ctx.memory_used;
+    j->bytes = sizeof *j + j->ctx.memory_used + j->plan_room * sizeof *j->plans + log;
     shrink(s, j, j->graph);
     pthread_mutex_unlock(&s->lock);
 }

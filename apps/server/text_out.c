@@ -11,6 +11,17 @@ FILE *text_begin(text_out *t)
     return t->stream;
 }
 
+static pb_status write_text(void *state, const char *bytes, size_t length)
+{
+    text_out *t = state;
+    if (length > ANSWER_BYTES - t->sunk)
+        return PB_ELIMIT;
+    t->sunk += length;
+    return fwrite(bytes, 1, length, t->stream) == length ? PB_OK : PB_ENOMEM;
+}
+
+pb_sink text_sink(text_out *t) { return (pb_sink){write_text, t}; }
+
 char *text_end(text_out *t, size_t *length)
 {
     if (!t->stream)

@@ -1,5 +1,6 @@
 """Who gets in, and what is refused: after every refusal the server goes on."""
 import json
+import re
 
 from client import Server, run
 
@@ -149,6 +150,37 @@ def unknown_nodes_and_forms():
     refused(404, "GET", f"/api/plans/{plan}/nothing")
 
 
+def names_of_files_stay_inside_their_quotes():
+    data = b'{"format":"pebble-graph/1","nodes":[{"name":"a","cost":1,"size":1},{"name":"b","cost":1,"size":1}],"edges":[["a","b"]]}'
+    for name in ("a%22%0d%0aSet-Cookie:%20x=y", "..%2f..%2fetc%2fpasswd", "%c3%a4%ff%00z", "x" * 3000):
+        info = server.json("POST", "/api/graphs?name=" + name, data, type="application/octet-stream")
+        rows, _ = server.rows(server.job(info["id"], kind="plan", cap="none", strategies=["last-use"]))
+        for form, ending in (("schedule", "json"), ("metrics", "json"), ("csv", "csv")):
+            _, headers, _ = server.ask("GET", f"/api/plans/{rows[0]['plan']}/file?as={form}")
+            end = "-last-use.json" if form == "schedule" else f"-last-use-{form}.{ending}"
+            assert re.fullmatch(r'attachment; filename="[A-Za-z0-9_-]+%s"' % re.escape(end), headers["Content-Disposition"]), headers
+            assert "Set-Cookie" not in headers
+        server.works()
+
+
+def the_smallest_graphs():
+    """No node, one that is given: layouts, names, plans and frames without a move."""
+    for data in (b'{"format":"pebble-graph/1","nodes":[],"edges":[]}',
+                 b'{"format":"pebble-graph/1","nodes":[{"name":"a","cost":1,"size":1}],"edges":[]}'):
+        status, _, answer = server.ask("POST", "/api/graphs?name=s.json", data, type="application/octet-stream")
+        assert status in (200, 400), answer
+        if status == 200:
+            g = json.loads(answer)["id"]
+            for path in ("/layout", "/layout?groups=collapsed", "/names", "/file", ""):
+                server.bytes(f"/api/graphs/{g}{path}")
+            rows, done = server.rows(server.job(g, kind="compare", cap="none", strategies=["auto", "last-use"]))
+            for row in rows:
+                if row["plan"]:
+                    for path in ("", "/frames", "/explain", "/file?as=schedule", "/file?as=dot"):
+                        server.bytes(f"/api/plans/{row['plan']}{path}")
+        server.works()
+
+
 def broken_http():
     for data in (b"\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9.9\r\n\r\n", b"A" * 70000,
                  b"GET /api/about HTTP/1.1\r\nHost: a\r\n" + b"X: " + b"y" * 100000 + b"\r\n\r\n",
@@ -161,4 +193,4 @@ def broken_http():
 with server:
     run([no_token, three_ways_to_show_the_token, wrong_host, wrong_origin, plain_forms_change_nothing,
          paths_lead_nowhere_else, other_methods, malformed_control_documents, malformed_jobs, broken_files_say_where,
-         unknown_nodes_and_forms, broken_http])
+         unknown_nodes_and_forms, names_of_files_stay_inside_their_quotes, the_smallest_graphs, broken_http])
