@@ -43,23 +43,28 @@ static bool is_address(const char *name, size_t length)
     return inet_pton(AF_INET, text, room) == 1;
 }
 
-/* NAME:PORT, with a name of this machine and our port. */
+/* The length of NAME in NAME:PORT, where the port is ours; 0 where it is not. Browsers leave out port 80. */
+static size_t name_length(const server *s, const char *host)
+{
+    char port[8];
+    const char *colon = strrchr(host, ':');
+    bool has_port = colon && !strchr(colon, ']');
+    snprintf(port, sizeof port, "%u", (unsigned)s->port);
+    if (!has_port)
+        return s->port == 80 ? strlen(host) : 0;
+    return strcmp(colon + 1, port) == 0 ? (size_t)(colon - host) : 0;
+}
+
+/* A name of this machine, and our port. */
 static bool is_ours(const server *s, const char *host)
 {
-    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
-    char port[8];
-    const char *colon = host ? strrchr(host, ':') : NULL;
-    if (!colon || colon == host)
+    const char *const names[] = {"127.0.0.1", "localhost", "[::1]", s->host};
+    size_t length = host ? name_length(s, host) : 0;
+    if (!length)
         return false;
-    snprintf(port, sizeof port, "%u", (unsigned)s->port);
-    if (strcmp(colon + 1, port) != 0)
-        return false;
-    size_t length = (size_t)(colon - host);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncasecmp(names[i], host, length) == 0)
             return true;
-    if (strlen(s->host) == length && strncasecmp(s->host, host, length) == 0)
-        return true;
     return s->open_to_all && is_address(host, length); /* an address is no name that someone could point here */
 }
 

@@ -53,6 +53,28 @@ def wrong_host():
     server.works()
 
 
+def hosts_without_a_port():
+    """Browsers leave out port 80; where it can be had, that is the server's address."""
+    try:
+        other = Server("--port", "80")
+    except AssertionError:
+        print("port 80 is not to be had")
+        return
+    with other:
+        for host in ("127.0.0.1", "localhost", "[::1]", "127.0.0.1:80"):
+            other.json("GET", "/api/about", headers={"Host": host, "Origin": "http://" + host})
+        for host in ("", ":80", "127.0.0.1:8080", "::1", "[::1", "evil.example", "evil.example:80"):
+            assert other.ask("GET", "/api/about", headers={"Host": host})[0] == 403, host
+
+
+def open_to_all_takes_addresses_and_no_names():
+    with Server("--host", "0.0.0.0") as other:
+        for host in ("192.168.1.7", "[fe80::1]", "localhost"):
+            other.json("GET", "/api/about", headers={"Host": f"{host}:{other.port}"})
+        for host in ("evil.example", "[evil]", "[", "]", "1.2.3", "1.2.3.4.example", "0x7f.1"):
+            assert other.ask("GET", "/api/about", headers={"Host": f"{host}:{other.port}"})[0] == 403, host
+
+
 def wrong_origin():
     for origin in ("http://evil.example", "https://127.0.0.1:%d" % server.port, "null", "http://127.0.0.1:1", "",
                    "http://127.0.0.1:%d.evil.example" % server.port):
@@ -191,6 +213,7 @@ def broken_http():
 
 
 with server:
-    run([no_token, three_ways_to_show_the_token, wrong_host, wrong_origin, plain_forms_change_nothing,
+    run([no_token, three_ways_to_show_the_token, wrong_host, hosts_without_a_port,
+         open_to_all_takes_addresses_and_no_names, wrong_origin, plain_forms_change_nothing,
          paths_lead_nowhere_else, other_methods, malformed_control_documents, malformed_jobs, broken_files_say_where,
          unknown_nodes_and_forms, names_of_files_stay_inside_their_quotes, the_smallest_graphs, broken_http])
