@@ -7,6 +7,7 @@
  */
 #include "base/context.h"
 #include "graph/graph_parts.h"
+#include "graph/graph_turn.h"
 #include "graph/layout_parts.h"
 
 #include <math.h>
@@ -91,23 +92,6 @@ static bool by_names(const pb_graph *g, const pb_node *by_depth, uint8_t *lane)
 
 /* ---- by the order ---- */
 
-/* The place where most values wait to be read; last[p] is the place of the last reader. */
-static uint32_t find_turn(const pb_graph *g, const uint32_t *last, uint32_t *ends)
-{
-    uint32_t waiting = 0, most = 0, turn = 0;
-    for (uint32_t p = 0; p < g->order_count; p++)
-        ends[last[p]] += last[p] != p;
-    for (uint32_t p = 0; p < g->order_count; p++) {
-        waiting += last[p] != p;
-        waiting -= ends[p];
-        if (waiting > most) {
-            most = waiting;
-            turn = p;
-        }
-    }
-    return turn;
-}
-
 /* Is what waits at the turn much of what was made, and is it read in the opposite order? */
 static bool turns_back(const pb_graph *g, const uint32_t *last, uint32_t turn)
 {
@@ -150,7 +134,7 @@ static bool by_order(const pb_graph *g, const pb_node *by_depth, pb_arena *scrat
                 last[q] = p;
         }
     }
-    uint32_t turn = find_turn(g, last, ends);
+    uint32_t turn = pbi_find_turn(last, g->order_count, ends);
     if (!turns_back(g, last, turn))
         return false;
     for (uint32_t p = turn + 1; p < g->order_count; p++)

@@ -1,6 +1,8 @@
 /* method_training.c -- see method_training.h. */
 #include "plan/method_training.h"
 
+#include "graph/graph_turn.h"
+
 #include <string.h>
 
 static bool is_needed(const pb_graph *g, pb_node v) { return (g->flags[v] & PB_NODE_NEEDED) != 0; }
@@ -31,23 +33,6 @@ static void find_last_reads(const pbi_training *t, uint32_t end, uint32_t *last)
             if (q != PBI_NO_PLACE && last[q] < p)
                 last[q] = p;
         }
-}
-
-/* The place where most units wait to be read; the first of several. `ends` has a zero for every place. */
-static uint32_t find_turn(const pbi_training *t, const uint32_t *last, uint32_t *ends)
-{
-    uint32_t waiting = 0, most = 0, turn = 0;
-    for (uint32_t p = 0; p < t->count; p++)
-        ends[last[p]] += last[p] != p;
-    for (uint32_t p = 0; p < t->count; p++) {
-        waiting += last[p] != p;
-        waiting -= ends[p];
-        if (waiting > most) {
-            most = waiting;
-            turn = p;
-        }
-    }
-    return turn;
 }
 
 static void measure(pbi_training *t)
@@ -81,7 +66,7 @@ pb_status pbi_training_find(const pb_graph *g, pb_arena *arena, pbi_training *ou
     number_places(&t);
     if (t.count) {
         find_last_reads(&t, t.count, t.read);
-        t.forward = find_turn(&t, t.read, ends) + 1;
+        t.forward = pbi_find_turn(t.read, t.count, ends) + 1;
         find_last_reads(&t, t.forward, t.read);
     }
     measure(&t);
