@@ -1,0 +1,260 @@
+/* job_tell.c -- see job.h: what a job tells while it runs, from what the library asks and tells. */
+#define _XOPEN_SOURCE 700
+#include "job.h"
+
+#include "figures.h"
+#include "json_print.h"
+#include "text_out.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PROGRESS_NS = 100000000, PLAN_NS = 50000000 };
+
+void job_tell(job *j, const char *name, text_out *text, bool merge)
+{
+    log_add(j->log, name, text_end(text, NULL), merge);
+}
+
+void job_tell_state(job *j, const char *state)
+{
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (out)
+        fprintf(out, "{\"state\":\"%s\"}", state);
+    job_tell(j, "state", &text, false);
+}
+
+/* ---- what the library asks and tells while it plans ---- */
+
+static pb_stop should_stop(void *state)
+{
+    const job_spec *spec = state;
+    if (atomic_load(&spec->job->stop))
+        return PB_STOP_INTERRUPT;
+    return spec->deadline_ns && job_clock() >= spec->deadline_ns ? PB_STOP_TIME : PB_GO_ON;
+}
+
+static uint64_t clock_ns(void *state)
+{
+    (void)state;
+    return job_clock();
+}
+
+static void tell_progress(void *state, const char *what, uint64_t done, uint64_t total)
+{
+    job_spec *spec = state;
+    uint64_t now = job_clock();
+    text_out text;
+    if (now - spec->told_ns < PROGRESS_NS)
+        return;
+    spec->told_ns = now;
+    FILE *out = text_begin(&text);
+    if (out) {
+        fputs("{\"strategy\":", out);
+        json_text(out, spec->now);
+        fputs(",\"what\":", out);
+        json_text(out, what);
+        fprintf(out, ",\"done\":%llu,\"total\":%llu,\"elapsed_ms\":%.0f}", (unsigned long long)done,
+                (unsigned long long)total, 1e-6 * (double)(now - spec->begin_ns));
+    }
+    job_tell(spec->job, "progress", &text, true);
+}
+
+static void tell_bound(job_spec *spec, const pb_news *news)
+{
+    const pb_graph *g = news->game->graph;
+    const pb_bounds *b = news->bounds;
+    text_out text;
+    spec->has_bound = true;
+    spec->bound = b->makespan;
+    FILE *out = text_begin(&text);
+    if (out) {
+        fprintf(out, "{\"game\":\"%s\",\"cap\":", pb_game_kind_name(news->game->kind));
+        json_cap(out, news->game->cap);
+        fputs(",\"least_cap\":", out);
+        json_u64(out, b->least_cap);
+        fputs(",\"makespan\":", out);
+        json_u64(out, b->makespan);
+        fputs(",\"overhead\":", out);
+        json_double(out, g->needed_cost ? (double)b->makespan / (double)g->needed_cost - 1 : 0.0);
+        fprintf(out, ",\"over\":%s}", b->impossible || b->over || news->game->cap < b->least_cap ? "true" : "false");
+    }
+    job_tell(spec->job, "bound", &text, false);
+}
+
+static void tell_plan(job_spec *spec, const pb_news *news)
+{
+    const pb_graph *g = news->game->graph;
+    uint64_t now = job_clock(), needed = g->needed_cost;
+    text_out text;
+    const pb_weights *w = &news->game->weights;
+    double score = (double)w->alpha * (double)news->peak + (double)(w->gamma ? w->gamma : 1) * (double)news->makespan;
+    if (score >= spec->best_score)
+        return;
+    spec->best_score = score;
+    FILE *out = text_begin(&text);
+    if (out) {
+        fputs("{\"strategy\":", out);
+        json_text(out, spec->now);
+        fputs(",\"by\":", out);
+        json_text(out, news->strategy);
+        fprintf(out, ",\"game\":\"%s\",\"peak\":", pb_game_kind_name(news->game->kind));
+        json_u64(out, news->peak);
+        fputs(",\"makespan\":", out);
+        json_u64(out, news->makespan);
+        fputs(",\"overhead\":", out);
+        json_double(out, needed ? (double)news->makespan / (double)needed - 1 : 0.0);
+        fputs(",\"recompute\":", out);
+        json_u64(out, news->makespan > needed ? news->makespan - needed : 0);
+        fputs(",\"gap\":", out);
+        if (spec->has_bound)
+            json_double(out, pb_metrics_gap(news->makespan, spec->bound));
+        else
+            fputs("null", out);
+        fprintf(out, ",\"elapsed_ms\":%.0f}", 1e-6 * (double)(now - spec->begin_ns));
+    }
+    job_tell(spec->job, "incumbent", &text, now - spec->plan_ns < PLAN_NS);
+    spec->plan_ns = now;
+}
+
+void job_limit(job *j, uint64_t time_ms)
+{
+    job_spec *spec = j->spec;
+    spec->deadline_ns = time_ms ? job_clock() + time_ms * 1000000u : 0;
+    if (j->ctx.stopped == PB_STOP_TIME) /* that was the time of the strategy before */
+        j->ctx.stopped = PB_GO_ON;
+}
+
+static void begin_row(job_spec *spec, const pb_news *news)
+{
+    spec->now = news->strategy;
+    spec->best_score = INFINITY;
+    spec->told_ns = 0;
+    job_limit(spec->job, spec->time_ms);
+    tell_progress(spec, "begins", spec->row_count, 0);
+}
+
+static void hear(void *state, const pb_news *news)
+{
+    job_spec *spec = state;
+    switch (news->kind) {
+    case PB_NEWS_BEGIN: begin_row(spec, news); break;
+    case PB_NEWS_BOUND: tell_bound(spec, news); break;
+    case PB_NEWS_PLAN: tell_plan(spec, news); break;
+    case PB_NEWS_ROW: job_tell_row(spec->job, news->planned, spec->row_count); break;
+    }
+}
+
+void job_hook(job *j)
+{
+    job_spec *spec = j->spec;
+    spec->begin_ns = job_clock();
+    spec->best_score = INFINITY;
+    spec->listener = (pb_listener){hear, spec};
+    spec->request.listener = &spec->listener;
+    j->ctx.tick_limit = spec->ticks;
+    j->ctx.stop = should_stop;
+    j->ctx.clock_ns = clock_ns;
+    j->ctx.progress = tell_progress;
+    j->ctx.callback_state = spec;
+}
+
+/* ---- rows ---- */
+
+/* Remembers row `index`, as it was told; its plan's number. */
+static uint64_t keep_row(job *j, const pb_planned *planned, uint32_t index)
+{
+    job_spec *spec = j->spec;
+    if (index < spec->row_count) {
+        store_update_plan(spec->store, j, spec->rows[index].plan, planned);
+    } else {
+        if (spec->row_count == spec->row_room) {
+            uint32_t room = spec->row_room ? 2 * spec->row_room : 32;
+            struct job_row *rows = pb_arena_zero(&j->arena, room, sizeof *rows);
+            if (!rows)
+                return 0;
+            if (spec->row_count)
+                memcpy(rows, spec->rows, spec->row_count * sizeof *rows);
+            spec->rows = rows;
+            spec->row_room = room;
+        }
+        spec->rows[spec->row_count++].plan = store_add_plan(spec->store, j, planned);
+    }
+    struct job_row *row = &spec->rows[index];
+    row->gap = planned->schedule.metrics.gap;
+    row->lower_bound = planned->schedule.lower_bound;
+    row->outcome = planned->schedule.outcome;
+    return row->plan;
+}
+
+static void print_failed(FILE *out, const pb_planned *p)
+{
+    fputs(",\"failed\":", out);
+    if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE) {
+        fputs("null", out);
+        return;
+    }
+    fputs("{\"step\":", out);
+    json_u64(out, p->failed_step);
+    fprintf(out, ",\"node\":%lu,\"name\":", (unsigned long)p->failed_node);
+    json_text(out, pb_graph_name(p->game->graph, p->failed_node));
+    fputs(",\"need\":", out);
+    json_u64(out, p->failed_need);
+    fputs(",\"over\":", out);
+    json_u64(out, p->failed_need - p->game->cap);
+    fputc('}', out);
+}
+
+void job_tell_row(job *j, const pb_planned *planned, uint32_t index)
+{
+    uint64_t plan = keep_row(j, planned, index);
+    char label[FIGURE_ROOM];
+    text_out text;
+    strategy_text(&planned->schedule, label);
+    FILE *out = text_begin(&text);
+    if (out) {
+        fputc('{', out);
+        json_row_fields(out, planned, planned->game);
+        fprintf(out, ",\"index\":%lu,\"plan\":", (unsigned long)index);
+        if (plan)
+            fprintf(out, "\"p%llu\"", (unsigned long long)plan);
+        else
+            fputs("null", out);
+        fputs(",\"asked\":", out);
+        json_text(out, planned->asked);
+        fputs(",\"label\":", out);
+        json_text(out, label);
+        print_failed(out, planned);
+        fputc('}', out);
+    }
+    job_tell(j, "row", &text, false);
+}
+
+void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
+{
+    const job_spec *spec = j->spec;
+    uint64_t plan = winner < spec->row_count ? spec->rows[winner].plan : 0;
+    bool failed = status != PB_OK && status != PB_ECANCELLED;
+    text_out text;
+    FILE *out = text_begin(&text);
+    if (out) {
+        fprintf(out, "{\"state\":\"%s\",\"winner\":", failed ? "failed" : job_stopped(j) ? "stopped" : "done");
+        if (plan)
+            fprintf(out, "\"p%llu\",\"winner_index\":%lu", (unsigned long long)plan, (unsigned long)winner);
+        else
+            fputs("null,\"winner_index\":null", out);
+        fputs(",\"error\":", out);
+        if (failed) {
+            fputs("{\"message\":", out);
+            json_text(out, j->ctx.error.message[0] ? j->ctx.error.message : pb_status_text(status));
+            fputc('}', out);
+        } else {
+            fputs("null", out);
+        }
+        fputs(",\"sentence\":", out);
+        json_text(out, sentence);
+        fprintf(out, ",\"elapsed_ms\":%.0f}", 1e-6 * (double)(job_clock() - spec->begin_ns));
+    }
+    job_tell(j, "done", &text, false);
+}
