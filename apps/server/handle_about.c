@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+static void field(FILE *out, const char *before, const char *key, const char *text)
+{
+    fprintf(out, "%s\"%s\":", before, key);
+    json_text(out, text);
+}
+
 static void print_piece(FILE *out, const char *text, size_t length)
 {
     char piece[512];
@@ -64,10 +70,8 @@ static void print_strategies(FILE *out)
     uint32_t count;
     const pb_strategy *rows = pb_strategies(&count);
     for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-        json_text(out, rows[i].name);
-        fputs(",\"summary\":", out);
-        json_text(out, rows[i].summary);
+        field(out, i ? ",\n{" : "\n{", "name", rows[i].name);
+        field(out, ",", "summary", rows[i].summary);
         fputs(",\"games\":", out);
         print_games(out, rows[i].games);
         fprintf(out, ",\"strength\":\"%s\",\"takes_policy\":%s,\"options\":", strengths[rows[i].strength],
@@ -80,12 +84,9 @@ static void print_strategies(FILE *out)
 static void print_parameter(FILE *out, const pb_param_spec *p)
 {
     static const char *const kinds[] = {"integer", "real", "word"};
-    fputs("{\"key\":", out);
-    json_text(out, p->key);
-    fputs(",\"default\":", out);
-    json_text(out, p->standard);
-    fputs(",\"help\":", out);
-    json_text(out, p->help);
+    field(out, "{", "key", p->key);
+    field(out, ",", "default", p->standard);
+    field(out, ",", "help", p->help);
     fprintf(out, ",\"kind\":\"%s\",\"least\":", kinds[p->kind]);
     json_double(out, p->least);
     fputs(",\"most\":", out);
@@ -100,10 +101,8 @@ static void print_families(FILE *out)
     uint32_t count;
     const pb_family *families = pb_families(&count);
     for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-        json_text(out, families[i].name);
-        fputs(",\"help\":", out);
-        json_text(out, families[i].help);
+        field(out, i ? ",\n{" : "\n{", "name", families[i].name);
+        field(out, ",", "help", families[i].help);
         fputs(",\"parameters\":[", out);
         for (uint32_t k = 0; k < families[i].param_count; k++) {
             fputs(k ? ",\n" : "\n", out);
@@ -116,14 +115,10 @@ static void print_families(FILE *out)
 static void print_item(FILE *out, const gallery_item *item)
 {
     const char *join = "";
-    fputs("{\"id\":", out);
-    json_text(out, item->id);
-    fputs(",\"title\":", out);
-    json_text(out, item->title);
-    fputs(",\"text\":", out);
-    json_text(out, item->text);
-    fputs(",\"family\":", out);
-    json_text(out, item->family);
+    field(out, "{", "id", item->id);
+    field(out, ",", "title", item->title);
+    field(out, ",", "text", item->text);
+    field(out, ",", "family", item->family);
     fputs(",\"parameters\":{", out);
     for (const char *at = item->parameters; *at;) {
         size_t key = strcspn(at, "="), whole = strcspn(at, " ");
@@ -159,10 +154,8 @@ void handle_about(request *r)
     print_strategies(out);
     fputs("],\n\"policies\":[", out);
     for (uint32_t i = 0; i < count; i++) {
-        fputs(i ? ",{\"name\":" : "{\"name\":", out);
-        json_text(out, policies[i].name);
-        fputs(",\"summary\":", out);
-        json_text(out, policies[i].summary);
+        field(out, i ? ",{" : "{", "name", policies[i].name);
+        field(out, ",", "summary", policies[i].summary);
         fputc('}', out);
     }
     fputs("],\n\"families\":[", out);

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 enum {
     MOST_CONNECTIONS = 2000,
     IDLE_SECONDS = 60,        /* a connection that says nothing */
-    HEAD_SECONDS = 8,         /* from the first byte to the end of the head */
-    LEAST_RATE = 1 << 16,     /* bytes a second of a body, beyond the same time */
+    LEAST_RATE = 1 << 16,     /* bytes a second of a body, beyond the time for the head */
     BODIES_AT_A_TIME = 2,     /* of the largest size */
     MOST_CONTROL = 1 << 20,   /* bytes of a control document: taken apart it is many times as large */
     SMALL_ANSWER = 1 << 16,   /* bytes of an answer that is always sent */
@@ -25,78 +23,6 @@ const char *request_argument(const request *r, const char *key)
     for (int i = 0; i < r->argument_count; i++)
         if (strcmp(r->arguments[i].key, key) == 0)
             return r->arguments[i].value;
-    return NULL;
-}
-
-static time_t seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + 1; /* never 0 */
-}
-
-/* ---- visitors: a request must be complete in time, however slowly its bytes drip ---- */
-
-static void on_connection(void *state, struct MHD_Connection *connection, void **place,
-                          enum MHD_ConnectionNotificationCode code)
-{
-    server *s = state;
-    visitor **at, *v = *place;
-    pthread_mutex_lock(&s->lock);
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        *place = v = calloc(1, sizeof *v);
-        if (v) {
-            *v = (visitor){.connection = connection, .socket = info ? (int)info->connect_fd : -1};
-            v->since = seconds();
-            v->next = s->visitors;
-            s->visitors = v;
-        }
-    } else if (v) {
-        for (at = &s->visitors; *at != v; at = &(*at)->next)
-            ;
-        *at = v->next;
-        free(v);
-        *place = NULL;
-    }
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* Notes when the wait for the connection's request began, plus a grace; 0: it does not wait. */
-static void set_wait(request *r, time_t since)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    visitor *v = info ? info->socket_context : NULL;
-    if (!v)
-        return;
-    pthread_mutex_lock(&r->s->lock);
-    v->since = since;
-    pthread_mutex_unlock(&r->s->lock);
-}
-
-static void drop_slow(server *s)
-{
-    time_t now = seconds();
-    pthread_mutex_lock(&s->lock);
-    for (visitor *v = s->visitors; v; v = v->next)
-        if (v->since && now - v->since > HEAD_SECONDS && v->socket >= 0)
-            shutdown(v->socket, SHUT_RDWR); /* the daemon sees the end and cleans up */
-    pthread_mutex_unlock(&s->lock);
-}
-
-static void *tick(void *state)
-{
-    server *s = state;
-    struct timespec tenth = {.tv_nsec = 100000000};
-    pthread_mutex_lock(&s->lock);
-    while (!s->closing) {
-        pthread_mutex_unlock(&s->lock);
-        nanosleep(&tenth, NULL);
-        drop_slow(s);
-        hub_tick(&s->hub);
-        pthread_mutex_lock(&s->lock);
-    }
-    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
@@ -252,7 +178,7 @@ static void on_completed(void *state, struct MHD_Connection *connection, void **
     (void)connection;
     (void)code;
     if (*place) {
-        set_wait(*place, seconds() + IDLE_SECONDS); /* for the next request on this connection */
+        visitor_wait(*place, visitor_clock() + IDLE_SECONDS); /* for the next request on this connection */
         request_free(*place);
     }
     *place = NULL;
@@ -323,7 +249,7 @@ static bool take_body(request *r, const char *bytes, size_t count)
 static enum MHD_Result answer_complete(request *r)
 {
     uint64_t number;
-    set_wait(r, 0);
+    visitor_wait(r, 0);
     if (strncmp(r->path, "/api/", 5) != 0) {
         page_answer(r);
         return send_answer(r);
@@ -346,11 +272,11 @@ static enum MHD_Result on_request(void *state, struct MHD_Connection *connection
         *place = r = request_new(s, connection, method, url);
         if (!r)
             return MHD_NO;
-        r->began = seconds();
-        set_wait(r, r->began);
+        r->began = visitor_clock();
+        visitor_wait(r, r->began);
         if (access_check(r) && body_check(r))
             return MHD_YES;
-        set_wait(r, 0);
+        visitor_wait(r, 0);
         return send_answer(r);
     }
     if (r->stage == STAGE_ANSWER)
@@ -359,7 +285,7 @@ static enum MHD_Result on_request(void *state, struct MHD_Connection *connection
         return MHD_YES;
     if (*upload_count) {
         bool taken = take_body(r, upload, *upload_count);
-        set_wait(r, r->began + (time_t)(r->length / LEAST_RATE));
+        visitor_wait(r, r->began + (time_t)(r->length / LEAST_RATE));
         *upload_count = 0;
         return taken ? MHD_YES : MHD_NO;
     }
@@ -372,14 +298,14 @@ bool http_start(server *s)
     flags |= MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES ? (unsigned)MHD_USE_EPOLL : (unsigned)MHD_USE_POLL;
     while (s->thread_count < CLERKS && pthread_create(&s->clerks[s->thread_count], NULL, clerk_work, s) == 0)
         s->thread_count++;
-    s->ticking = pthread_create(&s->ticker, NULL, tick, s) == 0;
+    s->ticking = pthread_create(&s->ticker, NULL, visitor_watch, s) == 0;
     if (!s->ticking || s->thread_count < 2)
         return false;
     s->daemon =
         MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->socket,
                          MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
                          MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
-                         on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_END);
+                         on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, visitor_changes, s, MHD_OPTION_END);
     return s->daemon != NULL;
 }
 

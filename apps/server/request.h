@@ -53,8 +53,8 @@ typedef struct request_line {
     request *first, *last;
 } request_line;
 
+/* A connection. */
 typedef struct visitor {
-    struct MHD_Connection *connection;
     int socket;
     time_t since; /* of the request that is not complete yet; 0: none */
     struct visitor *next;
@@ -105,6 +105,16 @@ void answer_no_memory(request *r);
 /* The threads that serve connections; http_stop waits for them. */
 bool http_start(server *s);
 void http_stop(server *s);
+
+/* Connections that begin and end, as the daemon tells it. */
+void visitor_changes(void *state, struct MHD_Connection *connection, void **place,
+                     enum MHD_ConnectionNotificationCode code);
+/* Notes when the wait for the connection's request began, or begins; 0: it does not wait. */
+void visitor_wait(request *r, time_t since);
+/* Seconds, never 0. */
+time_t visitor_clock(void);
+/* A thread that drops those who take too long, and wakes listeners; `state` is the server. */
+void *visitor_watch(void *state);
 
 /* A clerk's thread; `state` is the server. */
 void *clerk_work(void *state);
