@@ -5,7 +5,7 @@ if(WITH_PAGE)
   set(failed FALSE)
   if(NOT EXISTS ${WEB}/node_modules/.package-lock.json OR
      ${WEB}/package-lock.json IS_NEWER_THAN ${WEB}/node_modules/.package-lock.json)
-    execute_process(COMMAND ${NPM} ci --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${WEB}
+    execute_process(COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${WEB}
                     RESULT_VARIABLE failed OUTPUT_QUIET)
   endif()
   if(NOT failed)
