@@ -292,6 +292,16 @@ static enum MHD_Result on_request(void *state, struct MHD_Connection *connection
     return answer_complete(r);
 }
 
+/* A NUL in an address would hide what follows it: it becomes another character that nothing here has. */
+static size_t unescape(void *state, struct MHD_Connection *connection, char *text)
+{
+    (void)state;
+    (void)connection;
+    for (char *at = strstr(text, "%00"); at; at = strstr(at, "%00"))
+        at[2] = '1';
+    return MHD_http_unescape(text);
+}
+
 bool http_start(server *s)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME;
@@ -301,11 +311,11 @@ bool http_start(server *s)
     s->ticking = pthread_create(&s->ticker, NULL, visitor_watch, s) == 0;
     if (!s->ticking || s->thread_count < 2)
         return false;
-    s->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->socket,
-                         MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-                         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
-                         on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, visitor_changes, s, MHD_OPTION_END);
+    s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, (MHD_socket)s->socket,
+                                 MHD_OPTION_THREAD_POOL_SIZE, 2u, MHD_OPTION_CONNECTION_LIMIT,
+                                 (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+                                 MHD_OPTION_NOTIFY_COMPLETED, on_completed, s, MHD_OPTION_NOTIFY_CONNECTION,
+                                 visitor_changes, s, MHD_OPTION_UNESCAPE_CALLBACK, unescape, s, MHD_OPTION_END);
     return s->daemon != NULL;
 }
 
