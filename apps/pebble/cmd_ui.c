@@ -127,7 +127,7 @@ static exit_code serve(app *a, server *s)
     if (!server_is_local(s))
         app_note(a, "other machines may reach it: the token keeps others out, but what is sent is not encrypted");
     if (!app_option(a, OPT_NO_OPEN))
-        open_browser(server_address(s));
+        open_browser(server_ticket_address(s));
     sigwait(&set, &signal);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* whoever does not want to wait for the end asks again */
     return EXIT_DONE;

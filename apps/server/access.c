@@ -77,6 +77,22 @@ static bool has_token(const request *r)
            same_token(token, MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, cookie));
 }
 
+/* The browser's first visit: its ticket is exchanged for the address with the token. */
+static bool use_ticket(request *r)
+{
+    server *s = r->s;
+    if (strcmp(r->path, "/") != 0 || strcmp(r->method, "GET") != 0)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    bool good = s->ticket[0] && same_token(s->ticket, request_argument(r, "ticket"));
+    if (good)
+        s->ticket[0] = '\0';
+    pthread_mutex_unlock(&s->lock);
+    if (good)
+        answer_fail(r, MHD_HTTP_SEE_OTHER, "the page is at the address with the token");
+    return good;
+}
+
 static bool changes(const request *r) { return strcmp(r->method, "POST") == 0 || strcmp(r->method, "DELETE") == 0; }
 
 static bool known_type(const request *r)
@@ -115,6 +131,8 @@ bool access_check(request *r)
         answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
         return false;
     }
+    if (use_ticket(r))
+        return false;
     if (!is_api && (strcmp(r->path, "/") != 0 || has_token(r)))
         return true;
     if (!is_api) {

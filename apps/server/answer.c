@@ -118,6 +118,8 @@ struct MHD_Response *response_new(request *r, const answer *a)
     }
     response_headers(response);
     MHD_add_response_header(response, "Content-Type", a->type ? a->type : json_type);
+    if (a->status == MHD_HTTP_SEE_OTHER)
+        MHD_add_response_header(response, "Location", r->s->address);
     if (a->disposition[0])
         MHD_add_response_header(response, "Content-Disposition", a->disposition);
     if (a->status == MHD_HTTP_OK && strcmp(r->path, "/") == 0) {

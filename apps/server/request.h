@@ -17,6 +17,7 @@
 #include <time.h>
 
 enum { MOST_ARGUMENTS = 8, PATH_ROOM = 512, TOKEN_BYTES = 24, KEY_ROOM = 24, CLERKS = 4 };
+enum { SECRET_ROOM = 2 * TOKEN_BYTES + 1 };
 
 typedef struct argument {
     char key[KEY_ROOM];
@@ -62,9 +63,9 @@ typedef struct visitor {
 
 struct server {
     server_options options;
-    char token[2 * TOKEN_BYTES + 1];
+    char token[SECRET_ROOM];
     char host[80]; /* as in an address: brackets around IPv6 */
-    char address[256];
+    char address[256], ticket_address[256];
     uint16_t port;
     bool open_to_all; /* listens at every address of the machine */
     bool local;       /* listens where only this machine reaches it */
@@ -78,6 +79,7 @@ struct server {
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wanted;
+    char ticket[SECRET_ROOM]; /* for one visit; "" afterwards */
     request_line quick, slow;
     unsigned waiting; /* in both, or on the way there */
     bool closing;

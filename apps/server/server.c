@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static bool make_token(char token[2 * TOKEN_BYTES + 1])
+static bool make_secret(char text[SECRET_ROOM])
 {
     unsigned char bytes[TOKEN_BYTES];
     FILE *source = fopen("/dev/urandom", "rb");
@@ -24,7 +24,7 @@ static bool make_token(char token[2 * TOKEN_BYTES + 1])
     if (source)
         fclose(source);
     for (int i = 0; good && i < TOKEN_BYTES; i++)
-        snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
     return good;
 }
 
@@ -39,7 +39,7 @@ server *server_new(const server_options *options)
     pthread_cond_init(&s->wanted, NULL);
     hub_init(&s->hub);
     store_init(&s->store, (size_t)options->most_kept);
-    if (make_token(s->token))
+    if (make_secret(s->token) && make_secret(s->ticket))
         return s;
     server_free(s);
     return NULL;
@@ -107,8 +107,10 @@ static bool name_address(server *s, const struct addrinfo *info)
         snprintf(s->host, sizeof s->host, info->ai_family == AF_INET6 ? "[%s]" : "%s", host);
     else
         snprintf(s->host, sizeof s->host, "%.79s", s->options.host);
-    snprintf(s->address, sizeof s->address, "http://%s:%u/?token=%s", s->open_to_all ? "127.0.0.1" : s->host,
-             (unsigned)s->port, s->token);
+    const char *name = s->open_to_all ? "127.0.0.1" : s->host;
+    snprintf(s->address, sizeof s->address, "http://%s:%u/?token=%s", name, (unsigned)s->port, s->token);
+    snprintf(s->ticket_address, sizeof s->ticket_address, "http://%s:%u/?ticket=%s", name, (unsigned)s->port,
+             s->ticket);
     return true;
 }
 
@@ -158,6 +160,8 @@ bool server_start(server *s, char *why, size_t room)
 }
 
 const char *server_address(const server *s) { return s->address; }
+
+const char *server_ticket_address(const server *s) { return s->ticket_address; }
 
 bool server_is_local(const server *s) { return s->local; }
 

@@ -31,6 +31,8 @@ bool server_add_file(server *s, const char *path, char *why, size_t room);
 bool server_start(server *s, char *why, size_t room);
 /* http://127.0.0.1:PORT/?token=TOKEN */
 const char *server_address(const server *s);
+/* http://127.0.0.1:PORT/?ticket=TICKET leads there once: arguments of a browser can be seen by everyone on the machine. */
+const char *server_ticket_address(const server *s);
 /* Does it listen where only this machine reaches it? */
 bool server_is_local(const server *s);
 /* Stops planning, ends every stream, waits for all threads. */

@@ -29,6 +29,14 @@ def finish(process, expect=0):
     return said
 
 
+def ask_once(port, method, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request(method, path)
+    answer = connection.getresponse()
+    connection.close()
+    return answer.status, answer.headers
+
+
 def a_port_in_use_is_told():
     with Server() as server:
         done = subprocess.run([PEBBLE, "ui", "--no-open", "--port", str(server.port)], capture_output=True, text=True)
@@ -59,8 +67,9 @@ def only_addresses_that_others_reach_are_warned_of():
         assert ("other machines" in said and "not encrypted" in said) == warned, (host, said)
 
 
-def the_browser_is_given_the_address_and_nothing_else():
-    """It lives longer than the server: an open file that it inherits, such as the port, would stay open."""
+def the_browser_is_given_an_address_and_nothing_else():
+    """It lives longer than the server: an open file that it inherits, such as the port, would stay open. Its arguments can be
+    seen by everyone on the machine: the token is not among them, but a ticket that is good for one visit."""
     with tempfile.TemporaryDirectory() as folder:
         tool, notes = os.path.join(folder, "xdg-open"), os.path.join(folder, "notes")
         with open(tool, "w") as f:
@@ -73,14 +82,25 @@ def the_browser_is_given_the_address_and_nothing_else():
             time.sleep(0.05)
         with open(notes) as f:
             address, ignored, *files = f.read().splitlines()
+        port, token = re.search(r":(\d+)/\?token=(\w+)", line).groups()
+        assert re.fullmatch(r"http://127\.0\.0\.1:%s/\?ticket=[0-9a-f]{48}" % port, address) and token not in address, address
+        path = address[address.rindex("/"):]
+
+        def visit(path, method="GET"):
+            return ask_once(int(port), method, path)
+        assert visit(path[:-1] + "g")[0] == 403 and visit("/?ticket=")[0] == 403 and visit("/?ticket")[0] == 403
+        assert visit(path, "HEAD")[0] == 403  # asks nothing, uses nothing up
+        status, headers = visit(path)
+        assert status == 303 and headers["Location"] == line.split()[-1], (status, headers)
+        assert visit(path)[0] == 403
+        assert visit("/?ticket=")[0] == 403 and visit("/?ticket=" + token)[0] == 403
+        assert visit("/?token=" + token)[0] == 200
         finish(process)
-        assert address in line, (address, line)
         assert int(ignored.split()[1], 16) & 1 << (signal.SIGPIPE - 1) == 0, ignored
         assert not any("socket" in f or "eventpoll" in f for f in files), files
-        port = int(re.search(r":(\d+)/", line)[1])
         with socket.socket() as s:
             s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            s.bind(("127.0.0.1", port))  # free again
+            s.bind(("127.0.0.1", int(port)))  # free again
 
 
 def without_a_browser_it_goes_on():
@@ -160,5 +180,5 @@ def requests_go_on_to_the_end():
 
 
 run([a_port_in_use_is_told, broken_files_end_it_before_it_begins, only_addresses_that_others_reach_are_warned_of,
-     the_browser_is_given_the_address_and_nothing_else, without_a_browser_it_goes_on, signals_end_it, a_second_signal_does_not_wait, nohup_keeps_it,
+     the_browser_is_given_an_address_and_nothing_else, without_a_browser_it_goes_on, signals_end_it, a_second_signal_does_not_wait, nohup_keeps_it,
      jobs_that_wait_do_not_delay_the_end, requests_go_on_to_the_end])
