@@ -103,8 +103,7 @@ void response_headers(struct MHD_Response *response)
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
     MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; "
-                            "base-uri 'none'; form-action 'none'");
+                            "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
 }
 
 struct MHD_Response *response_new(request *r, const answer *a)
