@@ -15,6 +15,7 @@ typedef struct pbi_anneal {
     pbi_timeline t;
     pbi_rng rng;
     bool loads, repeats; /* what may be proposed: loads, computing again */
+    uint32_t left;       /* computations that the proposal at hand may still add */
     uint32_t further;    /* one input in so many that is not there is computed again with its reader */
     double gamma, beta;  /* cost of a unit of work, of a unit of flux in the timeline's terms */
     double price;        /* of a unit of excess, in cost, like the rest */

@@ -91,6 +91,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
     const pb_graph *g = a->t.g;
     uint32_t copy = pbi_timeline_copy(&a->t, v, reader);
     more += a->gamma * (double)g->cost[v];
+    a->left -= a->left > 0;
     if (copy == PBI_EMPTY || pbi_anneal_cost(a) + more > a->most)
         return false;
     uint32_t slot = free_below(a, a->t.copy[v].slot[copy], reader);
@@ -101,7 +102,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
         uint32_t i = pbi_timeline_copy(&a->t, u, slot);
         if (i == PBI_EMPTY)
             return false;
-        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->log_count + 1 < DEEP && !below(a, a->further) &&
+        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->left && !below(a, a->further) &&
             !repeat_before(a, maker, slot, more))
             return false;
     }
@@ -127,6 +128,7 @@ static bool propose_repeat(pbi_anneal *a)
     if (!inputs)
         return false;
     pb_node u = g->in[g->in_start[x] + below(a, inputs)], v = pb_graph_maker(g, u);
+    a->left = 1u << below(a, 5); /* long chains take long, and are seldom of use */
     bool load = a->loads && (!a->repeats || !can_repeat(g, v) || below(a, 2));
     return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader, 0);
 }
