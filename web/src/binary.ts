@@ -191,6 +191,14 @@ export class Names {
     return this.decoder.decode(this.bytes.subarray(this.offset[i], this.offset[i + 1]));
   }
 
+  /** The first `count` names at once: one decoding where all is ASCII, as it nearly always is. */
+  list(count: number): string[] {
+    const most = Math.min(count, this.count);
+    const text = this.decoder.decode(this.bytes.subarray(0, this.offset[most]));
+    const plain = text.length === this.offset[most];
+    return Array.from({ length: most }, (_, i) => (plain ? text.slice(this.offset[i], this.offset[i + 1]) : this.get(i)));
+  }
+
   /** The same form from plain strings, for pictures that no server sent. */
   static from(list: readonly string[]): Names {
     const encoded = list.map((s) => new TextEncoder().encode(s));

@@ -72,10 +72,17 @@ function check(gl: GL, program: WebGLProgram, shaders: readonly WebGLShader[]): 
 
 /** Is the drawing done by the processor? Then there is less of it to spend. */
 export function drawsInSoftware(gl: GL): boolean {
+  const known = softly.get(gl);
+  if (known !== undefined) return known;
   const info = gl.getExtension("WEBGL_debug_renderer_info");
   const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
-  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+  const answer = /swiftshader|llvmpipe|software|basic render/i.test(name);
+  softly.set(gl, answer);
+  return answer;
 }
+
+/** Asked once: the question waits for everything that is being drawn. */
+const softly = new WeakMap<GL, boolean>();
 
 export function textureRows(nodes: number): number {
   return Math.max(1, Math.ceil(nodes / TEXTURE_COLUMNS));

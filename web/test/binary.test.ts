@@ -37,6 +37,8 @@ test("names, with letters beyond ASCII", () => {
   assert.equal(names.count, 4);
   assert.equal(names.get(3), "blöck");
   assert.equal(names.get(4), "");
+  assert.deepEqual(names.list(3), ["a", "b", "c"]);
+  assert.deepEqual(names.list(9), ["a", "b", "c", "blöck"]);
 });
 
 function layoutBytes(): Sections {

@@ -11,6 +11,7 @@ export class Finder {
   private readonly list = h("div", { class: "found", role: "listbox", "aria-label": "Nodes" });
   private layout: Layout | null = null;
   private names: string[] = [];
+  private lower: string[] = [];
 
   constructor(private readonly choose: (node: number) => void) {
     this.input.addEventListener("input", () => this.draw());
@@ -27,7 +28,8 @@ export class Finder {
   open(layout: Layout): void {
     if (layout !== this.layout) {
       this.layout = layout;
-      this.names = Array.from({ length: layout.nodeCount }, (_, i) => layout.names.get(i));
+      this.names = layout.names.list(layout.nodeCount);
+      this.lower = this.names.map((name) => name.toLowerCase());
     }
     this.input.value = "";
     this.draw();
@@ -38,10 +40,10 @@ export class Finder {
   private draw(): void {
     const wanted = this.input.value.trim().toLowerCase();
     const hits: number[] = [];
-    const exact = this.names.findIndex((name) => name.toLowerCase() === wanted);
+    const exact = this.lower.indexOf(wanted);
     if (exact >= 0) hits.push(exact);
     for (let i = 0; i < this.names.length && hits.length < MOST; i++) {
-      if (i !== exact && this.names[i].toLowerCase().includes(wanted)) hits.push(i);
+      if (i !== exact && this.lower[i].includes(wanted)) hits.push(i);
     }
     this.list.replaceChildren(
       ...hits.map((node) =>
