@@ -2,6 +2,7 @@
 
 import type { Frames } from "./binary";
 import { Samples, niceTicks } from "./chart_samples";
+import { group } from "./format";
 import { NodeState } from "./node_state";
 import { Theme, withAlpha } from "./states_palette";
 
@@ -58,7 +59,7 @@ export function drawAxes(c: Pen, p: Plot): void {
   const span = p.to - p.from;
   const step = Math.max(1, niceTicks(span, Math.max(2, Math.floor(plotWidth(p) / 110)))[1] ?? span);
   for (let v = Math.ceil(p.from / step) * step; v <= p.to; v += step)
-    c.fillText(v.toLocaleString("en"), Math.min(xOf(p, v), right - 14), p.height - MARGIN.bottom + 5);
+    c.fillText(group(v), Math.min(xOf(p, v), right - 14), p.height - MARGIN.bottom + 5);
 }
 
 /** Two tones: what stays after moves, and above it what moves need while they run. */
@@ -90,8 +91,14 @@ export function drawSlow(c: Pen, p: Plot, s: Samples): void {
   c.textAlign = "right";
   c.textBaseline = "middle";
   c.fillStyle = colour;
-  c.fillText("slow", p.left - 8, ground + depth / 2 - 6);
+  // On a low chart the axis above leaves room for one line.
+  const roomy = depth >= 30;
+  if (roomy) c.fillText("slow", p.left - 8, ground + depth / 2 - 6);
   c.fillText(p.format(p.slowCeiling), p.left - 8, ground + depth - 4);
+  if (!roomy) {
+    c.textAlign = "left";
+    haloed(c, p, "slow memory", p.left + 6, ground + depth / 2, colour);
+  }
 }
 
 function area(c: Pen, p: Plot, values: Float64Array, y: (v: number) => number, ground: number): void {
@@ -136,9 +143,11 @@ export function drawCap(c: Pen, p: Plot, f: Frames): void {
   c.lineTo(right, y);
   c.stroke();
   c.setLineDash([]);
-  c.textAlign = "right";
+  // Its name stands at the end where the mark of the peak does not.
+  const atLeft = xOf(p, f.peakStep < f.moveCount ? f.peakStep : 0) > p.left + plotWidth(p) * 0.85;
+  c.textAlign = atLeft ? "left" : "right";
   c.textBaseline = "bottom";
-  haloed(c, p, `cap ${p.format(f.cap)}`, right - 2, y - 2, colour);
+  haloed(c, p, `cap ${p.format(f.cap)}`, atLeft ? p.left + 2 : right - 2, y - 2, colour);
 }
 
 export function drawPeak(c: Pen, p: Plot, f: Frames): void {

@@ -47,23 +47,37 @@ export function short(value: Whole): string {
   return shown.toFixed(digitsFor(shown)) + "\u202f" + METRIC[power];
 }
 
-/** With its unit: 4.20 GiB, 13 pebble. */
+/** A number and its percent sign stay on one line. */
+export function unbroken(text: string): string {
+  return text.replace(/(\d) %/g, "$1\u202f%");
+}
+
+/** The word for several: units that are words take an s, symbols such as ms or kWh do not. */
+export function unitWord(unit: string, count: number): string {
+  if (count === 1 || !/^[a-z]{4,}$/.test(unit) || unit.endsWith("s")) return unit;
+  return unit + (/(sh|ch|x)$/.test(unit) ? "es" : "s");
+}
+
+/** With its unit: 4.20 GiB, 13 pebbles. */
 export function amount(value: Whole, unit: string): string {
   const scale = scaleFor(Number(value), unit);
   const shown = scaled(value, scale);
   if (unit === "byte") return `${shown} ${scale.unit}`;
-  if (scale.divide === 1) return `${shown} ${unit}`;
-  return unit === "flop" ? `${shown} ${scale.unit}` : `${shown} ${scale.unit} ${unit}`;
+  if (unit === "flop") return `${shown} ${scale.unit || unit}`;
+  const word = unitWord(unit, Number(value));
+  return scale.divide === 1 ? `${shown} ${word}` : `${shown} ${scale.unit} ${word}`;
 }
 
 export function percent(share: number, signed = false): string {
   const value = share * 100;
   const size = Math.abs(value);
+  if (size > 0 && size < 0.005) return "<0.01\u202f%"; // not none, but less than two digits tell
   const text = size === 0 ? "0" : size >= 99.95 ? value.toFixed(0) : size < 0.05 ? value.toFixed(2) : value.toFixed(1);
   return `${signed && value > 0 ? "+" : ""}${text}\u202f%`;
 }
 
 export function seconds(ms: number): string {
+  if (ms < 1) return "less than 1 ms";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return ms < 60_000 ? `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s` : `${Math.round(ms / 60_000)} min`;
 }

@@ -31,7 +31,8 @@ export interface KeyActions {
 }
 
 function typing(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
+  // A sheet that has just closed holds the focus until the next frame.
+  if (!(target instanceof HTMLElement) || target.closest("dialog:not([open])")) return false;
   if (target instanceof HTMLInputElement) return target.type !== "range" && target.type !== "checkbox";
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement || target.isContentEditable;
 }

@@ -6,6 +6,7 @@
 import type { Frames } from "./binary";
 import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./chart_paint";
 import { sampleMoves } from "./chart_samples";
+import { group } from "./format";
 import { Theme, withAlpha } from "./states_palette";
 
 const LEAST_SPAN = 12;
@@ -173,7 +174,7 @@ export class MemoryChart {
     if (!at || at.x < p.left - 2 || at.x > p.width - MARGIN.right + 2) return this.hideTip();
     const step = Math.max(1, this.stepAt(at.x));
     const i = step - 1;
-    const lines = [`move ${step.toLocaleString("en")} of ${f.moveCount.toLocaleString("en")}`];
+    const lines = [`move ${group(step)} of ${group(f.moveCount)}`];
     if (this.describe) lines.push(this.describe(i));
     lines.push(`memory ${p.format(f.during[i])}${f.during[i] !== f.after[i] ? `, then ${p.format(f.after[i])}` : ""}`);
     if (p.slowCeiling > 0) lines.push(`slow ${p.format(f.slow[i])}`);

@@ -1,7 +1,7 @@
 // Plain sentences: what each term means, and who wins and why.
 import type { GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
-import { amount, percent, short } from "./format";
+import { amount, group, percent, short } from "./format";
 
 export const TERMS = {
   cap: "The memory limit. No plan may hold more than this at any moment.",
@@ -55,7 +55,14 @@ function isBaseline(row: Row): boolean {
 /** Why a row has no plan, without what its mark says already. */
 export function failureText(row: Row): string {
   const reason = row.reason ?? "no plan";
-  return reason.replace(/^does not fit: /, "");
+  return reason.replace(/^does not fit: /, "").replace(/(\d),(?=\d{3}\b)/g, "$1\u202f"); // digits grouped as everywhere on the page
+}
+
+/** The same in a few words, for a sentence about others. */
+function briefFailure(row: Row, graph: GraphInfo): string {
+  const failed = row.failed;
+  if (!failed || failed.over === null || failed.over === undefined) return `${rowName(row)} fails: ${failureText(row)}.`;
+  return `${rowName(row)} fails at move ${group(failed.step)}, ${amount(failed.over, graph.size_unit)} over the cap.`;
 }
 
 function memoryPart(row: Row, graph: GraphInfo): string {
@@ -82,9 +89,9 @@ function proofPart(row: Row, live: boolean): string {
   return "";
 }
 
-function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
+function rivalPart(rows: readonly Row[], winner: Row, w: Weights, graph: GraphInfo): string {
   const failed = rows.find((row) => isBaseline(row) && !row.metrics && row.game === winner.game);
-  if (failed) return `${rowName(failed)} fails: ${failureText(failed)}.`;
+  if (failed) return briefFailure(failed, graph);
   const others = rows.filter((row) => row !== winner && row.metrics);
   const next = winnerOf(others, w);
   if (next < 0) return "";
@@ -110,7 +117,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row)}.`,
     proofPart(row, live),
-    rivalPart(rows, row, w),
+    rivalPart(rows, row, w, graph),
   ];
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
 }

@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, capValue, group, percent, scaled, scaleFor, short } from "../src/format";
+import { amount, capValue, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
 
 test("sizes in bytes take binary units", () => {
   assert.equal(amount(1700094464, "byte"), "1.58 GiB");
   assert.equal(amount(512, "byte"), "512 B");
-  assert.equal(amount(13, "pebble"), "13 pebble");
+  assert.equal(amount(13, "pebble"), "13 pebbles");
+  assert.equal(amount(1, "pebble"), "1 pebble");
+  assert.equal(amount(9, "hash"), "9 hashes");
+  assert.equal(amount(9, "ms"), "9 ms");
+  assert.equal(amount(12, "flop"), "12 flop");
+  assert.equal(amount(1_300_000, "unit"), "1.30 M units");
 });
 
 test("a column shares one scale", () => {
@@ -20,6 +25,9 @@ test("long numbers are grouped or shortened", () => {
   assert.equal(short(1313194639360), "1.31\u202fT");
   assert.equal(percent(0.13364), "13.4\u202f%");
   assert.equal(percent(0.0001), "0.01\u202f%");
+  assert.equal(percent(0.00001), "<0.01\u202f%");
+  assert.equal(percent(0), "0\u202f%");
+  assert.equal(unbroken("below 50 % and"), "below 50\u202f% and");
   assert.equal(percent(2.42), "242\u202f%");
 });
 

@@ -187,7 +187,8 @@ export class CapSlider implements Panel {
     this.text.setCustomValidity("");
     const share = finite ? percent(value / Number(graph.written_peak)) : "";
     const spoken = finite ? amount(value, graph.size_unit) : "no cap";
-    setText(this.shareText, text.endsWith("%") ? spoken : finite && graph.size_unit !== "byte" ? `${graph.size_unit} · ${share}` : share);
+    setText(this.shareText, text.endsWith("%") ? spoken : share);
+    setAttr(this.shareText, "data-tip", finite ? `${spoken}: ${share} of what the program needs as written.` : null);
     setAttr(this.range, "aria-valuetext", `${spoken}, ${share} of the program as written`);
   }
 

@@ -47,6 +47,7 @@ export class CostBars implements Panel {
     }, 0n);
     const scale = scaleFor(Number(decimalText(most, weights.digits)), "");
     this.list.replaceChildren(...top.map((row) => this.bar(row, weights, most, scale, rowKey(row) === shown)));
+    if (!top.length && fresh.length) this.list.append(h("p", { class: "muted" }, "There is no plan to price at this cap."));
   }
 
   private bar(row: Row, w: Weights, most: bigint, scale: Scale, shown: boolean): HTMLElement {

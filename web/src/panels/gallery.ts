@@ -1,7 +1,7 @@
 // The examples, each with two sentences on what it is and what to try.
 import type { About, GalleryItem, GraphInfo } from "../api";
 import { h, svg } from "../dom";
-import { plural } from "../format";
+import { plural, unbroken } from "../format";
 import { Sheet } from "./dialog";
 
 /** A small drawing for a kind of graph, so that examples are told apart at a glance. */
@@ -82,7 +82,7 @@ export class Gallery {
           },
           sketch(item.game === "reversible" ? "chain" : item.family),
           h("b", null, item.title),
-          h("span", null, item.text),
+          h("span", null, unbroken(item.text)),
         ),
       ),
     );

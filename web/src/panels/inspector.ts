@@ -119,13 +119,10 @@ export class Inspector implements Panel {
     item.append(".");
     const away = life.while_away;
     if (away) {
-      item.append(
-        h(
-          "small",
-          null,
-          `Keeping it meanwhile would need a cap of ${amount(away.cap_to_keep, unit)}, ${amount(away.over_cap, unit)} more, and spare ${amount(away.keeping_spares, work)}.`,
-        ),
-      );
+      const room = Number(away.over_cap) > 0
+        ? `would need a cap of ${amount(away.cap_to_keep, unit)}, ${amount(away.over_cap, unit)} more,`
+        : `fits under this cap (${amount(away.cap_to_keep, unit)})`;
+      item.append(h("small", null, `Keeping it meanwhile ${room} and would spare ${amount(away.keeping_spares, work)}.`));
     }
     const saved = life.waits.filter((wait) => wait.saves !== null && Number(wait.saves) > 0);
     if (saved.length && index === explain.lives.length - 1) {

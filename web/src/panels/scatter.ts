@@ -2,7 +2,7 @@
 // its knee, and what is proved to be out of reach.
 import type { GraphInfo, Metrics, Row } from "../api";
 import { h, setText, svg } from "../dom";
-import { amount, capValue, group, percent, scaleFor } from "../format";
+import { amount, capValue, group, percent, scaleFor, unitWord } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
 import { rowKey, rowName, TERMS } from "../words";
 import { provedCap } from "./cap_slider";
@@ -158,7 +158,7 @@ export class Scatter implements Panel {
       );
     }
     this.drawing.append(
-      svg("text", { class: "axis", x: end, y: base + 25, "text-anchor": "end" }, `peak memory (${scale.unit || graph.size_unit})`),
+      svg("text", { class: "axis", x: end, y: base + 25, "text-anchor": "end" }, `peak memory (${scale.unit || unitWord(graph.size_unit, 2)})`),
       svg("text", { class: "axis", x: 4, y: 10 }, "extra work"),
     );
   }
@@ -212,7 +212,10 @@ export class Scatter implements Panel {
     if (!p) return;
     const ring = svg("circle", { class: "knee", cx: space.x(p.peak), cy: space.y(p.work), r: 7, "data-testid": "knee" });
     ring.append(svg("title", null, `${TERMS.knee} Here: ${amount(p.peak, graph.size_unit)}.`));
-    this.drawing.append(ring, svg("text", { class: "knee-label", x: space.x(p.peak) - 6, y: space.y(p.work) + 17, "text-anchor": "end" }, "knee"));
+    const x = space.x(p.peak);
+    const y = space.y(p.work);
+    const low = y + 17 > space.y(Number(graph.needed_cost)) + 6; // the numbers of the axis are there
+    this.drawing.append(ring, svg("text", { class: "knee-label", x: x - 6, y: low ? y - 10 : y + 17, "text-anchor": "end" }, "knee"));
   }
 
   /** The best plan of a search that still runs. */

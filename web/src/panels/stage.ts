@@ -1,6 +1,6 @@
 // The scene in the middle with what lies over it: one line on what to do, the legend, and the states in which there is no graph.
 import { h, icon, setText } from "../dom";
-import { plural } from "../format";
+import { plural, unbroken } from "../format";
 import type { Actions, Model, Panel } from "../model";
 import { capText } from "../words";
 
@@ -76,7 +76,7 @@ export class Stage implements Panel {
     const title = example ? example.title : graph.name;
     setText(this.title, title);
     const own = `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}; as written it needs ${capText(Number(graph.written_peak), graph)}.`;
-    setText(this.text, example ? example.text : own);
+    setText(this.text, example ? unbroken(example.text) : own);
     this.hint.hidden = this.hidden === title;
   }
 

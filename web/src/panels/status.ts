@@ -64,7 +64,9 @@ export class StatusPanel implements Panel {
       return p?.strategy ? `Planning: ${p.strategy}, ${seconds(p.elapsed_ms)}` : "Planning…";
     }
     const longest = model.entries.reduce((sum, entry) => sum + (entry.stale ? 0 : entry.row.seconds), 0);
-    return model.entries.length ? `Planned in ${seconds(longest * 1000)}, every plan verified` : "Ready";
+    if (!model.entries.length) return "Ready";
+    const any = model.entries.some((entry) => entry.row.metrics);
+    return `Planned in ${seconds(longest * 1000)}, ${any ? "every plan verified" : "no plan found"}`;
   }
 
   private drawFigures(model: Model): void {

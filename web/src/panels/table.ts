@@ -2,9 +2,11 @@
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
 import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
-import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { amount, capValue, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
-import { failureText, rowKey, rowName, TERMS, verdict } from "../words";
+import { wayOut } from "../way_out";
+import { rowKey, rowName, TERMS, verdict } from "../words";
+import { failureCell } from "./failure_cell";
 
 type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
 
@@ -140,15 +142,19 @@ export class ComparisonTable implements Panel {
     }
   }
 
-  /** Where nothing fits, the sweep may know the least cap at which something did. */
   private drawRaise(model: Model, rows: Row[]): void {
-    const works = model.sweep?.cells.filter((cell) => cell.metrics).map((cell) => cell.metrics?.peak ?? 0) ?? [];
-    const stuck = rows.length > 0 && rows.every((row) => !row.metrics) && works.length > 0 && model.graph;
-    this.raise.hidden = !stuck;
-    if (!stuck || !model.graph) return;
-    const least = works.reduce((a, b) => (whole(b) < whole(a) ? b : a));
-    setText(this.raise, `Raise it to ${amount(least, model.graph.size_unit)}`);
-    this.raise.onclick = () => this.actions.setCap(String(least));
+    const stuck = rows.length > 0 && !isPlanning(model) && rows.every((row) => !row.metrics);
+    const graph = model.graph;
+    const way = stuck && graph ? wayOut(model.sweep, capValue(model.view.cap, graph.written_peak), model.view.strategies) : null;
+    this.raise.hidden = !way;
+    if (!way || !graph) return;
+    if (way.kind === "raise") {
+      setText(this.raise, `Raise it to ${amount(way.cap, graph.size_unit)}`);
+      this.raise.onclick = () => this.actions.setCap(String(way.cap));
+    } else {
+      setText(this.raise, `Add ${way.strategy}, which fits`);
+      this.raise.onclick = () => this.actions.setStrategies([...model.view.strategies, way.strategy]);
+    }
   }
 
   private scales(model: Model, weights: Weights | null): Scales {
@@ -233,7 +239,7 @@ export class ComparisonTable implements Panel {
       h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
     );
     if (row.metrics && w) line.append(...this.figures(row, row.metrics, model, w, scales));
-    else line.append(this.failure(row));
+    else line.append(failureCell(row, (node) => this.actions.follow(node, true)));
     return line;
   }
 
@@ -254,21 +260,6 @@ export class ComparisonTable implements Panel {
   private nameTip(row: Row): string {
     const options = Object.entries(row.options ?? {}).map(([key, value]) => `${key}=${value}`);
     return [`${rowName(row)} in the ${row.game} game`, options.join(", "), row.note ?? ""].filter(Boolean).join("\n");
-  }
-
-  private failure(row: Row): HTMLElement {
-    const cell = h("td", { class: "reason", colspan: "7", "data-testid": "reason", title: row.reason }, h("span", null, failureText(row)));
-    const node = row.failed?.node;
-    if (typeof node === "number") {
-      cell.append(
-        h(
-          "button",
-          { type: "button", class: "small", "aria-label": `Show ${row.failed?.name ?? "the node"} in the graph`, click: () => this.actions.follow(node, true) },
-          "show",
-        ),
-      );
-    }
-    return cell;
   }
 
   private figures(row: Row, m: Metrics, model: Model, w: Weights, scales: Scales): HTMLElement[] {

@@ -17,7 +17,7 @@ function button(name: string, label: string, key: string, testid: string, act: (
 
 export class Transport implements Panel {
   readonly element: HTMLElement;
-  readonly chartHost = h("div", { class: "memory-host", "data-testid": "memory-chart" });
+  readonly chartHost = h("div", { class: "memory-host", "data-testid": "memory-chart", "data-note": "" });
   private readonly play: HTMLButtonElement;
   private readonly buttons: HTMLButtonElement[];
   private readonly speed = h("select", { "aria-label": "Speed", "data-testid": "speed", "data-tip": "Speed (, and .)" });
@@ -95,6 +95,7 @@ export class Transport implements Panel {
     if (!player || !model?.graph || !model.layout) {
       setText(this.counter, "–");
       setText(this.now, this.why(model));
+      setAttr(this.chartHost, "data-note", this.why(model) ? "Memory over time is drawn here as soon as there is a plan." : "");
       setText(this.memory, "");
       return;
     }

@@ -1,0 +1,22 @@
+// Why a row has no plan. The node at which it fails is a button that shows it in the graph.
+import type { Row } from "../api";
+import { h } from "../dom";
+import { failureText } from "../words";
+
+export function failureCell(row: Row, show: (node: number) => void): HTMLElement {
+  const text = failureText(row);
+  const words = h("span");
+  const node = row.failed?.node;
+  const name = row.failed?.name;
+  const at = typeof node === "number" && name ? text.indexOf(` ${name})`) + 1 : 0;
+  if (typeof node !== "number" || !name || at === 0) words.append(text);
+  else {
+    const label = `Show ${name} in the graph`;
+    words.append(
+      text.slice(0, at),
+      h("button", { type: "button", "aria-label": label, "data-tip": label, "data-testid": "show-failed", click: () => show(node) }, name),
+      text.slice(at + name.length),
+    );
+  }
+  return h("td", { class: "reason", colspan: "7", "data-testid": "reason" }, words);
+}
