@@ -121,9 +121,11 @@ test("pictures to take away: PNG of the canvas, SVG with every node", async () =
     const colours = new Set<number>();
     for (let i = 0; i < data.length; i += 4) colours.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
     const svg = new DOMParser().parseFromString(scene.toSVG(), "image/svg+xml");
-    return { type: png.type, width: image.width, colours: colours.size, bad: svg.querySelector("parsererror") !== null, root: svg.documentElement.nodeName };
+    const { width, clientWidth } = document.querySelector("canvas")!;
+    return { type: png.type, width: image.width, canvas: width, shown: clientWidth, colours: colours.size, bad: svg.querySelector("parsererror") !== null, root: svg.documentElement.nodeName };
   });
-  assert.deepEqual([got.type, got.width, got.bad, got.root], ["image/png", 900, false, "svg"]);
+  assert.equal(got.canvas, got.shown, "the canvas is as it was");
+  assert.deepEqual([got.type, got.width, got.bad, got.root], ["image/png", 1800, false, "svg"]);
   assert.ok(got.colours > 50, `${got.colours} colours`);
 });
 

@@ -35,6 +35,8 @@ const LIVELY_MS = 2_600;
 const FIT_PAD: [number, number] = [30, 46];
 const PICK_SLACK = 7;
 
+const PICTURE_DPR = 2;
+
 export class Scene {
   readonly stats: SceneStats = { scriptMs: 0, bytesUploaded: 0, frames: 0, lastScriptMs: 0, lastBytes: 0 };
   onSelect?: (node: number | null) => void;
@@ -219,12 +221,23 @@ export class Scene {
     return true;
   }
 
+  /** At twice the pixels of a plain screen at least, so that it prints well. The canvas is its old self before the browser shows it. */
   toPNG(): Promise<Blob> {
-    this.frameDue = true;
-    this.viewChanged = true;
-    this.labelsDue = true;
+    const usual = this.dpr;
+    this.setPixels(Math.max(PICTURE_DPR, usual));
+    const picture = flatten(this.canvas, this.overlay);
+    if (this.dpr !== usual) this.setPixels(usual);
+    return picture;
+  }
+
+  private setPixels(dpr: number): void {
+    this.dpr = dpr;
+    for (const c of [this.canvas, this.overlay]) {
+      c.width = Math.round(this.camera.width * dpr);
+      c.height = Math.round(this.camera.height * dpr);
+    }
+    this.moved();
     this.draw();
-    return flatten(this.canvas, this.overlay);
   }
 
   toSVG(): string {
@@ -250,15 +263,9 @@ export class Scene {
     if (width === this.camera.width && height === this.camera.height && dpr === this.dpr) return;
     this.camera.width = width;
     this.camera.height = height;
-    this.dpr = dpr;
-    for (const c of [this.canvas, this.overlay]) {
-      c.width = Math.round(width * dpr);
-      c.height = Math.round(height * dpr);
-    }
     if (this.fitted) this.fitNow();
-    this.moved();
-    // A resized canvas is blank until drawn: draw in this task, before the browser shows it.
-    this.draw();
+    // A resized canvas is blank until drawn: that is done in this task, before the browser shows it.
+    this.setPixels(dpr);
   }
 
   destroy(): void {
