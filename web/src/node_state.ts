@@ -17,8 +17,8 @@ export const STATE_COUNT = 10;
 
 /** Words for the legend and the inspector, by NodeState. */
 export const STATE_WORDS: readonly string[] = [
-  "not computed yet",
-  "freed",
+  "not yet computed",
+  "given up",
   "in memory",
   "computing",
   "recomputing",

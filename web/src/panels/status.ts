@@ -1,6 +1,6 @@
 // Planning while you look: incumbent, bound and gap as they move, and a button that stops and keeps the best.
 import type { Bound, Incumbent } from "../api";
-import { h, icon, setText } from "../dom";
+import { h, icon, setAttr, setText } from "../dom";
 import { ratio, whole } from "../exact";
 import { percent, seconds } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
@@ -9,6 +9,11 @@ import { TERMS } from "../words";
 function figure(label: string, tip: string, testid: string): { element: HTMLElement; value: HTMLElement } {
   const value = h("b", { "data-testid": testid }, "–");
   return { element: h("div", { class: "figure", "data-tip": tip }, h("span", null, label), value), value };
+}
+
+/** In full: there is room for two lines. */
+function planningError(model: Model): string | null {
+  return model.planning.state === "failed" ? model.planning.error : null;
 }
 
 export class StatusPanel implements Panel {
@@ -46,6 +51,7 @@ export class StatusPanel implements Panel {
     this.button.replaceChildren(icon(this.busy ? "stop" : "again"), h("span", null, this.busy ? "Stop" : "Plan"));
     this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best so far. (X)" : "Plan again with these knobs. (R)");
     setText(this.what, this.text(model));
+    setAttr(this.what, "title", planningError(model));
     const progress = model.planning.progress;
     const share = progress && model.view.timeMs ? Math.min(1, progress.elapsed_ms / model.view.timeMs) : 0;
     (this.bar.firstElementChild as HTMLElement).style.width = this.busy ? `${100 * Math.max(0.03, share)}%` : "0";
@@ -61,7 +67,8 @@ export class StatusPanel implements Panel {
     if (planning.state === "starting") return "Planning…";
     if (planning.state === "running") {
       const p = planning.progress;
-      return p?.strategy ? `Planning: ${p.strategy}, ${seconds(p.elapsed_ms)}` : "Planning…";
+      if (!p?.strategy) return "Planning…";
+      return p.elapsed_ms < 100 ? `Planning: ${p.strategy}` : `Planning: ${p.strategy}, ${seconds(p.elapsed_ms)}`;
     }
     const longest = model.entries.reduce((sum, entry) => sum + (entry.stale ? 0 : entry.row.seconds), 0);
     if (!model.entries.length) return "Ready";

@@ -95,7 +95,7 @@ export class Transport implements Panel {
     if (!player || !model?.graph || !model.layout) {
       setText(this.counter, "–");
       setText(this.now, this.why(model));
-      setAttr(this.chartHost, "data-note", this.why(model) ? "Memory over time is drawn here as soon as there is a plan." : "");
+      setAttr(this.chartHost, "data-note", model?.phase === "ready" && !isPlanning(model) && !model.shown ? "Memory over time is drawn here as soon as there is a plan." : "");
       setText(this.memory, "");
       return;
     }
