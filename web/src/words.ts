@@ -58,11 +58,11 @@ export function failureText(row: Row): string {
   return reason.replace(/^does not fit: /, "").replace(/(\d),(?=\d{3}\b)/g, "$1\u202f"); // digits grouped as everywhere on the page
 }
 
-/** The same in a few words, for a sentence about others. */
-function briefFailure(row: Row, graph: GraphInfo): string {
-  const failed = row.failed;
-  if (!failed || failed.over === null || failed.over === undefined) return `${rowName(row)} fails: ${failureText(row)}.`;
-  return `${rowName(row)} fails at move ${group(failed.step)}, ${amount(failed.over, graph.size_unit)} over the cap.`;
+/** The same in a few words, with the row's own figure, for a sentence about others. */
+function briefFailure(row: Row): string {
+  const text = failureText(row);
+  const found = /^move ([\d\u202f]+) .*, (.+ over the cap)$/.exec(text);
+  return found ? `${rowName(row)} fails at move ${group(found[1])}, ${found[2]}.` : `${rowName(row)} fails: ${text}.`;
 }
 
 function memoryPart(row: Row, graph: GraphInfo): string {
@@ -89,9 +89,9 @@ function proofPart(row: Row, live: boolean): string {
   return "";
 }
 
-function rivalPart(rows: readonly Row[], winner: Row, w: Weights, graph: GraphInfo): string {
+function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
   const failed = rows.find((row) => isBaseline(row) && !row.metrics && row.game === winner.game);
-  if (failed) return briefFailure(failed, graph);
+  if (failed) return briefFailure(failed);
   const others = rows.filter((row) => row !== winner && row.metrics);
   const next = winnerOf(others, w);
   if (next < 0) return "";
@@ -117,7 +117,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row)}.`,
     proofPart(row, live),
-    rivalPart(rows, row, w, graph),
+    rivalPart(rows, row, w),
   ];
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
 }

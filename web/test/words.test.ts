@@ -37,9 +37,9 @@ test("the verdict says who wins and why, and where the baseline fails", () => {
   assert.match(said?.text ?? "", /fits in 40\.6\u202f% of the memory/);
   assert.match(said?.text ?? "", /31\.7\u202f% more work/);
   assert.match(said?.text ?? "", /Proved: nothing can do better/);
-  assert.match(said?.text ?? "", /last-use fails: move 12/);
-  rows[0].failed = { step: 12, node: 13, name: "x_13", need: 14, over: 1 };
-  assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails at move 12, 1 pebble over the cap\./);
+  assert.match(said?.text ?? "", /last-use fails at move 12, 1 over the cap\.$/);
+  rows[0].reason = "the time limit was reached";
+  assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails: the time limit was reached\.$/);
 });
 
 test("a gap is told as work above the bound, not as work to be saved", () => {
