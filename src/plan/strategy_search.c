@@ -132,10 +132,8 @@ static void choose(search *s, uint32_t n, pbi_round *round)
         round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
     if (s->rounds.loads && !none && n > 3 && n % 4 != 3 && !has_loads(best)) /* they seem to be too dear */
         round->use = PBI_USE_REPEATS;
-    if (none && n == 0 && is_long(s)) { /* ways down from where it ends are better than more of the same */
-        round->hot = 0.3;
-        round->proposals /= 2;
-    }
+    if (none && n == 0 && is_long(s))
+        round->hot = 0.3; /* there is time for one of these; ways down from where it ends come next */
     if (none ? n > 0 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
         choose_lowering(s, none ? n - 1 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
