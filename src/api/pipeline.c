@@ -196,6 +196,9 @@ typedef struct portfolio {
     pb_planned best;
     pb_arena arena; /* of the best */
     bool any;
+    pb_planned fast; /* tiered: the best in fast memory alone; its moves are in an arena of their own */
+    pb_arena fast_arena;
+    bool any_fast;
     uint64_t lower_bound; /* the best that a row has proved */
     bool starved;         /* a row ran out of memory: the others may not */
     char fault[256];      /* what a row made was illegal: the others may be right */
@@ -216,25 +219,111 @@ static void tell_better(void *state, uint64_t peak, uint64_t makespan)
         &(pb_news){.kind = PB_NEWS_PLAN, .game = h->game, .strategy = h->strategy, .peak = peak, .makespan = makespan});
 }
 
-static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut)
+static bool uses_slow_memory(const pb_moves *moves)
+{
+    for (uint64_t i = 0; i < moves->count; i++)
+        if (moves->move[i].op == PB_STORE || moves->move[i].op == PB_LOAD)
+            return true;
+    return false;
+}
+
+/* What is proved of the game without slow memory is not proved of the game with it. */
+static void forget_proofs(pb_planned *p)
+{
+    p->schedule.lower_bound = 0;
+    if (p->schedule.outcome == PB_OPTIMAL)
+        p->schedule.outcome = PB_FOUND;
+    if (p->schedule.outcome == PB_INFEASIBLE)
+        p->schedule.outcome = PB_GAVE_UP;
+}
+
+/* The best plan in fast memory alone: rows that know no other begin from it. */
+static pb_status keep_fast(portfolio *p, const pb_planned *now)
+{
+    if (p->game->kind != PB_GAME_TIERED || (p->any_fast && !pbi_planned_better(now, &p->fast)) ||
+        uses_slow_memory(&now->schedule.moves))
+        return PB_OK;
+    if (p->any_fast)
+        pb_arena_release(&p->fast_arena);
+    p->fast = *now;
+    p->any_fast = true;
+    pb_arena_init(&p->fast_arena, p->job->ctx);
+    return pbi_schedule_copy(&p->fast_arena, &p->fast.schedule);
+}
+
+/* One row's answer, in an arena of its own. */
+static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_arena *arena, pb_planned *now)
+{
+    pb_request request = *p->job->request;
+    pbi_job job = *p->job;
+    pbi_spec spec = {.row = row};
+    pb_game game = *p->game;
+    job.request = &request;
+    if (p->any) /* the best so far is where a search begins */
+        request.start = &p->best.schedule.moves;
+    if (p->any_fast)
+        job.fast_start = &p->fast.schedule.moves;
+    if (!fast)
+        return pbi_plan_row(&job, &game, &spec, arena, now);
+    game.kind = PB_GAME_REMAT;
+    game.tier_count = 0;
+    job.cache = NULL; /* those bounds are of the portfolio's game */
+    request.start = job.fast_start;
+    pb_status status = pbi_plan_row(&job, &game, &spec, arena, now);
+    if (status == PB_OK)
+        forget_proofs(now);
+    return status;
+}
+
+/* Takes over what a row has proved. `better`: its plan is the best so far. */
+static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_planned *now, bool better, pbi_plan *plan)
+{
+    if (now->schedule.lower_bound > p->lower_bound)
+        p->lower_bound = now->schedule.lower_bound;
+    if (now->schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
+        plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
+        plan->reason = pb_arena_text(plan->arena, now->schedule.reason, strlen(now->schedule.reason));
+        return plan->reason ? PB_OK : PB_ENOMEM;
+    }
+    if (has_plan(now) && now->schedule.outcome == PB_OPTIMAL && p->any && !better)
+        p->best.schedule.outcome = plan->outcome = PB_OPTIMAL; /* it is as good as one that is proved */
+    return PB_OK;
+}
+
+static void take_better(portfolio *p, const pb_strategy *row, const pb_planned *now, pb_arena arena, pbi_plan *plan)
+{
+    if (p->any)
+        pb_arena_release(&p->arena);
+    p->best = *now;
+    p->arena = arena;
+    p->any = true;
+    tell_better(&(herald){p->job->request, p->game, row->name}, now->schedule.metrics.peak,
+                now->schedule.metrics.makespan);
+    plan->outcome = now->schedule.outcome;
+    plan->makespan = now->schedule.metrics.makespan;
+    plan->moves_values = uses_slow_memory(&now->schedule.moves);
+}
+
+static pb_status try_row(void *state, const pb_strategy *row, bool fast, uint64_t ticks, pbi_plan *plan, bool *cut)
 {
     portfolio *p = state;
     pb_context *ctx = p->job->ctx;
     uint64_t limit = ctx->tick_limit;
-    pbi_spec spec = {.row = row};
     pb_planned now;
     pb_arena arena;
+    bool better = false;
     pb_arena_init(&arena, ctx);
-    pb_request request = *p->job->request;
-    pbi_job job = *p->job;
-    job.request = &request;
-    if (p->any) /* the best so far is where a search begins */
-        request.start = &p->best.schedule.moves;
     if (ticks && (!limit || ticks < limit))
         ctx->tick_limit = ticks;
-    pb_status status = pbi_plan_row(&job, p->game, &spec, &arena, &now);
+    pb_status status = ask_row(p, row, fast, &arena, &now);
     *cut = ctx->tick_limit && ctx->ticks > ctx->tick_limit;
     ctx->tick_limit = limit;
+    if (status == PB_OK && has_plan(&now)) {
+        better = !p->any || pbi_planned_better(&now, &p->best);
+        status = keep_fast(p, &now);
+    }
+    if (status == PB_OK)
+        status = take_proofs(p, row, &now, better, plan);
     bool starved = status == PB_ENOMEM; /* its memory is given back below, and the next row may need less */
     p->starved = p->starved || starved;
     bool faulty = status == PB_EBUG; /* nothing of it is used; told, so that it is not lost */
@@ -243,29 +332,10 @@ static pb_status try_row(void *state, const pb_strategy *row, uint64_t ticks, pb
         if (ctx->log)
             ctx->log(ctx->callback_state, p->fault);
     }
-    if (status == PB_OK && now.schedule.lower_bound > p->lower_bound)
-        p->lower_bound = now.schedule.lower_bound;
-    bool better = status == PB_OK && has_plan(&now) && (!p->any || pbi_planned_better(&now, &p->best));
-    if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE && row->strength == PB_EXACT) {
-        plan->outcome = PB_INFEASIBLE; /* an exact row's proof holds for the portfolio */
-        plan->reason = pb_arena_text(plan->arena, now.schedule.reason, strlen(now.schedule.reason));
-        status = plan->reason ? PB_OK : PB_ENOMEM;
-    }
-    if (status == PB_OK && has_plan(&now) && now.schedule.outcome == PB_OPTIMAL && p->any && !better)
-        p->best.schedule.outcome = plan->outcome = PB_OPTIMAL; /* it is as good as one that is proved */
-    if (better) {
-        if (p->any)
-            pb_arena_release(&p->arena);
-        p->best = now;
-        p->arena = arena;
-        p->any = true;
-        tell_better(&(herald){p->job->request, p->game, row->name}, now.schedule.metrics.peak,
-                    now.schedule.metrics.makespan);
-        plan->outcome = now.schedule.outcome;
-        plan->makespan = now.schedule.metrics.makespan;
-    } else {
+    if (status == PB_OK && better)
+        take_better(p, row, &now, arena, plan);
+    else
         pb_arena_release(&arena);
-    }
     return status == PB_OK || starved || faulty ? pbi_poll(ctx) : status;
 }
 
@@ -311,6 +381,7 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
         .option_count = spec->option_count,
         .bounds = bounds,
         .start = job->request->start,
+        .fast_start = job->fast_start,
         .try_row = try_row,
         .try_state = &p,
         .better = job->request->listener ? tell_better : NULL,
@@ -333,6 +404,8 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
     } else if (status == PB_OK && p.starved && plan->outcome == PB_GAVE_UP) {
         status = pbi_fail(job->ctx, PB_ENOMEM, "every strategy that might have found a plan ran out of memory");
     }
+    if (p.any_fast)
+        pb_arena_release(&p.fast_arena);
     return status;
 }
 

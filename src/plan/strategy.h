@@ -32,7 +32,8 @@ typedef struct pbi_plan {
     uint32_t option_count;
     const char *policy;   /* NULL: none was used */
     const char *strategy; /* set by a portfolio to the row that won, else NULL */
-    uint64_t makespan;    /* of a portfolio's best so far */
+    uint64_t makespan;    /* of a portfolio's best so far, */
+    bool moves_values;    /* and whether it moves values to slow memory or from there */
 } pbi_plan;
 
 typedef struct pbi_plan_options {
@@ -45,10 +46,12 @@ typedef struct pbi_plan_options {
     const pb_bounds *bounds; /* of this game */
     const pb_moves *start;   /* NULL, or a plan to begin from; it need not fit the cap */
 
+    const pb_moves *fast_start; /* the same in fast memory alone, where the game is tiered */
+
     /* For portfolios: plan the same game by another row, with at most `ticks` (0: as many as the caller allows), and get
-     * a verified plan back. The best under the weights is kept, its outcome is in `plan`; *cut tells that the ticks
-     * ran out. */
-    pb_status (*try_row)(void *state, const pb_strategy *row, uint64_t ticks, pbi_plan *plan, bool *cut);
+     * a verified plan back. `fast`: of the tiered game, plan what is in fast memory alone, as a row of the remat game. The
+     * best under the weights is kept, its outcome is in `plan`; *cut tells that the ticks ran out. */
+    pb_status (*try_row)(void *state, const pb_strategy *row, bool fast, uint64_t ticks, pbi_plan *plan, bool *cut);
     void *try_state;
 
     /* NULL, or who is told of plans on the way, by the calling thread: often, so it must be quick. Plans need not be better

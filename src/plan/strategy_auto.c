@@ -20,11 +20,17 @@
 #include "base/context.h"
 
 enum {
-    ROWS = 0
-#define STRATEGY(id, name, games, strength, policy, summary, options) +1
+    TURNS = 0
+#define STRATEGY(id, name, games, strength, policy, summary, options) +2
 #include "plan/strategies.def"
 #undef STRATEGY
 };
+
+/* A row to be asked; `fast`: for plans in fast memory alone, in the tiered game. */
+typedef struct turn {
+    const pb_strategy *row;
+    bool fast;
+} turn;
 
 /* Nodes up to which all ways may be looked at, from which each row takes time, and from which a short search brings nothing. */
 enum { SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
@@ -42,15 +48,21 @@ static int rank(const pb_strategy *row, const pb_graph *g)
     return is_quick(row, g) ? 0 : row->strength == PB_EXACT ? 1 : 2;
 }
 
-/* The rows to be asked, in their order. */
-static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *game, uint32_t turn[ROWS])
+/* The rows to be asked, in their order. In the tiered game those that know fast memory alone are asked too, and a search once
+ * for that alone: where moving is dear, theirs are the best plans. */
+static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *game, turn turns[TURNS])
 {
     uint32_t asked = 0;
     for (int now = 0; now <= 2; now++)
         for (uint32_t i = 0; i < count; i++) {
-            bool skipped = rows[i].strength == PB_PORTFOLIO || rows[i].strength == PB_BASELINE;
-            if (!skipped && (rows[i].games & (unsigned)game->kind) && rank(&rows[i], game->graph) == now)
-                turn[asked++] = i;
+            const pb_strategy *row = &rows[i];
+            bool plays = row->games & (unsigned)game->kind;
+            if (row->strength == PB_PORTFOLIO || row->strength == PB_BASELINE || rank(row, game->graph) != now)
+                continue;
+            if (game->kind == PB_GAME_TIERED && (row->games & PB_GAME_REMAT) && (!plays || row->strength == PB_ANYTIME))
+                turns[asked++] = (turn){row, true};
+            if (plays)
+                turns[asked++] = (turn){row, false};
         }
     return asked;
 }
@@ -87,8 +99,8 @@ typedef struct portfolio {
     const pb_game *game;
     const pbi_plan_options *options;
     pbi_plan *plan;
-    bool cut[ROWS]; /* the row ran out of effort when it was asked last */
-    bool exact_cut; /* an exact row did, in the first round */
+    bool cut[TURNS]; /* the row ran out of effort when it was asked last */
+    bool exact_cut;  /* an exact row did, in the first round */
 } portfolio;
 
 /* Is there no plan of a large graph, or one that is far from the bound? */
@@ -106,9 +118,18 @@ static bool is_hopeless(const portfolio *p, const pb_strategy *row)
     return p->plan->outcome == PB_GAVE_UP && p->game->graph->node_count > SMALL && row == pb_strategy_find("exact");
 }
 
-static bool deserves(const portfolio *p, const pb_strategy *row, bool was_cut, round now)
+/* Moving values pays, and that is not asked for; or it is the turn of a search that looks at both anyway. */
+static bool is_idle(const portfolio *p, const turn *t, round now)
 {
+    return t->fast && (now == ANYTIME || (now >= EXACT && p->plan->moves_values));
+}
+
+static bool deserves(const portfolio *p, const turn *t, bool was_cut, round now)
+{
+    const pb_strategy *row = t->row;
     uint32_t nodes = p->game->graph->node_count;
+    if (is_idle(p, t, now))
+        return false;
     switch (now) {
     case SOON: /* proofs are easier with a good plan */
         return was_cut && row->strength == PB_ANYTIME && p->exact_cut && nodes <= LARGER &&
@@ -142,13 +163,14 @@ static uint64_t effort_of(const portfolio *p, const pb_strategy *row, round now)
     return now != ANYTIME || p->options->patient ? 0 : search < limit ? search : limit;
 }
 
-static pb_status ask(portfolio *p, const pb_strategy *row, round now, bool *was_cut)
+static pb_status ask(portfolio *p, const turn *t, round now, bool *was_cut)
 {
     pb_context *ctx = p->ctx;
     size_t limit = ctx->memory_limit, share = memory_share(p->game, p->options, p->plan);
     if (share && (!limit || share < limit - ctx->memory_used))
         ctx->memory_limit = ctx->memory_used + share;
-    pb_status status = p->options->try_row(p->options->try_state, row, effort_of(p, row, now), p->plan, was_cut);
+    pb_status status =
+        p->options->try_row(p->options->try_state, t->row, t->fast, effort_of(p, t->row, now), p->plan, was_cut);
     ctx->memory_limit = limit;
     return status;
 }
@@ -156,21 +178,22 @@ static pb_status ask(portfolio *p, const pb_strategy *row, round now, bool *was_
 pb_status pbi_plan_auto(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     portfolio p = {.ctx = ctx, .game = game, .options = options, .plan = plan};
-    uint32_t count, turn[ROWS];
+    uint32_t count;
+    turn turns[TURNS];
     const pb_strategy *rows = pb_strategies(&count);
     pb_status status = PB_OK;
-    count = line_up(rows, count, game, turn);
+    count = line_up(rows, count, game, turns);
     for (uint32_t i = 0; i < ROUNDS * count && status == PB_OK; i++) {
-        const pb_strategy *row = &rows[turn[i % count]];
+        const turn *t = &turns[i % count];
         bool *was_cut = &p.cut[i % count];
         if (plan->outcome == PB_OPTIMAL || plan->outcome == PB_INFEASIBLE || near_enough(game, options, plan))
             break;
-        pbi_progress(ctx, row->name, i, ROUNDS * count);
-        if (deserves(&p, row, *was_cut, (round)(i / count)))
-            status = ask(&p, row, (round)(i / count), was_cut);
+        pbi_progress(ctx, t->row->name, i, ROUNDS * count);
+        if (deserves(&p, t, *was_cut, (round)(i / count)))
+            status = ask(&p, t, (round)(i / count), was_cut);
         else if (i < count)
             *was_cut = true;
-        p.exact_cut = p.exact_cut || (i < count && row->strength == PB_EXACT && *was_cut);
+        p.exact_cut = p.exact_cut || (i < count && t->row->strength == PB_EXACT && *was_cut);
     }
     if ((status == PB_ECANCELLED || status == PB_ELIMIT) && plan->outcome != PB_GAVE_UP)
         status = PB_OK;

@@ -5,7 +5,8 @@
  *             from a plan that is at hand, from the plan of the graph's chain of blocks where it has one, from the
  *             program as written and from the best so far, hot and cool by turns. Where no plan within the cap is at hand
  *             the cap is lowered to it step by step. Where peak has a weight, caps below the given one are tried too;
- *             where there is slow memory, plans with loads alone and without any are starts for those with both.
+ *             where there is slow memory, plans with loads alone are starts for those with both, and so is the best plan
+ *             of the same search in fast memory alone: it goes on beside, with most of the time while loads do not pay.
  *             Threads run rounds side by side and share the best after each. A plan that is the best so far is polished:
  *             stretches of it are solved exactly (method_stretch).
  * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal plan.
@@ -39,7 +40,9 @@ typedef struct search {
     pb_arena *arena;
     pbi_rounds rounds;
     pbi_events written, blocks, given;
-    bool patient, brief; /* go on as long as one may; one short round */
+    bool patient, brief;  /* go on as long as one may; one short round */
+    uint32_t turn;        /* rounds so far */
+    struct search *plain; /* the same search without slow memory; NULL where there is none to begin with */
 } search;
 
 /* The events of a plan, unless it loads and searching cannot. */
@@ -128,10 +131,8 @@ static void choose(search *s, uint32_t n, pbi_round *round)
                          .use = PBI_USE_BOTH};
     /* Long chains of repeated computations are wanted under deep caps only. */
     round->further = none ? 2 : 4;
-    if (s->rounds.loads && fresh) /* plans without loads, with loads alone */
-        round->use = n / 2 % 2 ? PBI_USE_LOADS : PBI_USE_REPEATS;
-    if (s->rounds.loads && !none && n > 3 && n % 4 != 3 && !has_loads(best)) /* they seem to be too dear */
-        round->use = PBI_USE_REPEATS;
+    if (s->plain && fresh) /* plans with loads alone; `plain` has those without */
+        round->use = PBI_USE_LOADS;
     if (none && n == 0 && is_long(s))
         round->hot = 0.3; /* there is time for one of these; ways down from where it ends come next */
     if (none ? n > 0 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
@@ -211,23 +212,63 @@ static pb_status polish(search *s)
     return status;
 }
 
+/* The next rounds, side by side. */
+static pb_status run_next(search *s)
+{
+    pbi_round round[PBI_MOST_THREADS];
+    uint32_t threads = s->rounds.threads;
+    double before = s->rounds.best_cost;
+    for (uint32_t k = 0; k < threads; k++)
+        choose(s, s->turn + k, &round[k]);
+    s->turn += threads;
+    pb_status status = pbi_rounds_run(&s->rounds, round, threads);
+    if (s->rounds.best_cost < before && status == PB_OK && pbi_stretch_apply(s->game))
+        status = polish(s);
+    return status;
+}
+
+/* Is it the turn of the search without slow memory? Of every other fresh start, and of nearly all while loads do not pay. */
+static bool is_plain_turn(const search *s)
+{
+    uint32_t n = s->turn / s->rounds.threads;
+    return s->plain && (n % 4 == 0 || (s->rounds.best.count && n > 3 && n % 16 != 7 && !has_loads(&s->rounds.best)));
+}
+
+static void take_plain_best(search *s)
+{
+    const pbi_rounds *plain = &s->plain->rounds;
+    pbi_rounds *r = &s->rounds;
+    if (!(plain->best_cost < r->best_cost) || plain->best.count > r->room)
+        return;
+    memcpy(r->best.event, plain->best.event, plain->best.count * sizeof *r->best.event);
+    r->best.count = plain->best.count;
+    r->best_cost = plain->best_cost;
+    r->best_peak = plain->best_peak;
+}
+
+static pb_status run_plain(search *s)
+{
+    pb_status status = PB_OK;
+    if (s->plain->turn == 0)
+        status = from_starts(s->plain);
+    if (status == PB_OK)
+        status = run_next(s->plain);
+    s->turn += s->rounds.threads;
+    take_plain_best(s);
+    return status;
+}
+
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
     uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
-    if (s->game->weights.alpha || s->rounds.loads)
+    if (s->game->weights.alpha || s->plain)
         most *= 3; /* there is more to try */
-    for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && !pbi_rounds_enough(&s->rounds);
-         n += threads) {
-        pbi_round round[PBI_MOST_THREADS];
+    while ((s->patient || stale < most) && status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
         double before = s->rounds.best_cost;
-        for (uint32_t k = 0; k < threads; k++)
-            choose(s, n + k, &round[k]);
-        status = pbi_rounds_run(&s->rounds, round, threads);
-        if (s->rounds.best_cost < before && status == PB_OK && pbi_stretch_apply(s->game))
-            status = polish(s);
+        status = is_plain_turn(s) ? run_plain(s) : run_next(s);
         stale = s->rounds.best_cost < before ? 0 : stale + threads;
-        pbi_progress(s->ctx, "search", n + threads, 0);
+        pbi_progress(s->ctx, "search", s->turn, 0);
     }
     return status;
 }
@@ -254,16 +295,37 @@ static bool given_slow(const pb_graph *g)
     return false;
 }
 
-static pb_status search_all(search *s, const pbi_plan_options *options)
+static pb_status prepare(search *s, const pbi_plan_options *options, const pb_moves *start)
 {
     uint64_t nodes = s->game->graph->needed_count, each = 100 + 10 * nodes,
              all = nodes * (each < A_NODE ? each : A_NODE);
+    s->patient = options->patient;
     s->brief = nodes > MANY && !options->patient;
     all = s->brief ? SHORT : all < A_ROUND ? all : A_ROUND;
     pb_status status = pbi_rounds_init(&s->rounds, s->ctx, s->game, options, all, s->arena);
+    return status == PB_OK ? find_starts(s, start) : status;
+}
+
+/* A plan in fast memory alone is a plan of this game too, and costs the same. */
+static pb_status search_all(search *s, const pbi_plan_options *options)
+{
+    pb_game fast = *s->game;
+    search plain = {.ctx = s->ctx, .game = &fast, .arena = s->arena};
+    fast.kind = PB_GAME_REMAT;
+    fast.tier_count = 0;
+    pb_status status = prepare(s, options, options->start);
+    if (status == PB_OK && s->rounds.loads) {
+        status = prepare(&plain, options, options->fast_start);
+        s->plain = &plain;
+    }
     if (status == PB_OK)
-        status = find_starts(s, options->start);
-    return status == PB_OK ? all_rounds(s) : status;
+        status = all_rounds(s);
+    if (s->plain) {
+        take_plain_best(s); /* of a round that was stopped */
+        pbi_rounds_close(&plain.rounds);
+    }
+    s->plain = NULL;
+    return status;
 }
 
 pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
@@ -274,7 +336,7 @@ pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    search s = {.ctx = ctx, .game = game, .arena = &scratch, .patient = options->patient};
+    search s = {.ctx = ctx, .game = game, .arena = &scratch};
     pb_status status = search_all(&s, options);
     if (s.rounds.best.count && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
         pbi_held held = pbi_hold(ctx);

@@ -3,6 +3,7 @@
 #include "support/law.h"
 #include "support/plan_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 enum { TICKS = 50000 };
@@ -61,10 +62,41 @@ static bool plans_fail(law_bench *b)
 
 static bool large_plans_fail(law_bench *b) { return any_strategy_fails(b, NULL); }
 
+static bool plan_auto(law_bench *b, const pb_game *game, pb_planned *out)
+{
+    pb_request request = {.seed = b->small->seed};
+    b->ctx.tick_limit = 20 * TICKS;
+    b->ctx.ticks = 0;
+    return pb_plan(&b->ctx, game, &request, &b->arena, out) == PB_OK;
+}
+
+/* A plan in fast memory alone is a plan where there is slow memory too. */
+static bool slow_memory_costs(law_bench *b)
+{
+    pb_game fast = b->game;
+    pb_planned with, without;
+    for (pb_node v = 0; v < b->game.graph->node_count; v++)
+        if (b->game.graph->flags[v] & PB_NODE_GIVEN_SLOW)
+            return false; /* there must be slow memory */
+    fast.kind = PB_GAME_REMAT;
+    fast.tier_count = 0;
+    if (!plan_auto(b, &b->game, &with) || !plan_auto(b, &fast, &without))
+        return law_broken(b, "auto: %s", b->ctx.error.message);
+    if (!without.certificate)
+        return false;
+    if (!with.certificate)
+        return law_broken(b, "auto has a plan without slow memory, and none with it: %s", with.schedule.reason);
+    if (pb_u128_compare(with.schedule.metrics.cost, without.schedule.metrics.cost) > 0)
+        return law_broken(b, "auto: %" PRIu64 " with slow memory, %" PRIu64 " without", with.schedule.metrics.makespan,
+                          without.schedule.metrics.makespan);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t cases = law_cases(argc, argv, 10000);
     law_run("no strategy beats or belies the exhaustive optimum", plans_fail, PB_GAME_ALL, cases);
+    law_run("slow memory never makes a plan dearer", slow_memory_costs, PB_GAME_TIERED, cases);
     law_run_large("every plan is legal and the same again", large_plans_fail, PB_GAME_ALL, cases);
     return law_finish();
 }
