@@ -19,6 +19,7 @@ static exit_code take_after(app *a, const char *path, pb_game *game, pb_request 
         return code;
     game->kind = old.game;
     game->cap = old.cap;
+    game->borrow = old.borrow;
     game->weights = old.weights;
     game->tier_count = old.tier_count;
     memcpy(game->tiers, old.tiers, sizeof game->tiers);
@@ -51,7 +52,8 @@ static exit_code prepare(app *a, pb_game *game, pb_request *request)
     if (code != EXIT_DONE)
         return code;
     if (!setting_game(a, &game->kind, &game_given) || !setting_tiers(a, game->graph, game, &tiers_given) ||
-        !setting_size(a, OPT_CAP, game->graph, &game->cap) || !setting_weights(a, &game->weights) ||
+        !setting_size(a, OPT_CAP, game->graph, &game->cap) ||
+        !setting_size(a, OPT_BORROW, game->graph, &game->borrow) || !setting_weights(a, &game->weights) ||
         !setting_request(a, request))
         return EXIT_USAGE;
     if (tiers_given && game_given && game->kind != PB_GAME_TIERED)
@@ -81,7 +83,7 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
     snprintf(text, sizeof text, "%s in %llu computation%s", one, (unsigned long long)m->recompute_count,
              m->recompute_count == 1 ? "" : "s");
     figure(out, "recompute", m->recompute_count ? text : "none");
-    if (s->game == PB_GAME_REVERSIBLE) {
+    if (s->game == PB_GAME_REVERSIBLE || s->borrow) {
         amount_text(m->uncompute, g->cost_unit, one);
         figure(out, "uncompute", one);
     }
@@ -130,6 +132,12 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
     else
         snprintf(text, sizeof text, "%s under a cap of %s", one, two);
     figure(out, "peak", text);
+    if (s->borrow) {
+        amount_text(m->borrowed, g->size_unit, one);
+        amount_text(s->borrow, g->size_unit, two);
+        snprintf(text, sizeof text, "%s of %s that may be borrowed", one, two);
+        figure(out, "borrowed", text);
+    }
     print_work(out, s, g);
     pb_u128_text(m->flux, text);
     figure(out, "flux", text);

@@ -40,7 +40,8 @@ void pb_weight_text(const pb_weights *weights, int which, char text[32]);
 typedef struct pb_game {
     const pb_graph *graph;
     pb_game_kind kind;
-    uint64_t cap; /* PB_UNLIMITED: none */
+    uint64_t cap;    /* PB_UNLIMITED: none */
+    uint64_t borrow; /* memory beside the cap that holds other data: what is made there must be uncomputed */
     pb_weights weights;
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS]; /* slow tier t is tiers[t-1] */

@@ -15,8 +15,9 @@ const char *pb_op_name(pb_op op);
 bool pb_op_parse(const char *name, size_t length, pb_op *out);
 
 enum {
-    PB_MOVE_OVER = 1, /* arg is the input whose memory is taken over */
-    PB_MOVE_ALSO = 2, /* arg indexes pb_moves.extra: over or PB_NO_NODE, count, by-products */
+    PB_MOVE_OVER = 1,   /* arg is the input whose memory is taken over */
+    PB_MOVE_ALSO = 2,   /* arg indexes pb_moves.extra: over or PB_NO_NODE, count, by-products */
+    PB_MOVE_BORROW = 4, /* the value is made in borrowed memory; alone */
 };
 
 typedef struct pb_move {
@@ -42,6 +43,8 @@ void pb_moves_init(pb_moves *moves, pb_arena *arena);
 pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier);
 /* A computation; `over` may be PB_NO_NODE, `also` has also_count by-products. */
 pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, const pb_node *also, uint32_t also_count);
+/* A computation whose value is made in borrowed memory. */
+pb_status pb_moves_add_borrowed(pb_moves *moves, pb_node node);
 /* The input taken over by move k, or PB_NO_NODE. */
 pb_node pb_moves_over(const pb_moves *moves, pb_step k);
 /* The by-products that move k makes; *count may be 0. */
@@ -61,6 +64,7 @@ typedef struct pb_metrics {
     uint64_t moves, depth;
     pb_u128 cost;         /* in units of 10^-digits of the weights */
     double overhead, gap; /* gap is negative when there is no bound */
+    uint64_t borrowed;    /* the most borrowed memory in use */
 } pb_metrics;
 
 /* The metrics that a file states, as bits in the order of pb_metrics. */
@@ -78,6 +82,7 @@ enum {
     PB_STATED_COST = 1 << 10,
     PB_STATED_OVERHEAD = 1 << 11,
     PB_STATED_GAP = 1 << 12,
+    PB_STATED_BORROWED = 1 << 13,
 };
 
 /* All a schedule file holds. Texts live in the arena of whoever filled it. */
@@ -85,7 +90,7 @@ typedef struct pb_schedule {
     const char *graph_name;
     char graph_hash[PB_HASH_TEXT]; /* "" when unknown */
     pb_game_kind game;
-    uint64_t cap;
+    uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];
     pb_weights weights;

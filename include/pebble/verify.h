@@ -32,6 +32,7 @@ typedef struct pb_totals {
     uint64_t compute_work, uncompute_work, io;
     uint64_t compute_count;
     pb_u128 flux;
+    uint64_t borrowed;                 /* the most borrowed memory in use */
     uint64_t start_memory, end_memory; /* fast memory, fixed_size included */
 } pb_totals;
 

@@ -11,7 +11,12 @@
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
                    pb_verdict *verdict, pb_metrics *metrics)
 {
-    *game = (pb_game){.graph = g, .kind = s->game, .cap = s->cap, .weights = s->weights, .tier_count = s->tier_count};
+    *game = (pb_game){.graph = g,
+                      .kind = s->game,
+                      .cap = s->cap,
+                      .borrow = s->borrow,
+                      .weights = s->weights,
+                      .tier_count = s->tier_count};
     memcpy(game->tiers, s->tiers, sizeof game->tiers);
     pb_status status = pb_verify(ctx, game, &s->moves, result, verdict);
     if (status != PB_OK || !verdict->certificate)
@@ -48,6 +53,7 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
         {PB_STATED_UNCOMPUTE, "uncompute", f->uncompute, m->uncompute},
         {PB_STATED_MOVES, "moves", f->moves, m->moves},
         {PB_STATED_DEPTH, "depth", f->depth, m->depth},
+        {PB_STATED_BORROWED, "borrowed", f->borrowed, m->borrowed},
     };
     char said[PB_COST_TEXT], is[PB_COST_TEXT];
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)

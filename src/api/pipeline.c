@@ -5,6 +5,7 @@
  */
 #include "api/pipeline.h"
 
+#include "api/borrow.h"
 #include "api/share.h"
 #include "base/context.h"
 #include "plan/method_evict.h"
@@ -64,6 +65,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     memcpy(s->graph_hash, job->hash, sizeof s->graph_hash);
     s->game = game->kind;
     s->cap = game->cap;
+    s->borrow = game->borrow;
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
     s->weights = game->weights;
@@ -507,6 +509,39 @@ static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi
     pbi_resume(ctx, held);
     return status;
 }
+
+static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                               pb_planned *out)
+{
+    pb_bounds bounds;
+    pbi_plan plan;
+    bool proved;
+    pbi_plan_reset(&plan, result);
+    pb_status status = pbi_plan_borrowed(job, game, spec, result, &bounds, &plan);
+    if (status != PB_OK)
+        return status;
+    state_bounds(game, &bounds, &out->schedule);
+    status = check_feasible(game, &bounds, result, out, &proved);
+    if (status != PB_OK || proved)
+        return status;
+    if (plan.strategy)
+        out->schedule.strategy = plan.strategy;
+    if (plan.lower_bound > out->schedule.lower_bound)
+        out->schedule.lower_bound = plan.lower_bound;
+    pbi_held held = pbi_hold(job->ctx);
+    status = conclude(job->ctx, &bounds, &plan, result, out);
+    pbi_resume(job->ctx, held);
+    return status;
+}
+
+/* Borrowed memory brings the reversible game into the others. */
+static bool plays(const pb_strategy *row, const pb_game *game)
+{
+    unsigned games = row->games;
+    return (games & (unsigned)game->kind) ||
+           (game->borrow && game->kind == PB_GAME_REMAT && (games & PB_GAME_REVERSIBLE));
+}
+
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
 {
     pb_context *ctx = job->ctx;
@@ -515,11 +550,13 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     if (status != PB_OK)
         return status;
     ctx->ticks = 0;
-    if (!(spec->row->games & (unsigned)game->kind)) {
+    if (!plays(spec->row, game)) {
         char text[120];
         snprintf(text, sizeof text, "does not apply: %s does not play the %s game", spec->row->name,
                  pb_game_kind_name(game->kind));
         status = answer(out, result, PB_GAVE_UP, text);
+    } else if (game->borrow) {
+        status = plan_borrowed(job, game, spec, result, out);
     } else {
         status = plan_bounded(job, game, spec, result, out);
     }

@@ -185,8 +185,26 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
     return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
 }
 
+/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak. */
+static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    pb_game sum = *game;
+    sum.borrow = 0;
+    if (!pbi_add(game->cap, game->borrow, &sum.cap))
+        sum.cap = PB_UNLIMITED;
+    pb_status status = pb_bounds_make(ctx, &sum, out);
+    if (status != PB_OK)
+        return status;
+    out->least_cap = out->least_cap > game->borrow ? out->least_cap - game->borrow : 0;
+    if (game->weights.alpha || game->weights.beta)
+        out->has_cost = false;
+    return PB_OK;
+}
+
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
+    if (game->borrow)
+        return bounds_of_sum(ctx, game, out);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_bounds b = {.least_at = PB_NO_NODE,

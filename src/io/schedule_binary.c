@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { BINARY_VERSION = 1, OP_BITS = 7, OVER_BIT = 8, ALSO_BIT = 16, TIER_SHIFT = 5 };
+enum { BINARY_VERSION = 1, OP_BITS = 7, OVER_BIT = 8, ALSO_BIT = 16, BORROW_BIT = 32, TIER_SHIFT = 5 };
 
 typedef struct crc {
     uint32_t table[256], value;
@@ -75,6 +75,7 @@ static void write_move(pbi_out *out, const pb_moves *moves, pb_step k, pb_node b
     unsigned head = move->op;
     head |= over != PB_NO_NODE ? OVER_BIT : 0u;
     head |= count ? ALSO_BIT : 0u;
+    head |= move->flags & PB_MOVE_BORROW ? BORROW_BIT : 0u; /* where others have their tier */
     head |= has_tier(move->op) ? (unsigned)(move->tier - 1) << TIER_SHIFT : 0u;
     pbi_out_char(out, (char)head);
     write_difference(out, before, move->node);
@@ -225,6 +226,8 @@ static pb_status read_move(reader *r, pb_node *before)
         return status;
     unsigned op = head & OP_BITS, tier = head >> TIER_SHIFT;
     bool over_set = head & OVER_BIT, also_set = head & ALSO_BIT;
+    bool borrowed = op == PB_COMPUTE && tier == 1 && !over_set && !also_set;
+    tier = borrowed ? 0 : tier;
     if (op >= PB_OP_COUNT || ((over_set || also_set) && op != PB_COMPUTE) || tier >= (has_tier(op) ? PB_MAX_TIERS : 1u))
         return refuse(r, "this is not a move");
     pb_node node, over = PB_NO_NODE;
@@ -237,6 +240,8 @@ static pb_status read_move(reader *r, pb_node *before)
     if (status != PB_OK)
         return status;
     *before = node;
+    if (borrowed)
+        return pb_moves_add_borrowed(r->moves, node);
     if (op == PB_COMPUTE)
         return pb_moves_add_compute(r->moves, node, over, r->also, count);
     return pb_moves_add(r->moves, (pb_op)op, node, has_tier(op) ? (uint8_t)(tier + 1) : 0);

@@ -19,6 +19,7 @@ enum field {
     GRAPH_HASH,
     GAME,
     CAP,
+    BORROW,
     TIERS,
     STRATEGY,
     OPTIONS,
@@ -36,10 +37,10 @@ enum field {
     FIELDS
 };
 static const pbi_slice fields[] = {
-    PBI_NAME("format"),     PBI_NAME("graph"),      PBI_NAME("graph_hash"), PBI_NAME("game"),   PBI_NAME("cap"),
-    PBI_NAME("tiers"),      PBI_NAME("strategy"),   PBI_NAME("options"),    PBI_NAME("policy"), PBI_NAME("weights"),
-    PBI_NAME("version"),    PBI_NAME("outcome"),    PBI_NAME("reason"),     PBI_NAME("note"),   PBI_NAME("lower_bound"),
-    PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"),    PBI_NAME("moves"),
+    PBI_NAME("format"),      PBI_NAME("graph"),      PBI_NAME("graph_hash"), PBI_NAME("game"),    PBI_NAME("cap"),
+    PBI_NAME("borrow"),      PBI_NAME("tiers"),      PBI_NAME("strategy"),   PBI_NAME("options"), PBI_NAME("policy"),
+    PBI_NAME("weights"),     PBI_NAME("version"),    PBI_NAME("outcome"),    PBI_NAME("reason"),  PBI_NAME("note"),
+    PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"), PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -278,6 +279,7 @@ static pb_status read_metric(pbi_schedule_reader *r, pbi_field field, uint32_t w
     }
     case PB_STATED_OVERHEAD: return pbi_read_real(&r->json, field, &m->overhead);
     case PB_STATED_GAP: return pbi_read_real(&r->json, field, &m->gap);
+    case PB_STATED_BORROWED: return pbi_read_whole(&r->json, field, &m->borrowed);
     default: return pbi_read_whole(&r->json, field, whole[which]);
     }
 }
@@ -321,6 +323,7 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     case GRAPH: return copied(r, field, &s->graph_name);
     case GRAPH_HASH: return read_hash(r, field);
     case CAP: return pbi_read_whole(&r->json, field, &s->cap);
+    case BORROW: return pbi_read_whole(&r->json, field, &s->borrow);
     case TIERS: return read_tiers(r, field);
     case STRATEGY: return copied(r, field, &s->strategy);
     case OPTIONS: return read_options(r, field);

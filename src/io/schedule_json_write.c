@@ -10,7 +10,7 @@ const pbi_slice pbi_metric_names[PBI_METRICS] = {
     PBI_NAME("makespan"),  PBI_NAME("recompute"), PBI_NAME("recompute_count"),
     PBI_NAME("uncompute"), PBI_NAME("flux"),      PBI_NAME("moves"),
     PBI_NAME("depth"),     PBI_NAME("cost"),      PBI_NAME("overhead"),
-    PBI_NAME("gap"),
+    PBI_NAME("gap"),       PBI_NAME("borrowed"),
 };
 
 /* A text, or null. */
@@ -116,6 +116,7 @@ static void write_metric(pbi_out *out, const pb_schedule *s, uint32_t which)
         else
             pbi_out_json_real(out, m->gap);
         break;
+    case PB_STATED_BORROWED: pbi_out_json_u64(out, m->borrowed); break;
     default: pbi_out_json_u64(out, whole[which]);
     }
 }
@@ -130,7 +131,8 @@ static void write_metrics(pbi_out *out, const pb_schedule *s)
     }
     char before = '{';
     for (uint32_t which = 0; which < PBI_METRICS; which++) {
-        bool stated = !s->metrics_stated || s->metrics_stated >> which & 1 || UINT32_C(1) << which == PB_STATED_GAP;
+        bool all = !s->metrics_stated && (s->borrow || UINT32_C(1) << which != PB_STATED_BORROWED);
+        bool stated = all || s->metrics_stated >> which & 1 || UINT32_C(1) << which == PB_STATED_GAP;
         if (!stated)
             continue;
         pbi_out_char(out, before);
@@ -168,6 +170,10 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s)
     write_text(out, ",\"graph_hash\":", s->graph_hash);
     write_text(out, ",\"game\":", pb_game_kind_name(s->game));
     write_cap(out, ",\"cap\":", s->cap);
+    if (s->borrow) {
+        pbi_out_text(out, ",\"borrow\":");
+        pbi_out_json_u64(out, s->borrow);
+    }
     write_tiers(out, s);
     write_text(out, ",\n\"strategy\":", s->strategy);
     write_options(out, s);
@@ -213,7 +219,9 @@ static void write_move(pbi_out *out, const pb_moves *moves, pb_step k)
     pbi_out_text(out, pb_op_name((pb_op)move->op));
     pbi_out_text(out, "\",");
     pbi_out_u64(out, move->node);
-    if (move->flags & (PB_MOVE_OVER | PB_MOVE_ALSO))
+    if (move->flags & PB_MOVE_BORROW)
+        pbi_out_text(out, ",{\"in\":\"borrow\"}");
+    else if (move->flags)
         write_compute(out, moves, k);
     if (move->op == PB_STORE || move->op == PB_LOAD || move->op == PB_DROP) {
         pbi_out_char(out, ',');

@@ -5,6 +5,7 @@
 #include "base/context.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static pb_status node_by_name(pbi_schedule_reader *r, pbi_field field, pb_node *out)
 {
@@ -63,10 +64,21 @@ static pb_status read_also(pbi_schedule_reader *r, pbi_field field)
     return status;
 }
 
-/* {"over": u, "also": [..]} of a computation. A key that is not known would change what the move means. */
+/* The memory that a value is made in. */
+static pb_status read_place(pbi_schedule_reader *r, pbi_field field)
+{
+    pbi_slice word;
+    pb_status status = pbi_read_text(&r->json, field, &word);
+    if (status == PB_OK && (word.length != 6 || memcmp(word.bytes, "borrow", 6) != 0))
+        return pbi_field_fail(&r->json, field, "must be \"borrow\", not \"%.*s\"",
+                              (int)(word.length < 40 ? word.length : 40), word.bytes);
+    return status;
+}
+
+/* {"over": u, "also": [..]} or {"in": "borrow"} of a computation. A key that is not known would change what the move means. */
 static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node node)
 {
-    static const pbi_slice names[] = {PBI_NAME("over"), PBI_NAME("also")};
+    static const pbi_slice names[] = {PBI_NAME("over"), PBI_NAME("also"), PBI_NAME("in")};
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
@@ -75,18 +87,27 @@ static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node n
     pbi_slice key;
     bool more;
     while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
-        uint32_t which = pbi_key_find(key, names, 2);
-        if (which == 2)
-            return pbi_field_fail(&r->json, field, "computes with \"%.*s\": only \"over\" and \"also\" are known",
+        uint32_t which = pbi_key_find(key, names, 3);
+        if (which == 3)
+            return pbi_field_fail(&r->json, field,
+                                  "computes with \"%.*s\": only \"over\", \"also\" and \"in\" are known",
                                   (int)(key.length < 40 ? key.length : 40), key.bytes);
         field.name = names[which].bytes;
         field.of = "move";
         status = pbi_refuse_twice(&r->json, field, which, &seen);
         if (status == PB_OK)
-            status = which ? read_also(r, field) : read_node(r, field, &over);
+            status = which == 2 ? read_place(r, field) : which ? read_also(r, field) : read_node(r, field, &over);
     }
     if (status != PB_OK)
         return status;
+    if (seen == 1u << 2)
+        return pb_moves_add_borrowed(&r->s->moves, node);
+    if (seen >> 2) {
+        field.name = "in";
+        return pbi_field_fail(
+            &r->json, field,
+            "is for one value alone: in borrowed memory nothing is overwritten and no by-product made");
+    }
     return pb_moves_add_compute(&r->s->moves, node, over, r->also, (uint32_t)r->also_count);
 }
 

@@ -26,7 +26,7 @@ typedef struct pbi_schedule_reader {
 } pbi_schedule_reader;
 
 /* The metrics in the order of the PB_STATED bits. */
-enum { PBI_METRICS = 13 };
+enum { PBI_METRICS = 14 };
 extern const pbi_slice pbi_metric_names[PBI_METRICS];
 
 pb_status pbi_schedule_read_moves(pbi_schedule_reader *r, pbi_field field);

@@ -15,7 +15,10 @@ typedef struct tick {
     uint64_t cost, fast, slow; /* during the move */
 } tick;
 
-/* `resident`: one byte a node, so that a computation for by-products alone adds no second value. */
+enum { ABSENT, OWN, BORROWED };
+
+/* `resident`: one byte a node, so that a computation for by-products alone adds no second value, and what is in borrowed
+ * memory adds none. */
 static tick step(tape *t, pb_step k, uint8_t *resident)
 {
     const pb_graph *g = t->game->graph;
@@ -39,7 +42,9 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
             made += g->size[also[i]];
             resident[also[i]] = 1;
         }
-        resident[v] = 1;
+        resident[v] = move->flags & PB_MOVE_BORROW ? BORROWED : OWN;
+        if (resident[v] == BORROWED)
+            made = 0;
         now.cost = g->cost[v];
         now.fast = t->fast + made - saved + g->workspace[v];
         t->fast = t->fast + made - taken;
@@ -48,8 +53,8 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
     case PB_UNCOMPUTE:
         now.cost = g->cost[v];
         now.fast += g->workspace[v];
-        t->fast -= size;
-        resident[v] = 0;
+        t->fast -= resident[v] == BORROWED ? 0 : size;
+        resident[v] = ABSENT;
         break;
     case PB_FREE:
         t->fast -= size;

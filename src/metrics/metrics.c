@@ -160,6 +160,7 @@ pb_status pb_metrics_measure(pb_context *ctx, const pb_certificate *c, pb_metric
         .flux = t->flux,
         .moves = moves->count,
         .gap = -1.0,
+        .borrowed = t->borrowed,
     };
     m.overhead = g->needed_cost ? (double)m.makespan / (double)g->needed_cost - 1.0 : 0.0;
     if (!pb_metrics_cost(&m, &game->weights, &m.cost))

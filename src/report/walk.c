@@ -18,7 +18,9 @@ pb_status pbi_walk_init(pbi_walk *w, const pb_certificate *c, pb_arena *scratch)
     w->step = PBI_NO_STEP;
     w->removes = PB_NO_NODE;
     w->resident = pb_arena_zero(scratch, w->graph->node_count, sizeof *w->resident);
-    if (!w->resident)
+    if (w->game->borrow)
+        w->borrowed = pb_arena_zero(scratch, w->graph->node_count, sizeof *w->borrowed);
+    if (!w->resident || (w->game->borrow && !w->borrowed))
         return PB_ENOMEM;
     w->after = w->graph->fixed_size;
     for (pb_node v = 0; v < w->graph->node_count; v++) {
@@ -47,6 +49,10 @@ static void walk_compute(pbi_walk *w)
         w->makes = true;
         made = g->size[v];
         w->resident[v] = true;
+        if (w->move.flags & PB_MOVE_BORROW) {
+            w->borrowed[v] = g->size[v] > 0;
+            made = 0;
+        }
     }
     if (over != PB_NO_NODE) {
         w->removes = over;
@@ -83,7 +89,9 @@ static void walk_remove(pbi_walk *w)
     pb_node v = w->move.node;
     w->removes = v;
     w->resident[v] = false;
-    w->after = w->before - w->graph->size[v];
+    w->after = w->before - (w->borrowed && w->borrowed[v] ? 0 : w->graph->size[v]);
+    if (w->borrowed)
+        w->borrowed[v] = false;
     if (w->move.op == PB_UNCOMPUTE) {
         w->cost = w->graph->cost[v];
         w->during = w->before + w->graph->workspace[v];

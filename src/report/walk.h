@@ -18,6 +18,7 @@ typedef struct pbi_walk {
     const pb_game *game;
     const pb_graph *graph;
     const pb_moves *moves;
+    bool *borrowed; /* per node; NULL where nothing is borrowed */
     bool *resident; /* in fast memory: after the move, or before the first one */
 
     /* The move that pbi_walk_next went to. */

@@ -113,6 +113,14 @@ pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, cons
     return PB_OK;
 }
 
+pb_status pb_moves_add_borrowed(pb_moves *moves, pb_node node)
+{
+    if (!has_room(moves))
+        return PB_ENOMEM;
+    append(moves, PB_COMPUTE, node, PB_NO_NODE, 0, PB_MOVE_BORROW);
+    return PB_OK;
+}
+
 pb_node pb_moves_over(const pb_moves *moves, pb_step k)
 {
     const pb_move *move = &moves->move[k];

@@ -47,6 +47,14 @@ static int write_fault(char *text, size_t room, const pb_game *game, const pb_ve
     case PB_RULE_ONCE: return snprintf(text, room, "%s is a `once` node and was computed before", node);
     case PB_RULE_OVER: return snprintf(text, room, "%s may not be made in the memory of %s", node, other);
     case PB_RULE_OVER_RESIDENT: return snprintf(text, room, "%s is resident and cannot be made over %s", node, other);
+    case PB_RULE_OVER_BORROWED:
+        return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not overwritten", other);
+    case PB_RULE_BORROW:
+        return snprintf(text, room, "needs %" PRIu64 " of borrowed memory, where %" PRIu64 " may be borrowed",
+                        v->amount, game->borrow);
+    case PB_RULE_FREE_BORROWED:
+        return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not freed", node);
+    case PB_RULE_BORROW_LEFT: return snprintf(text, room, "%s is still in borrowed memory", node);
     case PB_RULE_ALSO: return snprintf(text, room, "%s is no by-product of %s", other, node);
     case PB_RULE_ALSO_RESIDENT: return snprintf(text, room, "by-product %s is already resident", other);
     case PB_RULE_TIER: return snprintf(text, room, "there is no slow tier %" PRIu64, v->amount);

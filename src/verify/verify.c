@@ -10,7 +10,7 @@
 #include "base/context.h"
 
 /* A node's state: its flags in the graph and these. */
-enum { RESIDENT = 1 << 13, DONE = 1 << 14, COMPUTED = 1 << 15 };
+enum { BORROWED = 1 << 12, RESIDENT = 1 << 13, DONE = 1 << 14, COMPUTED = 1 << 15 };
 
 struct pb_certificate {
     const pb_game *game;
@@ -25,8 +25,9 @@ typedef struct replay {
     uint16_t *state; /* per node */
     uint8_t *slow;   /* one bit a tier, one byte a node; NULL without tiers */
     uint64_t slow_used[PB_MAX_TIERS];
-    uint64_t memory; /* resident now, fixed_size included */
-    uint64_t time;   /* work + io so far: must fit 64 bits */
+    uint64_t memory; /* resident now, fixed_size included; not what is in borrowed memory */
+    uint64_t borrowed, borrowed_count;
+    uint64_t time; /* work + io so far: must fit 64 bits */
     pb_totals totals;
     pb_verdict verdict;
 } replay;
@@ -110,9 +111,19 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
             return breaks(r, PB_RULE_OVER, v, u, 0);
         if (again)
             return breaks(r, PB_RULE_OVER_RESIDENT, v, u, 0);
+        if (r->state[u] & BORROWED)
+            return breaks(r, PB_RULE_OVER_BORROWED, v, u, 0);
         taken = g->size[u];
         saved = made < taken ? made : taken;
         r->state[u] &= (uint16_t)~RESIDENT;
+    }
+    if (flags & PB_MOVE_BORROW) {
+        if (made > r->game->borrow - r->borrowed)
+            return breaks(r, PB_RULE_BORROW, v, PB_NO_NODE, r->borrowed + made);
+        r->borrowed += made;
+        r->borrowed_count++;
+        made = 0;
+        kind |= BORROWED;
     }
     if (also_count && !make_byproducts(r, k, v, &made))
         return false;
@@ -137,8 +148,13 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
         return false;
     e->cost = g->cost[v];
     e->during = r->memory + g->workspace[v];
-    r->state[v] &= (uint16_t)~RESIDENT;
-    r->memory -= g->size[v];
+    if (r->state[v] & BORROWED) {
+        r->borrowed -= g->size[v];
+        r->borrowed_count--;
+    } else {
+        r->memory -= g->size[v];
+    }
+    r->state[v] &= (uint16_t) ~(RESIDENT | BORROWED);
     r->totals.uncompute_work += e->cost;
     return true;
 }
@@ -205,11 +221,13 @@ static bool play(replay *r, pb_step k, effect *e, pb_status *status)
             break;
         if (!(r->state[v] & RESIDENT))
             return breaks(r, PB_RULE_FREE, v, PB_NO_NODE, 0);
+        if (r->state[v] & BORROWED)
+            return breaks(r, PB_RULE_FREE_BORROWED, v, PB_NO_NODE, 0);
         r->state[v] &= (uint16_t)~RESIDENT;
         r->memory -= r->g->size[v];
         return true;
     case PB_UNCOMPUTE:
-        if (kind == PB_GAME_REVERSIBLE)
+        if (kind == PB_GAME_REVERSIBLE || (r->state[v] & BORROWED))
             return play_uncompute(r, v, e);
         break;
     case PB_STORE:
@@ -263,6 +281,8 @@ static pb_status play_all(replay *r, pb_context *ctx, bool *legal)
             r->verdict.step = k;
             return PB_OK;
         }
+        if (r->borrowed > r->totals.borrowed)
+            r->totals.borrowed = r->borrowed;
         if (e.during > r->totals.peak) {
             r->totals.peak = e.during;
             r->totals.peak_step = k;
@@ -286,6 +306,9 @@ static bool check_end(replay *r)
     for (uint32_t i = 0; i < g->target_count; i++)
         if (!(r->state[g->targets[i]] & DONE))
             return breaks(r, PB_RULE_TARGET, g->targets[i], PB_NO_NODE, 0);
+    for (pb_node v = 0; r->borrowed_count && v < g->node_count; v++)
+        if (r->state[v] & BORROWED)
+            return breaks(r, PB_RULE_BORROW_LEFT, v, PB_NO_NODE, 0);
     for (pb_node v = 0; v < g->node_count; v++)
         if ((g->flags[v] & PB_NODE_KEEP) && !(r->state[v] & RESIDENT))
             return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE, 0);

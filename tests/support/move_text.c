@@ -27,6 +27,12 @@ void moves_from_text(const char *text, pb_moves *out)
             at++;
             continue;
         }
+        if (*at == 'b') { /* computed in borrowed memory */
+            at++;
+            if (pb_moves_add_borrowed(out, read_node(&at)) != PB_OK)
+                abort();
+            continue;
+        }
         const char *letter = strchr(letters, *at);
         if (!letter) {
             fprintf(stderr, "no move at \"%s\"\n", at);
@@ -67,7 +73,7 @@ void moves_to_text(const pb_moves *moves, char *text, size_t room)
         const pb_node *also = pb_moves_also(moves, k, &count);
         char letter = '?';
         if (m->op < PB_OP_COUNT)
-            letter = letters[m->op];
+            letter = m->flags & PB_MOVE_BORROW ? 'b' : letters[m->op];
         used += (size_t)snprintf(text + used, room - used, "%s%c%" PRIu32, k ? " " : "", letter, m->node);
         if (pb_moves_over(moves, k) != PB_NO_NODE)
             used += (size_t)snprintf(text + used, room - used, "/%" PRIu32, pb_moves_over(moves, k));

@@ -8,9 +8,9 @@ typedef struct replay {
     const pb_game *game;
     const pb_graph *g;
     const pb_moves *moves;
-    bool *fast, *ever;
+    bool *fast, *ever, *borrowed;
     bool *slow[PB_MAX_TIERS];
-    wide memory, slow_memory[PB_MAX_TIERS];
+    wide memory, lent, slow_memory[PB_MAX_TIERS];
     reference *out;
     /* Of the move at hand. */
     pb_step step;
@@ -130,6 +130,8 @@ static bool compute(replay *r)
             return breaks(r, PB_RULE_OVER, v, r->over);
         if (again)
             return breaks(r, PB_RULE_OVER_RESIDENT, v, r->over);
+        if (r->borrowed[r->over])
+            return breaks(r, PB_RULE_OVER_BORROWED, v, r->over);
     }
     wide parts = 0;
     for (uint32_t i = 0; i < r->also_count; i++) {
@@ -143,7 +145,14 @@ static bool compute(replay *r)
             return breaks(r, PB_RULE_ALSO_RESIDENT, v, w);
         parts += r->g->size[w];
     }
-    wide size = again ? 0 : r->g->size[v], after = r->memory + size + parts;
+    bool lent = r->move->flags & PB_MOVE_BORROW;
+    if (lent && r->lent + r->g->size[v] > r->game->borrow) {
+        r->out->amount = r->lent + r->g->size[v];
+        return breaks(r, PB_RULE_BORROW, v, PB_NO_NODE);
+    }
+    r->lent += lent ? r->g->size[v] : 0;
+    r->borrowed[v] = lent;
+    wide size = again || lent ? 0 : r->g->size[v], after = r->memory + size + parts;
     r->use = after + r->g->workspace[v];
     if (r->over != PB_NO_NODE) {
         wide taken = r->g->size[r->over];
@@ -174,7 +183,8 @@ static bool uncompute(replay *r)
     r->cost = owner == PB_NO_NODE ? r->g->cost[v] : 0;
     r->out->uncompute_work += r->cost;
     r->fast[v] = false;
-    r->memory -= r->g->size[v];
+    *(r->borrowed[v] ? &r->lent : &r->memory) -= r->g->size[v];
+    r->borrowed[v] = false;
     return true;
 }
 
@@ -235,12 +245,14 @@ static bool play(replay *r)
     bool reversible = r->game->kind == PB_GAME_REVERSIBLE, ok = true;
     switch (r->move->op) {
     case PB_COMPUTE: ok = compute(r); break;
-    case PB_UNCOMPUTE: ok = reversible ? uncompute(r) : breaks(r, PB_RULE_MOVE, v, PB_NO_NODE); break;
+    case PB_UNCOMPUTE: ok = reversible || r->borrowed[v] ? uncompute(r) : breaks(r, PB_RULE_MOVE, v, PB_NO_NODE); break;
     case PB_FREE:
         if (reversible)
             return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE);
         if (!r->fast[v])
             return breaks(r, PB_RULE_FREE, v, PB_NO_NODE);
+        if (r->borrowed[v])
+            return breaks(r, PB_RULE_FREE_BORROWED, v, PB_NO_NODE);
         r->fast[v] = false;
         r->memory -= r->g->size[v];
         break;
@@ -270,6 +282,9 @@ static bool end(replay *r)
     for (pb_node v = 0; v < n; v++)
         if ((r->g->flags[v] & PB_NODE_TARGET) && !r->ever[v])
             return breaks(r, PB_RULE_TARGET, v, PB_NO_NODE);
+    for (pb_node v = 0; v < n; v++)
+        if (r->borrowed[v])
+            return breaks(r, PB_RULE_BORROW_LEFT, v, PB_NO_NODE);
     for (pb_node v = 0; v < n; v++)
         if ((r->g->flags[v] & PB_NODE_KEEP) && !r->fast[v])
             return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE);
@@ -401,6 +416,7 @@ void reference_replay(const pb_game *game, const pb_moves *moves, reference *out
     uint32_t n = r.g->node_count, tiers = game->tier_count ? game->tier_count : 1;
     r.fast = must(n, sizeof *r.fast);
     r.ever = must(n, sizeof *r.ever);
+    r.borrowed = must(n, sizeof *r.borrowed);
     for (uint32_t t = 0; t < tiers; t++)
         r.slow[t] = must(n, sizeof **r.slow);
     bool ok = start(&r);
@@ -415,6 +431,7 @@ void reference_replay(const pb_game *game, const pb_moves *moves, reference *out
         out->depth = depth(&r);
     free(r.fast);
     free(r.ever);
+    free(r.borrowed);
     for (uint32_t t = 0; t < tiers; t++)
         free(r.slow[t]);
 }

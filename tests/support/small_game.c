@@ -188,7 +188,12 @@ bool small_game_build(pb_context *ctx, const small_game *s, pb_arena *arena, pb_
     const pb_graph *g = NULL;
     ok = ok && pb_builder_freeze(b, arena, &g) == PB_OK;
     pb_builder_free(b);
-    *out = (pb_game){.graph = g, .kind = s->kind, .cap = s->cap, .weights = s->weights, .tier_count = s->tier_count};
+    *out = (pb_game){.graph = g,
+                     .kind = s->kind,
+                     .cap = s->cap,
+                     .borrow = s->borrow,
+                     .weights = s->weights,
+                     .tier_count = s->tier_count};
     memcpy(out->tiers, s->tiers, sizeof out->tiers);
     return ok;
 }
@@ -298,6 +303,8 @@ void small_game_print(const small_game *s, FILE *file)
     const char *kind = s->kind == PB_GAME_REMAT ? "remat" : s->kind == PB_GAME_REVERSIBLE ? "reversible" : "tiered";
     fprintf(file, "game %s", kind);
     print_number("cap", s->cap, file);
+    if (s->borrow)
+        print_number("borrow", s->borrow, file);
     fprintf(file, " weights %" PRIu64 ",%" PRIu64 ",%" PRIu64 " / 10^%u", s->weights.alpha, s->weights.beta,
             s->weights.gamma, s->weights.digits);
     for (uint32_t t = 0; t < s->tier_count; t++) {

@@ -27,7 +27,7 @@ typedef struct small_game {
     pb_node order[SMALL_MAX]; /* with order_named: every node, inputs first */
 
     pb_game_kind kind;
-    uint64_t cap;
+    uint64_t cap, borrow;
     pb_weights weights;
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];

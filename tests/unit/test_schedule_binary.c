@@ -89,6 +89,7 @@ static void moves_come_back_as_they_were(void **state)
         "c3/1 c4/9 c3+4+5 c7/2+8 c0+1000000",
         "s3:1 l3:8 d3:5 s0:2",
         "c1 c1 c1",
+        "b0 c1 b7 u7",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t chunk = 1; chunk < 200; chunk += 99) {
@@ -200,6 +201,9 @@ static void hostile_moves_are_refused(void **state)
         {"\1\7\0", 3, "not a move"},
         {"\1\x0a\0\0", 4, "not a move"},
         {"\1\x21\0", 3, "not a move"},
+        {"\1\x20\0", 3, NULL},
+        {"\1\x40\0", 3, "not a move"},
+        {"\1\x28\0\0", 4, "not a move"},
         {"\1\0\1", 3, "does not have"},
         {"\1\0\xfe\xff\xff\xff\x7f", 7, "does not have"},
         {"\1\0\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1", 12, "does not have"},

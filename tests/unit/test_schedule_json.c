@@ -178,6 +178,7 @@ static void moves_take_every_form(void **state)
         {"[\"compute\",1,{\"over\":\"a\"}]", "c1/0"},
         {"[\"compute\",1,{\"also\":[2]}]", "c1+2"},
         {"[\"compute\",1,{\"also\":[\"2\",3],\"over\":0}]", "c1/0+2+3"},
+        {"[\"compute\",1,{\"in\":\"borrow\"}]", "b1"},
         {"[\"compute\",1,{}],[\"compute\",1,{\"also\":[]}]", "c1 c1"},
         {"[\"uncompute\",1],[\"free\",\"b\"]", "u1 f1"},
         {"[\"store\",0],[\"load\",0,1],[\"drop\",0,8]", "s0:1 l0:1 d0:8"},
@@ -207,6 +208,23 @@ static void writer_says_the_tier_and_keeps_the_form(void **state)
                      "\"weights\":[0,0,1],\"version\":\"\",\n"
                      "\"outcome\":\"found\",\"lower_bound\":null,\"bound_kind\":null,\n\"metrics\":null,\n\"moves\":[\n"
                      "[\"store\",0,1],[\"compute\",1,{\"over\":0,\"also\":[2]}],[\"free\",1]]}\n");
+    shut(&d);
+}
+
+static void borrowed_memory_is_written_and_read(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d,
+              "{" FORMAT ",\"game\":\"remat\",\"borrow\":3,\"metrics\":{\"borrowed\":2},\"moves\":[[\"compute\",0,{\"in\":\"borrow\"}]]}");
+    assert_int_equal(d.s.borrow, 3);
+    assert_int_equal(d.s.metrics.borrowed, 2);
+    assert_int_equal(d.s.metrics_stated, PB_STATED_BORROWED);
+    pb_buffer bytes;
+    assert_int_equal(schedule_bytes(&d.ctx, &d.s, PB_FORMAT_JSON, &d.arena, &bytes), PB_OK);
+    assert_non_null(strstr(bytes.bytes, "\"cap\":null,\"borrow\":3,\"tiers\""));
+    assert_non_null(strstr(bytes.bytes, "\"borrowed\":2}"));
+    assert_non_null(strstr(bytes.bytes, "[\"compute\",0,{\"in\":\"borrow\"}]"));
     shut(&d);
 }
 
@@ -271,7 +289,9 @@ static void faults_have_sentence_and_place(void **state)
         {MOVES("[\"store\",0,9]"), 2, 21, "must be from 1 to 8, not 9"},
         {MOVES("[\"store\",0,1,1]"), 2, 23, "more than three parts"},
         {MOVES("[\"compute\",0,1]"), 2, 23, "must be an object"},
-        {MOVES("[\"compute\",0,{\"in\":\"borrow\"}]"), 2, 24, "only \"over\" and \"also\""},
+        {MOVES("[\"compute\",0,{\"at\":\"borrow\"}]"), 2, 24, "only \"over\", \"also\" and \"in\""},
+        {MOVES("[\"compute\",0,{\"in\":\"attic\"}]"), 2, 29, "must be \"borrow\", not \"attic\""},
+        {MOVES("[\"compute\",0,{\"in\":\"borrow\",\"over\":1}]"), 2, 45, "for one value alone"},
         {MOVES("[\"compute\",0,{\"over\":9}]"), 2, 31, "\"over\" of move 0 names node 9"},
         {MOVES("[\"compute\",0,{\"also\":[1,9]}]"), 2, 34, "\"also\" of move 0 names node 9"},
         {MOVES("[\"compute\",0,{\"over\":1,\"over\":1}]"), 2, 33, "appears twice"},
@@ -400,6 +420,7 @@ int main(void)
         cmocka_unit_test(what_is_left_out_has_defaults),
         cmocka_unit_test(only_stated_metrics_count),
         cmocka_unit_test(moves_take_every_form),
+        cmocka_unit_test(borrowed_memory_is_written_and_read),
         cmocka_unit_test(writer_says_the_tier_and_keeps_the_form),
         cmocka_unit_test(faults_have_sentence_and_place),
         cmocka_unit_test(names_need_the_graph),

@@ -97,6 +97,17 @@ static void tiny_reversible(small_game *s)
     tiny(s);
     s->kind = PB_GAME_REVERSIBLE;
 }
+static void tiny_borrow(small_game *s)
+{
+    tiny(s);
+    s->borrow = 1;
+    s->inplace[2] = 2;
+}
+static void tiny_borrow_reversible(small_game *s)
+{
+    tiny_reversible(s);
+    s->borrow = 2;
+}
 static void tiny_once_reversible(small_game *s)
 {
     tiny_reversible(s);
@@ -197,6 +208,8 @@ static const legal legal_cases[] = {
     {rich, "c1 c1+2 c3 c4", 7, 3, 6, 0, 0, 31, 4, 2, 7},
     {rich, "c4+5 c1/0+2 c3/1 f2", 6, 1, 4, 0, 0, 21, 3, 2, 4},
     {tiny_reversible, "c0 c1 c2 u1 u0", 4, 2, 5, 2, 0, 22, 3, 0, 2},
+    {tiny_borrow, "c0 b1 c2 u1 f0", 3, 2, 5, 1, 0, 14, 3, 0, 2},
+    {tiny_borrow_reversible, "b0 b1 c2 u1 u0", 2, 2, 5, 2, 0, 10, 3, 0, 2},
     {part_reversible, "c0 c1+2 u2 u1", 5, 1, 3, 2, 0, 15, 2, 0, 1},
     {tiny_tiered, "c0 s0:1 f0 l0:1 d0:1 c1 s1:2 f1 l1:2 c2", 4, 9, 5, 0, 40, 85, 3, 0, 4},
 };
@@ -291,6 +304,14 @@ static const broken broken_cases[] = {
     {rich, "c1+2 c3/2", PB_RULE_OVER, 1, 3, 2, ANY},
     {rich, "c1+2 c4/2", PB_RULE_OVER, 1, 4, 2, ANY},
     {rich, "c1 c1/0+2", PB_RULE_OVER_RESIDENT, 1, 1, 0, ANY},
+    {tiny_borrow, "c0 b1 c2/1", PB_RULE_OVER_BORROWED, 2, 2, 1, ANY},
+    {tiny_borrow, "b0 b1", PB_RULE_BORROW, 1, 1, NONE, 2},
+    {tiny, "b0", PB_RULE_BORROW, 0, 0, NONE, 1},
+    {tiny_borrow_reversible, "c0 c1 b2 u1 u0", PB_RULE_BORROW_LEFT, 5, 2, NONE, ANY},
+    {tiny_borrow, "b0 c1 c2", PB_RULE_BORROW_LEFT, 3, 0, NONE, ANY},
+    {tiny_borrow, "c0 b1 c2 f1", PB_RULE_FREE_BORROWED, 3, 1, NONE, ANY},
+    {tiny_borrow, "c0 b1 c2 f0 u1", PB_RULE_INPUT, 4, 1, 0, ANY},
+    {tiny_borrow, "b0 b0", PB_RULE_RESIDENT, 1, 0, NONE, ANY},
     {rich, "c4+2", PB_RULE_ALSO, 0, 4, 2, ANY},
     {rich, "c1+2+4", PB_RULE_ALSO, 0, 1, 4, ANY},
     {tiny, "c0+1", PB_RULE_ALSO, 0, 0, 1, ANY},
