@@ -65,6 +65,15 @@ const command commands[] = {
      "pebble export g.json plan.json --as csv\tone row a move\n"
      "pebble export g.dot -o g.json\tconvert a graph\n",
      NULL, "56", cmd_export},
+    {"catalytic", ON_CATALYTIC, "evaluate a formula in memory that holds other data, which comes back bit for bit",
+     "pebble catalytic FORMULA [options]",
+     "pebble catalytic '(a + b)*(c - d)*(a + d)'\trandom inputs and random data in what is borrowed\n"
+     "pebble catalytic 'x*(y + z)' --lanes 1000000\ta million evaluations side by side\n"
+     "pebble catalytic 'a*b + a*c + b*c' --ring bits\tthe majority of three bits\n",
+     "A register program of Ben-Or and Cleve: its registers may hold anything, and hold the same again at the end. "
+     "Nothing of "
+     "what they held is copied. Ctrl-C runs it backwards to where it began.",
+     "456I", cmd_catalytic},
     {"ui", ON_UI, "open the interactive page: watch plans play, turn the knobs", "pebble ui [GRAPH...] [options]",
      "pebble ui\tbegin with the gallery\n"
      "pebble ui g.json\tbegin with a graph of yours\n"

@@ -15,7 +15,8 @@ enum {
     ON_HELP = 128,
     ON_SWEEP = 256,
     ON_UI = 512,
-    ON_ALL = 1023
+    ON_CATALYTIC = 2048,
+    ON_ALL = 4095
 };
 
 typedef enum option_id {

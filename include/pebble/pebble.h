@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base.h"
 #include "bound.h"
+#include "catalytic.h"
 #include "game.h"
 #include "generate.h"
 #include "graph.h"

@@ -172,6 +172,18 @@ static uint64_t both(const pb_game *game)
 
 static bool has_plan(const pb_planned *p) { return p->certificate != NULL; }
 
+/* Who made it, and with what. */
+static pb_status note_maker(pbi_plan *plan, const pb_schedule *s)
+{
+    pb_status status = PB_OK;
+    plan->strategy = s->strategy;
+    plan->policy = s->policy;
+    plan->option_count = 0;
+    for (uint32_t i = 0; i < s->option_count && status == PB_OK; i++)
+        status = pbi_plan_record(plan, s->options[i].key, s->options[i].value);
+    return status;
+}
+
 /* By the reversible game within the sum of both; `plan` stays empty where that finds none, and says why. */
 static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                                  pbi_plan *plan)
@@ -204,9 +216,8 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
             plan, "does not fit: sizes differ, and what is planned for the cap and what may be borrowed together "
                   "does not go into the two of them");
     plan->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
-    plan->strategy = now.schedule.strategy;
     plan->lower_bound = game->kind == PB_GAME_REVERSIBLE ? now.schedule.lower_bound : 0;
-    return status;
+    return status == PB_OK ? note_maker(plan, &now.schedule) : status;
 }
 
 /* Without borrowed memory. */
@@ -242,9 +253,8 @@ static pb_status choose(pb_context *ctx, const pb_game *game, const pb_planned *
     if (status != PB_OK || pbi_planned_better(&lent, own))
         return status;
     plan->moves = own->schedule.moves;
-    plan->strategy = own->schedule.strategy;
     plan->outcome = PB_FOUND;
-    return PB_OK;
+    return note_maker(plan, &own->schedule);
 }
 
 pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
