@@ -2,6 +2,7 @@
 #include "plan/method_rev_anneal.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/context.h"
 
 #include <math.h>
@@ -32,6 +33,7 @@ static void step(pbi_rev_anneal *a)
         return;
     }
     a->accepted++;
+    PB_ASSERT(pbi_rev_line_check(&a->l));
     if (!a->l.profile.excess && a->l.work < a->best_work)
         keep_best(a);
 }
@@ -65,6 +67,7 @@ void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t c
 static void respace(pbi_rev_anneal *a)
 {
     uint32_t count = a->l.filled;
+    PB_ASSERT(pbi_rev_line_check(&a->l));
     pbi_rev_line_read(&a->l, a->order);
     pbi_rev_line_load(&a->l, a->order, count);
 }

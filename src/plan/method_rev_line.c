@@ -381,6 +381,24 @@ static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uin
     return pbi_rev_ready(l, unit, x->from) && (open || pbi_rev_ready(l, unit, x->to));
 }
 
+/* Is what is above the cap what the profile says? */
+static bool check_excess(const pbi_rev_line *l)
+{
+    uint64_t excess = 0;
+    int64_t memory = 0;
+    for (uint32_t slot = 0; slot < l->profile.slots; slot++) {
+        uint32_t event = l->event[slot];
+        if (event == PBI_REV_NONE)
+            continue;
+        uint32_t unit = l->at[event / 2].unit;
+        memory += event % 2 ? 0 : l->m->size[unit];
+        int64_t during = memory + l->m->space[unit] - l->profile.cap;
+        excess += during > 0 ? (uint64_t)during : 0;
+        memory -= event % 2 ? l->m->size[unit] : 0;
+    }
+    return excess == l->profile.excess;
+}
+
 bool pbi_rev_line_check(const pbi_rev_line *l)
 {
     uint32_t moves = 0;
@@ -395,5 +413,5 @@ bool pbi_rev_line_check(const pbi_rev_line *l)
         if (l->last[unit] != prev || open != (bool)l->m->stays[unit] || (l->m->once[unit] && l->first[unit] != prev))
             return false;
     }
-    return moves == l->filled;
+    return moves == l->filled && check_excess(l);
 }

@@ -7,7 +7,7 @@
  */
 #include "plan/method_rev_propose.h"
 
-enum { GROW = 12, LOOKS = 24 };
+enum { GROW = 12, LOOKS = 24, GROUP = 24 };
 
 static uint32_t below(pbi_rev_proposer *p, uint32_t bound) { return (uint32_t)pbi_rng_below(p->rng, bound); }
 
@@ -40,6 +40,13 @@ static bool want_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
     return true;
 }
 
+/* An end of the unit is gone from there. */
+static void leave(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
+{
+    if (p->lefts < PBI_REV_TASKS)
+        p->left[p->lefts++] = (pbi_rev_task){unit, slot};
+}
+
 /* A new interval around the slot, between two others of the unit. */
 static bool add_around(pbi_rev_proposer *p, uint32_t unit, uint32_t slot, uint32_t low, uint32_t high)
 {
@@ -58,6 +65,7 @@ static bool extend_up(pbi_rev_proposer *p, uint32_t i, uint32_t slot, uint32_t h
     uint32_t to = pbi_rev_empty_up(p->l, slot + 1, high);
     if (to == PBI_REV_NONE)
         return false;
+    leave(p, p->l->at[i].unit, p->l->at[i].to);
     pbi_rev_move_to(p->l, i, to);
     return want_inputs(p, p->l->at[i].unit, to);
 }
@@ -67,6 +75,7 @@ static bool extend_down(pbi_rev_proposer *p, uint32_t i, uint32_t slot, uint32_t
     uint32_t from = pbi_rev_empty_down(p->l, low, slot - 1);
     if (from == PBI_REV_NONE)
         return false;
+    leave(p, p->l->at[i].unit, p->l->at[i].from);
     pbi_rev_move_from(p->l, i, from);
     return want_inputs(p, p->l->at[i].unit, from);
 }
@@ -90,6 +99,8 @@ static bool make_present(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
     if (way < 6 && !too_dear(p, 2 * l->m->cost[unit]))
         return add_around(p, unit, slot, low, high);
     if (way >= 14 && prev != PBI_REV_NONE && next != PBI_REV_NONE) {
+        leave(p, unit, l->at[prev].to);
+        leave(p, unit, l->at[next].from);
         pbi_rev_merge(l, prev);
         return true;
     }
@@ -109,13 +120,6 @@ static bool make_all_present(pbi_rev_proposer *p)
 }
 
 /* ---- what is not needed any longer ---- */
-
-static void leave_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
-{
-    const pbi_rev_model *m = p->l->m;
-    for (uint32_t k = m->in_start[unit]; k < m->in_start[unit + 1] && p->tasks < PBI_REV_TASKS; k++)
-        p->task[p->tasks++] = (pbi_rev_task){m->in[k], slot};
-}
 
 /* Where the end of an interval may go without another change: as near to its uses as its inputs allow. */
 static void narrow(const pbi_rev_line *l, uint32_t unit, uint32_t slot, uint32_t *low, uint32_t *high)
@@ -140,7 +144,7 @@ static void trim_to(pbi_rev_proposer *p, uint32_t i)
     if (to == PBI_REV_NONE)
         return;
     pbi_rev_move_to(l, i, to);
-    leave_inputs(p, unit, was);
+    leave(p, unit, was);
 }
 
 static void trim_from(pbi_rev_proposer *p, uint32_t i)
@@ -154,7 +158,7 @@ static void trim_from(pbi_rev_proposer *p, uint32_t i)
     if (from == PBI_REV_NONE)
         return;
     pbi_rev_move_from(l, i, from);
-    leave_inputs(p, unit, was);
+    leave(p, unit, was);
 }
 
 /* The interval of a unit in which an end was that is gone. */
@@ -170,8 +174,8 @@ static void tidy(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
         if (x.to == PBI_REV_NONE)
             return;
         pbi_rev_remove(l, i);
-        leave_inputs(p, unit, x.from);
-        leave_inputs(p, unit, x.to);
+        leave(p, unit, x.from);
+        leave(p, unit, x.to);
     } else if (slot < first) {
         trim_from(p, i);
     } else if (x.to != PBI_REV_NONE && pbi_rev_first_use(l, unit, slot, x.to) == PBI_REV_NONE) {
@@ -181,11 +185,13 @@ static void tidy(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
 
 static void tidy_all(pbi_rev_proposer *p)
 {
-    while (p->tasks && pbi_rev_can_change(p->l)) {
-        pbi_rev_task t = p->task[--p->tasks];
-        tidy(p, t.unit, t.slot);
+    const pbi_rev_model *m = p->l->m;
+    while (p->lefts && pbi_rev_can_change(p->l)) {
+        pbi_rev_task t = p->left[--p->lefts];
+        for (uint32_t k = m->in_start[t.unit]; k < m->in_start[t.unit + 1]; k++)
+            tidy(p, m->in[k], t.slot);
     }
-    p->tasks = 0;
+    p->lefts = 0;
 }
 
 /* ---- the changes ---- */
@@ -259,10 +265,86 @@ static bool shift_far(pbi_rev_proposer *p, uint32_t event)
     move_end(l, event, to);
     if (!want_inputs(p, unit, to) || !make_all_present(p))
         return false;
-    leave_inputs(p, unit, slot);
+    leave(p, unit, slot);
     tidy_all(p);
     return true;
 }
+
+/* ---- ends that go together ---- */
+
+static uint32_t slot_of(const pbi_rev_line *l, uint32_t event)
+{
+    return event % 2 ? l->at[event / 2].to : l->at[event / 2].from;
+}
+
+/* Every end of a reader between the two slots has to leave, in one direction: of two ends of an interval the one that is in
+ * front goes first. */
+static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint32_t to, bool earlier)
+{
+    const pbi_rev_line *l = p->l;
+    const pbi_rev_model *m = l->m;
+    for (uint32_t k = m->out_start[unit]; k < m->out_start[unit + 1]; k++)
+        for (uint32_t i = l->first[m->out[k]]; i != PBI_REV_NONE && l->at[i].from < to; i = l->at[i].next)
+            for (uint32_t n = 0; n < 2; n++) {
+                uint32_t side = earlier ? n : 1 - n, slot = side ? l->at[i].to : l->at[i].from;
+                if (slot <= from || slot >= to)
+                    continue;
+                if (p->moves == GROUP)
+                    return false;
+                p->moved[p->moves++] = (pbi_rev_task){2 * i + side, earlier ? from : to};
+            }
+    return true;
+}
+
+/* Moves an end before the limit, or behind it, and has what reads the unit there go ahead. */
+static bool move_past(pbi_rev_proposer *p, uint32_t event, uint32_t limit, bool earlier)
+{
+    pbi_rev_line *l = p->l;
+    uint32_t i = event / 2, was = slot_of(l, event), to;
+    pbi_rev_interval x = l->at[i];
+    if (earlier ? was < limit : was > limit)
+        return true;
+    if (earlier) {
+        uint32_t low = event % 2 ? x.from + 1 : x.prev == PBI_REV_NONE ? 1 : l->at[x.prev].to + 1;
+        to = low < limit ? pbi_rev_empty_down(l, low, limit - 1) : PBI_REV_NONE;
+    } else {
+        uint32_t end = event % 2 ? (x.next == PBI_REV_NONE ? l->profile.slots : l->at[x.next].from) : pbi_rev_end(l, i);
+        to = limit + 1 < end ? pbi_rev_empty_up(l, limit + 1, end - 1) : PBI_REV_NONE;
+    }
+    if (to == PBI_REV_NONE || !pbi_rev_can_change(l))
+        return false;
+    leave(p, x.unit, was);
+    move_end(l, event, to);
+    if (earlier && event % 2)
+        return move_readers(p, x.unit, to, was, true);
+    return earlier || event % 2 || move_readers(p, x.unit, was, to, false);
+}
+
+/* Moves an end over the ends of readers, which go first, and of inputs, which follow. */
+static bool move_group(pbi_rev_proposer *p, uint32_t event)
+{
+    pbi_rev_line *l = p->l;
+    bool earlier = event % 2;
+    uint32_t i = event / 2, slot = slot_of(l, event), reach = 2 + below(p, l->profile.slots / 16);
+    uint32_t limit = earlier ? (slot > reach ? slot - reach : 1) : slot + reach;
+    if (limit >= l->profile.slots - 1 || limit <= 1 || (earlier ? limit <= l->at[i].from + 1 : limit + 1 >= pbi_rev_end(l, i)))
+        return false;
+    p->moved[p->moves++] = (pbi_rev_task){event, limit};
+    for (uint32_t k = 0; k < p->moves; k++)
+        if (!move_past(p, p->moved[k].unit, p->moved[k].slot, earlier))
+            return false;
+    for (uint32_t k = 0; k < p->moves; k++) {
+        uint32_t now = p->moved[k].unit;
+        if (!want_inputs(p, l->at[now / 2].unit, slot_of(l, now)))
+            return false;
+    }
+    if (!make_all_present(p))
+        return false;
+    tidy_all(p);
+    return true;
+}
+
+/* ---- fewer and more intervals ---- */
 
 /* Takes a unit out of memory between two uses. */
 static bool split_at(pbi_rev_proposer *p, uint32_t i, uint32_t slot)
@@ -279,7 +361,10 @@ static bool split_at(pbi_rev_proposer *p, uint32_t i, uint32_t slot)
     if (a == PBI_REV_NONE || b == PBI_REV_NONE || a + 1 >= b)
         return false;
     pbi_rev_split(l, i, a, b);
-    return want_inputs(p, unit, a) && want_inputs(p, unit, b) && make_all_present(p);
+    if (!want_inputs(p, unit, a) || !want_inputs(p, unit, b) || !make_all_present(p))
+        return false;
+    tidy_all(p);
+    return true;
 }
 
 static bool split(pbi_rev_proposer *p, uint32_t event)
@@ -302,15 +387,15 @@ static bool merge(pbi_rev_proposer *p, uint32_t event)
         if (x.to == PBI_REV_NONE || pbi_rev_first_use(l, x.unit, x.from, x.to) != PBI_REV_NONE)
             return false;
         pbi_rev_remove(l, i);
-        leave_inputs(p, x.unit, x.from);
-        leave_inputs(p, x.unit, x.to);
+        leave(p, x.unit, x.from);
+        leave(p, x.unit, x.to);
         tidy_all(p);
         return true;
     }
     uint32_t a = l->at[i].to, b = l->at[l->at[i].next].from;
     pbi_rev_merge(l, i);
-    leave_inputs(p, x.unit, a);
-    leave_inputs(p, x.unit, b);
+    leave(p, x.unit, a);
+    leave(p, x.unit, b);
     tidy_all(p);
     return true;
 }
@@ -329,7 +414,7 @@ static bool relieve(pbi_rev_proposer *p, uint32_t from, uint32_t to)
         uint32_t left = l->log_count;
         if (split_at(p, i, slot))
             return true;
-        p->tasks = 0;
+        p->tasks = p->lefts = 0;
         pbi_rev_undo(l, left);
     }
     return false;
@@ -362,15 +447,17 @@ bool pbi_rev_propose(pbi_rev_proposer *p)
 {
     pbi_rev_line *l = p->l;
     uint32_t event = pick_event(p), way = below(p, 64);
-    p->tasks = 0;
+    p->tasks = p->lefts = p->moves = 0;
     p->grown = 1 + below(p, GROW);
     l->log_count = 0;
     if (event == PBI_REV_NONE || !pbi_rev_can_change(l))
         return false;
-    if (way < 28)
+    if (way < 24)
         return shift(p, event);
-    if (way < 36)
+    if (way < 30)
         return shift_far(p, event);
+    if (way < 36)
+        return move_group(p, event);
     if (way < 46)
         return split(p, event);
     if (way < 56)

@@ -18,6 +18,10 @@ typedef struct pbi_rev_proposer {
     uint32_t grown; /* what it may still add */
     pbi_rev_task task[PBI_REV_TASKS];
     uint32_t tasks;
+    pbi_rev_task left[PBI_REV_TASKS]; /* ends that went away: the unit, and where it was */
+    uint32_t lefts;
+    pbi_rev_task moved[PBI_REV_TASKS]; /* ends that move in one direction together: the end, and what it must pass */
+    uint32_t moves;
 } pbi_rev_proposer;
 
 /* Makes one change, in the line's log. False when there is none: what is in the log is to be undone. */

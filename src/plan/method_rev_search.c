@@ -6,12 +6,14 @@
  */
 #include "plan/method_rev_search.h"
 
+#include "base/checked.h"
 #include "base/context.h"
 #include "base/workers.h"
 #include "plan/method_rev_start.h"
-#include "plan/method_reversible.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -76,6 +78,7 @@ static void run_round(worker *w)
     pbi_rev_anneal_start(w->a, todo->near && w->near.count ? &w->near : todo->from, w->cap);
     w->status = pbi_rev_anneal_run(w->a, &todo->c);
     note_near(w);
+    if (getenv("DBG")) fprintf(stderr, "round from %u hot %g pf %g P %lu: best %g now %g excess %lu peak %d accepted %lu\n", todo->from->count, todo->c.hot, todo->c.price_from, (unsigned long)todo->c.proposals, w->a->best_work, w->a->l.work, (unsigned long)w->a->l.profile.excess, pbi_profile_peak(&w->a->l.profile), (unsigned long)w->a->accepted);
     w->todo = NULL;
 }
 
@@ -218,19 +221,45 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
     return pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
 }
 
+/* The values of a unit beside the node itself. */
+static uint32_t parts_of(const pb_graph *g, pb_node v, pb_node *part)
+{
+    uint32_t count = 0;
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
+            if (g->flags[g->part[k]] & PB_NODE_NEEDED)
+                part[count++] = g->part[k];
+    return count;
+}
+
+/* Values that stay may be removed and made again on the way, so this is for units as a whole. */
+static pb_status write_move(search *s, pb_node v, bool there, pb_node *part, pb_moves *moves)
+{
+    uint32_t parts = parts_of(s->game->graph, v, part);
+    if (!there)
+        return pb_moves_add_compute(moves, v, PB_NO_NODE, part, parts);
+    pb_status status = PB_OK;
+    for (uint32_t k = 0; k < parts && status == PB_OK; k++)
+        status = pb_moves_add(moves, PB_UNCOMPUTE, part[k], 0);
+    return status == PB_OK ? pb_moves_add(moves, PB_UNCOMPUTE, v, 0) : status;
+}
+
 static pb_status write_plan(search *s, pbi_plan *plan)
 {
-    pbi_reversible r;
+    const pb_graph *g = s->game->graph;
+    uint64_t work = 0;
     uint8_t *there = pb_arena_zero(s->arena, s->m.count, sizeof *there);
-    pb_status status = there ? pbi_reversible_init(&r, s->ctx, s->game, plan, UINT64_MAX, s->arena) : PB_ENOMEM;
-    for (uint32_t i = 0; i < s->best.count && status == PB_OK && !r.stuck; i++) {
+    pb_node *part = pb_arena_alloc(s->arena, (size_t)g->node_count + 1, sizeof *part);
+    pb_status status = there && part ? PB_OK : PB_ENOMEM;
+    for (uint32_t i = 0; i < s->best.count && status == PB_OK; i++) {
         uint32_t u = s->best.unit[i];
-        pb_node v = s->m.node[u];
-        status = there[u] ? pbi_reversible_uncompute(&r, v) : pbi_reversible_compute(&r, v);
+        if (!pbi_add(work, g->cost[s->m.node[u]], &work))
+            return pbi_plan_give_up(plan, "does not apply: its work passes 2^64");
+        status = write_move(s, s->m.node[u], there[u], part, &plan->moves);
         there[u] = !there[u];
     }
     if (status == PB_OK)
-        pbi_reversible_finish(&r);
+        plan->outcome = PB_FOUND;
     return status;
 }
 
