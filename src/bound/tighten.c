@@ -2,6 +2,7 @@
 #include "bound/first_bound.h"
 
 #include "base/checked.h"
+#include "bound/reversible_bound.h"
 
 /* Steps for any graph, for each node and edge, and at most; but enough for each node and edge that the best price at one
  * node is found on the largest graphs too. */
@@ -44,16 +45,28 @@ uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game)
     return limited ? ctx->tick_limit * EFFORT_TICK : effort;
 }
 
-static void add_extra(const pb_game *game, const pbi_first *first, pb_bounds *b)
+static void add_extra(const pb_game *game, uint64_t extra, pb_node at, pb_bounds *b)
 {
     uint64_t makespan;
     pb_u128 cost = b->cost;
-    if (!first->extra || !pbi_add(b->makespan, first->extra, &makespan))
+    if (!extra || !pbi_add(b->makespan, extra, &makespan))
         return;
     b->makespan = makespan;
-    b->makespan_at = first->at;
-    b->has_cost = b->has_cost && pbi_u128_add(&cost, pbi_u128_product(game->weights.gamma, first->extra));
+    b->makespan_at = at;
+    b->has_cost = b->has_cost && pbi_u128_add(&cost, pbi_u128_product(game->weights.gamma, extra));
     b->cost = cost;
+}
+
+static pb_status tighten_reversible(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *b)
+{
+    pbi_reversible_extra extra;
+    pb_status status = pbi_reversible_bound(ctx, game, effort, &extra);
+    if (status != PB_OK)
+        return status;
+    add_extra(game, extra.work, extra.at, b);
+    b->over = extra.over;
+    b->over_at = extra.over_at;
+    return PB_OK;
 }
 
 pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds)
@@ -61,8 +74,10 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
     const pb_graph *g = game->graph;
     uint64_t written;
     pbi_first first;
-    if (bounds->impossible || game->borrow || game->cap < bounds->least_cap || game->kind == PB_GAME_REVERSIBLE)
+    if (bounds->impossible || game->borrow || game->cap < bounds->least_cap)
         return PB_OK;
+    if (game->kind == PB_GAME_REVERSIBLE)
+        return tighten_reversible(ctx, game, effort ? effort : pb_bounds_effort(ctx, game), bounds);
     pb_status status = pb_graph_written_peak(ctx, g, &written);
     if (status != PB_OK)
         return status == PB_ECANCELLED ? PB_OK : status;
@@ -74,7 +89,7 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
     status = pbi_first_bound(ctx, game, bounds->least_cap, effort - smaller(later, effort), later, &first);
     if (status != PB_OK)
         return status;
-    add_extra(game, &first, bounds);
+    add_extra(game, first.extra, first.at, bounds);
     if (first.least_cap > bounds->least_cap) {
         bounds->least_cap = first.least_cap;
         bounds->least_at = first.least_at;

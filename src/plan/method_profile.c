@@ -177,3 +177,16 @@ int32_t pbi_profile_peak(const pbi_profile *p)
         peak = memory_at(p, s) > peak ? memory_at(p, s) : peak;
     return peak;
 }
+
+uint32_t pbi_profile_over(const pbi_profile *p, uint32_t from, uint32_t to)
+{
+    for (uint32_t b = from / BLOCK; b <= to / BLOCK && p->excess; b++) {
+        uint32_t first = b * BLOCK, last = first + BLOCK - 1;
+        if (p->highest[b] + p->shift[b] <= p->cap)
+            continue;
+        for (uint32_t s = first < from ? from : first; s <= last && s <= to; s++)
+            if (memory_at(p, s) > p->cap)
+                return s;
+    }
+    return UINT32_MAX;
+}

@@ -40,5 +40,7 @@ void pbi_profile_use(pbi_profile *p, uint32_t slot, double time);
 void pbi_profile_empty(pbi_profile *p, uint32_t slot);
 
 int32_t pbi_profile_peak(const pbi_profile *p);
+/* The first slot from .. to, both included, that is in use and above the cap; UINT32_MAX when there is none. */
+uint32_t pbi_profile_over(const pbi_profile *p, uint32_t from, uint32_t to);
 
 #endif

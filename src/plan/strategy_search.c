@@ -16,6 +16,7 @@
  */
 #include "base/context.h"
 #include "plan/method_blocks_plan.h"
+#include "plan/method_rev_search.h"
 #include "plan/method_rounds.h"
 #include "plan/method_stretch.h"
 
@@ -330,6 +331,8 @@ static pb_status search_all(search *s, const pbi_plan_options *options)
 
 pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
+    if (game->kind == PB_GAME_REVERSIBLE)
+        return pbi_rev_search(ctx, game, options, plan);
     if (game->graph->needed_cost > UINT64_MAX / 8)
         return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
     if (given_slow(game->graph))

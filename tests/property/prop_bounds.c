@@ -104,6 +104,9 @@ int main(int argc, char **argv)
     law_run("tightened bounds never exceed the optimum of tiered", tightened_fail, PB_GAME_TIERED, cases);
     weak = weak || (cases >= 1000 && (raised == 0 || met == 0));
     print_judged("tiered");
+    law_run("tightened bounds never exceed the optimum of reversible", tightened_fail, PB_GAME_REVERSIBLE, cases);
+    weak = weak || (cases >= 1000 && (raised == 0 || met == 0 || proved_over == 0));
+    print_judged("reversible");
     if (weak)
         puts("nothing was raised: this judges nothing");
     return law_finish() || weak;

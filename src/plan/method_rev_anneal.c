@@ -1,0 +1,111 @@
+/* method_rev_anneal.c -- see method_rev_anneal.h. */
+#include "plan/method_rev_anneal.h"
+
+#include "base/arena.h"
+#include "base/assert.h"
+#include "base/context.h"
+
+#include <math.h>
+
+enum { PERIOD = 256 }; /* proposals between looks at the clock */
+
+#define LAST_PRICE 10.0 /* times what it was */
+
+static void keep_best(pbi_rev_anneal *a)
+{
+    pbi_rev_line_read(&a->l, a->best.unit);
+    a->best.count = a->l.filled;
+    a->best_work = a->l.work;
+    if (a->better && a->cap <= a->better_cap && a->l.work < 0x1p63)
+        a->better(a->better_state, a->m->base + (uint64_t)pbi_profile_peak(&a->l.profile) * a->m->unit,
+                  (uint64_t)a->l.work);
+}
+
+static void step(pbi_rev_anneal *a)
+{
+    double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), work = a->l.work;
+    uint64_t excess = a->l.profile.excess;
+    a->p.most = work + allowed + a->price * (double)excess; /* at best all excess goes */
+    bool made = pbi_rev_propose(&a->p);
+    double change = a->l.work - work + a->price * (double)(int64_t)(a->l.profile.excess - excess);
+    if (!made || change > allowed) {
+        pbi_rev_undo(&a->l, 0);
+        return;
+    }
+    a->accepted++;
+    PB_ASSERT(pbi_rev_line_check(&a->l));
+    if (!a->l.profile.excess && a->l.work < a->best_work)
+        keep_best(a);
+}
+
+bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model *m, uint64_t seed, uint32_t room,
+                         pb_arena *arena)
+{
+    *a = (pbi_rev_anneal){.ctx = ctx, .m = m, .rng = {seed}, .best_work = INFINITY};
+    if (!pbi_rev_line_init(&a->l, m, room, arena))
+        return false;
+    a->best.unit = pb_arena_alloc(arena, a->l.room, sizeof *a->best.unit);
+    a->order = pb_arena_alloc(arena, a->l.room, sizeof *a->order);
+    a->p = (pbi_rev_proposer){.l = &a->l, .rng = &a->rng};
+    double size = 0;
+    for (uint32_t u = 0; u < m->count; u++)
+        size += m->size[u];
+    a->base_price = m->average * (double)m->count / (size > 1 ? size : 1);
+    return a->best.unit && a->order;
+}
+
+void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t cap)
+{
+    a->cap = a->l.profile.cap = cap;
+    pbi_rev_line_load(&a->l, from->unit, from->count);
+    a->best_work = INFINITY;
+    if (!a->l.profile.excess)
+        keep_best(a);
+}
+
+/* Full neighbourhoods leave no slot: spread the moves anew. */
+static void respace(pbi_rev_anneal *a)
+{
+    uint32_t count = a->l.filled;
+    PB_ASSERT(pbi_rev_line_check(&a->l));
+    pbi_rev_line_read(&a->l, a->order);
+    pbi_rev_line_load(&a->l, a->order, count);
+}
+
+static void cool(pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t done)
+{
+    double part = (double)done / (double)c->proposals, rest = part < 1 ? 1 - part : 0;
+    a->temperature = a->m->average * c->cold * pow(c->hot / c->cold, rest);
+    a->price = a->base_price * c->price * pow(c->price_from / c->price, rest);
+    if (part > 1) /* no plan yet */
+        a->price *= pow(LAST_PRICE, 4 * (part - 1));
+}
+
+/* A quarter more while there is no plan. */
+static bool has_more(const pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t done)
+{
+    return done < c->proposals || (done < c->proposals + c->proposals / 4 && a->best_work == INFINITY);
+}
+
+static bool is_crowded(const pbi_rev_line *l)
+{
+    return l->profile.slots < l->room && l->filled > l->profile.slots - l->profile.slots / 4;
+}
+
+pb_status pbi_rev_anneal_run(pbi_rev_anneal *a, const pbi_rev_course *course)
+{
+    pb_status status = PB_OK;
+    uint64_t spread = a->accepted;
+    for (uint64_t n = 0; has_more(a, course, n) && status == PB_OK && a->best_work > course->enough; n++) {
+        if (n % PERIOD == 0) {
+            cool(a, course, n);
+            status = pbi_tick(a->ctx, PERIOD);
+        }
+        if (a->accepted - spread >= a->l.profile.slots || is_crowded(&a->l)) {
+            respace(a);
+            spread = a->accepted;
+        }
+        step(a);
+    }
+    return status;
+}

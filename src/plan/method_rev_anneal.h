@@ -1,0 +1,46 @@
+/* method_rev_anneal.h -- simulated annealing on a reversible pebbling. */
+#ifndef PBI_METHOD_REV_ANNEAL_H
+#define PBI_METHOD_REV_ANNEAL_H
+
+#include "plan/method_rev_propose.h"
+
+/* A plan as the units that change, in their order; none: count 0. */
+typedef struct pbi_rev_list {
+    uint32_t *unit;
+    uint32_t count;
+} pbi_rev_list;
+
+typedef struct pbi_rev_anneal {
+    pb_context *ctx;
+    const pbi_rev_model *m;
+    pbi_rev_line l;
+    pbi_rng rng;
+    pbi_rev_proposer p;
+    double price, temperature; /* of a unit of excess; of work */
+    double base_price;         /* an average cost for an average size */
+    int32_t cap;
+
+    pbi_rev_list best; /* the cheapest within the cap since the start */
+    double best_work;  /* INFINITY: none */
+    uint32_t *order;   /* for spreading anew */
+    uint64_t accepted;
+
+    /* Told of plans within `better_cap`, if not NULL: their peak and makespan. */
+    void (*better)(void *state, uint64_t peak, uint64_t makespan);
+    void *better_state;
+    int32_t better_cap;
+} pbi_rev_anneal;
+
+typedef struct pbi_rev_course {
+    uint64_t proposals;
+    double hot, cold;         /* in average costs of a move */
+    double price_from, price; /* of a unit of excess, first and last, in average costs for an average size */
+    double enough;            /* work: no less is possible */
+} pbi_rev_course;
+
+bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model *m, uint64_t seed, uint32_t room,
+                         pb_arena *arena);
+void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t cap);
+pb_status pbi_rev_anneal_run(pbi_rev_anneal *a, const pbi_rev_course *course);
+
+#endif

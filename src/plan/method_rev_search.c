@@ -1,0 +1,305 @@
+/* method_rev_search.c -- see method_rev_search.h.
+ *
+ * Rounds of annealing (method_rev_anneal) from everything computed once, from one cone after the other, from a plan that is
+ * at hand and from the best so far, with different courses of temperature and price, short ones first. Many rounds are better
+ * than a long one: where they end varies. Threads run rounds side by side and share the best after each.
+ */
+#include "plan/method_rev_search.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+#include "base/workers.h"
+#include "plan/method_rev_start.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_THREADS = 64,
+    A_NODE = 5000, /* proposals for each unit in the first round, */
+    LEAST = 100000,
+    MOST = 2000000, /* within these */
+    LONGEST = 8,    /* times that in the longest */
+    STALE = 6,      /* rounds without a better plan, after which it stops */
+    WAYS = 4        /* rounds until all kinds have had their turn */
+};
+
+typedef struct course {
+    const pbi_rev_list *from;
+    bool near; /* from where this worker's last round without a plan ended */
+    pbi_rev_course c;
+} course;
+
+typedef struct worker {
+    pb_context ctx;
+    pb_arena arena;
+    pbi_rev_anneal *a;
+    pbi_rev_list near; /* the end of the round without a plan that had the least excess */
+    uint64_t near_excess;
+    int32_t cap;
+    const course *todo; /* NULL when it is done */
+    pb_status status;
+    bool ready;
+} worker;
+
+typedef struct search {
+    pb_context *ctx;
+    const pb_game *game;
+    pb_arena *arena;
+    pbi_rev_model m;
+    pbi_rev_starts starts;
+    worker *worker;
+    uint32_t threads, room;
+    uint64_t proposals;
+    int32_t cap;
+    double enough;
+    bool patient;
+    pbi_rev_list best;
+    double best_work;
+} search;
+
+/* ---- one round ---- */
+
+static void note_near(worker *w)
+{
+    const pbi_rev_line *l = &w->a->l;
+    if (w->a->best_work < INFINITY || (w->near.count && l->profile.excess >= w->near_excess))
+        return;
+    pbi_rev_line_read(l, w->near.unit);
+    w->near.count = l->filled;
+    w->near_excess = l->profile.excess;
+}
+
+static void run_round(worker *w)
+{
+    const course *todo = w->todo;
+    pbi_rev_anneal_start(w->a, todo->near && w->near.count ? &w->near : todo->from, w->cap);
+    w->status = pbi_rev_anneal_run(w->a, &todo->c);
+    note_near(w);
+    if (getenv("DBG")) fprintf(stderr, "round from %u hot %g pf %g P %lu: best %g now %g excess %lu peak %d accepted %lu\n", todo->from->count, todo->c.hot, todo->c.price_from, (unsigned long)todo->c.proposals, w->a->best_work, w->a->l.work, (unsigned long)w->a->l.profile.excess, pbi_profile_peak(&w->a->l.profile), (unsigned long)w->a->accepted);
+    w->todo = NULL;
+}
+
+static void work(void *state, uint32_t k)
+{
+    search *s = state;
+    run_round(&s->worker[k]);
+}
+
+/* The best of the rounds in the order of the threads, so that it does not matter which was first. */
+static pb_status gather(search *s, uint32_t count)
+{
+    pb_status status = PB_OK;
+    for (uint32_t k = 0; k < count; k++) {
+        worker *w = &s->worker[k];
+        if (w->a->best_work < s->best_work) {
+            memcpy(s->best.unit, w->a->best.unit, w->a->best.count * sizeof *s->best.unit);
+            s->best.count = w->a->best.count;
+            s->best_work = w->a->best_work;
+        }
+        if (w->status != PB_OK && status == PB_OK) {
+            status = w->status;
+            s->ctx->error = w->ctx.error;
+        }
+        if (w->ctx.stopped != PB_GO_ON)
+            s->ctx->stopped = w->ctx.stopped;
+        s->ctx->ticks = w->ctx.ticks > s->ctx->ticks ? w->ctx.ticks : s->ctx->ticks;
+    }
+    return status;
+}
+
+static pb_status run_rounds(search *s, const course *todo, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        s->worker[k].todo = &todo[k];
+    pbi_workers_run(count, work, s);
+    for (uint32_t k = 0; k < count; k++)
+        if (s->worker[k].todo) /* its thread could not be had */
+            run_round(&s->worker[k]);
+    return gather(s, count);
+}
+
+/* ---- which rounds ---- */
+
+/* Twice as long whenever all kinds have had their turn. */
+static uint64_t length_of(const search *s, uint32_t n)
+{
+    uint32_t turn = n / WAYS, most = s->patient ? LONGEST : 2;
+    uint64_t times = turn < 3 ? UINT64_C(1) << turn : LONGEST;
+    return s->proposals * (times < most ? times : most);
+}
+
+static void choose(const search *s, uint32_t n, course *out)
+{
+    static const double hot[] = {1.2, 0.7, 1.2, 0.9}, price_from[] = {1, 1, 0.3, 0.5};
+    const pbi_rev_starts *st = &s->starts;
+    uint32_t way = n % WAYS, turn = n / WAYS;
+    bool cones = st->cone.count && way == 2, again = way % 2 == 1;
+    *out = (course){.from = cones ? &st->cone : &st->once,
+                    .c = {.proposals = length_of(s, n),
+                          .hot = hot[(way + turn) % WAYS],
+                          .cold = 0.25,
+                          .price_from = price_from[(way + turn) % WAYS],
+                          .price = 5,
+                          .enough = s->enough}};
+    if (!again)
+        return;
+    if (s->best.count)
+        out->from = &s->best;
+    out->near = !s->best.count;
+    out->c.hot = turn % 2 ? 0.7 : 0.5;
+    out->c.price_from = 2;
+}
+
+static bool is_enough(const search *s) { return s->best_work <= s->enough; }
+
+static pb_status from_given(search *s)
+{
+    course todo = {
+        .from = &s->starts.given,
+        .c = {.proposals = s->proposals, .hot = 0.4, .cold = 0.25, .price_from = 5, .price = 5, .enough = s->enough}};
+    return todo.from->count ? run_rounds(s, &todo, 1) : PB_OK;
+}
+
+static pb_status all_rounds(search *s)
+{
+    pb_status status = from_given(s);
+    uint32_t stale = 0;
+    for (uint32_t n = 0; (s->patient || stale < STALE) && status == PB_OK && !is_enough(s); n += s->threads) {
+        course todo[MOST_THREADS];
+        double before = s->best_work;
+        for (uint32_t k = 0; k < s->threads; k++)
+            choose(s, n + k, &todo[k]);
+        status = run_rounds(s, todo, s->threads);
+        stale = s->best_work < before ? 0 : stale + s->threads;
+        pbi_progress(s->ctx, "search", n + s->threads, 0);
+    }
+    return status;
+}
+
+/* ---- from beginning to end ---- */
+
+static pb_status open_worker(search *s, worker *w, uint64_t seed)
+{
+    w->ctx = *s->ctx;
+    w->ctx.memory_used = w->ctx.memory_peak = 0;
+    if (s->ctx->memory_limit) {
+        size_t limit = s->ctx->memory_limit, used = s->ctx->memory_used;
+        w->ctx.memory_limit = (limit > used ? limit - used : 0) / s->threads + 1;
+    }
+    pb_arena_init(&w->arena, &w->ctx);
+    w->ready = true;
+    w->cap = s->cap;
+    w->a = pb_arena_alloc(&w->arena, 1, sizeof *w->a);
+    if (w->a && pbi_rev_anneal_init(w->a, &w->ctx, &s->m, seed, s->room, &w->arena)) {
+        w->near.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->near.unit);
+        if (w->near.unit)
+            return PB_OK;
+    }
+    s->ctx->error = w->ctx.error;
+    return PB_ENOMEM;
+}
+
+static pb_status open_all(search *s, const pbi_plan_options *options)
+{
+    uint64_t each = (uint64_t)A_NODE * s->m.count;
+    s->proposals = each < LEAST ? LEAST : each < MOST ? each : MOST;
+    s->room = s->m.count < (1u << 20) ? 40 * s->m.count + 4096 : 8 * s->m.count;
+    s->worker = pb_arena_zero(s->arena, s->threads, sizeof *s->worker);
+    s->best.unit = pb_arena_alloc(s->arena, (size_t)s->room + 4096, sizeof *s->best.unit);
+    if (!s->worker || !s->best.unit)
+        return PB_ENOMEM;
+    for (uint32_t k = 0; k < s->threads; k++)
+        if (open_worker(s, &s->worker[k], options->seed + k) != PB_OK)
+            return PB_ENOMEM;
+    pbi_rev_anneal *first = s->worker[0].a; /* the calling thread's */
+    first->better = options->better;
+    first->better_state = options->better_state;
+    first->better_cap = s->cap;
+    return pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
+}
+
+/* The values of a unit beside the node itself. */
+static uint32_t parts_of(const pb_graph *g, pb_node v, pb_node *part)
+{
+    uint32_t count = 0;
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
+            if (g->flags[g->part[k]] & PB_NODE_NEEDED)
+                part[count++] = g->part[k];
+    return count;
+}
+
+/* Values that stay may be removed and made again on the way, so this is for units as a whole. */
+static pb_status write_move(search *s, pb_node v, bool there, pb_node *part, pb_moves *moves)
+{
+    uint32_t parts = parts_of(s->game->graph, v, part);
+    if (!there)
+        return pb_moves_add_compute(moves, v, PB_NO_NODE, part, parts);
+    pb_status status = PB_OK;
+    for (uint32_t k = 0; k < parts && status == PB_OK; k++)
+        status = pb_moves_add(moves, PB_UNCOMPUTE, part[k], 0);
+    return status == PB_OK ? pb_moves_add(moves, PB_UNCOMPUTE, v, 0) : status;
+}
+
+static pb_status write_plan(search *s, pbi_plan *plan)
+{
+    const pb_graph *g = s->game->graph;
+    uint64_t work = 0;
+    uint8_t *there = pb_arena_zero(s->arena, s->m.count, sizeof *there);
+    pb_node *part = pb_arena_alloc(s->arena, (size_t)g->node_count + 1, sizeof *part);
+    pb_status status = there && part ? PB_OK : PB_ENOMEM;
+    for (uint32_t i = 0; i < s->best.count && status == PB_OK; i++) {
+        uint32_t u = s->best.unit[i];
+        if (!pbi_add(work, g->cost[s->m.node[u]], &work))
+            return pbi_plan_give_up(plan, "does not apply: its work passes 2^64");
+        status = write_move(s, s->m.node[u], there[u], part, &plan->moves);
+        there[u] = !there[u];
+    }
+    if (status == PB_OK)
+        plan->outcome = PB_FOUND;
+    return status;
+}
+
+static pb_status search_all(search *s, const pbi_plan_options *options, pbi_plan *plan)
+{
+    pb_status status = open_all(s, options);
+    if (status == PB_OK)
+        status = all_rounds(s);
+    if (s->best.count && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
+        pbi_held held = pbi_hold(s->ctx);
+        status = write_plan(s, plan);
+        pbi_resume(s->ctx, held);
+    } else if (status == PB_OK) {
+        status = pbi_plan_give_up(plan, "limit hit: no plan within the cap was found");
+    }
+    for (uint32_t k = 0; s->worker && k < s->threads; k++)
+        if (s->worker[k].ready)
+            pb_arena_release(&s->worker[k].arena);
+    return status;
+}
+
+pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
+{
+    if (game->graph->needed_cost > UINT64_MAX / 64)
+        return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    uint32_t threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
+    search s = {.ctx = ctx,
+                .game = game,
+                .arena = &scratch,
+                .threads = threads ? threads : 1,
+                .enough = (double)options->bounds->makespan,
+                .patient = options->patient,
+                .best_work = INFINITY};
+    const char *fault = NULL;
+    pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &fault);
+    s.cap = status == PB_OK ? pbi_rev_model_cap(&s.m, game->cap) : 0;
+    if (status == PB_OK)
+        status = fault ? pbi_plan_give_up(plan, "%s", fault) : search_all(&s, options, plan);
+    pb_arena_release(&scratch);
+    return status;
+}

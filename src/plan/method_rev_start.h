@@ -1,0 +1,21 @@
+/* method_rev_start.h -- reversible plans to begin a search from. They need not fit the cap. */
+#ifndef PBI_METHOD_REV_START_H
+#define PBI_METHOD_REV_START_H
+
+#include "plan/method_rev_anneal.h"
+
+typedef struct pbi_rev_starts {
+    const pbi_rev_model *m;
+    uint32_t room;        /* most moves of a list */
+    uint32_t *order;      /* every unit once: one cone after the other, each depth first */
+    uint32_t *cone_start; /* in `order`, one for each cone and one more */
+    uint32_t cones;
+    pbi_rev_list once;  /* everything made once, and removed as soon as nothing needs it */
+    pbi_rev_list cone;  /* cone by cone, each made from what stays and removed again; none when it is too long */
+    pbi_rev_list given; /* of a plan that is at hand; none without one */
+} pbi_rev_starts;
+
+pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,
+                              uint32_t room, pb_arena *arena);
+
+#endif
