@@ -2,7 +2,7 @@
  *
  * A state is what is resident, and which `once` nodes are used up. Bits are numbered readers first, so that the inputs
  * of a node have higher numbers than the node. A game is *plain* when it has no in-place moves and no by-products:
- * then every move can be taken back at the same price in the same memory, and the search goes from both ends.
+ * then every move can be taken back at the same price in the same memory.
  */
 #ifndef PBI_METHOD_REV_EXACT_H
 #define PBI_METHOD_REV_EXACT_H
@@ -28,15 +28,23 @@ typedef struct pbi_rev_model {
     uint64_t cap, most_workspace;
     uint8_t cheap[PBI_REV_BITS]; /* nodes with a size, the cheapest for their size first */
     unsigned cheap_count;
-    uint64_t step;     /* work of plain games is `rest` modulo this; 0: nothing is known */
-    uint64_t rest;     /* below step */
-    uint64_t least;    /* the least cost of a move */
-    bool plain, equal; /* equal: every size is 1 */
+    uint64_t step;  /* work of plain games is `rest` modulo this; 0: nothing is known */
+    uint64_t rest;  /* below step */
+    uint64_t least; /* the least cost of a move */
+    bool plain;
+    uint64_t sums[PBI_REV_BITS / 8][256]; /* sizes of eight bits together */
 } pbi_rev_model;
 
 /* False: more values and `once` nodes than bits. */
 bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game);
-uint64_t pbi_rev_memory(const pbi_rev_model *m, uint64_t set);
+/* Memory with these values resident; other bits of a state do not count. */
+static inline uint64_t pbi_rev_memory(const pbi_rev_model *m, uint64_t set)
+{
+    uint64_t sum = m->base;
+    for (unsigned i = 0; set; i++, set >>= 8)
+        sum += m->sums[i][set & 255];
+    return sum;
+}
 /* The least number not below `work` that the work of a plan can be. */
 uint64_t pbi_rev_round_up(const pbi_rev_model *m, uint64_t work);
 

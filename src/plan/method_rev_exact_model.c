@@ -73,7 +73,6 @@ static void read_node(pbi_rev_model *m, const pb_graph *g, unsigned b)
     m->workspace[b] = g->workspace[v];
     m->most_workspace = m->workspace[b] > m->most_workspace ? m->workspace[b] : m->most_workspace;
     m->end |= g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP) ? bit(b) : 0;
-    m->equal = m->equal && m->size[b] == 1;
     m->least = m->cost[b] < m->least ? m->cost[b] : m->least;
 }
 
@@ -110,6 +109,15 @@ static void sort_cheap(pbi_rev_model *m)
     }
 }
 
+static void add_sizes(pbi_rev_model *m)
+{
+    for (unsigned i = 0; i < PBI_REV_BITS / 8; i++)
+        for (unsigned set = 1; set < 256; set++) {
+            unsigned low = pbi_lowest(set);
+            m->sums[i][set] = m->sums[i][set & (set - 1)] + m->size[8 * i + low];
+        }
+}
+
 /* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the work is
  * the cost of what stays, and twice some of the costs. */
 static void find_steps(pbi_rev_model *m)
@@ -131,7 +139,7 @@ static void find_steps(pbi_rev_model *m)
 bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game)
 {
     const pb_graph *g = game->graph;
-    *m = (pbi_rev_model){.game = game, .base = g->fixed_size, .cap = game->cap, .equal = true, .least = UINT64_MAX};
+    *m = (pbi_rev_model){.game = game, .base = g->fixed_size, .cap = game->cap, .least = UINT64_MAX};
     for (pb_node v = 0; v < g->node_count; v++)
         m->base += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
     if (!place_all(m, g))
@@ -142,27 +150,9 @@ bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game)
     m->plain = !m->overwritten && !m->byproducts;
     m->least = m->bits ? m->least : 0;
     sort_cheap(m);
+    add_sizes(m);
     find_steps(m);
     return mark_once(m, g);
-}
-
-static unsigned count_bits(uint64_t x)
-{
-    x -= x >> 1 & UINT64_C(0x5555555555555555);
-    x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
-    x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (unsigned)((x * UINT64_C(0x0101010101010101)) >> 56);
-}
-
-uint64_t pbi_rev_memory(const pbi_rev_model *m, uint64_t set)
-{
-    uint64_t sum = m->base;
-    set &= m->values;
-    if (m->equal)
-        return sum + count_bits(set);
-    for (; set; set &= set - 1)
-        sum += m->size[pbi_lowest(set)];
-    return sum;
 }
 
 uint64_t pbi_rev_round_up(const pbi_rev_model *m, uint64_t work)

@@ -128,3 +128,14 @@ void pbi_rev_table_close(pbi_rev_table *t)
     t->state[t->heap[0].state].closed = 1;
     drop_first(t);
 }
+
+uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count)
+{
+    uint32_t at[PBI_REV_BITS], sum = 0;
+    count = count < PBI_REV_BITS ? count : PBI_REV_BITS;
+    for (unsigned i = 0; i < count; i++)
+        at[i] = t->slot[hash(moves[i].next) & (t->slot_count - 1)];
+    for (unsigned i = 0; i < count; i++)
+        sum += at[i] ? t->state[at[i] - 1].closed : 0;
+    return sum;
+}

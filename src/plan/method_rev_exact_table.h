@@ -3,6 +3,7 @@
 #define PBI_METHOD_REV_EXACT_TABLE_H
 
 #include "base/arena.h"
+#include "plan/method_rev_exact.h"
 
 #define PBI_REV_NO_STATE UINT32_MAX
 
@@ -32,6 +33,9 @@ bool pbi_rev_table_init(pbi_rev_table *t, pb_arena *arena);
 uint64_t pbi_rev_table_bytes(const pbi_rev_table *t);
 /* PBI_REV_NO_STATE when it is not there. */
 uint32_t pbi_rev_table_find(const pbi_rev_table *t, uint64_t set);
+/* Looks up where each of these would be, all at once: the processor waits for memory once instead of for each. What it
+ * returns says nothing. */
+uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count);
 /* The state, made with the most work when it is new. */
 bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out);
 /* Queue it; of equal keys the one with the most work done is next. */
