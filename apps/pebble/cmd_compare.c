@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "files.h"
+#include "front_print.h"
 #include "json_print.h"
 #include "row_json.h"
 #include "settings.h"
@@ -17,6 +18,7 @@ typedef struct contest {
     unsigned games;
     pb_request request;
     pb_comparison result;
+    front_view front; /* of the reversible game, where that is small */
     uint64_t written_peak;
     bool uncomputes, transfers; /* columns that some rows fill */
 } contest;
@@ -283,13 +285,14 @@ static pb_status print_text(app *a, contest *c)
         print_idle(a, c);
     if (c->result.winner == UINT32_MAX) {
         puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
-        return PB_OK;
+        return front_print_text(a, c->base.graph, &c->result, &c->front);
     }
     putchar('\n');
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
         print_gap(a, c, (pb_game_kind)kind);
     print_winner(a, c);
-    return wants_plot(a) ? print_plots(a, c) : PB_OK;
+    pb_status status = front_print_text(a, c->base.graph, &c->result, &c->front);
+    return status == PB_OK && wants_plot(a) ? print_plots(a, c) : status;
 }
 
 static void print_json(const contest *c)
@@ -314,7 +317,9 @@ static void print_json(const contest *c)
         json_row_fields(stdout, &c->result.rows[i], &c->base);
         putchar('}');
     }
-    puts("\n]}");
+    fputs("\n],\"reversible_front\":", stdout);
+    front_print_json(stdout, &c->result, &c->front);
+    puts("}");
 }
 
 /* Nothing fits: is that proved for every game that was played? */
@@ -344,6 +349,8 @@ exit_code cmd_compare(app *a)
     progress_planning(&a->progress, true);
     c.request.time_ns = progress_left_ns(&a->progress);
     pb_status status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
+    if (status == PB_OK && !c.result.interrupted)
+        status = front_make(a, c.base.graph, &c.result, &c.front);
     progress_planning(&a->progress, false);
     if (status != PB_OK)
         return app_status(a, status);

@@ -96,6 +96,24 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
 pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                        pb_planned *out);
 
+/* The least work of the reversible game for every amount of memory, proved point by point. */
+typedef struct pb_front_point {
+    uint64_t peak, work, moves; /* moves of the plan that shows it */
+} pb_front_point;
+typedef struct pb_front {
+    pb_front_point *point; /* peaks ascend, work falls */
+    uint32_t count;
+    bool complete;         /* the first point has the least memory that any plan needs */
+    uint64_t settled_from; /* memory from which on the least work is known; less than that where it is complete */
+} pb_front;
+
+/* For graphs that `exact` can handle: about thirty nodes. The caps go down from what keeping everything takes.
+ *   in       effort   ticks for all caps together, 0: no limit; with too little the front ends before the least memory
+ *   returns  PB_OK    also after a stop, with what was proved until then */
+pb_status pb_reversible_front(pb_context *ctx, const pb_graph *g, uint64_t effort, pb_arena *result, pb_front *out);
+/* The point with the least work within this much memory, or NULL where that is not known or nothing fits. */
+const pb_front_point *pb_front_at(const pb_front *front, uint64_t memory);
+
 /* Caps x strategies x weights. `known` and what the cells find is reused: see sweep.h. */
 typedef struct pb_sweep_request {
     const char *strategies; /* "auto,search,every-k:k=3"; "all": all but portfolios; NULL: "auto" */

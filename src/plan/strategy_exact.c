@@ -1,9 +1,11 @@
 /* strategy_exact.c -- the least work of a small game, proved.
  *
- * Problem     least work under the cap, for any graph of the remat game with up to about a hundred values.
+ * Problem     least work under the cap, for any graph of the remat game with up to about a hundred values, and of the
+ *             reversible game with about thirty.
  * Idea        a state is what is in memory; A* over states (method_live), with what is missing and what the cap makes one
  *             pay for it as the bound, and rules that leave out states of which another is as good. Where the first
  *             states do not settle it, a plan at hand, or else a short annealing, says how much work is too much.
+ *             In the reversible game the search goes from the end to the start (method_rev_exact).
  * Invariants  what is left out for its work is counted, so that a search that ends without a plan is a proof.
  * Cost        grows with the number of ways to fill the memory: some microseconds a state, up to `limit` bytes of states.
  * Source      A*: Hart, Nilsson, Raphael 1968; over live sets for pebbling: folklore. The bound and the rules are ours.
@@ -14,15 +16,17 @@
 #include "plan/method_anneal.h"
 #include "plan/method_fix.h"
 #include "plan/method_live.h"
+#include "plan/method_rev_exact.h"
 
 #include <inttypes.h>
 
 enum {
     STANDARD_LIMIT = 40000000,
-    FIRST_LOOKS = 40000, /* states before it pays to have a plan at hand */
-    A_NODE = 500,        /* proposals of the annealing for each node */
-    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
-    FEW_OPEN = 16        /* nodes that may be computed again: the search is likely to end */
+    PATIENT_LIMIT = 1000000000, /* in the reversible game, where there is a limit on time or ticks */
+    FIRST_LOOKS = 40000,        /* states before it pays to have a plan at hand */
+    A_NODE = 500,               /* proposals of the annealing for each node */
+    A_LOOK = 50,                /* bytes of the limit for each state looked at, known or not */
+    FEW_OPEN = 16               /* nodes that may be computed again: the search is likely to end */
 };
 
 typedef struct exact {
@@ -234,9 +238,13 @@ pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_op
 {
     pb_arena scratch;
     exact e = {.ctx = ctx, .game = game, .options = options, .scratch = &scratch};
-    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, STANDARD_LIMIT, &e.limit);
+    bool reversible = game->kind == PB_GAME_REVERSIBLE;
+    uint64_t standard = reversible && options->patient ? PATIENT_LIMIT : STANDARD_LIMIT;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, standard, &e.limit);
     if (status != PB_OK)
         return status;
+    if (reversible)
+        return pbi_plan_exact_reversible(ctx, game, options, e.limit, plan);
     if (game->graph->needed_count > PBI_LIVE_BITS)
         return pbi_plan_give_up(plan, "too large: %" PRIu32 " nodes, at most %d values", game->graph->needed_count,
                                 PBI_LIVE_BITS);

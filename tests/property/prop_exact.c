@@ -35,7 +35,9 @@ static bool differs_from_search(law_bench *b)
 /* The same with a plan at hand, be it the best, a bad one, or one that does not fit. */
 static bool differs_with_start(law_bench *b)
 {
-    static const char *const spec[] = {"recompute-all", "demand", "cache-all", "exact"};
+    static const char *const forward[] = {"recompute-all", "demand", "cache-all", "exact"};
+    static const char *const reversible[] = {"bennett", "demand", "eager-uncompute", "exact"};
+    const char *const *spec = b->game.kind == PB_GAME_REVERSIBLE ? reversible : forward;
     pb_game game = b->game, wide;
     pb_planned start;
     game.weights = PB_WEIGHTS_DEFAULT;
@@ -71,5 +73,8 @@ int main(int argc, char **argv)
     law_run("exact finds what exhaustive search finds", differs_from_search, PB_GAME_REMAT, cases);
     law_run("exact finds it with a plan at hand", differs_with_start, PB_GAME_REMAT, cases / 2);
     law_run("exact claims no more than is so", claims_too_much, PB_GAME_REMAT, cases / 4);
+    law_run("exact finds what exhaustive search finds, reversibly", differs_from_search, PB_GAME_REVERSIBLE, cases);
+    law_run("exact finds it with a plan at hand, reversibly", differs_with_start, PB_GAME_REVERSIBLE, cases / 2);
+    law_run("exact claims no more than is so, reversibly", claims_too_much, PB_GAME_REVERSIBLE, cases / 4);
     return law_finish();
 }
