@@ -61,7 +61,7 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
     const pb_graph *g = game->graph;
     uint64_t written;
     pbi_first first;
-    if (bounds->impossible || game->cap < bounds->least_cap || game->kind == PB_GAME_REVERSIBLE)
+    if (bounds->impossible || game->cap < bounds->least_cap || bounds->attained || game->kind == PB_GAME_REVERSIBLE)
         return PB_OK;
     pb_status status = pb_graph_written_peak(ctx, g, &written);
     if (status != PB_OK)
