@@ -18,6 +18,7 @@ static const part parts[] = {
     {"adjoint", "streams of adjoint actions: actions a second", bench_adjoint, true},
     {"chain-equal", "plans of chains of equal steps, beside published figures", bench_chain_equal, true},
     {"chain", "chains of blocks: exactly, and with memory in slots", bench_chain, true},
+    {"tree", "least peak of trees of a million nodes: both orders and their ratio, seconds", bench_tree, true},
     {"layout", "where the page draws the nodes of graphs as they grow: seconds, memory", bench_layout, true},
     {"scale", "plans of graphs up to a million nodes: overhead beside the bound, seconds, memory", bench_scale, false},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},

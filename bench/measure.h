@@ -25,6 +25,7 @@ void bench_grid(const bench *b);
 void bench_adjoint(const bench *b);
 void bench_chain_equal(const bench *b);
 void bench_chain(const bench *b);
+void bench_tree(const bench *b);
 void bench_layout(const bench *b);
 void bench_large(const bench *b);
 void bench_scale(const bench *b);

@@ -11,19 +11,20 @@ extern "C" {
 typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
     pb_node least_at;      /* the node whose working set says so; PB_NO_NODE: the start or the end does */
-    const char *least_why; /* "working set", "lasting set", "start" or "end" */
-    uint64_t makespan;     /* free-order bound on work + io */
-    pb_node makespan_at;   /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
-    bool has_cost;         /* false when it passes 128 bits */
-    pb_u128 cost;          /* bound on the weighted cost, in units of 10^-digits */
-    bool impossible;       /* no cap at all helps: a needed value can never become resident, or slow memory cannot
+    const char *least_why; /* "working set", "lasting set", "best traversal", "start" or "end" */
+    bool attained;       /* a schedule that computes nothing twice has that peak: any cap from there on does without */
+    uint64_t makespan;   /* free-order bound on work + io */
+    pb_node makespan_at; /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
+    bool has_cost;       /* false when it passes 128 bits */
+    pb_u128 cost;        /* bound on the weighted cost, in units of 10^-digits */
+    bool impossible;     /* no cap at all helps: a needed value can never become resident, or slow memory cannot
                             * hold what starts there */
     pb_node impossible_at;
     bool over; /* no schedule fits the game's cap, though none of the above says so */
     pb_node over_at;
 } pb_bounds;
 
-/* Linear time. The cap of the game is not looked at. */
+/* Linear time; n log n for forests of in-trees in the remat game, whose least cap is exact. The cap of the game is not looked at. */
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 
 /* What pb_bounds_tighten spends by itself: by the size of the graph and ctx->tick_limit, about a second for hundreds of

@@ -10,6 +10,7 @@
 #include "game.h"
 #include "generate.h"
 #include "graph.h"
+#include "hashtree.h"
 #include "io.h"
 #include "layout.h"
 #include "metrics.h"

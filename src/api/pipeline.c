@@ -108,7 +108,9 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
         char need[40], over[40], what[100];
         pb_quantity_text(b->least_cap, game->graph->size_unit, need, sizeof need);
         pb_quantity_text(b->least_cap - game->cap, game->graph->size_unit, over, sizeof over);
-        if (b->least_at == PB_NO_NODE)
+        if (strcmp(b->least_why, "best traversal") == 0)
+            snprintf(what, sizeof what, "any order of this tree, whatever is computed again,");
+        else if (b->least_at == PB_NO_NODE)
             snprintf(what, sizeof what, "the %s alone", b->least_why);
         else if (strcmp(b->least_why, "working set") == 0)
             snprintf(what, sizeof what, "computing %.70s alone", pb_graph_name(game->graph, b->least_at));

@@ -2,7 +2,8 @@
  *
  * Memory: a needed node is computed at least once, and then its inputs, itself, its workspace and
  * fixed_size are resident together (less what an in-place move saves); the start and the end state
- * are resident together too. In the reversible game given values never leave.
+ * are resident together too. In the reversible game given values never leave. Forests of in-trees
+ * have an exact answer in the remat game.
  * Work: every needed node is computed once; in the reversible game every needed node that does not
  * stay is uncomputed as often as it is computed; a needed value given in slow memory is loaded once.
  * Cost: peak is at least the least cap, flux at least work times working set, node by node.
@@ -11,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "bound/tree_order.h"
 #include "game/price.h"
 
 /* Memory that is resident during any computation of v: no schedule needs less. */
@@ -198,6 +200,21 @@ static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, pb_bounds *
     out->least_cap = out->least_cap > game->borrow ? out->least_cap - game->borrow : 0;
     if (game->weights.alpha || game->weights.beta)
         out->has_cost = false;
+    out->attained = false;
+    return PB_OK;
+}
+
+/* Where every value has one use, the least peak of any order is that of any schedule (docs/strategies/tree.md). */
+static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b)
+{
+    pbi_tree_found found;
+    if (game->kind != PB_GAME_REMAT || b->impossible)
+        return PB_OK;
+    pb_status status = pbi_tree_order(ctx, game, PBI_TREE_LEAST, NULL, &found);
+    if (status != PB_OK || !found.is_forest || found.recomputing_helps)
+        return status;
+    raise(b, found.peak, PB_NO_NODE, "best traversal");
+    b->attained = true;
     return PB_OK;
 }
 
@@ -218,6 +235,8 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
     if (status == PB_OK)
         status = bound_nodes(ctx, game, overwritten, &b, &s);
     pb_arena_release(&scratch);
+    if (status == PB_OK)
+        status = bound_forest(ctx, game, &b);
     if (status != PB_OK)
         return status;
     b.makespan = s.makespan;

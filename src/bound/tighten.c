@@ -74,7 +74,7 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
     const pb_graph *g = game->graph;
     uint64_t written;
     pbi_first first;
-    if (bounds->impossible || game->borrow || game->cap < bounds->least_cap)
+    if (bounds->impossible || game->borrow || bounds->attained || game->cap < bounds->least_cap)
         return PB_OK;
     if (game->kind == PB_GAME_REVERSIBLE)
         return tighten_reversible(ctx, game, effort ? effort : pb_bounds_effort(ctx, game), bounds);

@@ -1,0 +1,155 @@
+/* hashtree.h -- traversal of hash trees: every authentication path in the order of the leaves, one action after the other.
+ *
+ *     pb_traversal t;
+ *     if (pb_traversal_init(&ctx, &(pb_traversal_spec){PB_TRAVERSAL_BDS, 20, 4}, &arena, &t) != PB_OK) ...
+ *     pb_hash_action a;
+ *     while (pb_traversal_next(&t, &a))
+ *         switch (a.kind) {
+ *         case PB_HASH_LEAF: slot[a.slot] = leaf(a.index); break;
+ *         case PB_HASH_NODE: slot[a.slot] = hash(slot[a.left], slot[a.right]); break;
+ *         case PB_HASH_FREE: slot[a.slot] is wanted no more; break;
+ *         case PB_HASH_ROOT: publish slot[a.slot]; break;
+ *         case PB_HASH_PATH: for (h = 0; h < 20; h++) send slot[t.path[h]], the sibling on level h of the way from leaf a.index
+ *         }
+ *
+ * A tree of height H has 2^H leaves on level 0; node i of level h hashes nodes 2i and 2i+1 of level h-1. A stream first
+ * computes the whole tree once, which leaves what the traversal begins with and the root; then come the paths of leaf 0, 1, ...,
+ * each with the work that makes it ready before it. docs/hash-trees.md has the algorithms and what they promise. Memory for
+ * the stream itself is that of its slots; any number of streams may run side by side.
+ */
+#ifndef PEBBLE_HASHTREE_H
+#define PEBBLE_HASHTREE_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PB_TRAVERSAL_MAX_HEIGHT 40
+#define PB_TRAVERSAL_MAX_K 28
+
+typedef enum pb_hash_kind {
+    PB_HASH_LEAF, /* compute leaf `index` into `slot` */
+    PB_HASH_NODE, /* node `index` of `level` from `left` and `right` into `slot`, which may be one of them */
+    PB_HASH_FREE, /* `slot` is free */
+    PB_HASH_ROOT, /* `slot` has the root; it is free afterwards */
+    PB_HASH_PATH  /* the path of leaf `index` is in the slots that pb_traversal.path lists, by level */
+} pb_hash_kind;
+
+typedef struct pb_hash_action {
+    uint64_t index;
+    uint32_t slot;
+    uint32_t left, right; /* of PB_HASH_NODE */
+    uint8_t kind;         /* pb_hash_kind */
+    uint8_t level;        /* of LEAF (0) and NODE */
+} pb_hash_action;
+
+typedef enum pb_traversal_kind {
+    PB_TRAVERSAL_DIRECT,  /* computes again what changes in the path: H hashes stored, no fewer are possible */
+    PB_TRAVERSAL_CLASSIC, /* Merkle: a stack for each level, two units of work each for an output */
+    PB_TRAVERSAL_SZYDLO,  /* the same stacks, the lowest first: 3H - 2 stored, 2H - 1 units */
+    PB_TRAVERSAL_BDS, /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 dearest right ones kept */
+    PB_TRAVERSAL_COUNT
+} pb_traversal_kind;
+const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, bds */
+bool pb_traversal_takes_k(pb_traversal_kind kind);
+
+typedef struct pb_traversal_spec {
+    pb_traversal_kind kind;
+    uint32_t height;
+    uint32_t k; /* bds: 0 .. height; else 0 */
+} pb_traversal_spec;
+
+/* "bds:k=4" */
+#define PB_TRAVERSAL_TEXT 32
+void pb_traversal_text(const pb_traversal_spec *spec, char text[PB_TRAVERSAL_TEXT]);
+/* The same words read, for a tree of this height; without k, bds takes 2, or 1 where the height is odd. PB_EUNKNOWN or PB_EINVAL with a sentence. */
+pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height, pb_traversal_spec *out);
+
+#define PB_TRAVERSAL_QUEUE 256
+typedef struct pb_traversal {
+    const uint32_t *path; /* after PB_HASH_PATH: the slot of each level's hash */
+
+    uint32_t at, count; /* these and all below are the library's own */
+    struct pb_traversal_state *state;
+    pb_hash_action action[PB_TRAVERSAL_QUEUE];
+} pb_traversal;
+
+/* PB_EINVAL, PB_ERANGE for a spec that is none, PB_ENOMEM. */
+pb_status pb_traversal_init(pb_context *ctx, const pb_traversal_spec *spec, pb_arena *arena, pb_traversal *out);
+bool pb_traversal_fill(pb_traversal *t); /* the library's own: makes the next actions; false at the end */
+/* One action; false after the last path. */
+static inline bool pb_traversal_next(pb_traversal *t, pb_hash_action *action)
+{
+    while (t->at == t->count)
+        if (!pb_traversal_fill(t))
+            return false;
+    *action = t->action[t->at++];
+    return true;
+}
+
+/* ---- What a stream takes ---- */
+
+/* Work for one output is what is done after the output before it; the first path and the tree before it are set-up. */
+typedef struct pb_traversal_figures {
+    uint64_t outputs;                              /* 2^height */
+    uint64_t slots;                                /* slots that are ever used: what a program must provide */
+    uint64_t setup_storage;                        /* most hashes stored at a time before the first path */
+    uint64_t storage;                              /* and from the first path on */
+    uint64_t leaves, hashes;                       /* after the first path, in all */
+    uint64_t leaves_most, hashes_most, units_most; /* for one output; units: leaves and hashes */
+    uint64_t work, work_most;                      /* with the prices of a leaf and of a hash */
+} pb_traversal_figures;
+
+typedef struct pb_traversal_prices {
+    uint64_t leaf, hash;
+} pb_traversal_prices;
+
+/* Runs the whole stream without hashing anything, holds every action against what is in the slots, and counts.
+ *   returns PB_EBUG     a hash of nodes that are not its children, or a path that is none: ctx->error says which
+ *           PB_ERANGE   the work passes 2^64
+ *           PB_ENOMEM, PB_ECANCELLED
+ *   cost    a few nanoseconds an action; about 2^height * height actions */
+pb_status pb_traversal_measure(pb_context *ctx, const pb_traversal_spec *spec, pb_traversal_prices prices,
+                               pb_traversal_figures *out);
+
+/* What was published for an algorithm, for one output; 0 where nothing was. */
+typedef struct pb_traversal_promise {
+    double leaves, hashes, units, storage;
+    const char *source;
+} pb_traversal_promise;
+void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise *out);
+
+/* ---- The cheapest that fits ---- */
+
+typedef struct pb_traversal_request {
+    uint32_t height;
+    uint64_t cap; /* stored hashes, set-up included unless `setup_apart`; UINT64_MAX: none */
+    pb_traversal_prices prices;
+    bool by_average; /* least work in all, else least for the dearest output */
+    bool setup_apart;
+    const pb_traversal_spec *only; /* NULL: all algorithms */
+} pb_traversal_request;
+
+typedef struct pb_traversal_row {
+    pb_traversal_spec spec;
+    pb_traversal_figures figures;
+    bool fits;
+} pb_traversal_row;
+
+typedef struct pb_traversal_choice {
+    const pb_traversal_row *row; /* every algorithm that was measured, with k as far as it may pay */
+    uint32_t row_count;
+    uint32_t winner; /* UINT32_MAX: none fits */
+    bool infeasible; /* proved: a path alone has more hashes than the cap */
+} pb_traversal_choice;
+
+/* PB_ELIMIT where the tree is too high to be measured (height above 24). */
+pb_status pb_traversal_choose(pb_context *ctx, const pb_traversal_request *request, pb_arena *arena,
+                              pb_traversal_choice *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+/* traversal_state.h -- what the parts of a traversal share: slots, stacks of hashes, and the queue they write to. */
+#ifndef PBI_TRAVERSAL_STATE_H
+#define PBI_TRAVERSAL_STATE_H
+
+#include "pebble/hashtree.h"
+
+enum { PBI_LEVELS = PB_TRAVERSAL_MAX_HEIGHT + 1 };
+#define PBI_NO_SLOT UINT32_MAX
+#define PBI_NO_LEVEL 255u
+
+/* A hash that waits on a stack. */
+typedef struct pbi_tail {
+    uint32_t slot;
+    uint8_t level;
+} pbi_tail;
+
+/* Computes one node of the tree from its leaves, from the left to the right. */
+typedef struct pbi_treehash {
+    uint64_t leaf;  /* the next to compute */
+    uint8_t target; /* level of the node */
+    bool busy;      /* begun or to be begun, and not done */
+    uint8_t count;
+    pbi_tail tail[PBI_LEVELS + 1]; /* levels fall from the bottom; only the two on top may be alike */
+} pbi_treehash;
+
+typedef enum pbi_phase { PBI_BUILD, PBI_UPDATE, PBI_WORK, PBI_OUTPUT, PBI_OVER } pbi_phase;
+
+struct pb_traversal_state {
+    pb_traversal *t;
+    pb_traversal_spec spec;
+    uint32_t height;
+    uint64_t leaves;
+    uint64_t next; /* the leaf whose path is output next */
+    pbi_phase phase;
+    uint32_t todo; /* pieces of work before that */
+
+    uint32_t *free; /* slots that were used and are free */
+    uint32_t free_count, slots;
+
+    uint32_t auth[PBI_LEVELS]; /* the path */
+    uint32_t keep[PBI_LEVELS]; /* bds: right nodes that a left one will be made of */
+    uint32_t *retain;          /* bds: right nodes near the root, by level and place */
+    uint32_t retain_start[PBI_LEVELS];
+    pbi_treehash build;             /* set-up: node 1 of each level, from the top level down */
+    bool owes_leaf;                 /* bds: the leaf of the next path comes last */
+    pbi_treehash stack[PBI_LEVELS]; /* by level */
+};
+typedef struct pb_traversal_state pbi_traversal;
+
+static inline void pbi_put(pbi_traversal *s, pb_hash_action action) { s->t->action[s->t->count++] = action; }
+
+static inline uint32_t pbi_slot_take(pbi_traversal *s) { return s->free_count ? s->free[--s->free_count] : s->slots++; }
+
+static inline void pbi_slot_free(pbi_traversal *s, uint32_t slot)
+{
+    pbi_put(s, (pb_hash_action){.kind = PB_HASH_FREE, .slot = slot});
+    s->free[s->free_count++] = slot;
+}
+
+/* Begin node `index` of level `target`; nothing where the tree has no such node. */
+void pbi_treehash_begin(pbi_traversal *s, pbi_treehash *h, uint8_t target, uint64_t index);
+/* One leaf, or one hash of the two on top where they are alike. */
+void pbi_treehash_unit(pbi_traversal *s, pbi_treehash *h);
+/* One leaf and all hashes that follow from it. */
+void pbi_treehash_leaf(pbi_traversal *s, pbi_treehash *h);
+/* The level of the lowest hash on it; its own where it is empty, PBI_NO_LEVEL where nothing is to be done. */
+static inline unsigned pbi_treehash_low(const pbi_treehash *h)
+{
+    return !h->busy ? PBI_NO_LEVEL : h->count ? h->tail[h->count - 1].level : h->target;
+}
+/* Takes the node that is done. */
+uint32_t pbi_treehash_take(pbi_treehash *h);
+
+/* Of each algorithm: does the set-up keep node `index` of `level`, which is in `slot`? (Asked once or twice.) What follows the output of path
+ * next - 1, before any piece of work; it sets s->todo. One piece of work. */
+typedef struct pbi_algorithm {
+    bool (*keeps)(pbi_traversal *s, uint8_t level, uint64_t index, uint32_t slot);
+    void (*update)(pbi_traversal *s);
+    void (*work)(pbi_traversal *s);
+} pbi_algorithm;
+extern const pbi_algorithm pbi_traversal_direct, pbi_traversal_classic, pbi_traversal_szydlo, pbi_traversal_bds;
+
+#endif
