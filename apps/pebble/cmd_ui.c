@@ -1,6 +1,7 @@
 /* cmd_ui.c -- pebble ui: the interactive page, served on this machine. */
 #define _XOPEN_SOURCE 700
 #include "commands.h"
+#include "files.h"
 #include "sizes.h"
 
 #include <stdio.h>
@@ -61,7 +62,8 @@ static bool take_options(app *a, server_options *o)
     if (app_option(a, OPT_HOST))
         o->host = app_option(a, OPT_HOST);
     o->page_folder = app_option(a, OPT_PAGE);
-    return take_bytes(a, OPT_MAX_BODY, &o->most_body) && take_bytes(a, OPT_MEMORY, &o->most_kept);
+    return inputs_option(a, &o->inputs) && take_bytes(a, OPT_MAX_BODY, &o->most_body) &&
+           take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 
 /* The browser outlives this process: it gets usual signals, and none of our files but standard input. */

@@ -59,14 +59,31 @@ static void close_input(file_in *in)
         fclose(in->stream);
 }
 
+bool inputs_option(app *a, pb_inputs *out)
+{
+    const char *text = app_option(a, OPT_INPUTS);
+    *out = PB_INPUTS_AUTO;
+    if (!text || (pb_inputs_parse(text, out) && *out != PB_INPUTS_AUTO))
+        return true;
+    app_usage(a, "--inputs: free, given or computed is wanted, not `%s`", text);
+    return false;
+}
+
 exit_code read_graph(app *a, const char *path, const pb_graph **out)
 {
     file_in in;
+    pb_inputs inputs;
+    if (!inputs_option(a, &inputs))
+        return EXIT_USAGE;
     exit_code code = open_input(a, path, &in);
     if (code != EXIT_DONE)
         return code;
-    pb_status status = pb_graph_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
-                                     is_standard(path) ? NULL : path, &a->arena, out);
+    void (*log)(void *, const char *) = a->ctx.log;
+    if (app_option(a, OPT_QUIET)) /* a reader's notes */
+        a->ctx.log = NULL;
+    pb_status status = pb_graph_read_inputs(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
+                                            is_standard(path) ? NULL : path, inputs, &a->arena, out);
+    a->ctx.log = log;
     close_input(&in);
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
 }
@@ -185,13 +202,18 @@ exit_code file_finish(app *a, file_out *out, pb_status status)
     return EXIT_FAILED;
 }
 
+static bool is_written(pb_format format)
+{
+    return format == PB_FORMAT_JSON || format == PB_FORMAT_DOT || format == PB_FORMAT_CSV;
+}
+
 bool graph_format(app *a, const char *name, const char *path, pb_format *out)
 {
     pb_format suggested = is_standard(path) ? PB_FORMAT_AUTO : pb_format_of_path(path);
-    *out = suggested == PB_FORMAT_AUTO || suggested == PB_FORMAT_BINARY ? PB_FORMAT_JSON : suggested;
+    *out = is_written(suggested) ? suggested : PB_FORMAT_JSON;
     if (!name)
         return true;
-    if (pb_format_parse(name, out) && *out != PB_FORMAT_AUTO && *out != PB_FORMAT_BINARY)
+    if (pb_format_parse(name, out) && is_written(*out))
         return true;
     app_usage(a, "--format: graphs are written as json, dot or csv, not as `%s`", name);
     return false;

@@ -25,6 +25,9 @@ exit_code file_finish(app *a, file_out *out, pb_status status);
 /* A sink into an open stream. */
 pb_sink stream_sink(FILE *stream);
 
+/* What --inputs says. False after telling what is wrong with it. */
+bool inputs_option(app *a, pb_inputs *out);
+
 /* Reads with any format. EXIT_DONE, or the exit code after telling "path:line:column: sentence". */
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);

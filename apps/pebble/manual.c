@@ -99,7 +99,8 @@ void help_manual(void)
          "decides what to\nkeep, what to free and recompute, what to uncompute and what to move to slower memory, so "
          "that the "
          "work fits\na memory cap at the least cost. Every plan is replayed by an independent verifier.\n.PP\n"
-         "\\fB\\-\\fR stands for standard input or output. Graphs are read as JSON, DOT or CSV, by content.");
+         "\\fB\\-\\fR stands for standard input or output. Graphs are read as JSON, DOT or CSV, circuits as .bench, "
+         "BLIF or AIGER, by content.");
     puts(".SH COMMANDS");
     for (int i = 0; i < command_count; i++)
         command_entry(&commands[i]);

@@ -8,6 +8,8 @@
 #ifndef PEBBLE_SERVER_H
 #define PEBBLE_SERVER_H
 
+#include "pebble/io.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +19,7 @@ typedef struct server_options {
     uint16_t port;           /* 0: any that is free */
     unsigned threads;        /* plans made at a time */
     uint64_t most_body;      /* bytes of a request */
+    pb_inputs inputs;        /* of the graphs that are read */
     uint64_t most_kept;      /* bytes of graphs and plans together, and of one graph */
     const char *page_folder; /* NULL: the page inside the command */
 } server_options;

@@ -12,15 +12,38 @@
 extern "C" {
 #endif
 
-typedef enum pb_format { PB_FORMAT_AUTO, PB_FORMAT_JSON, PB_FORMAT_DOT, PB_FORMAT_CSV, PB_FORMAT_BINARY } pb_format;
-const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary */
+typedef enum pb_format {
+    PB_FORMAT_AUTO,
+    PB_FORMAT_JSON,
+    PB_FORMAT_DOT,
+    PB_FORMAT_CSV,
+    PB_FORMAT_BINARY,
+    PB_FORMAT_BENCH, /* this and the two below are circuits, and read only */
+    PB_FORMAT_BLIF,
+    PB_FORMAT_AIGER
+} pb_format;
+const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary, bench, blif, aiger */
 bool pb_format_parse(const char *name, pb_format *out);
-/* What a file's name suggests (.json .dot .gv .csv .pbs); PB_FORMAT_AUTO when it says nothing. */
+/* What a file's name suggests (.json .dot .gv .csv .pbs .bench .blif .aag .aig); PB_FORMAT_AUTO when it says nothing. */
 pb_format pb_format_of_path(const char *path);
+
+/* What becomes of the inputs of a circuit, and of the given values of any other graph. */
+typedef enum pb_inputs {
+    PB_INPUTS_AUTO,    /* a circuit's are free, others stay as they are */
+    PB_INPUTS_FREE,    /* they take no memory: no nodes of a circuit, of size 0 elsewhere */
+    PB_INPUTS_GIVEN,   /* there from the start to the end, and their sizes count */
+    PB_INPUTS_COMPUTED /* ordinary nodes: each costs its move and its memory */
+} pb_inputs;
+const char *pb_inputs_name(pb_inputs inputs); /* auto, free, given, computed */
+bool pb_inputs_parse(const char *name, pb_inputs *out);
 
 /* PB_FORMAT_AUTO looks at the content first; `path` (may be NULL) decides where content does not. */
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out);
+/* The same with a word about inputs. ctx->log hears of what a circuit's reader leaves out or cuts, and of a graph
+ * without inputs. */
+pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_inputs inputs,
+                               pb_arena *result, const pb_graph **out);
 /* json, dot or csv. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
 

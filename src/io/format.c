@@ -2,7 +2,7 @@
 #include "base/context.h"
 #include "io/formats.h"
 
-static const char *const names[] = {"auto", "json", "dot", "csv", "binary"};
+static const char *const names[] = {"auto", "json", "dot", "csv", "binary", "bench", "blif", "aiger"};
 enum { FORMATS = sizeof names / sizeof *names };
 
 const char *pb_format_name(pb_format format) { return (unsigned)format < FORMATS ? names[format] : "unknown"; }
@@ -12,6 +12,21 @@ bool pb_format_parse(const char *name, pb_format *out)
     for (unsigned i = 0; i < FORMATS; i++)
         if (strcmp(name, names[i]) == 0) {
             *out = (pb_format)i;
+            return true;
+        }
+    return false;
+}
+
+static const char *const inputs_names[] = {"auto", "free", "given", "computed"};
+enum { INPUTS = sizeof inputs_names / sizeof *inputs_names };
+
+const char *pb_inputs_name(pb_inputs inputs) { return (unsigned)inputs < INPUTS ? inputs_names[inputs] : "unknown"; }
+
+bool pb_inputs_parse(const char *name, pb_inputs *out)
+{
+    for (unsigned i = 0; i < INPUTS; i++)
+        if (strcmp(name, inputs_names[i]) == 0) {
+            *out = (pb_inputs)i;
             return true;
         }
     return false;
@@ -36,11 +51,9 @@ pb_format pb_format_of_path(const char *path)
     static const struct {
         const char *ending;
         pb_format format;
-    } endings[] = {{".json", PB_FORMAT_JSON},
-                   {".dot", PB_FORMAT_DOT},
-                   {".gv", PB_FORMAT_DOT},
-                   {".csv", PB_FORMAT_CSV},
-                   {".pbs", PB_FORMAT_BINARY}};
+    } endings[] = {{".json", PB_FORMAT_JSON}, {".dot", PB_FORMAT_DOT},    {".gv", PB_FORMAT_DOT},
+                   {".csv", PB_FORMAT_CSV},   {".pbs", PB_FORMAT_BINARY}, {".bench", PB_FORMAT_BENCH},
+                   {".blif", PB_FORMAT_BLIF}, {".aag", PB_FORMAT_AIGER},  {".aig", PB_FORMAT_AIGER}};
     for (size_t i = 0; path && i < sizeof endings / sizeof *endings; i++)
         if (ends_with(path, endings[i].ending))
             return endings[i].format;
@@ -81,6 +94,52 @@ static bool is_word(const char *c, const char *end, const char *word)
     return after == end || strchr(" \t\r\n{\"/", *after) != NULL;
 }
 
+static const char *past_blanks(const char *c, const char *end)
+{
+    while (c < end && (*c == ' ' || *c == '\t'))
+        c++;
+    return c;
+}
+
+/* The end of the bytes from c on that can be a name in .bench. */
+static const char *past_name(const char *c, const char *end)
+{
+    while (c < end && !strchr(" \t\r\n(),=#\"", *c))
+        c++;
+    return c;
+}
+
+/* INPUT(a), OUTPUT(a), or a = GATE( and a = LUT 0x8 (. */
+static bool looks_like_bench(const char *c, const char *end)
+{
+    const char *name = past_name(c, end), *after = past_blanks(name, end);
+    if (name == c || after == end)
+        return false;
+    if (*after == '(')
+        return is_word(c, name, "input") || is_word(c, name, "output");
+    if (*after != '=')
+        return false;
+    const char *gate = past_blanks(after + 1, end), *behind = past_name(gate, end);
+    bool table = is_word(gate, behind, "lut");
+    after = past_blanks(behind, end);
+    if (table)
+        after = past_blanks(past_name(after, end), end);
+    return behind > gate && after < end && *after == '(';
+}
+
+/* A word of BLIF that a file can begin with. */
+static bool looks_like_blif(const char *c, const char *end)
+{
+    return is_word(c, end, ".model") || is_word(c, end, ".inputs") || is_word(c, end, ".outputs") ||
+           is_word(c, end, ".names");
+}
+
+/* aag or aig and a number. */
+static bool looks_like_aiger(const char *c, const char *end)
+{
+    return end - c > 4 && (memcmp(c, "aag ", 4) == 0 || memcmp(c, "aig ", 4) == 0) && c[4] >= '0' && c[4] <= '9';
+}
+
 /* What the content says for certain; PB_FORMAT_AUTO when it says nothing. */
 static pb_format sniff(const pbi_text *text)
 {
@@ -91,7 +150,9 @@ static pb_format sniff(const pbi_text *text)
         return PB_FORMAT_JSON;
     if (is_word(c, end, "digraph") || is_word(c, end, "strict") || is_word(c, end, "graph"))
         return PB_FORMAT_DOT;
-    return PB_FORMAT_AUTO;
+    if (looks_like_aiger(text->at, end))
+        return PB_FORMAT_AIGER;
+    return looks_like_blif(c, end) ? PB_FORMAT_BLIF : looks_like_bench(c, end) ? PB_FORMAT_BENCH : PB_FORMAT_AUTO;
 }
 
 /* Edge lists have no sign of their own: a comma in the first line will do where nothing else is known. */
@@ -103,24 +164,33 @@ static bool looks_like_csv(const pbi_text *text)
     return c < text->end && *c == ',';
 }
 
-static pb_status read_graph_as(pbi_text *text, pb_format format, pb_arena *scratch, pb_arena *result,
+static pb_status read_graph_as(pbi_text *text, pb_format format, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
                                const pb_graph **out)
 {
     switch (format) {
     case PB_FORMAT_JSON: return pbi_graph_json_read(text, scratch, result, out);
     case PB_FORMAT_DOT: return pbi_graph_dot_read(text, scratch, result, out);
     case PB_FORMAT_CSV: return pbi_graph_csv_read(text, scratch, result, out);
+    case PB_FORMAT_BENCH: return pbi_graph_bench_read(text, inputs, scratch, result, out);
+    case PB_FORMAT_BLIF: return pbi_graph_blif_read(text, inputs, scratch, result, out);
+    case PB_FORMAT_AIGER: return pbi_graph_aiger_read(text, inputs, scratch, result, out);
     case PB_FORMAT_BINARY:
         return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1, "this is a schedule in binary form, not a graph");
     case PB_FORMAT_AUTO: break;
     }
     return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1,
-                       text->at == text->end ? "the file is empty"
-                                             : "this is no graph in JSON, DOT or CSV that can be told by its content");
+                       text->at == text->end
+                           ? "the file is empty"
+                           : "this is no graph in JSON, DOT or CSV, nor a circuit, that can be told by its content");
 }
 
-pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
-                        const pb_graph **out)
+static bool is_circuit(pb_format format)
+{
+    return format == PB_FORMAT_BENCH || format == PB_FORMAT_BLIF || format == PB_FORMAT_AIGER;
+}
+
+pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_inputs inputs,
+                               pb_arena *result, const pb_graph **out)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
@@ -134,10 +204,22 @@ pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, con
         if (format == PB_FORMAT_AUTO && looks_like_csv(&text))
             format = PB_FORMAT_CSV;
     }
+    bool turned = inputs != PB_INPUTS_AUTO && !is_circuit(format);
+    const pb_graph *g;
     if (status == PB_OK)
-        status = read_graph_as(&text, format, &scratch, result, out);
+        status = read_graph_as(&text, format, inputs, &scratch, result, &g);
+    if (status == PB_OK && turned)
+        status = pbi_graph_turn_inputs(ctx, g, inputs, result, &g);
     pb_arena_release(&scratch);
+    if (status == PB_OK)
+        *out = g;
     return status;
+}
+
+pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
+                        const pb_graph **out)
+{
+    return pb_graph_read_inputs(ctx, source, format, path, PB_INPUTS_AUTO, result, out);
 }
 
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink)
@@ -147,7 +229,10 @@ pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, p
     case PB_FORMAT_DOT: return pbi_graph_dot_write(ctx, g, sink);
     case PB_FORMAT_CSV: return pbi_graph_csv_write(ctx, g, sink);
     case PB_FORMAT_AUTO:
-    case PB_FORMAT_BINARY: break;
+    case PB_FORMAT_BINARY:
+    case PB_FORMAT_BENCH:
+    case PB_FORMAT_BLIF:
+    case PB_FORMAT_AIGER: break;
     }
     return pbi_fail(ctx, PB_EINVAL, "a graph is written as json, dot or csv, not as %s", pb_format_name(format));
 }

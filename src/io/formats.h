@@ -16,6 +16,18 @@ pb_status pbi_graph_dot_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 pb_status pbi_graph_csv_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
 pb_status pbi_graph_csv_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 
+/* Circuits: see circuit.h. */
+pb_status pbi_graph_bench_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
+                               const pb_graph **out);
+pb_status pbi_graph_blif_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
+                              const pb_graph **out);
+pb_status pbi_graph_aiger_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
+                               const pb_graph **out);
+
+/* A graph like `g` with its given values turned into what `inputs` says; g itself where it has none. */
+pb_status pbi_graph_turn_inputs(pb_context *ctx, const pb_graph *g, pb_inputs inputs, pb_arena *result,
+                                const pb_graph **out);
+
 /* `moves`: the document must hold them (a header of the binary form holds none). */
 pb_status pbi_schedule_json_read(pbi_text *text, pb_arena *scratch, const pb_graph *g, bool moves, pb_arena *result,
                                  pb_schedule *out);

@@ -15,7 +15,7 @@
 static void names_of_formats_go_both_ways(void **state)
 {
     (void)state;
-    static const char *const names[] = {"auto", "json", "dot", "csv", "binary"};
+    static const char *const names[] = {"auto", "json", "dot", "csv", "binary", "bench", "blif", "aiger"};
     for (unsigned i = 0; i < COUNT(names); i++) {
         pb_format format;
         assert_string_equal(pb_format_name((pb_format)i), names[i]);
@@ -35,10 +35,12 @@ static void paths_suggest_formats(void **state)
         const char *path;
         pb_format format;
     } cases[] = {
-        {"a.json", PB_FORMAT_JSON}, {"/x.csv/a.JSON", PB_FORMAT_JSON}, {"a.dot", PB_FORMAT_DOT},
-        {"a.gv", PB_FORMAT_DOT},    {"a.csv", PB_FORMAT_CSV},          {"a.pbs", PB_FORMAT_BINARY},
-        {"json", PB_FORMAT_AUTO},   {"a.json.gz", PB_FORMAT_AUTO},     {"", PB_FORMAT_AUTO},
-        {"-", PB_FORMAT_AUTO},      {".json", PB_FORMAT_JSON},         {NULL, PB_FORMAT_AUTO},
+        {"a.json", PB_FORMAT_JSON},     {"/x.csv/a.JSON", PB_FORMAT_JSON}, {"a.dot", PB_FORMAT_DOT},
+        {"a.gv", PB_FORMAT_DOT},        {"a.csv", PB_FORMAT_CSV},          {"a.pbs", PB_FORMAT_BINARY},
+        {"json", PB_FORMAT_AUTO},       {"a.json.gz", PB_FORMAT_AUTO},     {"", PB_FORMAT_AUTO},
+        {"-", PB_FORMAT_AUTO},          {".json", PB_FORMAT_JSON},         {NULL, PB_FORMAT_AUTO},
+        {"c17.bench", PB_FORMAT_BENCH}, {"x.BLIF", PB_FORMAT_BLIF},        {"x.aag", PB_FORMAT_AIGER},
+        {"x.aig", PB_FORMAT_AIGER},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(pb_format_of_path(cases[i].path), cases[i].format);
@@ -71,6 +73,16 @@ static void content_decides_before_the_name(void **state)
         {"hello\nworld, all\n", NULL, PB_EFORMAT, 0, "told by its content"},
         {"/* never closed", NULL, PB_EFORMAT, 0, "told by its content"},
         {"/", NULL, PB_EFORMAT, 0, "told by its content"},
+        {"# c\n\nINPUT(a)\nz = AND(a, a)\n", "a.csv", PB_OK, 1, NULL},
+        {"z = NAND (a, b)\nINPUT(a)\nINPUT(b)\n", NULL, PB_OK, 1, NULL},
+        {"z = LUT 0x8 (a, b)\nINPUT(a)\nINPUT(b)\n", NULL, PB_OK, 1, NULL},
+        {"output (z)\nINPUT(a)\nz = OR(a,a)\n", NULL, PB_OK, 1, NULL},
+        {"a=b,c\n", NULL, PB_OK, 2, NULL},
+        {"n0 = gnd\n", "a.bench", PB_OK, 0, NULL},
+        {"# x\n.model m\n.inputs a b\n.names a b z\n11 1\n", "a.json", PB_OK, 1, NULL},
+        {"aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n", "a.csv", PB_OK, 1, NULL},
+        {"aig 3 2 0 1 1\n6\n\x02\x02", NULL, PB_OK, 1, NULL},
+        {"aag,b\n", NULL, PB_OK, 2, NULL},
         {"\x89PBS\r\n\x1a\n\1", NULL, PB_EFORMAT, 0, "schedule in binary form"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -106,6 +118,7 @@ static void a_stated_format_is_taken_at_its_word(void **state)
     pb_buffer bytes;
     assert_int_equal(graph_bytes(&ctx, g, PB_FORMAT_BINARY, &arena, &bytes), PB_EINVAL);
     assert_int_equal(graph_bytes(&ctx, g, PB_FORMAT_AUTO, &arena, &bytes), PB_EINVAL);
+    assert_int_equal(graph_bytes(&ctx, g, PB_FORMAT_BENCH, &arena, &bytes), PB_EINVAL);
     pb_schedule s;
     assert_int_equal(schedule_from(&ctx, "a,b", 3, SIZE_MAX, PB_FORMAT_CSV, g, &arena, &s), PB_EINVAL);
     static const char schedule[] = "{\"format\":\"pebble-schedule/1\",\"game\":\"remat\",\"moves\":[]}";
@@ -119,9 +132,15 @@ static void a_stated_format_is_taken_at_its_word(void **state)
 static void a_failing_source_is_passed_on(void **state)
 {
     (void)state;
-    static const char *const texts[] = {JSON, "digraph { a -> b -> c }", "a,b\nb,c\nc,d\nd,e\n"};
+    static const char *const texts[] = {JSON,
+                                        "digraph { a -> b -> c }",
+                                        "a,b\nb,c\nc,d\nd,e\n",
+                                        NULL,
+                                        "INPUT(a)\nz = AND(a, a)\n",
+                                        ".inputs a b\n.names a b z\n11 1\n",
+                                        "aig 3 2 0 1 1\n6\n\x02\x02"};
     for (size_t i = 0; i < COUNT(texts); i++)
-        for (size_t fail_at = 0; fail_at < strlen(texts[i]); fail_at++) {
+        for (size_t fail_at = 0; texts[i] && fail_at < strlen(texts[i]); fail_at++) {
             pb_context ctx;
             pb_context_init(&ctx);
             pb_arena arena;

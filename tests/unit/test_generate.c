@@ -8,7 +8,7 @@ static void every_family_makes_a_sound_graph_by_default(void **state)
     (void)state;
     uint32_t count;
     const pb_family *families = pb_families(&count);
-    assert_true(count == 13);
+    assert_true(count == 15);
     for (uint32_t i = 0; i < count; i++) {
         made m;
         const pb_graph *g = make_sound(&m, families[i].name, "");
@@ -192,7 +192,7 @@ static void refusals_are_sentences(void **state)
                    "unet: an image of side 4 cannot be halved 3 times; depth is too large");
     expect_refusal("tre", "", PB_EUNKNOWN,
                    "there is no graph family 'tre'; there are chain, adjoint-chain, tree, merkle, pyramid, grid, "
-                   "butterfly, layered, pipeline, mlp, resnet, unet, transformer");
+                   "butterfly, adder, multiplier, layered, pipeline, mlp, resnet, unet, transformer");
 }
 
 static void counts_too_large_are_refused_before_building(void **state)

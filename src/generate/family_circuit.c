@@ -1,0 +1,146 @@
+/* family_circuit.c -- adders and multipliers, gate by gate.
+ *
+ * A gate is named by the value and what computes it, as in `s3.xor`. The inputs are no nodes unless they are asked for.
+ */
+#include "generate/emit.h"
+#include "generate/families.h"
+
+#define NOTHING PB_NO_NODE
+
+typedef struct circuit {
+    pbi_emit e;
+    bool majority;
+    bool inputs, given; /* are inputs nodes; are they there from the start */
+} circuit;
+
+/* The place of a gate in its circuit: its row and column, or its column alone. */
+typedef struct place {
+    bool rows;
+    uint64_t row, column;
+} place;
+
+static void circuit_init(circuit *c, pb_context *ctx, const pbi_params *params, pb_builder *builder)
+{
+    pbi_emit_init(&c->e, ctx, params, builder);
+    pbi_emit_units(&c->e, "step", "pebble");
+    c->majority = pbi_param_is(params, "gates", "majority");
+    c->given = pbi_param_is(params, "inputs", "given");
+    c->inputs = !pbi_param_is(params, "inputs", "free");
+}
+
+static pb_node input(circuit *c, const char *name, uint64_t number)
+{
+    if (!c->inputs)
+        return NOTHING;
+    pbi_label label;
+    pbi_label_set(&label, name);
+    pbi_label_number(&label, number);
+    pb_node_spec spec = {.name = label.text, .name_length = label.length, .size = 1, .cost = !c->given};
+    if (!c->given)
+        return pbi_emit_step(&c->e, &spec);
+    spec.flags = PB_NODE_GIVEN;
+    return pbi_emit_node(&c->e, &spec);
+}
+
+static pb_node gate(circuit *c, const char *value, place at, const char *operation, const pb_node *reads, int count)
+{
+    pbi_label label;
+    if (at.rows) {
+        pbi_label_pair(&label, value, at.row, at.column);
+    } else {
+        pbi_label_set(&label, value);
+        pbi_label_number(&label, at.column);
+    }
+    pbi_label_text(&label, operation);
+    pb_node v = pbi_emit_step(&c->e, &(pb_node_spec){label.text, label.length, .cost = 1, .size = 1});
+    for (int i = 0; i < count; i++)
+        if (reads[i] != NOTHING)
+            pbi_emit_edge(&c->e, reads[i], v);
+    return v;
+}
+
+static pb_node gate2(circuit *c, const char *value, place at, const char *operation, pb_node a, pb_node b)
+{
+    return gate(c, value, at, operation, (pb_node[]){a, b}, 2);
+}
+
+/* Sum and carry of two bits. */
+static void half_adder(circuit *c, place at, pb_node a, pb_node b, pb_node *sum, pb_node *carry)
+{
+    *sum = gate2(c, "s", at, ".xor", a, b);
+    *carry = gate2(c, "c", at, ".and", a, b);
+}
+
+/* Sum and carry of three bits. */
+static void full_adder(circuit *c, place at, pb_node a, pb_node b, pb_node in, pb_node *sum, pb_node *carry)
+{
+    pb_node half = gate2(c, "x", at, ".xor", a, b);
+    *sum = gate2(c, "s", at, ".xor", half, in);
+    if (c->majority) {
+        *carry = gate(c, "c", at, ".maj", (pb_node[]){a, b, in}, 3);
+        return;
+    }
+    pb_node made = gate2(c, "g", at, ".and", a, b), passed = gate2(c, "t", at, ".and", half, in);
+    *carry = gate2(c, "c", at, ".or", made, passed);
+}
+
+pb_status pbi_generate_adder(pb_context *ctx, const pbi_params *params, pb_builder *builder)
+{
+    uint64_t bits = pbi_param_integer(params, "bits");
+    circuit c;
+    circuit_init(&c, ctx, params, builder);
+    if (pbi_emit_budget(&c.e, 7 * bits + 1, 10 * bits) != PB_OK)
+        return c.e.status;
+    pb_node carry = input(&c, "in", 0), sum;
+    for (uint64_t i = 0; i < bits && c.e.status == PB_OK; i++) {
+        pb_node a = input(&c, "a", i), b = input(&c, "b", i);
+        full_adder(&c, (place){.column = i}, a, b, carry, &sum, &carry);
+    }
+    return c.e.status;
+}
+
+/* One row of the array: row `i` of the partial products is added to the upper bits of the sum so far, which sum[0..n-1]
+ * holds from its second lowest bit on; its highest may be nothing. */
+static void add_row(circuit *c, uint64_t i, uint64_t bits, const pb_node *product, pb_node *sum)
+{
+    pb_node carry = NOTHING, low;
+    for (uint64_t k = 0; k < bits && c->e.status == PB_OK; k++) {
+        place at = {.rows = true, .row = i, .column = k};
+        if (k == 0)
+            half_adder(c, at, product[k], sum[k], &low, &carry);
+        else if (i == 1 && k == bits - 1) /* the first row has no highest bit yet */
+            half_adder(c, at, product[k], carry, &low, &carry);
+        else
+            full_adder(c, at, product[k], sum[k], carry, &low, &carry);
+        if (k > 0)
+            sum[k - 1] = low;
+    }
+    sum[bits - 1] = carry;
+}
+
+pb_status pbi_generate_multiplier(pb_context *ctx, const pbi_params *params, pb_builder *builder)
+{
+    enum { MOST_BITS = 1024 };
+    uint64_t bits = pbi_param_integer(params, "bits");
+    pb_node a[MOST_BITS], b[MOST_BITS], product[MOST_BITS], sum[MOST_BITS];
+    circuit c;
+    circuit_init(&c, ctx, params, builder);
+    if (pbi_emit_budget(&c.e, 6 * bits * bits + 2 * bits, 12 * bits * bits) != PB_OK)
+        return c.e.status;
+    for (uint64_t i = 0; i < bits; i++)
+        a[i] = input(&c, "a", i);
+    for (uint64_t i = 0; i < bits; i++)
+        b[i] = input(&c, "b", i);
+    for (uint64_t i = 0; i < bits && c.e.status == PB_OK; i++) {
+        for (uint64_t k = 0; k < bits; k++)
+            product[k] = gate2(&c, "p", (place){true, i, k}, ".and", a[k], b[i]);
+        if (i > 0) {
+            add_row(&c, i, bits, product, sum);
+            continue;
+        }
+        for (uint64_t k = 1; k < bits; k++)
+            sum[k - 1] = product[k];
+        sum[bits - 1] = NOTHING;
+    }
+    return c.e.status;
+}
