@@ -12,8 +12,6 @@
 #include "plan/method_rev_start.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -28,7 +26,7 @@ enum {
 
 typedef struct course {
     const pbi_rev_list *from;
-    bool near; /* from where this worker's last round without a plan ended */
+    bool near; /* rather from where this worker's last round ended without a plan, if that promises more */
     pbi_rev_course c;
 } course;
 
@@ -36,8 +34,9 @@ typedef struct worker {
     pb_context ctx;
     pb_arena arena;
     pbi_rev_anneal *a;
-    pbi_rev_list near; /* the end of the round without a plan that had the least excess */
-    uint64_t near_excess;
+    pbi_rev_list near; /* the end of the last round, if it had no plan */
+    double near_work;
+    const double *best_work; /* of all, as it was before the round */
     int32_t cap;
     const course *todo; /* NULL when it is done */
     pb_status status;
@@ -62,23 +61,26 @@ typedef struct search {
 
 /* ---- one round ---- */
 
+/* Where a round ended without a plan, but with so little work that one from there may be the best. */
 static void note_near(worker *w)
 {
     const pbi_rev_line *l = &w->a->l;
-    if (w->a->best_work < INFINITY || (w->near.count && l->profile.excess >= w->near_excess))
+    double price = 2 * w->a->base_price;
+    w->near.count = 0;
+    w->near_work = l->work + price * (double)l->profile.excess;
+    if (w->a->best_work < INFINITY || !l->profile.excess)
         return;
     pbi_rev_line_read(l, w->near.unit);
     w->near.count = l->filled;
-    w->near_excess = l->profile.excess;
 }
 
 static void run_round(worker *w)
 {
     const course *todo = w->todo;
-    pbi_rev_anneal_start(w->a, todo->near && w->near.count ? &w->near : todo->from, w->cap);
+    bool near = todo->near && w->near.count && w->near_work < *w->best_work;
+    pbi_rev_anneal_start(w->a, near ? &w->near : todo->from, w->cap);
     w->status = pbi_rev_anneal_run(w->a, &todo->c);
     note_near(w);
-    if (getenv("DBG")) fprintf(stderr, "round from %u hot %g pf %g P %lu: best %g now %g excess %lu peak %d accepted %lu\n", todo->from->count, todo->c.hot, todo->c.price_from, (unsigned long)todo->c.proposals, w->a->best_work, w->a->l.work, (unsigned long)w->a->l.profile.excess, pbi_profile_peak(&w->a->l.profile), (unsigned long)w->a->accepted);
     w->todo = NULL;
 }
 
@@ -131,26 +133,30 @@ static uint64_t length_of(const search *s, uint32_t n)
     return s->proposals * (times < most ? times : most);
 }
 
+/* Courses that lead to different places; which one does best depends on the graph and the cap. */
+static const pbi_rev_course fresh[] = {
+    {.hot = 0.8, .cold = 0.25, .price_from = 0.5, .price = 5},
+    {.hot = 1.2, .cold = 0.25, .price_from = 0.5, .price = 5},
+    {.hot = 1.2, .cold = 0.3, .price_from = 1, .price = 5},
+    {.hot = 1.2, .cold = 0.35, .price_from = 0.5, .price = 3},
+};
+enum { FRESH = sizeof fresh / sizeof *fresh };
+
+/* By turns from scratch, where there are two ways to begin, and from what was found. */
 static void choose(const search *s, uint32_t n, course *out)
 {
-    static const double hot[] = {1.2, 0.7, 1.2, 0.9}, price_from[] = {1, 1, 0.3, 0.5};
     const pbi_rev_starts *st = &s->starts;
-    uint32_t way = n % WAYS, turn = n / WAYS;
-    bool cones = st->cone.count && way == 2, again = way % 2 == 1;
-    *out = (course){.from = cones ? &st->cone : &st->once,
-                    .c = {.proposals = length_of(s, n),
-                          .hot = hot[(way + turn) % WAYS],
-                          .cold = 0.25,
-                          .price_from = price_from[(way + turn) % WAYS],
-                          .price = 5,
-                          .enough = s->enough}};
-    if (!again)
-        return;
-    if (s->best.count)
-        out->from = &s->best;
-    out->near = !s->best.count;
-    out->c.hot = turn % 2 ? 0.7 : 0.5;
-    out->c.price_from = 2;
+    uint32_t turn = n / 2;
+    bool again = n % 2 == 1;
+    *out =
+        (course){.from = st->cone.count && turn % 2 ? &st->cone : &st->once, .c = fresh[(turn + turn / FRESH) % FRESH]};
+    if (again) {
+        out->near = true;
+        out->from = s->best.count ? &s->best : out->from;
+        out->c = (pbi_rev_course){.hot = turn % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
+    }
+    out->c.proposals = length_of(s, n);
+    out->c.enough = s->enough;
 }
 
 static bool is_enough(const search *s) { return s->best_work <= s->enough; }
@@ -192,6 +198,7 @@ static pb_status open_worker(search *s, worker *w, uint64_t seed)
     pb_arena_init(&w->arena, &w->ctx);
     w->ready = true;
     w->cap = s->cap;
+    w->best_work = &s->best_work;
     w->a = pb_arena_alloc(&w->arena, 1, sizeof *w->a);
     if (w->a && pbi_rev_anneal_init(w->a, &w->ctx, &s->m, seed, s->room, &w->arena)) {
         w->near.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->near.unit);

@@ -32,8 +32,8 @@ typedef struct turn {
     bool fast;
 } turn;
 
-/* Nodes up to which all ways may be looked at, from which each row takes time, and from which a short search brings nothing. */
-enum { SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
+/* Nodes up to which all ways can be looked at, up to which they may be, from which each row takes time, and from which a short search brings nothing. */
+enum { SMALLEST = 40, SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
 
 /* On larger graphs a plan is there sooner if what is nearly linear begins: an order, or a cut. The table of strategies has
  * them in front. */
@@ -111,6 +111,21 @@ static bool is_poor(const portfolio *p)
            (p->game->graph->node_count > LARGE && p->plan->makespan - bound > bound / 4);
 }
 
+/* The rows that look at every way, whatever the graph's shape. */
+static bool is_exhaustive(const pb_strategy *row)
+{
+    return row->strength == PB_EXACT && (row == pb_strategy_find("exact") || row == pb_strategy_find("sat"));
+}
+
+/* In the reversible game they prove little beyond some dozens of nodes, and time is better spent on searching: they have all
+ * of it on the smallest graphs, and a formula only where nothing else has found a plan. */
+static bool is_lost_time(const portfolio *p, const pb_strategy *row)
+{
+    bool has_plan = p->plan->outcome != PB_GAVE_UP;
+    return p->game->kind == PB_GAME_REVERSIBLE && is_exhaustive(row) &&
+           (p->game->graph->node_count > SMALL || (has_plan && row == pb_strategy_find("sat")));
+}
+
 /* Looking at every way to fill the memory does not get far without a plan that says what is too much, but on the smallest
  * graphs. */
 static bool is_hopeless(const portfolio *p, const pb_strategy *row)
@@ -128,7 +143,7 @@ static bool deserves(const portfolio *p, const turn *t, bool was_cut, round now)
 {
     const pb_strategy *row = t->row;
     uint32_t nodes = p->game->graph->node_count;
-    if (is_idle(p, t, now))
+    if (is_idle(p, t, now) || is_lost_time(p, row))
         return false;
     switch (now) {
     case SOON: /* proofs are easier with a good plan */
@@ -151,8 +166,11 @@ static uint64_t effort_of(const portfolio *p, const pb_strategy *row, round now)
     const pb_graph *g = p->game->graph;
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
+    bool reversible = p->game->kind == PB_GAME_REVERSIBLE;
     if (now == SOON)
-        return some;
+        return reversible ? 4 * some : some;
+    if (now == EXACT && reversible && is_exhaustive(row) && nodes > SMALLEST)
+        return most;
     if (now == FIRST && row->strength == PB_EXACT && g->shape != PB_SHAPE_GENERAL)
         return 100 * little; /* likely to be the end of it, and its steps are quick */
     if (now == FIRST ||
