@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { MOST_AGAIN = 6 }; /* how often a node may be computed again, where its price does not say less */
+enum {
+    MOST_AGAIN = 6, /* how often a node may be computed again, where its price does not say less */
+    MOST_PAIRS = 50000
+};
 
 static bool is_final(const pb_graph *g, pb_node v) { return g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP); }
 
@@ -146,6 +149,11 @@ static uint32_t place_of(const pbi_sums *s, uint64_t sum)
 /* The sums of both together; sums above `most` are ruled out. */
 static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
 {
+    *out = (pbi_sums){.count = 0};
+    if (((uint64_t)a->count + 1) * ((uint64_t)b->count + 1) > MOST_PAIRS)
+        sat->literals = UINT64_MAX; /* sizes that hardly ever add up to the same: no formula for that */
+    if (pbi_sat_full(sat))
+        return true;
     if (!list_sums(arena, a, b, most, out))
         return false;
     for (uint32_t i = 0; i < out->count; i++) {
