@@ -8,7 +8,8 @@
 
 enum {
     MOST_AGAIN = 6, /* how often a node may be computed again, where its price does not say less */
-    MOST_PAIRS = 50000
+    MOST_PAIRS = 50000,
+    LITERALS_A_TICK = 8
 };
 
 static bool is_final(const pb_graph *g, pb_node v) { return g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP); }
@@ -280,14 +281,16 @@ static bool add_steps(pbi_rev_formula *f)
     if (!change || !part)
         return false;
     for (uint32_t t = 0; t < f->steps && !pbi_sat_full(&f->sat); t++) {
+        uint64_t before = f->sat.literals;
         for (uint32_t i = 0; i < r->count; i++)
             change[i] = add_change(f, t, i);
         if (tight && !add_memory(f, t, change, part))
             return false;
+        f->halted = pbi_tick(f->sat.ctx, (f->sat.literals - before) / LITERALS_A_TICK);
+        if (f->halted != PB_OK)
+            break;
         if (t == 0 && f->sat.literals > f->sat.most / f->steps)
             f->sat.literals = UINT64_MAX; /* all steps are alike */
-        if (pbi_poll(f->sat.ctx) != PB_OK)
-            break; /* the solver will say so */
     }
     return true;
 }

@@ -43,7 +43,8 @@ typedef struct pbi_rev_formula {
     int *there;     /* there[t * count + i]: node i is resident after t steps */
     pbi_sums extra; /* work beyond the least; with has_extra */
     bool has_extra;
-    bool restricted; /* nodes may be computed only so often: that there is no plan proves nothing */
+    pb_status halted; /* PB_OK, or why it was not made in full */
+    bool restricted;  /* nodes may be computed only so often: that there is no plan proves nothing */
 } pbi_rev_formula;
 
 /* From the start to the end in so many steps at most. False: out of memory, or no solver. pbi_sat_full(&f->sat) tells that

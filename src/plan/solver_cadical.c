@@ -42,7 +42,7 @@ bool pbi_sat_value(const pbi_sat *s, int variable)
 
 const char *pb_sat_version(void)
 {
-    const char *signature = ccadical_signature(); /* "cadical-1.5.3" */
+    const char *signature = ccadical_signature(); /* "cadical-sc2021" */
     const char *dash = strchr(signature, '-');
     return dash ? dash + 1 : signature;
 }

@@ -24,12 +24,17 @@
 #include <string.h>
 
 enum {
-    STANDARD_SIZE = 3000000,    /* literals */
-    STANDARD_CONFLICTS = 20000, /* without a limit on time */
-    FIRST_QUESTION = 1000,      /* conflicts */
-    MOST_STEPS = 100000,        /* beyond hope */
-    PATH_NODES = 16,
-    PATH_STEPS = 40 /* for proofs that there is no plan */
+    STANDARD_SIZE = 3000000, /* literals */
+    SMALL = 64,              /* nodes up to which a conflict is quick */
+    SMALL_CONFLICTS = 20000,
+    LARGE_CONFLICTS = 3000,
+    FIRST_QUESTION = 1000, /* conflicts */
+    MOST_STEPS = 100000,   /* beyond hope */
+    PROOF = 4000,          /* nodes x steps where a proof is within reach */
+    PATH_NODES = 16,       /* of formulas that prove that there is no plan */
+    PATH_STEPS = 40,
+    QUICK_NODES = 16,       /* up to here a little effort is enough for something */
+    LITTLE_EFFORT = 1000000 /* ticks */
 };
 
 typedef struct sat_search {
@@ -73,6 +78,8 @@ static pb_status ask(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
 {
     uint64_t given = s->question < s->conflicts ? s->question : s->conflicts, left = given;
     *answer = PBI_SAT_UNKNOWN;
+    if (f->halted != PB_OK)
+        return f->halted;
     if (pbi_sat_full(&f->sat)) {
         s->full = true;
         return PB_OK;
@@ -184,7 +191,6 @@ static pb_status find(sat_search *s, bool *found)
 /* Less work than the best, with more and more steps, as far as that may bring something. */
 static pb_status refine(sat_search *s)
 {
-    enum { SMALL = 4000 }; /* nodes x steps: a proof is within reach */
     pb_status status = PB_OK;
     bool open = true; /* some question has no answer yet */
     for (; status == PB_OK && s->conflicts && open && !s->optimal; s->question *= 4) {
@@ -192,7 +198,7 @@ static pb_status refine(sat_search *s)
         for (uint32_t steps = 0; status == PB_OK && s->conflicts && !s->optimal && !s->full;) {
             pbi_sat_answer answer;
             uint64_t enough = enough_steps(s), likely = (uint64_t)s->r.least_steps + s->r.count;
-            uint64_t most = enough < SMALL / (s->r.count + 1) || enough < likely ? enough : likely;
+            uint64_t most = enough < PROOF / (s->r.count + 1) || enough < likely ? enough : likely;
             steps = more_steps(s, steps, most);
             if (!steps)
                 break;
@@ -269,9 +275,17 @@ static pb_status conclude(sat_search *s, pb_status status, pbi_plan *plan)
     return status == PB_OK ? pbi_plan_note(plan, "it found nothing better than the plan at hand") : status;
 }
 
-/* Why it does not play this game; NULL: it does. */
-static const char *refusal(const pb_graph *g)
+/* Where there is little effort to spend, as when others are waiting, nothing comes of it. */
+static bool is_hopeless(const pb_context *ctx, const pb_graph *g)
 {
+    return g->needed_count > QUICK_NODES && ctx->tick_limit && ctx->tick_limit < LITTLE_EFFORT;
+}
+
+/* Why it does not play this game; NULL: it does. */
+static const char *refusal(const pb_context *ctx, const pb_graph *g)
+{
+    if (is_hopeless(ctx, g))
+        return "limit hit: so little effort is not enough for a formula";
     if (!pb_sat_version())
         return "does not apply: this build is without CaDiCaL";
     if (g->owner)
@@ -282,7 +296,9 @@ static const char *refusal(const pb_graph *g)
 static pb_status read_options(sat_search *s)
 {
     const char *memory = pbi_option_find(s->options, "memory");
-    uint64_t conflicts = s->options->patient ? UINT64_C(1) << 40 : STANDARD_CONFLICTS;
+    bool all = s->options->patient && !s->options->start; /* else others want their share of the time */
+    uint64_t some = s->game->graph->needed_count <= SMALL ? SMALL_CONFLICTS : LARGE_CONFLICTS;
+    uint64_t conflicts = all ? UINT64_C(1) << 40 : some;
     pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MOST_STEPS, 0, &s->steps);
     if (status == PB_OK)
         status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, conflicts, &s->conflicts);
@@ -301,7 +317,7 @@ pb_status pbi_plan_sat(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_status status = read_options(&s);
     if (status != PB_OK)
         return status;
-    const char *why = refusal(game->graph);
+    const char *why = refusal(ctx, game->graph);
     if (why)
         return pbi_plan_give_up(plan, "%s", why);
     pb_arena_init(&scratch, ctx);
