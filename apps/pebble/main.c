@@ -88,6 +88,10 @@ static exit_code run_command(app *a, int count, char **words)
             printf("with Cbc %s for the strategies milp and lp-rounding\n", pb_solver_version());
         else
             puts("without Cbc: the strategies milp and lp-rounding give up");
+        if (pb_sat_version())
+            printf("with CaDiCaL %s for the strategy sat\n", pb_sat_version());
+        else
+            puts("without CaDiCaL: the strategy sat gives up");
         print_server_version();
         return EXIT_DONE;
     }

@@ -33,6 +33,8 @@ const pb_policy *pb_policies(uint32_t *count);
 
 /* The version of Cbc that milp and lp-rounding plan with, "2.10.8"; NULL where the library was built without it. */
 const char *pb_solver_version(void);
+/* The version of CaDiCaL that sat plans with, as it calls itself: "sc2021"; NULL likewise. */
+const char *pb_sat_version(void);
 
 #ifdef __cplusplus
 }

@@ -44,7 +44,7 @@ static bool measure(const pb_game *game, const pb_moves *moves, pb_arena *scratc
     return true;
 }
 
-static pb_status copy_start(const pb_moves *from, pbi_plan *plan)
+pb_status pbi_rev_copy(const pb_moves *from, pb_moves *to)
 {
     pb_status status = PB_OK;
     for (pb_step k = 0; k < from->count && status == PB_OK; k++) {
@@ -52,16 +52,16 @@ static pb_status copy_start(const pb_moves *from, pbi_plan *plan)
         uint32_t count;
         const pb_node *also = pb_moves_also(from, k, &count);
         if (move->op == PB_COMPUTE)
-            status = pb_moves_add_compute(&plan->moves, move->node, pb_moves_over(from, k), also, count);
+            status = pb_moves_add_compute(to, move->node, pb_moves_over(from, k), also, count);
         else
-            status = pb_moves_add(&plan->moves, PB_UNCOMPUTE, move->node, 0);
+            status = pb_moves_add(to, PB_UNCOMPUTE, move->node, 0);
     }
     return status;
 }
 
 /* The work of the plan to begin from if that fits. Not with weights on memory: of plans with equal work it may be the
  * best known for its work, not for its cost. */
-static pb_status use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known)
+pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known)
 {
     pb_arena scratch;
     tally t;
@@ -93,7 +93,7 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return a->status;
     if (a->work == PBI_REV_NEVER)
         return pbi_fail(ctx, PB_ELIMIT, "limit hit: no plan among the first %" PRIu64 " states", a->states);
-    pb_status status = a->own ? PB_OK : copy_start(options->start, plan);
+    pb_status status = a->own ? PB_OK : pbi_rev_copy(options->start, &plan->moves);
     plan->outcome = PB_FOUND;
     if (status != PB_OK || a->end != PBI_REV_PROVED)
         return status;
@@ -110,7 +110,7 @@ pb_status pbi_plan_exact_reversible(pb_context *ctx, const pb_game *game, const 
     uint64_t known;
     if (!pbi_rev_model_init(&m, game))
         return pbi_plan_give_up(plan, "too large: more than %d values and once-only nodes", PBI_REV_BITS);
-    pb_status status = use_start(ctx, game, options->start, &known);
+    pb_status status = pbi_rev_use_start(ctx, game, options->start, &known);
     if (status == PB_OK)
         status = pbi_rev_solve(ctx, &m, known, options->bounds->makespan, limit, &plan->moves, &answer);
     if (status == PB_OK)

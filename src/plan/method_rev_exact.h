@@ -95,6 +95,11 @@ typedef struct pbi_rev_answer {
 pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_model *m, uint64_t known, uint64_t bound, uint64_t limit,
                         pb_moves *moves, pbi_rev_answer *out);
 
+/* The work of a plan to begin from, if that fits the cap; PBI_REV_NEVER for none. PB_OK, or PB_ENOMEM. */
+pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known);
+/* Appends the moves of a reversible game. */
+pb_status pbi_rev_copy(const pb_moves *from, pb_moves *to);
+
 /* The strategy `exact` in the reversible game. */
 pb_status pbi_plan_exact_reversible(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                                     uint64_t limit, pbi_plan *plan);

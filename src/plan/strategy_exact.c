@@ -22,11 +22,12 @@
 
 enum {
     STANDARD_LIMIT = 40000000,
-    PATIENT_LIMIT = 1000000000, /* in the reversible game, where there is a limit on time or ticks */
-    FIRST_LOOKS = 40000,        /* states before it pays to have a plan at hand */
-    A_NODE = 500,               /* proposals of the annealing for each node */
-    A_LOOK = 50,                /* bytes of the limit for each state looked at, known or not */
-    FEW_OPEN = 16               /* nodes that may be computed again: the search is likely to end */
+    PATIENT_LIMIT = 1000000000, /* in the reversible game, where time or ticks are limited and no other waits */
+    PATIENT_NODES = 36,
+    FIRST_LOOKS = 40000, /* states before it pays to have a plan at hand */
+    A_NODE = 500,        /* proposals of the annealing for each node */
+    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
+    FEW_OPEN = 16        /* nodes that may be computed again: the search is likely to end */
 };
 
 typedef struct exact {
@@ -239,7 +240,8 @@ pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_op
     pb_arena scratch;
     exact e = {.ctx = ctx, .game = game, .options = options, .scratch = &scratch};
     bool reversible = game->kind == PB_GAME_REVERSIBLE;
-    uint64_t standard = reversible && options->patient ? PATIENT_LIMIT : STANDARD_LIMIT;
+    bool patient = reversible && options->patient && !options->start && game->graph->needed_count <= PATIENT_NODES;
+    uint64_t standard = patient ? PATIENT_LIMIT : STANDARD_LIMIT;
     pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, standard, &e.limit);
     if (status != PB_OK)
         return status;

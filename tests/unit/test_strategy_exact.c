@@ -136,6 +136,60 @@ static void weights_on_memory_are_not_claimed(void **state)
     shut(&d);
 }
 
+/* ---- the reversible game ---- */
+
+static void reversible_chains_cost_what_knill_says(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "chain", (pb_option[]){{"nodes", "30"}}, 1);
+    d.game.kind = PB_GAME_REVERSIBLE;
+    for (uint64_t cap = 7; cap <= 31; cap += 3) {
+        d.game.cap = cap;
+        uint64_t work = plan(&d, "knill")->metrics.makespan;
+        const pb_schedule *s = plan(&d, "exact");
+        if (s->outcome != PB_OPTIMAL || s->metrics.makespan != work)
+            fail_msg("cap %" PRIu64 ": %s, work %" PRIu64 ", not %" PRIu64, cap, pb_outcome_name(s->outcome),
+                     s->metrics.makespan, work);
+    }
+    d.game.cap = 5; /* 2^4 nodes at most */
+    assert_int_equal(plan(&d, "exact")->outcome, PB_INFEASIBLE);
+    shut(&d);
+}
+
+static void reversible_graphs_of_many_values_are_declined(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "chain", (pb_option[]){{"nodes", "65"}}, 1);
+    d.game.kind = PB_GAME_REVERSIBLE;
+    d.game.cap = 20;
+    const pb_schedule *s = plan(&d, "exact");
+    assert_int_equal(s->outcome, PB_GAVE_UP);
+    assert_string_equal(s->reason, "too large: more than 64 values and once-only nodes");
+    shut(&d);
+}
+
+/* With too few states it says so, and claims nothing; with a plan at hand it has that. */
+static void reversible_limits_leave_the_plan_at_hand(void **state)
+{
+    (void)state;
+    desk d;
+    open_family(&d, "pyramid", (pb_option[]){{"height", "5"}}, 1);
+    d.game.kind = PB_GAME_REVERSIBLE;
+    d.game.cap = 12;
+    assert_int_equal(plan(&d, "exact:limit=2000")->outcome, PB_GAVE_UP);
+    pb_planned start;
+    pb_request request = {.strategy = "demand", .seed = 1};
+    assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &start), PB_OK);
+    assert_non_null(start.certificate);
+    request = (pb_request){.strategy = "exact:limit=2000", .seed = 1, .start = &start.schedule.moves};
+    assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &d.p), PB_OK);
+    assert_int_equal(d.p.schedule.metrics.work, start.schedule.metrics.work);
+    assert_true(d.p.schedule.lower_bound <= 59); /* the least work */
+    shut(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +199,9 @@ int main(void)
         cmocka_unit_test(refuses_what_is_too_large),
         cmocka_unit_test(stops_at_its_limits),
         cmocka_unit_test(weights_on_memory_are_not_claimed),
+        cmocka_unit_test(reversible_chains_cost_what_knill_says),
+        cmocka_unit_test(reversible_graphs_of_many_values_are_declined),
+        cmocka_unit_test(reversible_limits_leave_the_plan_at_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
