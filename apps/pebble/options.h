@@ -15,7 +15,8 @@ enum {
     ON_HELP = 128,
     ON_SWEEP = 256,
     ON_UI = 512,
-    ON_ALL = 1023
+    ON_MERKLE = 1024,
+    ON_ALL = 2047
 };
 
 typedef enum option_id {
