@@ -166,17 +166,6 @@ static void print_missing(app *a, FILE *out, const pb_planned *p)
         app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
 }
 
-static exit_code write_schedule(app *a, const pb_schedule *s, const char *path)
-{
-    pb_format format = strcmp(path, "-") == 0 ? PB_FORMAT_JSON : pb_format_of_path(path);
-    file_out out;
-    if (!file_create(a, path, &out))
-        return EXIT_FAILED;
-    if (format != PB_FORMAT_BINARY)
-        format = PB_FORMAT_JSON;
-    return file_finish(a, &out, pb_schedule_write(&a->ctx, s, format, file_sink(&out)));
-}
-
 /* The result on the screen, and the schedule in its file. */
 static exit_code show(app *a, const pb_planned *p, double seconds)
 {

@@ -65,6 +65,16 @@ const command commands[] = {
      "pebble export g.json plan.json --as csv\tone row a move\n"
      "pebble export g.dot -o g.json\tconvert a graph\n",
      NULL, "56", cmd_export},
+    {"merkle", ON_MERKLE, "traverse a hash tree: all authentication paths in little memory",
+     "pebble merkle --height H [--cap N] [options]",
+     "pebble merkle --height 16\tevery algorithm: what it stores, what an output costs\n"
+     "pebble merkle --height 16 --cap 60 --leaf-cost 1000\tthe cheapest that stores at most 60 hashes\n"
+     "pebble merkle --height 16 --cap 40 --by average\tthe least work in all, for batches\n"
+     "pebble merkle --height 10 --algorithm bds:k=4 -o plan.json\tits moves, for `pebble gen merkle-traversal 10`\n",
+     "Figures are counted, not estimated: each algorithm runs through all outputs without hashing, and every path is "
+     "checked; published figures stand beside them. Without a cap, rows end where as much as eight paths would be "
+     "kept.",
+     "34I", cmd_merkle},
     {"catalytic", ON_CATALYTIC, "evaluate a formula in memory that holds other data, which comes back bit for bit",
      "pebble catalytic FORMULA [options]",
      "pebble catalytic '(a + b)*(c - d)*(a + d)'\trandom inputs and random data in what is borrowed\n"

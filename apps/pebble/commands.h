@@ -35,6 +35,7 @@ exit_code cmd_sweep(app *a);
 exit_code cmd_verify(app *a);
 exit_code cmd_explain(app *a);
 exit_code cmd_export(app *a);
+exit_code cmd_merkle(app *a);
 exit_code cmd_catalytic(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);

@@ -230,3 +230,14 @@ exit_code finish_output(app *a, exit_code code)
     tell_output(a, "standard output", errno);
     return EXIT_FAILED;
 }
+
+exit_code write_schedule(app *a, const pb_schedule *s, const char *path)
+{
+    pb_format format = strcmp(path, "-") == 0 ? PB_FORMAT_JSON : pb_format_of_path(path);
+    file_out out;
+    if (!file_create(a, path, &out))
+        return EXIT_FAILED;
+    if (format != PB_FORMAT_BINARY)
+        format = PB_FORMAT_JSON;
+    return file_finish(a, &out, pb_schedule_write(&a->ctx, s, format, file_sink(&out)));
+}

@@ -32,6 +32,9 @@ bool inputs_option(app *a, pb_inputs *out);
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);
 
+/* JSON, or binary where the path ends in .pbs. */
+exit_code write_schedule(app *a, const pb_schedule *s, const char *path);
+
 /* The format of a graph to write: `name` if given, else what the path suggests, else json. False after telling. */
 bool graph_format(app *a, const char *name, const char *path, pb_format *out);
 

@@ -15,6 +15,7 @@ enum {
     ON_HELP = 128,
     ON_SWEEP = 256,
     ON_UI = 512,
+    ON_MERKLE = 1024,
     ON_CATALYTIC = 2048,
     ON_ALL = 4095
 };

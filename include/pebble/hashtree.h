@@ -49,22 +49,23 @@ typedef enum pb_traversal_kind {
     PB_TRAVERSAL_DIRECT,  /* computes again what changes in the path: H hashes stored, no fewer are possible */
     PB_TRAVERSAL_CLASSIC, /* Merkle: a stack for each level, two units of work each for an output */
     PB_TRAVERSAL_SZYDLO,  /* the same stacks, the lowest first: 3H - 2 stored, 2H - 1 units */
+    PB_TRAVERSAL_LAZY,    /* left nodes and the dearest right ones as bds, the others only when a path needs them */
     PB_TRAVERSAL_BDS, /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 dearest right ones kept */
     PB_TRAVERSAL_COUNT
 } pb_traversal_kind;
-const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, bds */
+const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, lazy, bds */
 bool pb_traversal_takes_k(pb_traversal_kind kind);
 
 typedef struct pb_traversal_spec {
     pb_traversal_kind kind;
     uint32_t height;
-    uint32_t k; /* bds: 0 .. height; else 0 */
+    uint32_t k; /* lazy and bds: 0 .. height; else 0 */
 } pb_traversal_spec;
 
 /* "bds:k=4" */
 #define PB_TRAVERSAL_TEXT 32
 void pb_traversal_text(const pb_traversal_spec *spec, char text[PB_TRAVERSAL_TEXT]);
-/* The same words read, for a tree of this height; without k, bds takes 2, or 1 where the height is odd. PB_EUNKNOWN or PB_EINVAL with a sentence. */
+/* The same words read, for a tree of this height; without k, lazy and bds take 2, or 1 where the height is odd. PB_EUNKNOWN or PB_EINVAL with a sentence. */
 pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height, pb_traversal_spec *out);
 
 #define PB_TRAVERSAL_QUEUE 256

@@ -19,6 +19,7 @@ static const struct {
     [PB_TRAVERSAL_DIRECT] = {"direct", &pbi_traversal_direct, false},
     [PB_TRAVERSAL_CLASSIC] = {"classic", &pbi_traversal_classic, false},
     [PB_TRAVERSAL_SZYDLO] = {"szydlo", &pbi_traversal_szydlo, false},
+    [PB_TRAVERSAL_LAZY] = {"lazy", &pbi_traversal_lazy, true},
     [PB_TRAVERSAL_BDS] = {"bds", &pbi_traversal_bds, true},
 };
 
@@ -46,7 +47,8 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
     while (kind < PB_TRAVERSAL_COUNT && (strncmp(kinds[kind].name, text, length) != 0 || kinds[kind].name[length]))
         kind++;
     if (kind == PB_TRAVERSAL_COUNT)
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no traversal \"%.40s\": direct, classic, szydlo or bds", text);
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no traversal \"%.40s\": direct, classic, szydlo, lazy or bds",
+                        text);
     pb_traversal_spec spec = {(pb_traversal_kind)kind, height, 0};
     if (kinds[kind].takes_k)
         spec.k = standard_k(height);
@@ -55,7 +57,8 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
         bool is_k = strncmp(text + length, ":k=", 3) == 0 && text[length + 3] >= '0' && text[length + 3] <= '9';
         unsigned long k = is_k ? strtoul(text + length + 3, &end, 10) : 0;
         if (!is_k || *end || !kinds[kind].takes_k || k > height)
-            return pbi_fail(ctx, PB_EINVAL, "\"%.40s\": only bds takes k, as in bds:k=4, at most the height", text);
+            return pbi_fail(ctx, PB_EINVAL, "\"%.40s\": only lazy and bds take k, as in bds:k=4, at most the height",
+                            text);
         spec.k = (uint32_t)k;
     }
     *out = spec;
@@ -70,8 +73,8 @@ static pb_status check_spec(pb_context *ctx, const pb_traversal_spec *spec)
         return pbi_fail(ctx, PB_ERANGE, "the tree has a height of %u, at most %d is possible", (unsigned)spec->height,
                         PB_TRAVERSAL_MAX_HEIGHT);
     if (spec->k > spec->height || spec->k > PB_TRAVERSAL_MAX_K || (spec->k && !pb_traversal_takes_k(spec->kind)))
-        return pbi_fail(ctx, PB_ERANGE, "k is %u: only bds takes it, at most the height and %d", (unsigned)spec->k,
-                        PB_TRAVERSAL_MAX_K);
+        return pbi_fail(ctx, PB_ERANGE, "k is %u: only lazy and bds take it, at most the height and %d",
+                        (unsigned)spec->k, PB_TRAVERSAL_MAX_K);
     return PB_OK;
 }
 

@@ -1,10 +1,13 @@
-/* traversal_bds.c -- the traversal of Buchmann, Dahmen and Schneider (2008), as XMSS uses it.
+/* traversal_bds.c -- the traversal of Buchmann, Dahmen and Schneider (2008), as XMSS uses it, and one without its haste.
  *
  * A left node of the path is one hash of two nodes that were in paths not long before: the right one is kept for it. So
  * only right nodes have to be computed from leaves, each with twice the time. Right nodes of the k levels below the root,
  * the dearest, are never let go after the set-up: 2^k - k - 1 of them beside those of the first path. Of the others each
  * level has one computation at a time, and half as many leaves as there are such levels are enough for an output, always
  * spent where the lowest hash waits, beside the leaf that the next path needs itself.
+ *
+ * Lazy computes right nodes only when a path needs them, from the top level down in the slots of the levels below: as much
+ * work in all, or less, in H + H/2 slots and those that are never let go, but nearly all of it for a few outputs.
  */
 #include "hashtree/traversal_state.h"
 
@@ -16,20 +19,22 @@ static uint32_t *retained(pbi_traversal *s, uint32_t level, uint64_t index)
     return &s->retain[s->retain_start[level] + (uint32_t)((index - 3) / 2)];
 }
 
+static bool lazy_keeps(pbi_traversal *s, uint8_t level, uint64_t index, uint32_t slot)
+{
+    bool far = index > 2 && index % 2 && level >= computed_levels(s);
+    if (index == 1)
+        s->auth[level] = slot;
+    else if (far)
+        *retained(s, level, index) = slot;
+    return index == 1 || far;
+}
+
 static bool keeps(pbi_traversal *s, uint8_t level, uint64_t index, uint32_t slot)
 {
-    if (index % 2 == 0)
-        return false;
-    if (index == 1) {
-        s->auth[level] = slot;
-    } else if (level >= computed_levels(s)) {
-        *retained(s, level, index) = slot;
-    } else if (index == 3) {
+    bool near = index == 3 && level < computed_levels(s);
+    if (near)
         s->stack[level] = (pbi_treehash){.target = level, .count = 1, .tail = {{slot, level}}};
-    } else {
-        return false;
-    }
-    return true;
+    return near || lazy_keeps(s, level, index, slot);
 }
 
 /* The left node of the path, from a node that was in it until now and one that was kept. */
@@ -59,7 +64,9 @@ static void take_right(pbi_traversal *s, unsigned level)
     pbi_treehash_begin(s, &s->stack[level], (uint8_t)level, index + 2);
 }
 
-static void update(pbi_traversal *s)
+/* The level that turns from a right node to a left one, which is made; the right nodes below it are still the old ones. On
+ * level 0 it is a leaf, which comes last: the work before it then has its slot. */
+static unsigned turn_left(pbi_traversal *s)
 {
     uint64_t last = s->next - 1;
     unsigned top = 0;
@@ -70,13 +77,16 @@ static void update(pbi_traversal *s)
         s->keep[top] = s->auth[top];
     else
         pbi_slot_free(s, s->auth[top]);
-    if (top == 0) {
-        s->owes_leaf = true; /* it comes last: the work before it then has its slot */
-    } else {
+    s->owes_leaf = top == 0;
+    if (top)
         make_left(s, top);
-        for (unsigned h = 0; h < top; h++)
-            take_right(s, h);
-    }
+    return top;
+}
+
+static void update(pbi_traversal *s)
+{
+    for (unsigned h = 0, top = turn_left(s); h < top; h++)
+        take_right(s, h);
     s->todo = (computed_levels(s) + 1) / 2 + s->owes_leaf;
 }
 
@@ -116,4 +126,45 @@ static void work(pbi_traversal *s)
         pbi_treehash_leaf(s, &s->stack[best]);
 }
 
+/* ---- lazy ---- */
+
+static void lazy_begin(pbi_traversal *s, unsigned level)
+{
+    pbi_treehash_begin(s, &s->stack[0], (uint8_t)level, s->next >> level ^ 1);
+    s->todo = 1;
+}
+
+static void lazy_update(pbi_traversal *s)
+{
+    unsigned top = turn_left(s), computed = top < computed_levels(s) ? top : computed_levels(s);
+    for (unsigned h = 0; h < top; h++)
+        pbi_slot_free(s, s->auth[h]);
+    for (unsigned h = computed; h < top; h++)
+        s->auth[h] = *retained(s, h, s->next >> h ^ 1);
+    if (computed)
+        lazy_begin(s, computed - 1);
+    else
+        s->todo = s->owes_leaf;
+}
+
+/* One leaf, and on until level 0 is done. */
+static void lazy_work(pbi_traversal *s)
+{
+    if (s->owes_leaf) {
+        pay_leaf(s);
+        return;
+    }
+    pbi_treehash *h = &s->stack[0];
+    pbi_treehash_leaf(s, h);
+    s->todo = 1;
+    if (h->busy)
+        return;
+    s->auth[h->target] = pbi_treehash_take(h);
+    if (h->target)
+        lazy_begin(s, h->target - 1u);
+    else
+        s->todo = 0;
+}
+
 const pbi_algorithm pbi_traversal_bds = {keeps, update, work};
+const pbi_algorithm pbi_traversal_lazy = {lazy_keeps, lazy_update, lazy_work};

@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 
-enum { HIGHEST = 24, USUAL_SHARE = 8, MOST_ROWS = PB_TRAVERSAL_COUNT + PB_TRAVERSAL_MAX_K };
+enum { HIGHEST = 24, USUAL_SHARE = 8, MOST_ROWS = PB_TRAVERSAL_COUNT * (PB_TRAVERSAL_MAX_K + 1) };
 
 void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise *out)
 {
@@ -21,10 +21,10 @@ void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise 
                                       "Buchmann, Dahmen, Schneider 2008"};
 }
 
-/* Stores this many at least: a path, and what bds retains. */
+/* Stores this many at least: a path, and the right nodes that are never let go. */
 static uint64_t least_stored(const pb_traversal_spec *spec)
 {
-    return spec->height + (spec->kind == PB_TRAVERSAL_BDS ? (UINT64_C(1) << spec->k) - spec->k - 1 : 0);
+    return spec->height + (pb_traversal_takes_k(spec->kind) ? (UINT64_C(1) << spec->k) - spec->k - 1 : 0);
 }
 
 /* Without a cap tables of the size of the tree would win: rows then end where they pass a few paths. */
@@ -32,6 +32,17 @@ static uint64_t most_stored(const pb_traversal_request *r)
 {
     uint64_t usual = USUAL_SHARE * (uint64_t)r->height;
     return r->cap == UINT64_MAX ? usual : r->cap > usual ? r->cap : usual;
+}
+
+/* With k = 1 nothing is retained: it is k = 0 but for the rounding of bds. Where there is no cap, every second k will do. */
+static bool is_worth_a_row(const pb_traversal_request *r, const pb_traversal_spec *spec)
+{
+    bool odd = (spec->height - spec->k) % 2;
+    if (!pb_traversal_takes_k(spec->kind))
+        return true;
+    if (spec->k == 1 && (odd || spec->kind == PB_TRAVERSAL_LAZY))
+        return false;
+    return spec->k < 2 || (least_stored(spec) <= most_stored(r) && !(r->cap == UINT64_MAX && odd));
 }
 
 static uint32_t list_rows(const pb_traversal_request *r, pb_traversal_row *row)
@@ -45,7 +56,7 @@ static uint32_t list_rows(const pb_traversal_request *r, pb_traversal_row *row)
         uint32_t most = pb_traversal_takes_k((pb_traversal_kind)kind) ? r->height : 0;
         for (uint32_t k = 0; k <= most && k <= PB_TRAVERSAL_MAX_K; k++) {
             pb_traversal_spec spec = {(pb_traversal_kind)kind, r->height, k};
-            if (k <= 2 || least_stored(&spec) <= most_stored(r))
+            if (is_worth_a_row(r, &spec))
                 row[count++].spec = spec;
         }
     }

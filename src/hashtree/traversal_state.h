@@ -78,6 +78,7 @@ typedef struct pbi_algorithm {
     void (*update)(pbi_traversal *s);
     void (*work)(pbi_traversal *s);
 } pbi_algorithm;
-extern const pbi_algorithm pbi_traversal_direct, pbi_traversal_classic, pbi_traversal_szydlo, pbi_traversal_bds;
+extern const pbi_algorithm pbi_traversal_direct, pbi_traversal_classic, pbi_traversal_szydlo, pbi_traversal_lazy,
+    pbi_traversal_bds;
 
 #endif

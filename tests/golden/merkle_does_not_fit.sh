@@ -1,0 +1,1 @@
+pebble merkle --height 6 --cap 12 --algorithm szydlo

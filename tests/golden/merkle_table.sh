@@ -1,0 +1,1 @@
+pebble merkle --height 10
