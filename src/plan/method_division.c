@@ -18,12 +18,6 @@ typedef struct divider {
     uint32_t *rank;
 } divider;
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-    uint64_t total;
-    return pbi_add(a, b, &total) ? total : UINT64_MAX;
-}
-
 static uint64_t size_of(const pbi_trees *t, uint32_t place) { return t->g->size[t->node[place]]; }
 
 static uint64_t largest(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -214,10 +208,11 @@ static void measure(const pbi_divisions *d, pbi_division *n)
     uint64_t before = 0, root = size_of(t, n->root), parts = 0;
     for (uint32_t k = 0; k < n->count; k++) {
         const pbi_division *part = &d->item[d->part[n->first + k]];
-        uint64_t held = k + 1 < n->count ? sum(before, root) : before; /* it is unmade while the root is there */
-        parts = largest(parts, sum(held, part->least));
-        before = sum(before, size_of(t, part->root));
-        n->sizes = sum(n->sizes, part->sizes);
+        uint64_t held =
+            k + 1 < n->count ? pbi_add_saturated(before, root) : before; /* it is unmade while the root is there */
+        parts = largest(parts, pbi_add_saturated(held, part->least));
+        before = pbi_add_saturated(before, size_of(t, part->root));
+        n->sizes = pbi_add_saturated(n->sizes, part->sizes);
         n->workspace = largest(n->workspace, part->workspace);
         n->to += part->to;
     }
@@ -226,7 +221,7 @@ static void measure(const pbi_divisions *d, pbi_division *n)
         n->workspace = t->g->workspace[t->node[n->root]];
         n->to = 1;
     }
-    uint64_t all = sum(n->sizes, n->workspace);
+    uint64_t all = pbi_add_saturated(n->sizes, n->workspace);
     n->least = n->count && parts < all ? parts : all;
 }
 
@@ -311,8 +306,8 @@ uint64_t pbi_divisions_least(const pbi_divisions *d)
 {
     uint64_t least = 0, held = 0;
     for (uint32_t i = 0; i < d->trees->root_count; i++) {
-        least = largest(least, sum(held, d->item[d->top[i]].least));
-        held = sum(held, size_of(d->trees, d->trees->root[i]));
+        least = largest(least, pbi_add_saturated(held, d->item[d->top[i]].least));
+        held = pbi_add_saturated(held, size_of(d->trees, d->trees->root[i]));
     }
     return least;
 }
@@ -370,7 +365,7 @@ static pb_status play_parts(player *p, const pbi_division *n, uint64_t budget, b
     for (uint32_t k = 0; k + 1 < n->count; k++) {
         uint32_t part = d->part[n->first + k];
         push(p, part, minus(undo ? budget : beside_root, before), true);
-        before = sum(before, size_of(d->trees, d->item[part].root));
+        before = pbi_add_saturated(before, size_of(d->trees, d->item[part].root));
     }
     push(p, d->part[n->first + n->count - 1], minus(budget, before), undo);
     for (uint32_t k = n->count - 1; k-- > 0;) {
@@ -387,7 +382,7 @@ static pb_status play_tree(player *p)
     while (p->depth && status == PB_OK && !p->r->stuck) {
         task now = p->task[--p->depth];
         const pbi_division *n = &p->d->item[now.division];
-        if (!n->count || sum(n->sizes, n->workspace) <= now.budget)
+        if (!n->count || pbi_add_saturated(n->sizes, n->workspace) <= now.budget)
             status = play_all(p, n, now.undo);
         else
             status = play_parts(p, n, now.budget, now.undo);

@@ -14,6 +14,7 @@
 #include "plan/method_edge_rank.h"
 
 #include "base/arena.h"
+#include "base/checked.h"
 #include "base/context.h"
 
 #include <string.h>
@@ -30,6 +31,7 @@ typedef struct segment {
 typedef struct item {
     const uint32_t *bit;
     uint32_t count, place;
+    uint64_t weight; /* work of its subtree */
 } item;
 
 typedef struct ranker {
@@ -42,18 +44,22 @@ typedef struct ranker {
     item *item, *trial;
     uint32_t *granted; /* the bits of the sum, descending */
     size_t granted_count, granted_room;
+    uint64_t *weight;
     uint32_t *rank;
     uint32_t most;
 } ranker;
 
-/* a - b in sign: lists compare as the numbers that they are. */
+/* a - b in sign: lists compare as the numbers that they are. Of equal ones the lighter counts as larger: it is more likely
+ * to be cut off first, and what is cut off is made twice. */
 static int compare(const item *a, const item *b)
 {
     uint32_t shared = a->count < b->count ? a->count : b->count;
     for (uint32_t i = 0; i < shared; i++)
         if (a->bit[i] != b->bit[i])
             return a->bit[i] > b->bit[i] ? 1 : -1;
-    return a->count == b->count ? 0 : a->count > b->count ? 1 : -1;
+    if (a->count != b->count)
+        return a->count > b->count ? 1 : -1;
+    return a->weight == b->weight ? 0 : a->weight < b->weight ? 1 : -1;
 }
 
 /* The largest first; heaps with the root at 0. */
@@ -202,7 +208,7 @@ static pb_status join(ranker *r, uint32_t place, uint32_t children)
         r->used = first->from + first->count;
     } else {
         for (uint32_t i = 0; i < children; i++)
-            r->item[i] = (item){r->bits + first[i].from, first[i].count, first[i].place};
+            r->item[i] = (item){r->bits + first[i].from, first[i].count, first[i].place, r->weight[first[i].place]};
         pb_status status = share(r, children);
         if (status != PB_OK)
             return status;
@@ -239,8 +245,13 @@ static pb_status rank_all(ranker *r, const pbi_trees *t, const uint8_t *cut, uin
 {
     enum { PER_TICK = 256 };
     for (uint32_t i = 0; i < t->count; i++)
-        if (!is_top(t, cut, i))
+        r->weight[i] = t->g->cost[t->node[i]];
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!is_top(t, cut, i)) {
+            uint64_t *above = &r->weight[t->parent[i]];
+            *above = pbi_add_saturated(*above, r->weight[i]);
             children[t->parent[i]]++;
+        }
     for (uint32_t i = 0; i < t->count; i++) {
         pb_status status = rank_place(r, i, children[i]);
         if (status == PB_OK && i % PER_TICK == 0)
@@ -261,7 +272,8 @@ pb_status pbi_edge_rank(pb_context *ctx, const pbi_trees *trees, const uint8_t *
     r.segment = pb_arena_alloc(&r.arena, trees->count, sizeof *r.segment);
     r.item = pb_arena_alloc(&r.arena, trees->count, sizeof *r.item);
     r.trial = pb_arena_alloc(&r.arena, trees->count, sizeof *r.trial);
-    pb_status status = children && r.segment && r.item && r.trial ? PB_OK : PB_ENOMEM;
+    r.weight = pb_arena_alloc(&r.arena, trees->count, sizeof *r.weight);
+    pb_status status = children && r.segment && r.item && r.trial && r.weight ? PB_OK : PB_ENOMEM;
     if (status == PB_OK)
         status = rank_all(&r, trees, cut, children);
     *most = r.most;

@@ -43,21 +43,24 @@ typedef struct planner {
     wish wish;
     way best;
     pbi_figures least;
+    uint64_t moves; /* of the best */
+    bool by_moves;  /* the fewest moves are the best plan */
     bool any;
     bool too_long; /* some way fits, but has too many moves */
 } planner;
 
-/* Plays without writing. */
+/* Plays without writing, up to the moves of the best so far where these are all that counts. */
 static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
 {
+    uint64_t limit = p->any && p->by_moves ? p->moves : p->limit;
     pb_arena scratch;
     pbi_reversible r;
     pb_arena_init(&scratch, p->ctx);
-    pb_status status = pbi_reversible_init(&r, p->ctx, p->game, NULL, p->limit, &scratch);
+    pb_status status = pbi_reversible_init(&r, p->ctx, p->game, NULL, limit, &scratch);
     if (status == PB_OK)
         status = pbi_divisions_play(d, &r, w->budget, &scratch);
     pb_arena_release(&scratch);
-    if (status == PB_ELIMIT && r.step > p->limit) {
+    if (status == PB_ELIMIT && r.step > limit) {
         p->too_long = true;
         return PB_OK;
     }
@@ -65,6 +68,7 @@ static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
         (!p->any || pbi_figures_better(p->game, &r.f, &p->least))) {
         p->any = true;
         p->least = r.f;
+        p->moves = r.step;
         p->best = *w;
     }
     return status;
@@ -107,14 +111,14 @@ static pb_status try_budget(planner *p, uint64_t budget)
     if (any && p->trees->count > LARGE)
         last = MOST_TRIED / 2;
     pb_status status = PB_OK;
-    if (any || p->wish.levels == 0)
-        status = try_way(p, &(way){{.block = 1}, budget}, &fits);
     for (uint64_t levels = first; levels && levels <= last && status == PB_OK; levels++) {
         if (p->wish.falling)
             status = try_level(p, (uint32_t)levels, false, budget);
         if (status == PB_OK && p->wish.even && (levels > 1 || !p->wish.falling)) /* one level has blocks of one size */
             status = try_level(p, (uint32_t)levels, true, budget);
     }
+    if (status == PB_OK && (any || p->wish.levels == 0)) /* the fewest values, and often the most moves */
+        status = try_way(p, &(way){{.block = 1}, budget}, &fits);
     return status;
 }
 
@@ -136,6 +140,9 @@ static pb_status choose(planner *p, uint64_t least)
 {
     const pb_weights *w = &p->game->weights;
     uint64_t budget = useful_budget(p->trees), step = budget > least ? (budget - least) / BUDGETS + 1 : 1;
+    p->by_moves = !w->alpha && !w->beta;
+    for (uint32_t i = 1; i < p->trees->count && p->by_moves; i++)
+        p->by_moves = p->trees->g->cost[p->trees->node[i]] == p->trees->g->cost[p->trees->node[0]];
     pb_status status = try_budget(p, budget);
     for (uint64_t b = least; (w->alpha || w->beta) && b < budget && status == PB_OK; b += step)
         status = try_budget(p, b);
@@ -201,9 +208,12 @@ static pb_status plan_trees(planner *p, pb_arena *scratch, pbi_plan *plan)
     uint64_t least = pbi_divisions_least(&d);
     if (p->trees->budget >= least || !is_exact(p->trees))
         status = choose(p, least);
-    if (status != PB_OK)
-        return status;
-    return p->any ? play(p, scratch, plan) : refuse(p, least, (uint64_t)d.ranks + 1, plan);
+    if (!p->any)
+        return status == PB_OK ? refuse(p, least, (uint64_t)d.ranks + 1, plan) : status;
+    pbi_held held = pbi_hold(p->ctx); /* after a stop too: finish with the best so far */
+    status = play(p, scratch, plan);
+    pbi_resume(p->ctx, held);
+    return status;
 }
 
 static pb_status read_options(planner *p, const pbi_plan_options *options)
