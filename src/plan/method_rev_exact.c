@@ -105,10 +105,10 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
 pb_status pbi_plan_exact_reversible(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                                     uint64_t limit, pbi_plan *plan)
 {
-    pbi_rev_model m;
+    pbi_rev_sets m;
     pbi_rev_answer answer;
     uint64_t known;
-    if (!pbi_rev_model_init(&m, game))
+    if (!pbi_rev_sets_init(&m, game))
         return pbi_plan_give_up(plan, "too large: more than %d values and once-only nodes", PBI_REV_BITS);
     pb_status status = pbi_rev_use_start(ctx, game, options->start, &known);
     if (status == PB_OK)

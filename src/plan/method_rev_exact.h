@@ -12,7 +12,7 @@
 enum { PBI_REV_BITS = 64, PBI_REV_SWAPS = 64, PBI_REV_NONE = 255 };
 #define PBI_REV_NEVER UINT64_MAX
 
-typedef struct pbi_rev_model {
+typedef struct pbi_rev_sets {
     const pb_game *game;
     unsigned bits;  /* nodes */
     unsigned total; /* and `once` nodes once more */
@@ -33,12 +33,12 @@ typedef struct pbi_rev_model {
     uint64_t least; /* the least cost of a move */
     bool plain;
     uint64_t sums[PBI_REV_BITS / 8][256]; /* sizes of eight bits together */
-} pbi_rev_model;
+} pbi_rev_sets;
 
 /* False: more values and `once` nodes than bits. */
-bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game);
+bool pbi_rev_sets_init(pbi_rev_sets *m, const pb_game *game);
 /* Memory with these values resident; other bits of a state do not count. */
-static inline uint64_t pbi_rev_memory(const pbi_rev_model *m, uint64_t set)
+static inline uint64_t pbi_rev_memory(const pbi_rev_sets *m, uint64_t set)
 {
     uint64_t sum = m->base;
     for (unsigned i = 0; set; i++, set >>= 8)
@@ -46,15 +46,15 @@ static inline uint64_t pbi_rev_memory(const pbi_rev_model *m, uint64_t set)
     return sum;
 }
 /* The least number not below `work` that the work of a plan can be. */
-uint64_t pbi_rev_round_up(const pbi_rev_model *m, uint64_t work);
+uint64_t pbi_rev_round_up(const pbi_rev_sets *m, uint64_t work);
 
 /* What it takes at least to get from a state to `end`; PBI_REV_NEVER: there is no way. */
 typedef struct pbi_rev_aim {
-    const pbi_rev_model *m;
+    const pbi_rev_sets *m;
     uint64_t end;
     uint64_t later[PBI_REV_BITS]; /* what must be resident at a move of the node or later, but for extra moves */
 } pbi_rev_aim;
-void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_model *m, uint64_t end);
+void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end);
 uint64_t pbi_rev_rest(const pbi_rev_aim *aim, uint64_t state);
 
 /* Exchanges of parts of the graph that look alike. A state may be replaced by its image. */
@@ -66,7 +66,7 @@ typedef struct pbi_rev_symmetry {
         uint8_t pairs;
     } swap[PBI_REV_SWAPS];
 } pbi_rev_symmetry;
-void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_model *m);
+void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_sets *m);
 /* `place`, unless NULL, follows: place[b] is where bit b of the image was in the state that place described before. */
 uint64_t pbi_rev_canon(const pbi_rev_symmetry *sym, uint64_t state, uint8_t *place);
 
@@ -77,7 +77,7 @@ typedef struct pbi_rev_move {
 enum { PBI_REV_MOVES = 4096 };
 /* Every move from a state under the cap; of by-products every set, unless that is more than there is room for: then
  * PBI_REV_MOVES + 1. */
-unsigned pbi_rev_moves(const pbi_rev_model *m, uint64_t state, pbi_rev_move *out);
+unsigned pbi_rev_moves(const pbi_rev_sets *m, uint64_t state, pbi_rev_move *out);
 
 typedef enum pbi_rev_end { PBI_REV_PROVED, PBI_REV_INFEASIBLE, PBI_REV_STOPPED } pbi_rev_end;
 typedef struct pbi_rev_answer {
@@ -92,7 +92,7 @@ typedef struct pbi_rev_answer {
 
 /* The least work. `known` is that of a plan at hand, PBI_REV_NEVER for none, and `bound` work that no plan is below; up
  * to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or PB_ENOMEM. */
-pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_model *m, uint64_t known, uint64_t bound, uint64_t limit,
+pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, uint64_t bound, uint64_t limit,
                         pb_moves *moves, pbi_rev_answer *out);
 
 /* The work of a plan to begin from, if that fits the cap; PBI_REV_NEVER for none. PB_OK, or PB_ENOMEM. */

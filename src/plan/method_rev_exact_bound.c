@@ -20,7 +20,7 @@
 
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
-void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_model *m, uint64_t end)
+void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end)
 {
     aim->m = m;
     aim->end = end;
@@ -33,7 +33,7 @@ void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_model *m, uint64_t end)
 }
 
 /* The least cost of moving `excess` out of the way and back, by some of these. */
-static uint64_t charge(const pbi_rev_model *m, uint64_t set, uint64_t excess)
+static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
 {
     uint64_t sum = 0, part;
     for (unsigned i = 0; i < m->cheap_count; i++) {
@@ -53,7 +53,7 @@ static uint64_t charge(const pbi_rev_model *m, uint64_t set, uint64_t excess)
 }
 
 /* What a move of z costs beyond the moves that cannot be avoided, where these must be resident before and after. */
-static uint64_t extra_at(const pbi_rev_model *m, unsigned z, uint64_t both)
+static uint64_t extra_at(const pbi_rev_sets *m, unsigned z, uint64_t both)
 {
     uint64_t beside = m->in[z] | bit(z);
     uint64_t memory = pbi_rev_memory(m, both | beside) + m->workspace[z];
@@ -65,7 +65,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t extra_for_cap(const pbi_rev_aim *aim, uint64_t now, const uint8_t *touched, unsigned count)
 {
-    const pbi_rev_model *m = aim->m;
+    const pbi_rev_sets *m = aim->m;
     uint64_t earlier[PBI_REV_BITS];
     uint64_t extra = 0, made = aim->end & ~now, gone = now & ~aim->end;
     uint64_t last_made = PBI_REV_NEVER, first_gone = PBI_REV_NEVER;
@@ -92,7 +92,7 @@ static uint64_t extra_for_cap(const pbi_rev_aim *aim, uint64_t now, const uint8_
 
 static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
 {
-    const pbi_rev_model *m = aim->m;
+    const pbi_rev_sets *m = aim->m;
     uint8_t touched[PBI_REV_BITS];
     unsigned count = 0;
     uint64_t now = state & m->values, differs = now ^ aim->end, wanted = differs, done = 0, sum = 0;
@@ -117,7 +117,7 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
 /* With in-place moves a value may go for nothing, and by-products are made and removed with others. */
 static uint64_t rest_of_rich(const pbi_rev_aim *aim, uint64_t state)
 {
-    const pbi_rev_model *m = aim->m;
+    const pbi_rev_sets *m = aim->m;
     uint64_t now = state & m->values, wanted = aim->end & ~now, run = 0, sum = 0;
     for (unsigned v = 0; v < m->bits; v++) {
         uint64_t b = bit(v);

@@ -13,7 +13,7 @@ static bool takes_part(const pb_graph *g, pb_node v)
     return !(g->flags[v] & PB_NODE_GIVEN) && (g->inplace_start || (g->flags[v] & PB_NODE_NEEDED));
 }
 
-static bool place(pbi_rev_model *m, const pb_graph *g, pb_node v)
+static bool place(pbi_rev_sets *m, const pb_graph *g, pb_node v)
 {
     if (!takes_part(g, v))
         return true;
@@ -24,7 +24,7 @@ static bool place(pbi_rev_model *m, const pb_graph *g, pb_node v)
 }
 
 /* Readers first; by-products stand before their owner, so they too have lower numbers than what their moves read. */
-static bool place_all(pbi_rev_model *m, const pb_graph *g)
+static bool place_all(pbi_rev_sets *m, const pb_graph *g)
 {
     for (uint32_t i = g->order_count; i-- > 0;) {
         pb_node v = g->order[i];
@@ -38,7 +38,7 @@ static bool place_all(pbi_rev_model *m, const pb_graph *g)
     return true;
 }
 
-static unsigned bit_of(const pbi_rev_model *m, pb_node v)
+static unsigned bit_of(const pbi_rev_sets *m, pb_node v)
 {
     unsigned b = 0;
     while (b < m->bits && m->node[b] != v)
@@ -46,7 +46,7 @@ static unsigned bit_of(const pbi_rev_model *m, pb_node v)
     return b;
 }
 
-static uint64_t bits_of(const pbi_rev_model *m, const pb_node *list, uint32_t count)
+static uint64_t bits_of(const pbi_rev_sets *m, const pb_node *list, uint32_t count)
 {
     uint64_t set = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -56,7 +56,7 @@ static uint64_t bits_of(const pbi_rev_model *m, const pb_node *list, uint32_t co
     return set;
 }
 
-static void read_node(pbi_rev_model *m, const pb_graph *g, unsigned b)
+static void read_node(pbi_rev_sets *m, const pb_graph *g, unsigned b)
 {
     pb_node v = m->node[b], maker = pb_graph_maker(g, v);
     m->in[b] = bits_of(m, g->in + g->in_start[maker], g->in_start[maker + 1] - g->in_start[maker]);
@@ -76,7 +76,7 @@ static void read_node(pbi_rev_model *m, const pb_graph *g, unsigned b)
     m->least = m->cost[b] < m->least ? m->cost[b] : m->least;
 }
 
-static bool mark_once(pbi_rev_model *m, const pb_graph *g)
+static bool mark_once(pbi_rev_sets *m, const pb_graph *g)
 {
     m->total = m->bits;
     for (unsigned b = 0; b < m->bits; b++) {
@@ -92,12 +92,12 @@ static bool mark_once(pbi_rev_model *m, const pb_graph *g)
 }
 
 /* Is node a cheaper than b for its size? */
-static bool is_cheaper(const pbi_rev_model *m, unsigned a, unsigned b)
+static bool is_cheaper(const pbi_rev_sets *m, unsigned a, unsigned b)
 {
     return pb_u128_compare(pbi_u128_product(m->cost[a], m->size[b]), pbi_u128_product(m->cost[b], m->size[a])) < 0;
 }
 
-static void sort_cheap(pbi_rev_model *m)
+static void sort_cheap(pbi_rev_sets *m)
 {
     for (unsigned b = 0; b < m->bits; b++) {
         if (!m->size[b])
@@ -109,7 +109,7 @@ static void sort_cheap(pbi_rev_model *m)
     }
 }
 
-static void add_sizes(pbi_rev_model *m)
+static void add_sizes(pbi_rev_sets *m)
 {
     for (unsigned i = 0; i < PBI_REV_BITS / 8; i++)
         for (unsigned set = 1; set < 256; set++) {
@@ -120,7 +120,7 @@ static void add_sizes(pbi_rev_model *m)
 
 /* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the work is
  * the cost of what stays, and twice some of the costs. */
-static void find_steps(pbi_rev_model *m)
+static void find_steps(pbi_rev_sets *m)
 {
     uint64_t divisor = 0, stays = 0;
     for (unsigned b = 0; b < m->bits; b++) {
@@ -136,10 +136,10 @@ static void find_steps(pbi_rev_model *m)
     m->rest = stays % m->step;
 }
 
-bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game)
+bool pbi_rev_sets_init(pbi_rev_sets *m, const pb_game *game)
 {
     const pb_graph *g = game->graph;
-    *m = (pbi_rev_model){.game = game, .base = g->fixed_size, .cap = game->cap, .least = UINT64_MAX};
+    *m = (pbi_rev_sets){.game = game, .base = g->fixed_size, .cap = game->cap, .least = UINT64_MAX};
     for (pb_node v = 0; v < g->node_count; v++)
         m->base += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
     if (!place_all(m, g))
@@ -155,7 +155,7 @@ bool pbi_rev_model_init(pbi_rev_model *m, const pb_game *game)
     return mark_once(m, g);
 }
 
-uint64_t pbi_rev_round_up(const pbi_rev_model *m, uint64_t work)
+uint64_t pbi_rev_round_up(const pbi_rev_sets *m, uint64_t work)
 {
     if (!m->step || work >= UINT64_MAX - m->step)
         return work;
@@ -166,7 +166,7 @@ uint64_t pbi_rev_round_up(const pbi_rev_model *m, uint64_t work)
 /* ---- moves ---- */
 
 typedef struct lister {
-    const pbi_rev_model *m;
+    const pbi_rev_sets *m;
     uint64_t state, memory;
     pbi_rev_move *out;
     unsigned count;
@@ -183,7 +183,7 @@ static void list(lister *l, uint64_t next, uint64_t cost, uint64_t during)
 
 static void list_computes(lister *l, unsigned v)
 {
-    const pbi_rev_model *m = l->m;
+    const pbi_rev_sets *m = l->m;
     bool again = l->state & bit(v);
     if ((m->byproducts & bit(v)) || (m->used[v] != PBI_REV_NONE && (l->state & bit(m->used[v]))))
         return;
@@ -206,7 +206,7 @@ static void list_computes(lister *l, unsigned v)
     }
 }
 
-unsigned pbi_rev_moves(const pbi_rev_model *m, uint64_t state, pbi_rev_move *out)
+unsigned pbi_rev_moves(const pbi_rev_sets *m, uint64_t state, pbi_rev_move *out)
 {
     lister l = {.m = m, .state = state, .memory = pbi_rev_memory(m, state), .out = out};
     for (uint64_t left = m->values; left; left &= left - 1) {

@@ -15,7 +15,7 @@
 
 typedef struct search {
     pb_context *ctx;
-    const pbi_rev_model *m;
+    const pbi_rev_sets *m;
     pbi_rev_symmetry sym;
     pbi_rev_table table;
     pbi_rev_aim aim;
@@ -78,7 +78,7 @@ static bool expand(search *s, uint32_t at)
 }
 
 /* The state that the search begins with. */
-static uint64_t root(const pbi_rev_model *m)
+static uint64_t root(const pbi_rev_sets *m)
 {
     uint64_t state = m->plain ? m->end : 0;
     for (uint64_t left = state & m->once; left; left &= left - 1)
@@ -138,7 +138,7 @@ static uint64_t replace(uint64_t set, const uint8_t *place)
 }
 
 /* Writes the move that leads from one set to the other. */
-static pb_status write_move(const pbi_rev_model *m, uint64_t from, uint64_t to, pb_moves *moves)
+static pb_status write_move(const pbi_rev_sets *m, uint64_t from, uint64_t to, pb_moves *moves)
 {
     pb_node also[PBI_REV_BITS];
     uint32_t count = 0;
@@ -184,7 +184,7 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
     return status;
 }
 
-pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_model *m, uint64_t known, uint64_t bound, uint64_t limit,
+pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, uint64_t bound, uint64_t limit,
                         pb_moves *moves, pbi_rev_answer *out)
 {
     pb_arena scratch;

@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-static bool are_alike(const pbi_rev_model *m, unsigned a, unsigned b)
+static bool are_alike(const pbi_rev_sets *m, unsigned a, unsigned b)
 {
     return m->cost[a] == m->cost[b] && m->size[a] == m->size[b] && m->workspace[a] == m->workspace[b] &&
            (m->end >> a & 1) == (m->end >> b & 1);
@@ -32,7 +32,7 @@ static uint64_t sum_colours(const uint64_t *colour, uint64_t set)
     return sum;
 }
 
-static void colour_nodes(const pbi_rev_model *m, const uint64_t *out, uint64_t *colour)
+static void colour_nodes(const pbi_rev_sets *m, const uint64_t *out, uint64_t *colour)
 {
     uint64_t next[PBI_REV_BITS];
     for (unsigned v = 0; v < m->bits; v++)
@@ -46,7 +46,7 @@ static void colour_nodes(const pbi_rev_model *m, const uint64_t *out, uint64_t *
 }
 
 /* Is the exchange a map of the graph onto itself? */
-static bool keeps_graph(const pbi_rev_model *m, const uint8_t *to)
+static bool keeps_graph(const pbi_rev_sets *m, const uint8_t *to)
 {
     for (unsigned v = 0; v < m->bits; v++) {
         uint64_t image = 0;
@@ -59,7 +59,7 @@ static bool keeps_graph(const pbi_rev_model *m, const uint8_t *to)
 }
 
 /* Matches what only one of x and y reads, by colour; false where that fails. */
-static bool match_inputs(const pbi_rev_model *m, const uint64_t *colour, unsigned x, unsigned y, uint8_t *to,
+static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned x, unsigned y, uint8_t *to,
                          uint8_t (*queue)[2], unsigned *count)
 {
     uint64_t others = m->in[y] & ~m->in[x];
@@ -84,7 +84,7 @@ static bool match_inputs(const pbi_rev_model *m, const uint64_t *colour, unsigne
     return !others;
 }
 
-static void try_swap(pbi_rev_symmetry *sym, const pbi_rev_model *m, const uint64_t *colour, unsigned a, unsigned b)
+static void try_swap(pbi_rev_symmetry *sym, const pbi_rev_sets *m, const uint64_t *colour, unsigned a, unsigned b)
 {
     uint8_t to[PBI_REV_BITS], queue[PBI_REV_BITS / 2][2];
     unsigned count = 1;
@@ -108,7 +108,7 @@ static void try_swap(pbi_rev_symmetry *sym, const pbi_rev_model *m, const uint64
     }
 }
 
-void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_model *m)
+void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_sets *m)
 {
     uint64_t out[PBI_REV_BITS] = {0}, colour[PBI_REV_BITS];
     sym->count = 0;
