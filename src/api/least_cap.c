@@ -66,7 +66,7 @@ static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
         !(row->games & (unsigned)f->game.kind))
         return false;
     if (f->game.graph->node_count > SMALL_GRAPH)
-        return is(row, "last-use") || is(row, "sqrt") || is(row, "eager-uncompute");
+        return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute");
     return cap == PB_UNLIMITED || !is(row, "order");
 }
 

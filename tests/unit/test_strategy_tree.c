@@ -298,6 +298,20 @@ static void what_is_no_forest_is_left_to_others(void **state)
     desk_shut(&d);
 }
 
+/* More nodes than most rows are asked for: the least cap that works is still the proved one. */
+static void the_least_cap_of_a_large_tree_is_known(void **state)
+{
+    (void)state;
+    desk d;
+    pb_bounds bounds;
+    desk_generate(&d, "tree", 3, (pb_option[]){{"shape", "random"}, {"nodes", "30000"}, {"profile", "random"}});
+    assert_int_equal(pb_bounds_make(&d.ctx, &d.game, &bounds), PB_OK);
+    assert_string_equal(bounds.least_why, "best traversal");
+    assert_int_equal(pb_least_cap(&d.ctx, &d.game, &(pb_request){.seed = 1}, &d.arena, &d.p), PB_OK);
+    assert_int_equal(d.p.schedule.metrics.peak, bounds.least_cap);
+    desk_shut(&d);
+}
+
 /* x is kept and read by y: made, used, let go and made again it needs less at a time. */
 static void a_kept_value_that_is_read_is_not_called_infeasible(void **state)
 {
@@ -327,6 +341,7 @@ int main(void)
         cmocka_unit_test(hash_trees_need_a_value_for_each_level_and_one),
         cmocka_unit_test(sizes_near_the_largest_number_do_not_overflow),
         cmocka_unit_test(what_is_no_forest_is_left_to_others),
+        cmocka_unit_test(the_least_cap_of_a_large_tree_is_known),
         cmocka_unit_test(a_kept_value_that_is_read_is_not_called_infeasible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
