@@ -62,8 +62,8 @@ static bool is(const pb_strategy *row, const char *name) { return strcmp(row->na
  * later. On large graphs all but a few take too long. */
 static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
 {
-    if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || is(row, "milp") || is(row, "lp-rounding") || is(row, "sat") ||
-        !(row->games & (unsigned)f->game.kind))
+    if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || is(row, "milp") || is(row, "lp-rounding") ||
+        is(row, "sat") || !(row->games & (unsigned)f->game.kind))
         return false;
     if (f->game.graph->node_count > SMALL_GRAPH)
         return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute");

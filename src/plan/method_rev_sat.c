@@ -4,11 +4,8 @@
 #include "base/checked.h"
 #include "base/context.h"
 
-#include <string.h>
-
 enum {
     MOST_AGAIN = 6, /* how often a node may be computed again, where its price does not say less */
-    MOST_PAIRS = 50000,
     LITERALS_A_TICK = 8
 };
 
@@ -90,119 +87,6 @@ bool pbi_rev_game_init(pbi_rev_game *r, const pb_game *game, pb_arena *arena)
     return find_steps(r, arena);
 }
 
-/* ---- sums ---- */
-
-static bool grow_sums(pb_arena *arena, uint32_t count, pbi_sums *out)
-{
-    out->count = 0;
-    out->sum = pb_arena_alloc(arena, (size_t)count + 1, sizeof *out->sum);
-    out->literal = pb_arena_alloc(arena, (size_t)count + 1, sizeof *out->literal);
-    return out->sum && out->literal;
-}
-
-/* The least sum of one of each above `last`; at[i] is how much of b still goes with i of a. */
-static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uint64_t last)
-{
-    uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i <= a->count; i++) {
-        uint64_t base = i ? a->sum[i - 1] : 0;
-        while (at[i] <= b->count && base + (at[i] ? b->sum[at[i] - 1] : 0) <= last)
-            at[i]++;
-        uint64_t sum = at[i] <= b->count ? base + (at[i] ? b->sum[at[i] - 1] : 0) : UINT64_MAX;
-        next = sum < next ? sum : next;
-    }
-    return next;
-}
-
-/* All sums of one of each, up to `most`, ascending and once each. */
-static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
-{
-    uint32_t *at = pb_arena_alloc(arena, (size_t)a->count + 1, sizeof *at);
-    uint32_t room = 0;
-    if (!at)
-        return false;
-    for (int pass = 0; pass < 2; pass++) { /* first how many, then which */
-        memset(at, 0, ((size_t)a->count + 1) * sizeof *at);
-        if (pass && !grow_sums(arena, room, out))
-            return false;
-        for (uint64_t sum = next_sum(a, b, at, 0); sum <= most && sum != UINT64_MAX; sum = next_sum(a, b, at, sum)) {
-            if (pass)
-                out->sum[out->count++] = sum;
-            room++;
-        }
-    }
-    return true;
-}
-
-static uint32_t place_of(const pbi_sums *s, uint64_t sum)
-{
-    uint32_t low = 0, high = s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->sum[middle] < sum)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The sums of both together; sums above `most` are ruled out. */
-static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
-{
-    *out = (pbi_sums){.count = 0};
-    if (((uint64_t)a->count + 1) * ((uint64_t)b->count + 1) > MOST_PAIRS)
-        sat->literals = UINT64_MAX; /* sizes that hardly ever add up to the same: no formula for that */
-    if (pbi_sat_full(sat))
-        return true;
-    if (!list_sums(arena, a, b, most, out))
-        return false;
-    for (uint32_t i = 0; i < out->count; i++) {
-        out->literal[i] = pbi_sat_new(sat);
-        if (i)
-            pbi_sat_two(sat, -out->literal[i], out->literal[i - 1]);
-    }
-    for (uint32_t i = 0; i <= a->count && !pbi_sat_full(sat); i++)
-        for (uint32_t k = 0; k <= b->count; k++) {
-            uint64_t sum = (i ? a->sum[i - 1] : 0) + (k ? b->sum[k - 1] : 0);
-            int clause[3];
-            unsigned count = 0;
-            if (i)
-                clause[count++] = -a->literal[i - 1];
-            if (k)
-                clause[count++] = -b->literal[k - 1];
-            if (!count)
-                continue;
-            bool over = sum > most;
-            if (!over)
-                clause[count++] = out->literal[place_of(out, sum)];
-            pbi_sat_clause(sat, clause, count);
-            if (over)
-                break; /* more of b is ruled out with it */
-        }
-    return true;
-}
-
-/* A tree of merges over `count` parts, which are overwritten. */
-static bool add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t most, pbi_sums *out)
-{
-    *out = (pbi_sums){.count = 0};
-    while (count > 1 && !pbi_sat_full(sat)) {
-        for (uint32_t i = 0; i + 1 < count; i += 2) {
-            pbi_sums both;
-            if (!merge(sat, arena, &part[i], &part[i + 1], most, &both))
-                return false;
-            part[i / 2] = both;
-        }
-        if (count % 2)
-            part[count / 2] = part[count - 1];
-        count = (count + 1) / 2;
-    }
-    if (count)
-        *out = part[0];
-    return true;
-}
-
 /* ---- the formula ---- */
 
 static int there(const pbi_rev_formula *f, uint32_t t, uint32_t i) { return f->there[(size_t)t * f->r->count + i]; }
@@ -253,20 +137,20 @@ static bool add_memory(pbi_rev_formula *f, uint32_t t, const int *change, pbi_su
             pbi_sat_one(&f->sat, -x);
             continue;
         }
-        if (!grow_sums(f->arena, 1, &part[parts]))
+        if (!pbi_sums_room(f->arena, 1, &part[parts]))
             return false;
         part[parts].sum[0] = size;
         part[parts].literal[0] = x;
         part[parts++].count = 1;
     }
-    if (!add_up(&f->sat, f->arena, part, parts, r->room, &sum))
+    if (!pbi_sums_add_up(&f->sat, f->arena, part, parts, r->room, &sum))
         return false;
     for (uint32_t i = 0; i < r->count && !pbi_sat_full(&f->sat); i++) {
         uint64_t space = g->workspace[r->node[i]];
         if (space > r->room)
             pbi_sat_one(&f->sat, -change[i]);
         else if (space)
-            for (uint32_t k = place_of(&sum, r->room - space + 1); k < sum.count; k++)
+            for (uint32_t k = pbi_sums_place(&sum, r->room - space + 1); k < sum.count; k++)
                 pbi_sat_two(&f->sat, -change[i], -sum.literal[k]);
     }
     return true;
@@ -323,7 +207,7 @@ static bool open_steps(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *
 static bool count_again(pbi_rev_formula *f, uint32_t i, uint32_t levels, pbi_sums *out)
 {
     int *count = pb_arena_alloc(f->arena, (size_t)levels + 2, sizeof *count);
-    if (!count || !grow_sums(f->arena, levels, out))
+    if (!count || !pbi_sums_room(f->arena, levels, out))
         return false;
     for (uint32_t j = 0; j <= levels + 1; j++)
         count[j] = 0; /* never yet */
@@ -382,7 +266,7 @@ static bool add_work(pbi_rev_formula *f, uint64_t most)
         parts += part[parts].count > 0;
     }
     f->has_extra = true;
-    return add_up(&f->sat, f->arena, part, parts, most, &f->extra);
+    return pbi_sums_add_up(&f->sat, f->arena, part, parts, most, &f->extra);
 }
 
 /* Without a limit on the work: nodes that are computed once only. */
@@ -426,7 +310,7 @@ bool pbi_rev_formula_less_work(pbi_rev_formula *f, uint64_t work)
     uint64_t most = work - r->least_work - 1;
     if (!f->has_extra)
         return add_work(f, most);
-    uint32_t at = place_of(&f->extra, most + 1);
+    uint32_t at = pbi_sums_place(&f->extra, most + 1);
     if (at < f->extra.count)
         pbi_sat_one(&f->sat, -f->extra.literal[at]);
     return true;

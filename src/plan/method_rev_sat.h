@@ -8,15 +8,8 @@
 #ifndef PBI_METHOD_REV_SAT_H
 #define PBI_METHOD_REV_SAT_H
 
-#include "plan/solver_cadical.h"
+#include "plan/method_sums.h"
 #include "plan/strategy.h"
-
-/* Literals for "the sum is at least this much", sums ascending. */
-typedef struct pbi_sums {
-    uint64_t *sum;
-    int *literal;
-    uint32_t count;
-} pbi_sums;
 
 /* The game, without what is always there. */
 typedef struct pbi_rev_game {

@@ -2,8 +2,9 @@
 set -euo pipefail
 root=$1 build=$2
 examples=()
-# What the examples print is what a build with Cbc prints.
-[ -x "$build/pebble" ] && "$build/pebble" --version | grep -q '^with Cbc' && examples=(--pebble "$build/pebble")
+# What the examples print is what a build with Cbc and CaDiCaL prints.
+[ -x "$build/pebble" ] && [ "$("$build/pebble" --version | grep -Ec '^with (Cbc|CaDiCaL)')" = 2 ] &&
+    examples=(--pebble "$build/pebble")
 "$root/tools/check_docs" --root "$root" "${examples[@]}"
 if [ ${#examples[@]} != 0 ] && ! "$root/tools/capture" "$build/pebble" | cmp - "$root/docs/images/compare.svg"; then
     echo "the picture is not what the command prints; if that is right: tools/capture COMMAND >docs/images/compare.svg"
