@@ -11,7 +11,7 @@
  * Source      Meuli, Soeken, Roetteler, Bjorner, De Micheli: Reversible pebbling game for quantum memory management, 2019.
  *             Totalizers: Bailleux, Boufkhad 2003, for weights Joshi, Martins, Manquinho 2015. Induction: Sheeran, Singh,
  *             Stalmarck 2000.
- * Limits      proofs only for small graphs; no in-place moves or by-products; sizes that add up to many different sums
+ * Limits      proofs only for small graphs; no in-place moves or by-products; no weights on memory; sizes that add up to many different sums
  *             make the formulas too large.
  */
 #include "plan/method_rev_exact.h"
@@ -282,8 +282,11 @@ static bool is_hopeless(const pb_context *ctx, const pb_graph *g)
 }
 
 /* Why it does not play this game; NULL: it does. */
-static const char *refusal(const pb_context *ctx, const pb_graph *g)
+static const char *refusal(const pb_context *ctx, const pb_game *game, bool least_memory)
 {
+    const pb_graph *g = game->graph;
+    if ((game->weights.alpha || game->weights.beta) && !least_memory)
+        return "does not apply: its formulas weigh work only, not peak or flux";
     if (is_hopeless(ctx, g))
         return "limit hit: so little effort is not enough for a formula";
     if (!pb_sat_version())
@@ -317,7 +320,7 @@ pb_status pbi_plan_sat(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_status status = read_options(&s);
     if (status != PB_OK)
         return status;
-    const char *why = refusal(ctx, game->graph);
+    const char *why = refusal(ctx, game, s.least_memory);
     if (why)
         return pbi_plan_give_up(plan, "%s", why);
     pb_arena_init(&scratch, ctx);

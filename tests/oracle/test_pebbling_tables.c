@@ -2,6 +2,7 @@
  * sliding in `remat` (sliding is an in-place move), the reversible game as it is. */
 #include "oracle/pebbling_tables.h"
 #include "pebble/api.h"
+#include "support/cases.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -88,6 +89,10 @@ static void check(const pebbling_table *t)
 {
     desk d;
     build(&d, t);
+    if (d.game.graph->node_count > 24 && test_cases(100) < 100) { /* a sample: these take seconds */
+        pb_arena_release(&d.arena);
+        return;
+    }
     unsigned last = t->front[t->count - 1].pebbles, up_to = t->up_to ? t->up_to : last + 1u, at = 0;
     for (unsigned cap = t->front[0].pebbles - 1u; cap <= up_to; cap++) {
         while (at < t->count && t->front[at].pebbles <= cap)

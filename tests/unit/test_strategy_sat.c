@@ -78,6 +78,13 @@ static void what_has_no_formula_is_refused(void **state)
     bench_close(&b);
     small_chain(&s, 4);
     s.kind = PB_GAME_REVERSIBLE;
+    s.weights.beta = 1;
+    bench_open(&b, &s);
+    assert_non_null(strstr(bench_plan(&b, "sat")->reason, "work only"));
+    assert_int_equal(bench_plan(&b, "sat:memory=least")->metrics.peak, 3);
+    bench_close(&b);
+    small_chain(&s, 4);
+    s.kind = PB_GAME_REVERSIBLE;
     pb_node part = small_game_add(&s, 0, 1, 0);
     s.owner[part] = 1;
     bench_open(&b, &s);
