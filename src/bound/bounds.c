@@ -2,8 +2,8 @@
  *
  * Memory: a needed node is computed at least once, and then its inputs, itself, its workspace and
  * fixed_size are resident together (less what an in-place move saves); the start and the end state
- * are resident together too. In the reversible game given values never leave. Forests of in-trees
- * have an exact answer in the remat game.
+ * are resident together too. In the reversible game given values never leave, and the last value that comes to stay is
+ * computed beside all others that do. Forests of in-trees have an exact answer in the remat game.
  * Work: every needed node is computed once; in the reversible game every needed node that does not
  * stay is uncomputed as often as it is computed; a needed value given in slow memory is loaded once.
  * Cost: peak is at least the least cap, flux at least work times working set, node by node.
@@ -60,6 +60,28 @@ static uint64_t bound_ends(const pb_game *game, pb_bounds *b)
     raise(b, g->fixed_size + given, PB_NO_NODE, "start");
     raise(b, g->fixed_size + end, PB_NO_NODE, "end");
     return given;
+}
+
+/* In the reversible game the value that comes last of those that stay is computed while all others are there. */
+static void bound_last(const pb_game *game, pb_bounds *b)
+{
+    const pb_graph *g = game->graph;
+    uint64_t stays = g->fixed_size, least = UINT64_MAX;
+    if (game->kind != PB_GAME_REVERSIBLE || g->owner || g->inplace_start)
+        return; /* these may save some of it */
+    for (pb_node v = 0; v < g->node_count; v++) {
+        const uint16_t lasting = PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN;
+        uint64_t beside = g->workspace[v];
+        if (!(g->flags[v] & lasting))
+            continue;
+        stays += g->size[v];
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+            beside += g->flags[g->in[k]] & lasting ? 0 : g->size[g->in[k]];
+        if (!(g->flags[v] & PB_NODE_GIVEN) && beside < least)
+            least = beside;
+    }
+    if (least != UINT64_MAX)
+        raise(b, stays + least, PB_NO_NODE, "end");
 }
 
 /* A value given in slow memory can only be used where there is slow memory. */
@@ -184,6 +206,7 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
             fits = fits && add_load(game, v, s);
         }
     }
+    bound_last(game, b);
     return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
 }
 

@@ -18,15 +18,15 @@ enum {
     MOST_THREADS = 64,
     A_NODE = 5000, /* proposals for each unit in the first round, */
     LEAST = 100000,
-    MOST = 2000000, /* within these */
+    MOST = 1500000, /* within these */
     LONGEST = 8,    /* times that in the longest */
-    STALE = 6,      /* rounds without a better plan, after which it stops */
-    WAYS = 4        /* rounds until all kinds have had their turn */
+    POOR = 3,       /* poor rounds after which they get longer */
+    TURNS = 4,      /* one round in so many goes on from the best plan */
+    STALE = 6       /* rounds without a better plan, after which it stops */
 };
 
 typedef struct course {
     const pbi_rev_list *from;
-    bool near; /* rather from where this worker's last round ended without a plan, if that promises more */
     pbi_rev_course c;
 } course;
 
@@ -34,9 +34,10 @@ typedef struct worker {
     pb_context ctx;
     pb_arena arena;
     pbi_rev_anneal *a;
-    pbi_rev_list near; /* the end of the last round, if it had no plan */
-    double near_work;
-    const double *best_work; /* of all, as it was before the round */
+    pbi_rev_list near;  /* the end of the last round, if it had no plan */
+    double near_work;   /* with a price for its excess */
+    bool continued;     /* the last round went on from such an end */
+    pbi_rev_list start; /* of its round, when that is a fresh one */
     int32_t cap;
     const course *todo; /* NULL when it is done */
     pb_status status;
@@ -55,9 +56,17 @@ typedef struct search {
     int32_t cap;
     double enough;
     bool patient;
+    uint64_t seed, times; /* times: how much longer rounds are than the first */
+    uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
     pbi_rev_list best;
     double best_work;
 } search;
+
+static void copy_list(pbi_rev_list *to, const pbi_rev_list *from)
+{
+    memcpy(to->unit, from->unit, from->count * sizeof *to->unit);
+    to->count = from->count;
+}
 
 /* ---- one round ---- */
 
@@ -77,8 +86,7 @@ static void note_near(worker *w)
 static void run_round(worker *w)
 {
     const course *todo = w->todo;
-    bool near = todo->near && w->near.count && w->near_work < *w->best_work;
-    pbi_rev_anneal_start(w->a, near ? &w->near : todo->from, w->cap);
+    pbi_rev_anneal_start(w->a, todo->from, w->cap);
     w->status = pbi_rev_anneal_run(w->a, &todo->c);
     note_near(w);
     w->todo = NULL;
@@ -97,8 +105,7 @@ static pb_status gather(search *s, uint32_t count)
     for (uint32_t k = 0; k < count; k++) {
         worker *w = &s->worker[k];
         if (w->a->best_work < s->best_work) {
-            memcpy(s->best.unit, w->a->best.unit, w->a->best.count * sizeof *s->best.unit);
-            s->best.count = w->a->best.count;
+            copy_list(&s->best, &w->a->best);
             s->best_work = w->a->best_work;
         }
         if (w->status != PB_OK && status == PB_OK) {
@@ -125,38 +132,54 @@ static pb_status run_rounds(search *s, const course *todo, uint32_t count)
 
 /* ---- which rounds ---- */
 
-/* Twice as long whenever all kinds have had their turn. */
-static uint64_t length_of(const search *s, uint32_t n)
-{
-    uint32_t turn = n / WAYS, most = s->patient ? LONGEST : 2;
-    uint64_t times = turn < 3 ? UINT64_C(1) << turn : LONGEST;
-    return s->proposals * (times < most ? times : most);
-}
-
 /* Courses that lead to different places; which one does best depends on the graph and the cap. */
 static const pbi_rev_course fresh[] = {
     {.hot = 0.8, .cold = 0.25, .price_from = 0.5, .price = 5},
-    {.hot = 1.2, .cold = 0.25, .price_from = 0.5, .price = 5},
-    {.hot = 1.2, .cold = 0.3, .price_from = 1, .price = 5},
+    {.hot = 1.2, .cold = 0.25, .price_from = 0.4, .price = 5},
+    {.hot = 1.5, .cold = 0.25, .price_from = 0.2, .price = 5},
     {.hot = 1.2, .cold = 0.35, .price_from = 0.5, .price = 3},
 };
 enum { FRESH = sizeof fresh / sizeof *fresh };
 
-/* By turns from scratch, where there are two ways to begin, and from what was found. */
-static void choose(const search *s, uint32_t n, course *out)
+/* Does it pay to go on from where this worker's last round ended without a plan? Once. */
+static bool is_promising(const search *s, const worker *w)
 {
-    const pbi_rev_starts *st = &s->starts;
-    uint32_t turn = n / 2;
-    bool again = n % 2 == 1;
-    *out =
-        (course){.from = st->cone.count && turn % 2 ? &st->cone : &st->once, .c = fresh[(turn + turn / FRESH) % FRESH]};
-    if (again) {
-        out->near = true;
-        out->from = s->best.count ? &s->best : out->from;
-        out->c = (pbi_rev_course){.hot = turn % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
+    return w->near.count && w->near_work < s->best_work && !w->continued;
+}
+
+/* From scratch, in two ways that vary; after one that ended a little above the cap, from there; and at times from the best. */
+static void choose(search *s, uint32_t n, worker *w, course *out)
+{
+    pbi_rev_starts *st = &s->starts;
+    *out = (course){.from = &w->start};
+    if (is_promising(s, w) || (s->best.count && n % TURNS == TURNS - 1)) {
+        w->continued = is_promising(s, w);
+        out->from = w->continued ? &w->near : &s->best;
+        out->c = (pbi_rev_course){.hot = n % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
+    } else {
+        uint32_t turn = s->begun++;
+        if (turn > 1)
+            pbi_rev_starts_vary(st, s->seed + turn);
+        copy_list(&w->start, st->cone.count && turn % 2 ? &st->cone : &st->once);
+        out->c = fresh[(turn + turn / FRESH) % FRESH];
+        w->continued = false;
     }
-    out->c.proposals = length_of(s, n);
+    out->c.proposals = s->proposals * s->times;
     out->c.enough = s->enough;
+}
+
+/* Rounds get longer while those from scratch end above the cap, or well above the best. */
+static void lengthen(search *s, uint32_t count)
+{
+    bool poor = false;
+    for (uint32_t k = 0; k < count; k++)
+        poor = poor || s->worker[k].a->best_work > 1.01 * s->best_work;
+    s->poor += poor;
+    if (s->poor < POOR)
+        return;
+    s->poor = 0;
+    if (2 * s->times <= (s->patient ? LONGEST : 2))
+        s->times *= 2;
 }
 
 static bool is_enough(const search *s) { return s->best_work <= s->enough; }
@@ -177,8 +200,9 @@ static pb_status all_rounds(search *s)
         course todo[MOST_THREADS];
         double before = s->best_work;
         for (uint32_t k = 0; k < s->threads; k++)
-            choose(s, n + k, &todo[k]);
+            choose(s, n + k, &s->worker[k], &todo[k]);
         status = run_rounds(s, todo, s->threads);
+        lengthen(s, s->threads);
         stale = s->best_work < before ? 0 : stale + s->threads;
         pbi_progress(s->ctx, "search", n + s->threads, 0);
     }
@@ -198,11 +222,11 @@ static pb_status open_worker(search *s, worker *w, uint64_t seed)
     pb_arena_init(&w->arena, &w->ctx);
     w->ready = true;
     w->cap = s->cap;
-    w->best_work = &s->best_work;
     w->a = pb_arena_alloc(&w->arena, 1, sizeof *w->a);
     if (w->a && pbi_rev_anneal_init(w->a, &w->ctx, &s->m, seed, s->room, &w->arena)) {
         w->near.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->near.unit);
-        if (w->near.unit)
+        w->start.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->start.unit);
+        if (w->near.unit && w->start.unit)
             return PB_OK;
     }
     s->ctx->error = w->ctx.error;
@@ -301,6 +325,8 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
                 .threads = threads ? threads : 1,
                 .enough = (double)options->bounds->makespan,
                 .patient = options->patient,
+                .seed = options->seed,
+                .times = 1,
                 .best_work = INFINITY};
     const char *fault = NULL;
     pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &fault);

@@ -8,34 +8,23 @@
 /* Steps that choosing the order of cones may take. */
 #define MOST_LOOKS UINT64_C(40000000)
 
-typedef struct maker {
-    pbi_rev_starts *s;
-    const pbi_rev_model *m;
-    uint32_t *stack, *next; /* units being looked at, and which input comes next */
-    uint8_t *done;
-    uint32_t *mark, stamp;
-    uint32_t *left; /* of roots that remain: the root; and how many new units it needed last */
-    uint32_t left_count;
-    uint64_t looks;
-} maker;
-
 /* How many units a root needs that are not done. */
-static uint32_t count_new(maker *k, uint32_t root)
+static uint32_t count_new(pbi_rev_starts *s, uint32_t root)
 {
-    const pbi_rev_model *m = k->m;
+    const pbi_rev_model *m = s->m;
     uint32_t depth = 0, count = 0;
-    k->stamp++;
-    k->mark[root] = k->stamp;
-    k->stack[depth++] = root;
+    s->stamp++;
+    s->mark[root] = s->stamp;
+    s->stack[depth++] = root;
     while (depth) {
-        uint32_t u = k->stack[--depth];
+        uint32_t u = s->stack[--depth];
         count++;
-        k->looks += 1 + m->in_start[u + 1] - m->in_start[u];
+        s->looks += 1 + m->in_start[u + 1] - m->in_start[u];
         for (uint32_t i = m->in_start[u]; i < m->in_start[u + 1]; i++) {
             uint32_t x = m->in[i];
-            if (!k->done[x] && k->mark[x] != k->stamp) {
-                k->mark[x] = k->stamp;
-                k->stack[depth++] = x;
+            if (!s->done[x] && s->mark[x] != s->stamp) {
+                s->mark[x] = s->stamp;
+                s->stack[depth++] = x;
             }
         }
     }
@@ -43,139 +32,150 @@ static uint32_t count_new(maker *k, uint32_t root)
 }
 
 /* The root with the fewest new units; when looking takes too long, the next one. */
-static uint32_t pick_root(maker *k)
+static uint32_t pick_root(pbi_rev_starts *s)
 {
     uint32_t best = 0, least = UINT32_MAX;
-    for (uint32_t i = 0; i < k->left_count && k->looks < MOST_LOOKS; i++) {
-        uint32_t count = count_new(k, k->left[i]);
+    for (uint32_t i = 0; i < s->left_count && s->looks < MOST_LOOKS; i++) {
+        uint32_t count = count_new(s, s->left[i]);
+        if (s->varied)
+            count += (uint32_t)pbi_rng_below(&s->rng, (uint64_t)count + 1);
         if (count < least) {
             least = count;
             best = i;
         }
     }
-    uint32_t root = k->left[best];
-    memmove(k->left + best, k->left + best + 1, (k->left_count - best - 1) * sizeof *k->left);
-    k->left_count--;
+    uint32_t root = s->left[best];
+    memmove(s->left + best, s->left + best + 1, (s->left_count - best - 1) * sizeof *s->left);
+    s->left_count--;
     return root;
 }
 
-/* Appends what the root needs and is not done, depth first. */
-static void add_cone(maker *k, uint32_t root)
+/* The unit's inputs, one after the other, from either end. */
+static uint32_t next_input(pbi_rev_starts *s, uint32_t depth)
 {
-    const pbi_rev_model *m = k->m;
-    pbi_rev_starts *s = k->s;
+    const pbi_rev_model *m = s->m;
+    uint32_t u = s->stack[depth - 1], count = m->in_start[u + 1] - m->in_start[u], n = s->next[depth - 1]++;
+    if (n >= count)
+        return PBI_REV_NONE;
+    bool back = s->varied && (s->rng.state >> u % 61 & 1);
+    return m->in[back ? m->in_start[u + 1] - 1 - n : m->in_start[u] + n];
+}
+
+/* Appends what the root needs and is not done, depth first. */
+static void add_cone(pbi_rev_starts *s, uint32_t root)
+{
     uint32_t depth = 0, count = s->cone_start[s->cones];
-    k->done[root] = 1;
-    k->next[depth] = m->in_start[root];
-    k->stack[depth++] = root;
+    s->done[root] = 1;
+    s->next[depth] = 0;
+    s->stack[depth++] = root;
     while (depth) {
-        uint32_t u = k->stack[depth - 1];
-        if (k->next[depth - 1] == m->in_start[u + 1]) {
+        uint32_t u = s->stack[depth - 1];
+        uint32_t x = next_input(s, depth);
+        if (x == PBI_REV_NONE) {
             s->order[count++] = u;
             depth--;
             continue;
         }
-        uint32_t x = m->in[k->next[depth - 1]++];
-        if (k->done[x])
+        if (s->done[x])
             continue;
-        k->done[x] = 1;
-        k->next[depth] = m->in_start[x];
-        k->stack[depth++] = x;
+        s->done[x] = 1;
+        s->next[depth] = 0;
+        s->stack[depth++] = x;
     }
     s->cone_start[++s->cones] = count;
 }
 
-static void make_order(maker *k)
+static void make_order(pbi_rev_starts *s)
 {
-    const pbi_rev_model *m = k->m;
+    const pbi_rev_model *m = s->m;
+    memset(s->mark, 0, m->count * sizeof *s->mark);
+    s->stamp = 0;
     for (uint32_t u = 0; u < m->count; u++)
         if (m->stays[u])
-            k->left[k->left_count++] = u;
-    while (k->left_count) {
-        uint32_t root = pick_root(k);
-        if (!k->done[root])
-            add_cone(k, root);
+            s->left[s->left_count++] = u;
+    while (s->left_count) {
+        uint32_t root = pick_root(s);
+        if (!s->done[root])
+            add_cone(s, root);
     }
 }
 
 /* Everything once, in that order. */
-static void make_once(maker *k)
+static void make_once(pbi_rev_starts *s)
 {
-    const pbi_rev_model *m = k->m;
-    pbi_rev_starts *s = k->s;
-    uint32_t *open = k->mark; /* readers that are not settled */
+    const pbi_rev_model *m = s->m;
+    uint32_t *open = s->mark; /* readers that are not settled */
     pbi_rev_list *list = &s->once;
-    memset(k->done, 0, m->count);
+    memset(s->done, 0, m->count);
     for (uint32_t u = 0; u < m->count; u++)
         open[u] = m->out_start[u + 1] - m->out_start[u];
     for (uint32_t i = 0; i < m->count; i++) {
         uint32_t waiting = 0;
         list->unit[list->count++] = s->order[i];
-        k->done[s->order[i]] = 1;
+        s->done[s->order[i]] = 1;
         if (!open[s->order[i]])
-            k->stack[waiting++] = s->order[i];
+            s->stack[waiting++] = s->order[i];
         while (waiting) { /* settled: nothing will need it any longer */
-            uint32_t u = k->stack[--waiting];
+            uint32_t u = s->stack[--waiting];
             if (!m->stays[u])
                 list->unit[list->count++] = u;
             for (uint32_t j = m->in_start[u]; j < m->in_start[u + 1]; j++)
-                if (--open[m->in[j]] == 0 && k->done[m->in[j]])
-                    k->stack[waiting++] = m->in[j];
+                if (--open[m->in[j]] == 0 && s->done[m->in[j]])
+                    s->stack[waiting++] = m->in[j];
         }
     }
 }
 
 /* Makes a cone from what stays, and removes all but its root. False when the list gets too long. */
-static bool add_alone(maker *k, uint32_t root)
+static bool add_alone(pbi_rev_starts *s, uint32_t root)
 {
-    const pbi_rev_model *m = k->m;
-    pbi_rev_list *list = &k->s->cone;
+    const pbi_rev_model *m = s->m;
+    pbi_rev_list *list = &s->cone;
     uint32_t depth = 0, begin = list->count;
-    k->stamp++;
-    k->mark[root] = k->stamp;
-    k->next[depth] = m->in_start[root];
-    k->stack[depth++] = root;
+    s->stamp++;
+    s->mark[root] = s->stamp;
+    s->next[depth] = 0;
+    s->stack[depth++] = root;
     while (depth) {
-        uint32_t u = k->stack[depth - 1];
-        if (k->next[depth - 1] == m->in_start[u + 1]) {
-            if (list->count >= k->s->room)
+        uint32_t u = s->stack[depth - 1];
+        uint32_t x = next_input(s, depth);
+        if (x == PBI_REV_NONE) {
+            if (list->count >= s->room)
                 return false;
             list->unit[list->count++] = u;
             depth--;
             continue;
         }
-        uint32_t x = m->in[k->next[depth - 1]++];
-        if (k->done[x] || k->mark[x] == k->stamp)
+        if (s->done[x] || s->mark[x] == s->stamp)
             continue;
-        k->mark[x] = k->stamp;
-        k->next[depth] = m->in_start[x];
-        k->stack[depth++] = x;
+        s->mark[x] = s->stamp;
+        s->next[depth] = 0;
+        s->stack[depth++] = x;
     }
     for (uint32_t i = list->count - 1; i-- > begin;) {
         uint32_t u = list->unit[i];
-        if (list->count >= k->s->room)
+        if (list->count >= s->room)
             return false;
         if (m->stays[u])
-            k->done[u] = 1;
+            s->done[u] = 1;
         else
             list->unit[list->count++] = u;
     }
-    k->done[root] = 1;
+    s->done[root] = 1;
     return true;
 }
 
-static void make_cones(maker *k)
+static void make_cones(pbi_rev_starts *s)
 {
-    const pbi_rev_model *m = k->m;
-    pbi_rev_starts *s = k->s;
+    const pbi_rev_model *m = s->m;
     bool fits = true;
-    memset(k->done, 0, m->count);
-    memset(k->mark, 0, m->count * sizeof *k->mark);
-    k->stamp = 0;
+    memset(s->done, 0, m->count);
+    memset(s->mark, 0, m->count * sizeof *s->mark);
+    s->stamp = 0;
     for (uint32_t u = 0; u < m->count; u++)
         fits = fits && !m->once[u];
     for (uint32_t c = 0; c < s->cones && fits; c++)
-        fits = add_alone(k, s->order[s->cone_start[c + 1] - 1]);
+        fits = add_alone(s, s->order[s->cone_start[c + 1] - 1]);
     if (!fits)
         s->cone.count = 0;
 }
@@ -196,50 +196,60 @@ static void take_given(pbi_rev_starts *s, const pb_moves *moves, const uint32_t 
     }
 }
 
-static pb_status make_all(maker *k, const pb_moves *given, pb_arena *scratch)
+static void make_both(pbi_rev_starts *s)
 {
-    const pbi_rev_model *m = k->m;
-    const pb_graph *g = m->game->graph;
-    make_order(k);
-    make_once(k);
-    make_cones(k);
+    s->cones = s->left_count = s->once.count = s->cone.count = 0;
+    s->looks = 0;
+    memset(s->done, 0, s->m->count);
+    make_order(s);
+    make_once(s);
+    make_cones(s);
+}
+
+void pbi_rev_starts_vary(pbi_rev_starts *s, uint64_t seed)
+{
+    s->rng.state = seed;
+    pbi_rng_next(&s->rng);
+    s->varied = true;
+    make_both(s);
+}
+
+static pb_status find_given(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given)
+{
+    const pb_graph *g = s->m->game->graph;
+    pb_arena scratch;
     if (!given || g->owner)
         return PB_OK;
-    uint32_t *unit_of = pb_arena_alloc(scratch, g->node_count, sizeof *unit_of);
-    if (!unit_of)
-        return PB_ENOMEM;
-    for (pb_node v = 0; v < g->node_count; v++)
+    pb_arena_init(&scratch, ctx);
+    uint32_t *unit_of = pb_arena_alloc(&scratch, g->node_count, sizeof *unit_of);
+    for (pb_node v = 0; unit_of && v < g->node_count; v++)
         unit_of[v] = PBI_REV_NONE;
-    for (uint32_t u = 0; u < m->count; u++)
-        unit_of[m->node[u]] = u;
-    take_given(k->s, given, unit_of);
-    return PB_OK;
+    for (uint32_t u = 0; unit_of && u < s->m->count; u++)
+        unit_of[s->m->node[u]] = u;
+    if (unit_of)
+        take_given(s, given, unit_of);
+    pb_arena_release(&scratch);
+    return unit_of ? PB_OK : PB_ENOMEM;
 }
 
 pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,
                               uint32_t room, pb_arena *arena)
 {
-    size_t n = m->count;
+    size_t n = m->count, roots = (size_t)m->final_count + 1;
     *s = (pbi_rev_starts){.m = m, .room = room};
-    pb_arena scratch;
-    pb_arena_init(&scratch, ctx);
     s->order = pb_arena_alloc(arena, n, sizeof *s->order);
-    s->cone_start = pb_arena_zero(arena, (size_t)m->final_count + 1, sizeof *s->cone_start);
+    s->cone_start = pb_arena_zero(arena, roots, sizeof *s->cone_start);
     s->once.unit = pb_arena_alloc(arena, 2 * n, sizeof *s->once.unit);
     s->cone.unit = pb_arena_alloc(arena, room, sizeof *s->cone.unit);
     s->given.unit = pb_arena_alloc(arena, room, sizeof *s->given.unit);
-    maker k = {.s = s, .m = m};
-    k.stack = pb_arena_alloc(&scratch, n + 1, sizeof *k.stack);
-    k.next = pb_arena_alloc(&scratch, n + 1, sizeof *k.next);
-    k.done = pb_arena_zero(&scratch, n, sizeof *k.done);
-    k.mark = pb_arena_zero(&scratch, n, sizeof *k.mark);
-    k.left = pb_arena_alloc(&scratch, (size_t)m->final_count + 1, sizeof *k.left);
-    pb_status status = s->order && s->cone_start && s->once.unit && s->cone.unit && s->given.unit && k.stack &&
-                               k.next && k.done && k.mark && k.left
-                           ? PB_OK
-                           : PB_ENOMEM;
-    if (status == PB_OK)
-        status = make_all(&k, given, &scratch);
-    pb_arena_release(&scratch);
-    return status;
+    s->stack = pb_arena_alloc(arena, n + 1, sizeof *s->stack);
+    s->next = pb_arena_alloc(arena, n + 1, sizeof *s->next);
+    s->done = pb_arena_zero(arena, n, sizeof *s->done);
+    s->mark = pb_arena_zero(arena, n, sizeof *s->mark);
+    s->left = pb_arena_alloc(arena, roots, sizeof *s->left);
+    if (!s->order || !s->cone_start || !s->once.unit || !s->cone.unit || !s->given.unit || !s->stack || !s->next ||
+        !s->done || !s->mark || !s->left)
+        return PB_ENOMEM;
+    make_both(s);
+    return find_given(s, ctx, given);
 }

@@ -13,9 +13,20 @@ typedef struct pbi_rev_starts {
     pbi_rev_list once;  /* everything made once, and removed as soon as nothing needs it */
     pbi_rev_list cone;  /* cone by cone, each made from what stays and removed again; none when it is too long */
     pbi_rev_list given; /* of a plan that is at hand; none without one */
+
+    /* For making them. */
+    pbi_rng rng;
+    bool varied;            /* choices are left to chance */
+    uint32_t *stack, *next; /* units being looked at, and how many of their inputs were */
+    uint8_t *done;
+    uint32_t *mark, stamp;
+    uint32_t *left, left_count; /* roots that remain */
+    uint64_t looks;
 } pbi_rev_starts;
 
 pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,
                               uint32_t room, pb_arena *arena);
+/* Makes `once` and `cone` anew, with another order of cones and inside them. */
+void pbi_rev_starts_vary(pbi_rev_starts *s, uint64_t seed);
 
 #endif

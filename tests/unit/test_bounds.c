@@ -119,6 +119,22 @@ static void given_values_never_leave_the_reversible_game(void **state)
     expect_cap(&s, 11, PB_NO_NODE, "start");
 }
 
+static void the_last_value_that_stays_is_made_beside_the_others(void **state)
+{
+    (void)state;
+    small_game s; /* two chains of two: a target each */
+    small_game_init(&s);
+    s.kind = PB_GAME_REVERSIBLE;
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, 1);
+    pb_node c = small_game_add(&s, 1, 1, 0), d = small_game_add(&s, 1, 1, 4);
+    expect_cap(&s, 3, PB_NO_NODE, "end");
+    s.size[c] = 5;
+    expect_cap(&s, 6, d, "working set");
+    s.size[0] = 5;
+    expect_cap(&s, 7, PB_NO_NODE, "end");
+}
+
 static void makespan_is_needed_work(void **state)
 {
     (void)state;
@@ -280,6 +296,7 @@ int main(void)
         cmocka_unit_test(in_place_moves_lower_the_working_set),
         cmocka_unit_test(start_and_end_are_bounds_too),
         cmocka_unit_test(given_values_never_leave_the_reversible_game),
+        cmocka_unit_test(the_last_value_that_stays_is_made_beside_the_others),
         cmocka_unit_test(makespan_is_needed_work),
         cmocka_unit_test(the_reversible_game_undoes_what_does_not_stay),
         cmocka_unit_test(values_in_slow_memory_are_loaded_once),
