@@ -97,8 +97,7 @@ static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_su
 }
 
 /* A tree of merges over `count` parts, which are overwritten. */
-bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t most,
-                              pbi_sums *out)
+bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t most, pbi_sums *out)
 {
     *out = (pbi_sums){.count = 0};
     while (count > 1 && !pbi_sat_full(sat)) {

@@ -191,7 +191,8 @@ static void refusals_are_sentences(void **state)
     expect_refusal("unet", "image=4 depth=3", PB_ERANGE,
                    "unet: an image of side 4 cannot be halved 3 times; depth is too large");
     expect_refusal("tre", "", PB_EUNKNOWN,
-                   "there is no graph family 'tre'; there are chain, adjoint-chain, tree, merkle, merkle-traversal, pyramid, grid, "
+                   "there is no graph family 'tre'; there are chain, adjoint-chain, tree, merkle, merkle-traversal, "
+                   "pyramid, grid, "
                    "butterfly, adder, multiplier, layered, pipeline, mlp, resnet, unet, transformer");
 }
 
