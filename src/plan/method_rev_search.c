@@ -16,6 +16,7 @@
 
 enum {
     MOST_THREADS = 64,
+    MOST_SLOTS = 1 << 28,
     A_NODE = 5000, /* proposals for each unit in the first round, */
     LEAST = 100000,
     MOST = 1500000, /* within these */
@@ -237,7 +238,9 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
 {
     uint64_t each = (uint64_t)A_NODE * s->m.count;
     s->proposals = each < LEAST ? LEAST : each < MOST ? each : MOST;
-    s->room = s->m.count < (1u << 20) ? 40 * s->m.count + 4096 : 8 * s->m.count;
+    /* Slots: many for each unit on graphs that are small enough for deep caps. */
+    uint64_t many = 40 * (uint64_t)s->m.count + 4096, fewer = 12 * (uint64_t)s->m.count + 120000;
+    s->room = (uint32_t)(many < fewer ? many : fewer < MOST_SLOTS ? fewer : MOST_SLOTS);
     s->worker = pb_arena_zero(s->arena, s->threads, sizeof *s->worker);
     s->best.unit = pb_arena_alloc(s->arena, (size_t)s->room + 4096, sizeof *s->best.unit);
     if (!s->worker || !s->best.unit)
@@ -316,6 +319,12 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
 {
     if (game->graph->needed_cost > UINT64_MAX / 64)
         return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
+    if (game->graph->needed_count > MOST_SLOTS / 8)
+        return pbi_plan_give_up(plan, "does not apply: more than %d nodes", MOST_SLOTS / 8);
+    if (!game->graph->needed_count) { /* what is there at the start is what has to be there at the end */
+        plan->outcome = PB_FOUND;
+        return PB_OK;
+    }
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
