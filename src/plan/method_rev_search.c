@@ -16,6 +16,7 @@
 
 enum {
     MOST_THREADS = 64,
+    MOST_SLOTS = 1 << 28,
     A_NODE = 5000, /* proposals for each unit in the first round, */
     LEAST = 100000,
     MOST = 1500000, /* within these */
@@ -38,6 +39,7 @@ typedef struct worker {
     double near_work;   /* with a price for its excess */
     bool continued;     /* the last round went on from such an end */
     pbi_rev_list start; /* of its round, when that is a fresh one */
+    uint32_t kind;      /* of start: 0 once, 1 by cones, 2 neither */
     int32_t cap;
     const course *todo; /* NULL when it is done */
     pb_status status;
@@ -59,7 +61,7 @@ typedef struct search {
     uint64_t seed, times; /* times: how much longer rounds are than the first */
     uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
     pbi_rev_list best;
-    double best_work;
+    double best_work, reached[3]; /* of all; from each kind of start */
 } search;
 
 static void copy_list(pbi_rev_list *to, const pbi_rev_list *from)
@@ -104,6 +106,7 @@ static pb_status gather(search *s, uint32_t count)
     pb_status status = PB_OK;
     for (uint32_t k = 0; k < count; k++) {
         worker *w = &s->worker[k];
+        s->reached[w->kind] = fmin(s->reached[w->kind], w->a->best_work);
         if (w->a->best_work < s->best_work) {
             copy_list(&s->best, &w->a->best);
             s->best_work = w->a->best_work;
@@ -147,6 +150,14 @@ static bool is_promising(const search *s, const worker *w)
     return w->near.count && w->near_work < s->best_work && !w->continued;
 }
 
+/* Everything once or by cones, by turns; one in three is of the kind that has led to the better plan. */
+static uint32_t kind_of(const search *s, uint32_t turn)
+{
+    if (!s->starts.cone.count)
+        return 0;
+    return turn % 3 == 2 ? s->reached[1] < s->reached[0] : turn % 2;
+}
+
 /* From scratch, in two ways that vary; after one that ended a little above the cap, from there; and at times from the best. */
 static void choose(search *s, uint32_t n, worker *w, course *out)
 {
@@ -154,13 +165,15 @@ static void choose(search *s, uint32_t n, worker *w, course *out)
     *out = (course){.from = &w->start};
     if (is_promising(s, w) || (s->best.count && n % TURNS == TURNS - 1)) {
         w->continued = is_promising(s, w);
+        w->kind = w->continued ? w->kind : 2;
         out->from = w->continued ? &w->near : &s->best;
         out->c = (pbi_rev_course){.hot = n % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
     } else {
         uint32_t turn = s->begun++;
         if (turn > 1)
-            pbi_rev_starts_vary(st, s->seed + turn);
-        copy_list(&w->start, st->cone.count && turn % 2 ? &st->cone : &st->once);
+            pbi_rev_starts_make(st, turn % 4 != 3, s->seed + turn);
+        w->kind = kind_of(s, turn);
+        copy_list(&w->start, w->kind ? &st->cone : &st->once);
         out->c = fresh[(turn + turn / FRESH) % FRESH];
         w->continued = false;
     }
@@ -189,6 +202,7 @@ static pb_status from_given(search *s)
     course todo = {
         .from = &s->starts.given,
         .c = {.proposals = s->proposals, .hot = 0.4, .cold = 0.25, .price_from = 5, .price = 5, .enough = s->enough}};
+    s->worker[0].kind = 2;
     return todo.from->count ? run_rounds(s, &todo, 1) : PB_OK;
 }
 
@@ -237,7 +251,9 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
 {
     uint64_t each = (uint64_t)A_NODE * s->m.count;
     s->proposals = each < LEAST ? LEAST : each < MOST ? each : MOST;
-    s->room = s->m.count < (1u << 20) ? 40 * s->m.count + 4096 : 8 * s->m.count;
+    /* Slots: many for each unit on graphs that are small enough for deep caps. */
+    uint64_t many = 40 * (uint64_t)s->m.count + 4096, fewer = 12 * (uint64_t)s->m.count + 120000;
+    s->room = (uint32_t)(many < fewer ? many : fewer < MOST_SLOTS ? fewer : MOST_SLOTS);
     s->worker = pb_arena_zero(s->arena, s->threads, sizeof *s->worker);
     s->best.unit = pb_arena_alloc(s->arena, (size_t)s->room + 4096, sizeof *s->best.unit);
     if (!s->worker || !s->best.unit)
@@ -316,6 +332,12 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
 {
     if (game->graph->needed_cost > UINT64_MAX / 64)
         return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
+    if (game->graph->needed_count > MOST_SLOTS / 8)
+        return pbi_plan_give_up(plan, "does not apply: more than %d nodes", MOST_SLOTS / 8);
+    if (!game->graph->needed_count) { /* what is there at the start is what has to be there at the end */
+        plan->outcome = PB_FOUND;
+        return PB_OK;
+    }
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
@@ -327,7 +349,8 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
                 .patient = options->patient,
                 .seed = options->seed,
                 .times = 1,
-                .best_work = INFINITY};
+                .best_work = INFINITY,
+                .reached = {INFINITY, INFINITY, INFINITY}};
     const char *fault = NULL;
     pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &fault);
     s.cap = status == PB_OK ? pbi_rev_model_cap(&s.m, game->cap) : 0;

@@ -206,11 +206,11 @@ static void make_both(pbi_rev_starts *s)
     make_cones(s);
 }
 
-void pbi_rev_starts_vary(pbi_rev_starts *s, uint64_t seed)
+void pbi_rev_starts_make(pbi_rev_starts *s, bool varied, uint64_t seed)
 {
     s->rng.state = seed;
     pbi_rng_next(&s->rng);
-    s->varied = true;
+    s->varied = varied;
     make_both(s);
 }
 

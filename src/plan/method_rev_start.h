@@ -26,7 +26,7 @@ typedef struct pbi_rev_starts {
 
 pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,
                               uint32_t room, pb_arena *arena);
-/* Makes `once` and `cone` anew, with another order of cones and inside them. */
-void pbi_rev_starts_vary(pbi_rev_starts *s, uint64_t seed);
+/* Makes `once` and `cone` anew; varied: with another order of cones and inside them. */
+void pbi_rev_starts_make(pbi_rev_starts *s, bool varied, uint64_t seed);
 
 #endif
