@@ -216,7 +216,7 @@ static void borrowed_memory_is_written_and_read(void **state)
     (void)state;
     desk d;
     must_open(&d, "{" FORMAT ",\"game\":\"remat\",\"borrow\":3,\"metrics\":{\"borrowed\":2},\"moves\":[[\"compute\",0,{"
-                             "\"in\":\"borrow\"}]]}");
+                  "\"in\":\"borrow\"}]]}");
     assert_int_equal(d.s.borrow, 3);
     assert_int_equal(d.s.metrics.borrowed, 2);
     assert_int_equal(d.s.metrics_stated, PB_STATED_BORROWED);
