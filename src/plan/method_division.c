@@ -274,7 +274,13 @@ static pb_status divide(divider *v)
     pbi_divisions *d = v->d;
     for (uint32_t level = levels; level > 0; level--)
         cut_level(v, level);
-    pb_status status = pbi_edge_rank(v->ctx, t, v->level, v->rank, &d->ranks);
+    pb_status status = PB_OK;
+    if (v->shape->cuts) {
+        memcpy(v->rank, v->shape->cuts, t->count * sizeof *v->rank);
+        d->ranks = t->count;
+    } else {
+        status = pbi_edge_rank(v->ctx, t, v->level, v->rank, &d->ranks);
+    }
     for (uint32_t i = 0; i < t->count; i++)
         start_division(v, i);
     if (status == PB_OK)

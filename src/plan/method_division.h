@@ -41,6 +41,7 @@ typedef struct pbi_shape {
     uint32_t levels;
     uint64_t block;
     bool even;
+    const uint32_t *cuts; /* without levels: NULL, or the order of all cuts, the first highest */
 } pbi_shape;
 
 /* Memory from `arena`. */

@@ -13,6 +13,7 @@
  * Limits      proved is the number of pebbles: one root, equal sizes, no workspace. Fewest moves are not claimed. Sizes
  *             that differ are respected, but the ranks do not look at them. A value that does not stay must be read once.
  */
+#include "plan/method_better_cuts.h"
 #include "plan/method_division.h"
 
 #include "base/checked.h"
@@ -21,7 +22,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_TRIED = 5, BUDGETS = 8 };
+enum { MOST_TRIED = 5, BUDGETS = 8, MOST_POLISH = 20000000 };
+#define AUTO_POLISH UINT64_MAX
 
 /* How a plan is made: how the trees are cut, and the memory that it may use. */
 typedef struct way {
@@ -33,6 +35,8 @@ typedef struct way {
 typedef struct wish {
     uint64_t levels, block; /* UINT64_MAX and 0: any */
     bool even, falling;     /* lists that may be tried */
+    uint64_t polish;        /* effort for better cuts */
+    uint64_t seed;
 } wish;
 
 typedef struct planner {
@@ -46,7 +50,8 @@ typedef struct planner {
     uint64_t moves; /* of the best */
     bool by_moves;  /* the fewest moves are the best plan */
     bool any;
-    bool too_long; /* some way fits, but has too many moves */
+    uint64_t polished; /* the effort, where the best has cuts that a search found */
+    bool too_long;     /* some way fits, but has too many moves */
 } planner;
 
 /* Plays without writing, up to the moves of the best so far where these are all that counts. */
@@ -92,7 +97,7 @@ static pb_status try_way(planner *p, const way *w, bool *fits)
 static pb_status try_level(planner *p, uint32_t levels, bool even, uint64_t budget)
 {
     uint64_t block = p->wish.block;
-    way w = {{levels, block ? block : 1, even}, budget};
+    way w = {{.levels = levels, .block = block ? block : 1, .even = even}, budget};
     pb_status status = PB_OK;
     bool fits = false;
     if (block)
@@ -149,6 +154,36 @@ static pb_status choose(planner *p, uint64_t least)
     return status;
 }
 
+/* Is the number of values that the ranks say proved to be the least? */
+static bool is_exact(const pbi_trees *t) { return t->root_count == 1 && t->equal && !t->overwrites; }
+
+/* Small trees: other cuts than those by ranks may cost less. */
+static pb_status polish(planner *p, pb_arena *scratch)
+{
+    const pbi_trees *t = p->trees;
+    const pb_weights *w = &p->game->weights;
+    uint64_t size = t->count ? t->g->size[t->node[0]] : 0, work = UINT64_MAX;
+    uint32_t most, *rank = pb_arena_zero(scratch, t->count, sizeof *rank);
+    if (!rank)
+        return PB_ENOMEM;
+    if (!p->any || !p->wish.polish || !is_exact(t) || !size || t->budget / size >= t->count || w->alpha || w->beta ||
+        (p->wish.levels && p->wish.levels != UINT64_MAX))
+        return PB_OK;
+    uint64_t values = t->budget / size, effort = p->wish.polish;
+    if (effort == AUTO_POLISH) { /* a look at each cut in some hundred places, as far as that goes */
+        uint64_t look = (uint64_t)t->count * values;
+        effort = look > MOST_POLISH / 200 / t->count ? MOST_POLISH : 200 * t->count * look;
+    }
+    pb_status status = pbi_edge_rank(p->ctx, t, NULL, rank, &most);
+    if (status == PB_OK)
+        status = pbi_better_cuts(p->ctx, t, values, effort, p->wish.seed, rank, &work);
+    if (status == PB_ENOMEM || work >= p->least.time)
+        return status == PB_ENOMEM ? status : PB_OK;
+    p->polished = effort;
+    p->best = (way){{.block = 1, .cuts = rank}, useful_budget(t)};
+    return PB_OK;
+}
+
 /* So that the same words give the same plan. */
 static pb_status record(const planner *p, pbi_plan *plan)
 {
@@ -158,7 +193,7 @@ static pb_status record(const planner *p, pbi_plan *plan)
         status = pbi_plan_record_number(plan, "block", shape->block);
     if (status == PB_OK && shape->levels > 1)
         status = pbi_plan_record(plan, "lists", shape->even ? "even" : "falling");
-    return status;
+    return status == PB_OK ? pbi_plan_record_number(plan, "polish", p->polished) : status;
 }
 
 static pb_status play(planner *p, pb_arena *scratch, pbi_plan *plan)
@@ -175,9 +210,6 @@ static pb_status play(planner *p, pb_arena *scratch, pbi_plan *plan)
     pbi_reversible_finish(&r);
     return record(p, plan);
 }
-
-/* Is the number of values that the ranks say proved to be the least? */
-static bool is_exact(const pbi_trees *t) { return t->root_count == 1 && t->equal && !t->overwrites; }
 
 /* Nothing that was tried fits. */
 static pb_status refuse(const planner *p, uint64_t least, uint64_t values, pbi_plan *plan)
@@ -210,6 +242,10 @@ static pb_status plan_trees(planner *p, pb_arena *scratch, pbi_plan *plan)
         status = choose(p, least);
     if (!p->any)
         return status == PB_OK ? refuse(p, least, (uint64_t)d.ranks + 1, plan) : status;
+    if (status == PB_OK)
+        status = polish(p, scratch);
+    if (status == PB_ENOMEM)
+        return status;
     pbi_held held = pbi_hold(p->ctx); /* after a stop too: finish with the best so far */
     status = play(p, scratch, plan);
     pbi_resume(p->ctx, held);
@@ -225,6 +261,9 @@ static pb_status read_options(planner *p, const pbi_plan_options *options)
         status = pbi_option_number(p->ctx, options, "levels", 0, PBI_MOST_LEVELS, UINT64_MAX, &p->wish.levels);
     if (status == PB_OK)
         status = pbi_option_number(p->ctx, options, "block", 1, UINT32_MAX, 0, &p->wish.block);
+    if (status == PB_OK)
+        status = pbi_option_number(p->ctx, options, "polish", 0, UINT32_MAX, AUTO_POLISH, &p->wish.polish);
+    p->wish.seed = options->seed;
     p->wish.even = any || strcmp(lists, "even") == 0;
     p->wish.falling = any || strcmp(lists, "falling") == 0;
     if (status == PB_OK && !p->wish.even && !p->wish.falling)

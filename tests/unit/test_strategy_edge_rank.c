@@ -304,6 +304,26 @@ static void levels_trade_values_for_moves(void **state)
     }
 }
 
+/* Beside the least moves of the tables: 7 .. 11 values for a complete binary tree of height 4. */
+static void better_cuts_come_near_the_fewest_moves(void **state)
+{
+    (void)state;
+    static const uint64_t least[] = {155, 115, 105, 103, 101};
+    for (uint64_t i = 0; i < sizeof least / sizeof *least; i++) {
+        bench t;
+        open_family(&t, "tree", "height", "4");
+        plan_honestly(&t, "edge-rank:polish=0", 7 + i);
+        uint64_t by_ranks = t.planned.schedule.metrics.moves;
+        plan_honestly(&t, "edge-rank", 7 + i);
+        uint64_t moves = t.planned.schedule.metrics.moves;
+        assert_true(moves < by_ranks);
+        assert_in_range(moves, least[i], least[i] * 107 / 100);
+        plan_honestly(&t, "edge-rank", 7 + i);
+        assert_int_equal(t.planned.schedule.metrics.moves, moves);
+        chain_close(&t);
+    }
+}
+
 static void limits_and_bad_settings_are_told(void **state)
 {
     (void)state;
@@ -372,6 +392,7 @@ int main(void)
         cmocka_unit_test(values_that_stay_may_be_read_twice),
         cmocka_unit_test(more_memory_is_less_work),
         cmocka_unit_test(levels_trade_values_for_moves),
+        cmocka_unit_test(better_cuts_come_near_the_fewest_moves),
         cmocka_unit_test(limits_and_bad_settings_are_told),
         cmocka_unit_test(weights_on_memory_use_less_of_it),
         cmocka_unit_test(nothing_to_do_is_done_with_no_moves),
