@@ -257,9 +257,12 @@ static void find_bound(cones *c, moment *list)
 
 /* ---- beginning ---- */
 
+/* What has no size is held first: the products of one without cost either would be alike with all others. */
 static int by_density(const void *a, const void *b)
 {
     const item *x = a, *y = b;
+    if (!x->size != !y->size)
+        return x->size ? 1 : -1;
     int order = pb_u128_compare(pbi_u128_product(y->cost, x->size), pbi_u128_product(x->cost, y->size));
     return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }

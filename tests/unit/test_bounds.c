@@ -288,6 +288,34 @@ static void a_stop_ends_it(void **state)
     pb_arena_release(&arena);
 }
 
+/* A chain whose only value with a cost takes no memory: it is kept, and paid once each way. */
+static void what_takes_no_memory_is_held_without_charge(void **state)
+{
+    (void)state;
+    small_game s;
+    pb_context ctx;
+    pb_arena arena;
+    pb_game game;
+    pb_bounds b;
+    small_game_init(&s);
+    s.kind = PB_GAME_REVERSIBLE;
+    small_game_add(&s, 0, 0, 0); /* two values on their own, to be sorted among the others */
+    small_game_add(&s, 0, 0, 0);
+    small_game_add(&s, 0, 1, 0);
+    small_game_add(&s, 0, 0, 1u << 2);
+    small_game_add(&s, 1, 0, 1u << 3);
+    small_game_add(&s, 0, 1, 1u << 4);
+    small_game_add(&s, 0, 0, 1u << 5);
+    s.cap = 1;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_true(small_game_build(&ctx, &s, &arena, &game));
+    assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_OK);
+    assert_int_equal(pb_bounds_tighten(&ctx, &game, 0, &b), PB_OK);
+    assert_int_equal(b.makespan, 2);
+    pb_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +332,7 @@ int main(void)
         cmocka_unit_test(cost_weighs_peak_flux_and_extra_work),
         cmocka_unit_test(cost_takes_128_bits),
         cmocka_unit_test(work_beyond_64_bits_is_an_error),
+        cmocka_unit_test(what_takes_no_memory_is_held_without_charge),
         cmocka_unit_test(a_stop_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
