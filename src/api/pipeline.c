@@ -241,18 +241,24 @@ static void forget_proofs(pb_planned *p)
         p->schedule.outcome = PB_GAVE_UP;
 }
 
-/* The best plan in fast memory alone: rows that know no other begin from it. */
-static pb_status keep_fast(portfolio *p, const pb_planned *now)
+/* The best plan in fast memory alone: rows that know no other begin from it. They do without where memory is short. */
+static void keep_fast(portfolio *p, const pb_planned *now)
 {
+    pb_planned copy = *now;
+    pb_arena arena;
     if (p->game->kind != PB_GAME_TIERED || (p->any_fast && !pbi_planned_better(now, &p->fast)) ||
         uses_slow_memory(&now->schedule.moves))
-        return PB_OK;
+        return;
+    pb_arena_init(&arena, p->job->ctx);
+    if (pbi_schedule_copy(&arena, &copy.schedule) != PB_OK) {
+        pb_arena_release(&arena);
+        return;
+    }
     if (p->any_fast)
         pb_arena_release(&p->fast_arena);
-    p->fast = *now;
+    p->fast = copy;
+    p->fast_arena = arena;
     p->any_fast = true;
-    pb_arena_init(&p->fast_arena, p->job->ctx);
-    return pbi_schedule_copy(&p->fast_arena, &p->fast.schedule);
 }
 
 /* One row's answer, in an arena of its own. */
@@ -324,7 +330,7 @@ static pb_status try_row(void *state, const pb_strategy *row, bool fast, uint64_
     ctx->tick_limit = limit;
     if (status == PB_OK && has_plan(&now)) {
         better = !p->any || pbi_planned_better(&now, &p->best);
-        status = keep_fast(p, &now);
+        keep_fast(p, &now);
     }
     if (status == PB_OK)
         status = take_proofs(p, row, &now, better, plan);

@@ -3,6 +3,7 @@
 #include "pebble/generate.h"
 #include "support/cases.h"
 #include "support/io_case.h"
+#include "support/outside.h"
 #include "support/plan_check.h"
 
 static void answers_carry_where_they_come_from(void **state)
@@ -435,6 +436,40 @@ static void threads_give_the_same_plan_again(void **state)
     pb_arena_release(&arena);
 }
 
+/* Whatever request for memory is refused: an honest plan or a clean end. */
+static void auto_with_slow_memory_bears_a_refusal_anywhere(void **state)
+{
+    (void)state;
+    uint64_t requests = 1;
+    for (uint64_t k = 0; k <= requests; k += 1 + k / 16) {
+        char why[PLAN_WHY];
+        pb_context ctx;
+        pb_arena arena;
+        pb_planned p;
+        const pb_graph *g;
+        outside o = {0};
+        pb_option params[] = {{"nodes", "40"}};
+        outside_context(&ctx, &o);
+        pb_arena_init(&arena, &ctx);
+        assert_int_equal(pb_generate(&ctx, "layered", params, 1, &arena, &g), PB_OK);
+        pb_game game = {
+            .graph = g, .kind = PB_GAME_TIERED, .cap = 13500, .weights = PB_WEIGHTS_DEFAULT, .tier_count = 1};
+        game.tiers[0] = (pb_tier){.store_cost = 5000, .load_cost = 5000, .cap = PB_UNLIMITED};
+        ctx.tick_limit = 20000;
+        o.refuse_at = k ? o.requests + k : 0;
+        uint64_t before = o.requests;
+        pb_status status = pb_plan(&ctx, &game, &(pb_request){.seed = 1}, &arena, &p);
+        if (status != PB_ENOMEM) {
+            assert_int_equal(status, PB_OK);
+            assert_true(plan_is_honest(&game, &p, why));
+        }
+        requests = k ? requests : o.requests - before;
+        pb_arena_release(&arena);
+        assert_int_equal(o.live_blocks, 0);
+    }
+    assert_true(requests > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +489,7 @@ int main(void)
         cmocka_unit_test(numbers_beyond_the_range_give_up),
         cmocka_unit_test(a_search_begins_from_the_plan_given),
         cmocka_unit_test(threads_give_the_same_plan_again),
+        cmocka_unit_test(auto_with_slow_memory_bears_a_refusal_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
