@@ -35,16 +35,19 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
         over = pb_moves_over(t->moves, k);
         if (over != PB_NO_NODE) {
             taken = g->size[over];
-            resident[over] = 0;
+            resident[over] = ABSENT;
         }
         uint64_t saved = made < taken ? made : taken;
         for (uint32_t i = 0; i < count; i++) {
             made += g->size[also[i]];
-            resident[also[i]] = 1;
+            resident[also[i]] = OWN;
         }
-        resident[v] = move->flags & PB_MOVE_BORROW ? BORROWED : OWN;
-        if (resident[v] == BORROWED)
+        if (move->flags & PB_MOVE_BORROW) { /* alone, and not there yet */
+            resident[v] = BORROWED;
             made = 0;
+        } else if (!resident[v]) {
+            resident[v] = OWN;
+        }
         now.cost = g->cost[v];
         now.fast = t->fast + made - saved + g->workspace[v];
         t->fast = t->fast + made - taken;
@@ -58,7 +61,7 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
         break;
     case PB_FREE:
         t->fast -= size;
-        resident[v] = 0;
+        resident[v] = ABSENT;
         break;
     case PB_STORE:
         now.cost = tier->store_cost + tier->store_per_unit * size;

@@ -151,7 +151,7 @@ static bool compute(replay *r)
         return breaks(r, PB_RULE_BORROW, v, PB_NO_NODE);
     }
     r->lent += lent ? r->g->size[v] : 0;
-    r->borrowed[v] = lent;
+    r->borrowed[v] = lent || (again && r->borrowed[v]);
     wide size = again || lent ? 0 : r->g->size[v], after = r->memory + size + parts;
     r->use = after + r->g->workspace[v];
     if (r->over != PB_NO_NODE) {

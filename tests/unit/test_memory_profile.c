@@ -84,6 +84,20 @@ static void byproducts_count_when_they_are_made(void **state)
     memory_is(&s, "c0+1 c2 u1 u0", "7 8 8 3");
 }
 
+/* Computed again for its by-product, it is still where it was. */
+static void a_borrowed_value_stays_borrowed_when_it_is_computed_again(void **state)
+{
+    (void)state;
+    small_game s;
+    small_game_init(&s);
+    small_game_add(&s, 1, 3, 0);
+    pb_node part = small_game_add(&s, 0, 2, 0);
+    small_game_add(&s, 1, 1, 0);
+    s.owner[part] = 0;
+    s.borrow = 3;
+    memory_is(&s, "b0 c0+1 u0 c2", "0 2 2 3");
+}
+
 static void workspace_counts_when_uncomputing_too(void **state)
 {
     (void)state;
@@ -191,6 +205,7 @@ int main(void)
         cmocka_unit_test(given_and_fixed_memory_is_there_from_the_start),
         cmocka_unit_test(in_place_moves_make_only_the_difference),
         cmocka_unit_test(byproducts_count_when_they_are_made),
+        cmocka_unit_test(a_borrowed_value_stays_borrowed_when_it_is_computed_again),
         cmocka_unit_test(workspace_counts_when_uncomputing_too),
         cmocka_unit_test(slow_memory_is_shown_apart),
         cmocka_unit_test(parts_show_the_largest_of_what_they_touch),
