@@ -92,6 +92,8 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
     if (kind & PB_NODE_BYPRODUCT)
         return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
+    if ((flags & PB_MOVE_BORROW) && flags != PB_MOVE_BORROW) /* nothing else goes with it */
+        return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE, 0);
     bool again = kind & RESIDENT; /* allowed only to make by-products */
     uint32_t also_count = 0;
     if (flags & PB_MOVE_ALSO)

@@ -554,9 +554,35 @@ static void verify_agrees_with_second_replay_on_random_schedules(void **state)
     assert_true(broken_count >= cases);
 }
 
+/* No reader makes such moves, but the list is open to whoever fills it. */
+static void what_is_borrowed_is_made_alone(void **state)
+{
+    (void)state;
+    small_game s;
+    pb_context ctx;
+    pb_arena arena;
+    pb_game game;
+    pb_moves moves;
+    pb_verdict verdict;
+    tiny_borrow(&s);
+    s.borrow = 9;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_true(small_game_build(&ctx, &s, &arena, &game));
+    pb_moves_init(&moves, &arena);
+    moves_from_text("c0 c1 c2/1", &moves);
+    moves.move[2].flags |= PB_MOVE_BORROW;
+    assert_int_equal(pb_verify(&ctx, &game, &moves, &arena, &verdict), PB_OK);
+    assert_null(verdict.certificate);
+    assert_int_equal(verdict.rule, PB_RULE_MOVE);
+    assert_int_equal(verdict.step, 2);
+    pb_arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_borrowed_is_made_alone),
         cmocka_unit_test(verify_sums_legal_schedules_exactly),
         cmocka_unit_test(verify_accepts_nothing_to_do),
         cmocka_unit_test(verify_names_rule_move_and_node_of_broken_schedules),
