@@ -12,6 +12,7 @@ typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
     pb_node least_at;      /* the node whose working set says so; PB_NO_NODE: the start or the end does */
     const char *least_why; /* "working set", "lasting set", "best traversal", "start" or "end" */
+    uint64_t beside;       /* of borrowed memory, which least_cap is short of; 0: borrowing does not help */
     bool attained;       /* a schedule that computes nothing twice has that peak: any cap from there on does without */
     uint64_t makespan;   /* free-order bound on work + io */
     pb_node makespan_at; /* the node whose first computation raised it; PB_NO_NODE: needed work alone */

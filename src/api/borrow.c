@@ -200,9 +200,11 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
         status = pbi_plan_row(job, &inner, spec, result, &now);
         if (status != PB_OK)
             return status;
+        if (!has_plan(&now) && try > 0)
+            break; /* less than the sum does not do */
         if (!has_plan(&now)) {
             pbi_plan_give_up(plan, "the cap and what may be borrowed, together: %s", now.schedule.reason);
-            if (now.schedule.outcome == PB_INFEASIBLE && try == 0 && game->kind == PB_GAME_REVERSIBLE)
+            if (now.schedule.outcome == PB_INFEASIBLE && game->kind == PB_GAME_REVERSIBLE)
                 plan->outcome = PB_INFEASIBLE; /* in the sum of both already */
             return PB_OK;
         }
@@ -213,8 +215,9 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
     }
     if (!placed)
         return pbi_plan_give_up(
-            plan, "does not fit: sizes differ, and what is planned for the cap and what may be borrowed together "
-                  "does not go into the two of them");
+            plan,
+            "does not fit: what is planned for the cap and what may be borrowed together does not go into the two "
+            "of them, where values of different sizes have their places and those that stay are not borrowed");
     plan->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
     plan->lower_bound = game->kind == PB_GAME_REVERSIBLE ? now.schedule.lower_bound : 0;
     return status == PB_OK ? note_maker(plan, &now.schedule) : status;

@@ -6,6 +6,7 @@
 #include "api/pipeline.h"
 
 #include "api/borrow.h"
+#include "api/infeasible.h"
 #include "api/share.h"
 #include "base/context.h"
 #include "plan/method_evict.h"
@@ -94,39 +95,8 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
                                 bool *proved)
 {
     char text[300];
-    *proved = true;
-    if (b->impossible) {
-        const char *name = pb_graph_name(game->graph, b->impossible_at);
-        if (game->kind == PB_GAME_TIERED && game->tier_count)
-            snprintf(text, sizeof text, "what starts in slow memory passes the cap of tier 1 at %.80s", name);
-        else
-            snprintf(text, sizeof text, "%.80s is given in slow memory, which the %s game does not have", name,
-                     pb_game_kind_name(game->kind));
-        return answer(out, result, PB_INFEASIBLE, text);
-    }
-    if (game->cap < b->least_cap) {
-        char need[40], over[40], what[100];
-        pb_quantity_text(b->least_cap, game->graph->size_unit, need, sizeof need);
-        pb_quantity_text(b->least_cap - game->cap, game->graph->size_unit, over, sizeof over);
-        if (strcmp(b->least_why, "best traversal") == 0)
-            snprintf(what, sizeof what, "any order of this tree, whatever is computed again,");
-        else if (b->least_at == PB_NO_NODE)
-            snprintf(what, sizeof what, "the %s alone", b->least_why);
-        else if (strcmp(b->least_why, "working set") == 0)
-            snprintf(what, sizeof what, "computing %.70s alone", pb_graph_name(game->graph, b->least_at));
-        else
-            snprintf(what, sizeof what, "what cannot be made again when %.40s is computed",
-                     pb_graph_name(game->graph, b->least_at));
-        snprintf(text, sizeof text, "%s needs %s, %s over the cap", what, need, over);
-        return answer(out, result, PB_INFEASIBLE, text);
-    }
-    if (b->over) {
-        snprintf(text, sizeof text, "no way to keep or make again all that is needed after %.80s is first computed",
-                 pb_graph_name(game->graph, b->over_at));
-        return answer(out, result, PB_INFEASIBLE, text);
-    }
-    *proved = false;
-    return PB_OK;
+    *proved = pbi_infeasible_text(game, b, text, sizeof text);
+    return *proved ? answer(out, result, PB_INFEASIBLE, text) : PB_OK;
 }
 
 /* Replay and measure plan->moves; claim what is proved. */

@@ -210,7 +210,8 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
     return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
 }
 
-/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak. */
+/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak; what is there at the start and at the
+ * end is in memory of our own. */
 static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
     pb_game sum = *game;
@@ -220,7 +221,11 @@ static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, pb_bounds *
     pb_status status = pb_bounds_make(ctx, &sum, out);
     if (status != PB_OK)
         return status;
-    out->least_cap = out->least_cap > game->borrow ? out->least_cap - game->borrow : 0;
+    out->beside = out->least_cap < game->borrow ? out->least_cap : game->borrow;
+    out->least_cap -= out->beside;
+    uint64_t together = out->least_cap;
+    bound_ends(game, out);
+    out->beside = out->least_cap > together ? 0 : out->beside;
     if (game->weights.alpha || game->weights.beta)
         out->has_cost = false;
     out->attained = false;

@@ -14,6 +14,18 @@ static uint64_t with_borrow(const pb_game *game)
     return game->cap > UINT64_MAX - game->borrow ? PB_UNLIMITED : game->cap + game->borrow;
 }
 
+/* Nothing that is there at the start or at the end is borrowed. */
+static bool ends_fit(const bf_problem *p, uint64_t cap)
+{
+    uint64_t start = p->fixed_size, end = p->fixed_size;
+    uint32_t stays = p->kind == PB_GAME_REVERSIBLE ? p->keep | p->targets | p->given : p->keep;
+    for (uint32_t v = 0; v < p->node_count; v++) {
+        start += p->given >> v & 1 ? p->size[v] : 0;
+        end += stays >> v & 1 ? p->size[v] : 0;
+    }
+    return start <= cap && end <= cap;
+}
+
 /* Whoever plays within cap and borrow plays within their sum. */
 static bool beats_the_sum(law_bench *b, const pb_planned *p)
 {
@@ -24,7 +36,8 @@ static bool beats_the_sum(law_bench *b, const pb_planned *p)
     if (!bf_least_makespan(b->space, &sum, &best))
         return law_skip(b);
     if (s->outcome == PB_INFEASIBLE)
-        return best.feasible && law_broken(b, "infeasible, but there is a plan of makespan %" PRIu64, best.value);
+        return best.feasible && ends_fit(&b->problem, p->game->cap) &&
+               law_broken(b, "infeasible, but there is a plan of makespan %" PRIu64, best.value);
     if (p->certificate && !best.feasible)
         return law_broken(b, "a plan, where the sum has none");
     if (best.feasible && s->lower_bound > best.value && p->game->kind != PB_GAME_REVERSIBLE)

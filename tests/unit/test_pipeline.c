@@ -134,6 +134,38 @@ static void infeasible_says_what_does_not_fit(void **state)
     infeasible(&s, "what starts in slow memory passes the cap of tier 1 at 0");
 }
 
+static void infeasible_counts_what_may_be_borrowed(void **state)
+{
+    (void)state;
+    small_game s;
+    small_tiny(&s);
+    s.cap = 1;
+    s.borrow = 2;
+    infeasible(&s, "computing 2 alone needs 4, 1 over the cap and what may be borrowed, together");
+    s.borrow = 9;
+    s.flags[2] = PB_NODE_KEEP;
+    infeasible(&s, "the end alone needs 2, 1 over the cap, and nothing that is borrowed can stay");
+    s.flags[2] = 0;
+    s.kind = PB_GAME_REVERSIBLE;
+    infeasible(&s, "the end alone needs 2, 1 over the cap, and nothing that is borrowed can stay");
+}
+
+/* The target need not stay, but plans leave it in memory of our own: that is no proof. */
+static void a_plan_without_a_place_is_told_as_such(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    small_tiny(&s);
+    s.cap = 1;
+    s.borrow = 9;
+    bench_open(&b, &s);
+    const pb_schedule *p = bench_plan(&b, NULL);
+    assert_int_equal(p->outcome, PB_GAVE_UP);
+    assert_non_null(strstr(p->reason, "does not go into the two of them"));
+    bench_close(&b);
+}
+
 static void refusals_say_which_and_why(void **state)
 {
     (void)state;
@@ -478,6 +510,8 @@ int main(void)
         cmocka_unit_test(optimal_is_claimed_only_where_the_bound_is_met),
         cmocka_unit_test(weights_decide_what_is_optimal),
         cmocka_unit_test(infeasible_says_what_does_not_fit),
+        cmocka_unit_test(infeasible_counts_what_may_be_borrowed),
+        cmocka_unit_test(a_plan_without_a_place_is_told_as_such),
         cmocka_unit_test(refusals_say_which_and_why),
         cmocka_unit_test(wrong_requests_are_errors),
         cmocka_unit_test(a_policy_in_the_spec_wins),
