@@ -58,30 +58,28 @@ static bool find_readers(pbi_tree *t, pbi_tree_found *found)
     return true;
 }
 
-static bool may_overwrite(const pb_graph *g, pb_node v, pb_node u)
+/* The size of the largest input that v may overwrite; inputs that stay are none of them. */
+static uint64_t largest_overwritten(const pb_graph *g, pb_node v)
 {
+    uint64_t most = 0;
     if (g->inplace_start)
         for (uint32_t k = g->inplace_start[v]; k < g->inplace_start[v + 1]; k++)
-            if (g->inplace[k] == u)
-                return true;
-    return false;
+            if (g->size[g->inplace[k]] > most && !stays(g, g->inplace[k]))
+                most = g->size[g->inplace[k]];
+    return most;
 }
 
 /* What the computation of v alone does. */
 static pbi_job_steps step_of(const pbi_tree *t, pb_node v)
 {
     const pb_graph *g = t->g;
-    uint64_t loaded = 0, freed = 0, over = 0, made = g->size[v];
+    uint64_t loaded = 0, freed = 0, over = largest_overwritten(g, v), made = g->size[v];
     uint64_t left = t->reader[v] != PB_NO_NODE || stays(g, v) ? made : 0;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
         pb_node u = g->in[k];
         if (g->flags[u] & PB_NODE_GIVEN_SLOW)
             loaded += g->size[u];
-        if (stays(g, u))
-            continue;
-        freed += g->size[u];
-        if (g->size[u] > over && may_overwrite(g, v, u))
-            over = g->size[u];
+        freed += stays(g, u) ? 0 : g->size[u];
     }
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)

@@ -181,9 +181,9 @@ static void recomputing_does_not_help_where_that_is_said(void **state)
         assert_true(helped > 0); /* the flag is not idle */
 }
 
-/* A graph by hand: node i of size size(i) is read by reader(i), PB_NO_NODE for a root. */
-static void open_wide(desk *d, uint32_t count, pb_node (*reader)(uint32_t i, uint32_t count),
-                      uint64_t (*size)(uint32_t))
+/* A graph by hand: node i of size size(i) is read by reader(i), PB_NO_NODE for a root, which may overwrite it on wish. */
+static void open_shape(desk *d, uint32_t count, pb_node (*reader)(uint32_t i, uint32_t count),
+                       uint64_t (*size)(uint32_t), bool inplace)
 {
     pb_builder *b;
     pb_node v;
@@ -193,15 +193,25 @@ static void open_wide(desk *d, uint32_t count, pb_node (*reader)(uint32_t i, uin
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(pb_builder_add_node(b, &(pb_node_spec){.cost = 1, .size = size(i)}, &v), PB_OK);
     for (uint32_t i = 0; i < count; i++)
-        if (reader(i, count) != PB_NO_NODE)
+        if (reader(i, count) != PB_NO_NODE) {
             assert_int_equal(pb_builder_add_edge(b, i, reader(i, count)), PB_OK);
+            if (inplace)
+                assert_int_equal(pb_builder_add_inplace(b, reader(i, count), i), PB_OK);
+        }
     d->game = (pb_game){.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = {1, 0, 1, 0}};
     assert_int_equal(pb_builder_freeze(b, &d->arena, &d->game.graph), PB_OK);
     pb_builder_free(b);
 }
 
+static void open_wide(desk *d, uint32_t count, pb_node (*reader)(uint32_t i, uint32_t count),
+                      uint64_t (*size)(uint32_t))
+{
+    open_shape(d, count, reader, size, false);
+}
+
 static uint64_t one(uint32_t i) { return i < UINT32_MAX; }
 static uint64_t some(uint32_t i) { return 1 + i * UINT64_C(2654435761) % 1000; }
+static uint64_t rising(uint32_t i) { return UINT64_C(1) + i; }
 static pb_node path(uint32_t i, uint32_t n) { return i + 1 < n ? i + 1 : PB_NO_NODE; }
 static pb_node star(uint32_t i, uint32_t n) { return i + 1 < n ? n - 1 : PB_NO_NODE; }
 /* Even nodes are the spine, odd ones leaves of the next. */
@@ -234,6 +244,10 @@ static void a_million_nodes_do_not_recurse(void **state)
     desk d;
     open_wide(&d, n, caterpillar, some);
     assert_int_equal(desk_plan(&d, "tree")->outcome, PB_OPTIMAL);
+    desk_shut(&d);
+    open_shape(&d, n, star, rising,
+               true); /* each input larger than all before it: looking for each of them would take minutes */
+    assert_int_equal(desk_plan(&d, "tree")->metrics.peak, UINT64_C(500000500000) - (n - 1));
     desk_shut(&d);
 }
 
