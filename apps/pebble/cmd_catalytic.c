@@ -75,8 +75,8 @@ static void print_text(const trial *t)
     const pb_formula *f = &t->f;
     const pb_catalytic_buffers *b = &t->buffers;
     uint64_t buffer = 8 * t->lanes, values = f->values > 1 ? f->values : 1;
-    printf("%u variable%s, %u leaves, depth %u\n", (unsigned)f->variable_count, f->variable_count == 1 ? "" : "s",
-           (unsigned)f->leaf_count, (unsigned)f->depth);
+    printf("%u variable%s, %u lea%s, depth %u\n", (unsigned)f->variable_count, f->variable_count == 1 ? "" : "s",
+           (unsigned)f->leaf_count, f->leaf_count == 1 ? "f" : "ves", (unsigned)f->depth);
     pb_quantity_text(t->length, NULL, one, sizeof one);
     snprintf(text, sizeof text, "%s over %u registers, R += S * x", one, (unsigned)PB_REGISTERS);
     figure("instructions", text);
@@ -167,7 +167,8 @@ exit_code cmd_catalytic(app *a)
     if (status == PB_ECANCELLED) {
         char length[FIGURE_ROOM];
         pb_quantity_text(t.length, NULL, length, sizeof length);
-        app_note(a, "stopped before the end of %s instructions and undone: %s", length,
+        app_note(a, "stopped before the end of %s%s instructions and undone: %s", length,
+                 t.length == UINT64_MAX ? " or more" : "",
                  t.restored ? "every borrowed bit is as it was" : "BORROWED DATA WAS CHANGED");
         return progress_interrupted() ? EXIT_INTERRUPTED : EXIT_NOTHING;
     }

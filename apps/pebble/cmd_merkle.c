@@ -109,8 +109,8 @@ static bool print_text(app *a, const task *t)
     number_text(r->prices.leaf, price[0]);
     number_text(r->prices.hash, price[1]);
     number_text(r->cap, cap);
-    printf("a hash tree of height %u: %s %s, paths of %u hashes", (unsigned)r->height, leaves,
-           r->height ? "leaves" : "leaf", (unsigned)r->height);
+    printf("a hash tree of height %u: %s %s, paths of %u %s", (unsigned)r->height, leaves,
+           r->height ? "leaves" : "leaf", (unsigned)r->height, r->height == 1 ? "hash" : "hashes");
     if (r->cap != UINT64_MAX)
         printf(", at most %s stored", cap);
     printf("\nfor one output at most, and on average; a leaf costs %s, a hash %s\n\n", price[0], price[1]);

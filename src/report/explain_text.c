@@ -82,6 +82,8 @@ static void say_making(pbi_out *out, const pbi_story *s, size_t i)
             pbi_out_text(out, " with ");
             pbi_out_text(out, pb_graph_name(g, m->node));
         }
+        if (m->flags & PB_MOVE_BORROW)
+            pbi_out_text(out, " in borrowed memory");
     }
     if (life->first_use != PBI_NO_STEP) {
         pbi_out_text(out, i ? " because " : ", first read by ");
@@ -134,6 +136,8 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
         pbi_out_format(out, ", and %zu more", life->others_left);
     pbi_out_text(out, "\n       keeping it ");
     pbi_out_text(out, life->together > 1 ? "and what is made with it instead " : "instead ");
+    if (s->game->borrow)
+        pbi_out_text(out, "in memory of our own ");
     say_need(out, s->game, life->need, life->saves);
     pbi_out_char(out, '\n');
 }

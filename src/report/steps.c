@@ -31,6 +31,8 @@ static void csv_row(pbi_out *out, const pbi_walk *w)
     pbi_out_char(out, ',');
     if (w->move.tier)
         pbi_out_u64(out, w->move.tier);
+    else if (w->move.flags & PB_MOVE_BORROW)
+        pbi_out_text(out, "borrow");
     pbi_out_char(out, ',');
     pbi_out_u64(out, w->cost);
     pbi_out_char(out, ',');
@@ -76,6 +78,8 @@ static void json_step(pbi_out *out, const pbi_walk *w)
     pbi_out_json_text(out, pb_graph_name(w->graph, w->move.node));
     if (w->move.tier)
         json_field(out, "tier", w->move.tier);
+    if (w->move.flags & PB_MOVE_BORROW)
+        pbi_out_text(out, ",\"in\":\"borrow\"");
     if (w->move.op == PB_COMPUTE && w->removes != PB_NO_NODE) {
         pbi_out_text(out, ",\"over\":");
         pbi_out_json_text(out, pb_graph_name(w->graph, w->removes));

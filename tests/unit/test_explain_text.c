@@ -22,6 +22,21 @@ static void the_text_says_why_a_value_is_made_again(void **state)
     bench_close(&b);
 }
 
+static void the_text_tells_borrowed_memory_from_our_own(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    small_loop(&s, 5);
+    s.cap = 4;
+    s.borrow = 1;
+    bench_open(&b, &s, "b0 c1 u0 c2 f1 c3 f2 c0 c4");
+    assert_int_equal(pb_explain_text(&b.ctx, b.certificate, 0, bench_sink(&b)), PB_OK);
+    has(&b, "computed at move 0 in borrowed memory, first read by move 1 (compute 1)");
+    has(&b, "instead in memory of our own would");
+    bench_close(&b);
+}
+
 static void the_text_of_a_plan_lists_what_costs_most(void **state)
 {
     (void)state;
@@ -75,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_says_why_a_value_is_made_again),
+        cmocka_unit_test(the_text_tells_borrowed_memory_from_our_own),
         cmocka_unit_test(the_text_of_a_plan_lists_what_costs_most),
         cmocka_unit_test(the_json_has_the_same_story),
         cmocka_unit_test(a_node_that_is_not_there_is_refused),

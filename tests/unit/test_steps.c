@@ -43,6 +43,22 @@ static void csv_quotes_names_that_need_it(void **state)
     bench_close(&b);
 }
 
+static void what_is_borrowed_is_told(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    small_tiny(&s);
+    s.borrow = 1;
+    bench_open(&b, &s, "c0 b1 c2 u1");
+    assert_int_equal(pb_steps_csv_write(&b.ctx, b.certificate, bench_sink(&b)), PB_OK);
+    has(&b, "\n1,compute,1,1,borrow,1,1,1,");
+    bench_empty(&b);
+    assert_int_equal(pb_steps_json_write(&b.ctx, b.certificate, NULL, bench_sink(&b)), PB_OK);
+    has(&b, "\"name\":\"1\",\"in\":\"borrow\",\"cost\":1,");
+    bench_close(&b);
+}
+
 static void json_names_overwriting_and_byproducts(void **state)
 {
     (void)state;
@@ -77,9 +93,8 @@ static void an_empty_schedule_is_an_empty_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(csv_has_a_row_for_each_move),
-        cmocka_unit_test(csv_quotes_names_that_need_it),
-        cmocka_unit_test(json_names_overwriting_and_byproducts),
+        cmocka_unit_test(csv_has_a_row_for_each_move),        cmocka_unit_test(csv_quotes_names_that_need_it),
+        cmocka_unit_test(what_is_borrowed_is_told),           cmocka_unit_test(json_names_overwriting_and_byproducts),
         cmocka_unit_test(an_empty_schedule_is_an_empty_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
