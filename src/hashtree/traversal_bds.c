@@ -128,12 +128,6 @@ static void work(pbi_traversal *s)
 
 /* ---- lazy ---- */
 
-static void lazy_begin(pbi_traversal *s, unsigned level)
-{
-    pbi_treehash_begin(s, &s->stack[0], (uint8_t)level, s->next >> level ^ 1);
-    s->todo = 1;
-}
-
 static void lazy_update(pbi_traversal *s)
 {
     unsigned top = turn_left(s), computed = top < computed_levels(s) ? top : computed_levels(s);
@@ -142,28 +136,17 @@ static void lazy_update(pbi_traversal *s)
     for (unsigned h = computed; h < top; h++)
         s->auth[h] = *retained(s, h, s->next >> h ^ 1);
     if (computed)
-        lazy_begin(s, computed - 1);
+        pbi_descent_begin(s, computed - 1);
     else
         s->todo = s->owes_leaf;
 }
 
-/* One leaf, and on until level 0 is done. */
 static void lazy_work(pbi_traversal *s)
 {
-    if (s->owes_leaf) {
+    if (s->owes_leaf)
         pay_leaf(s);
-        return;
-    }
-    pbi_treehash *h = &s->stack[0];
-    pbi_treehash_leaf(s, h);
-    s->todo = 1;
-    if (h->busy)
-        return;
-    s->auth[h->target] = pbi_treehash_take(h);
-    if (h->target)
-        lazy_begin(s, h->target - 1u);
     else
-        s->todo = 0;
+        pbi_descent_leaf(s);
 }
 
 const pbi_algorithm pbi_traversal_bds = {keeps, update, work};

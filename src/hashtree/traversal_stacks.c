@@ -26,33 +26,12 @@ static bool direct_keeps(pbi_traversal *s, uint8_t level, uint64_t index, uint32
     return index == 1;
 }
 
-static void direct_begin(pbi_traversal *s, unsigned level)
-{
-    pbi_treehash_begin(s, &s->stack[0], (uint8_t)level, s->next >> level ^ 1);
-}
-
 static void direct_update(pbi_traversal *s)
 {
     unsigned top = rising_levels(s);
     for (unsigned h = 0; h <= top; h++)
         pbi_slot_free(s, s->auth[h]);
-    direct_begin(s, top);
-    s->todo = 1;
-}
-
-/* One leaf, and on until level 0 is done. */
-static void direct_work(pbi_traversal *s)
-{
-    pbi_treehash *h = &s->stack[0];
-    pbi_treehash_leaf(s, h);
-    s->todo = 1;
-    if (h->busy)
-        return;
-    s->auth[h->target] = pbi_treehash_take(h);
-    if (h->target)
-        direct_begin(s, h->target - 1u);
-    else
-        s->todo = 0;
+    pbi_descent_begin(s, top);
 }
 
 /* ---- a stack for each level ---- */
@@ -123,6 +102,6 @@ static void szydlo_work(pbi_traversal *s)
     }
 }
 
-const pbi_algorithm pbi_traversal_direct = {direct_keeps, direct_update, direct_work};
+const pbi_algorithm pbi_traversal_direct = {direct_keeps, direct_update, pbi_descent_leaf};
 const pbi_algorithm pbi_traversal_classic = {stacks_keep, classic_update, classic_work};
 const pbi_algorithm pbi_traversal_szydlo = {stacks_keep, szydlo_update, szydlo_work};

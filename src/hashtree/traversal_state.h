@@ -71,6 +71,10 @@ static inline unsigned pbi_treehash_low(const pbi_treehash *h)
 /* Takes the node that is done. */
 uint32_t pbi_treehash_take(pbi_treehash *h);
 
+/* Nodes of the next path only when it needs them, from `level` down: one leaf at a time, and on until level 0 is done. */
+void pbi_descent_begin(pbi_traversal *s, unsigned level);
+void pbi_descent_leaf(pbi_traversal *s);
+
 /* Of each algorithm: does the set-up keep node `index` of `level`, which is in `slot`? (Asked once or twice.) What follows the output of path
  * next - 1, before any piece of work; it sets s->todo. One piece of work. */
 typedef struct pbi_algorithm {

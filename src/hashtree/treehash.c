@@ -57,3 +57,23 @@ uint32_t pbi_treehash_take(pbi_treehash *h)
     h->count = 0;
     return h->tail[0].slot;
 }
+
+void pbi_descent_begin(pbi_traversal *s, unsigned level)
+{
+    pbi_treehash_begin(s, &s->stack[0], (uint8_t)level, s->next >> level ^ 1);
+    s->todo = 1;
+}
+
+void pbi_descent_leaf(pbi_traversal *s)
+{
+    pbi_treehash *h = &s->stack[0];
+    pbi_treehash_leaf(s, h);
+    s->todo = 1;
+    if (h->busy)
+        return;
+    s->auth[h->target] = pbi_treehash_take(h);
+    if (h->target)
+        pbi_descent_begin(s, h->target - 1u);
+    else
+        s->todo = 0;
+}
