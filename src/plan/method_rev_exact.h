@@ -11,6 +11,7 @@
 
 enum { PBI_REV_BITS = 64, PBI_REV_SWAPS = 64, PBI_REV_NONE = 255 };
 #define PBI_REV_NEVER UINT64_MAX
+#define PBI_REV_TOO_MUCH (UINT64_MAX - 1)
 
 typedef struct pbi_rev_sets {
     const pb_game *game;
@@ -48,7 +49,7 @@ static inline uint64_t pbi_rev_memory(const pbi_rev_sets *m, uint64_t set)
 /* The least number not below `work` that the work of a plan can be. */
 uint64_t pbi_rev_round_up(const pbi_rev_sets *m, uint64_t work);
 
-/* What it takes at least to get from a state to `end`; PBI_REV_NEVER: there is no way. */
+/* What it takes at least to get from a state to `end`; PBI_REV_NEVER: there is no way; PBI_REV_TOO_MUCH: it passes 2^64. */
 typedef struct pbi_rev_aim {
     const pbi_rev_sets *m;
     uint64_t end;

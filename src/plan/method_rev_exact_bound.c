@@ -32,6 +32,13 @@ void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end)
     }
 }
 
+/* Work that passes 2^64 is too much, but no proof that there is no way. */
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum = pbi_add_saturated(a, b);
+    return sum < PBI_REV_TOO_MUCH ? sum : PBI_REV_TOO_MUCH;
+}
+
 /* The least cost of moving `excess` out of the way and back, by some of these. */
 static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
 {
@@ -41,13 +48,13 @@ static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
         if (!(set & bit(v)))
             continue;
         if (m->size[v] < excess) {
-            sum = pbi_add_saturated(sum, pbi_add_saturated(m->cost[v], m->cost[v]));
+            sum = add(sum, add(m->cost[v], m->cost[v]));
             excess -= m->size[v];
             continue;
         }
         if (m->cost[v] <= UINT64_MAX / 2 && pbi_mul(2 * m->cost[v], excess, &part))
-            return pbi_add_saturated(sum, part / m->size[v] + (part % m->size[v] != 0));
-        return pbi_add_saturated(sum, m->cost[v] / m->size[v] * excess);
+            return add(sum, part / m->size[v] + (part % m->size[v] != 0));
+        return add(sum, m->cost[v] / m->size[v] * excess);
     }
     return PBI_REV_NEVER;
 }
@@ -101,9 +108,9 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
         done |= bit(v);
         touched[count++] = (uint8_t)v;
         wanted |= m->in[v] & ~now;
-        sum = pbi_add_saturated(sum, m->cost[v]);
+        sum = add(sum, m->cost[v]);
         if (!(differs & bit(v)))
-            sum = pbi_add_saturated(sum, m->cost[v]);
+            sum = add(sum, m->cost[v]);
         if (m->used[v] != PBI_REV_NONE && !(now & bit(v)) && (state & bit(m->used[v])))
             return PBI_REV_NEVER;
     }
@@ -111,7 +118,7 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
     if (!count || (memory <= m->cap && m->most_workspace <= m->cap - memory))
         return sum;
     uint64_t extra = extra_for_cap(aim, now, touched, count);
-    return extra == PBI_REV_NEVER ? PBI_REV_NEVER : pbi_add_saturated(sum, extra);
+    return extra == PBI_REV_NEVER ? PBI_REV_NEVER : add(sum, extra);
 }
 
 /* With in-place moves a value may go for nothing, and by-products are made and removed with others. */
@@ -134,8 +141,8 @@ static uint64_t rest_of_rich(const pbi_rev_aim *aim, uint64_t state)
             return PBI_REV_NEVER;
         if (runs || leaves)
             wanted |= m->in[v] & ~now;
-        sum = pbi_add_saturated(sum, runs ? m->cost[v] : 0);
-        sum = pbi_add_saturated(sum, leaves ? m->cost[v] : 0);
+        sum = add(sum, runs ? m->cost[v] : 0);
+        sum = add(sum, leaves ? m->cost[v] : 0);
     }
     return sum;
 }

@@ -41,7 +41,7 @@ static bool offer(search *s, uint64_t set, uint64_t done, uint32_t parent)
     uint64_t rest = pbi_rev_rest(&s->aim, set), whole = pbi_add_saturated(done, rest);
     if (rest == PBI_REV_NEVER)
         return true;
-    if (whole == UINT64_MAX) {
+    if (whole >= PBI_REV_TOO_MUCH) {
         s->overflow = true;
         return true;
     }
@@ -119,12 +119,12 @@ static pb_status run(search *s, pbi_rev_end *end)
 
 /* ---- the plan ---- */
 
-/* The move from `state` to the state `next`, which may be an image of it. */
+/* The move from a state of the search to the next one, before that became an image. */
 static uint64_t find_move(const search *s, uint64_t state, uint64_t next)
 {
     unsigned count = pbi_rev_moves(s->m, state, s->moves);
     for (unsigned i = 0; i < count; i++)
-        if (((pbi_rev_canon(&s->sym, s->moves[i].next, NULL) ^ next) & s->m->values) == 0)
+        if (pbi_rev_canon(&s->sym, s->moves[i].next, NULL) == next)
             return s->moves[i].next;
     return state;
 }
@@ -152,35 +152,49 @@ static pb_status write_move(const pbi_rev_sets *m, uint64_t from, uint64_t to, p
     return pb_moves_add_compute(moves, m->node[v], gone ? m->node[pbi_lowest(gone)] : PB_NO_NODE, also, count);
 }
 
-/* Fills the states of the best way in the order of the plan; NULL when memory is exhausted. */
-static uint32_t *plan_path(const search *s, pb_arena *scratch, uint32_t *count)
+/* Fills the states of the best way in the order of the search; NULL when memory is exhausted. */
+static uint64_t *search_path(const search *s, pb_arena *scratch, uint32_t *count)
 {
     uint32_t length = 0;
     for (uint32_t i = s->goal; i != PBI_REV_NO_STATE; i = s->table.state[i].parent)
         length++;
-    uint32_t *path = pb_arena_alloc(scratch, length, sizeof *path);
-    uint32_t k = 0;
-    for (uint32_t i = s->goal; path && i != PBI_REV_NO_STATE; i = s->table.state[i].parent, k++)
-        path[s->m->plain ? k : length - 1 - k] = i;
+    uint64_t *path = pb_arena_alloc(scratch, length, sizeof *path);
+    uint32_t k = length;
+    for (uint32_t i = s->goal; path && i != PBI_REV_NO_STATE; i = s->table.state[i].parent)
+        path[--k] = s->table.state[i].set;
     *count = length;
     return path;
 }
 
-/* `place` undoes the images: where each bit of the state now is in the plan. */
+/* Undoes the images: each state becomes that of one game. `place` is where each bit of the state now is in there. States
+ * are followed as the search went, since an image need not be the only one of its kind. */
+static void undo_images(const search *s, uint64_t *path, uint32_t count)
+{
+    uint8_t place[PBI_REV_BITS];
+    uint64_t from = path[0];
+    for (unsigned b = 0; b < PBI_REV_BITS; b++)
+        place[b] = (uint8_t)b;
+    path[0] = root(s->m);
+    pbi_rev_canon(&s->sym, path[0], place);
+    for (uint32_t k = 1; k < count; k++) {
+        uint64_t to = path[k], next = find_move(s, from, to);
+        path[k] = replace(next, place);
+        pbi_rev_canon(&s->sym, next, place);
+        from = to;
+    }
+}
+
 static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
 {
     uint32_t count;
-    uint32_t *path = plan_path(s, scratch, &count);
-    uint8_t place[PBI_REV_BITS];
-    uint64_t now = 0;
-    pb_status status = path ? PB_OK : PB_ENOMEM;
-    for (unsigned b = 0; b < PBI_REV_BITS; b++)
-        place[b] = (uint8_t)b;
-    for (uint32_t k = 1; k < count && status == PB_OK; k++) {
-        uint64_t next = find_move(s, now, s->table.state[path[k]].set);
-        status = write_move(s->m, replace(now, place), replace(next, place), moves);
-        now = pbi_rev_canon(&s->sym, next, place);
-    }
+    uint64_t *path = search_path(s, scratch, &count);
+    if (!path)
+        return PB_ENOMEM;
+    undo_images(s, path, count);
+    pb_status status = PB_OK;
+    for (uint32_t k = 1; k < count && status == PB_OK; k++)
+        status = s->m->plain ? write_move(s->m, path[count - k], path[count - k - 1], moves)
+                             : write_move(s->m, path[k - 1], path[k], moves);
     return status;
 }
 

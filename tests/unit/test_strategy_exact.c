@@ -3,6 +3,7 @@
 #include "api_bench.h"
 #include "pebble/generate.h"
 #include "support/plan_check.h"
+#include "support/small_game.h"
 
 typedef struct desk {
     pb_context ctx;
@@ -190,6 +191,46 @@ static void reversible_limits_leave_the_plan_at_hand(void **state)
     shut(&d);
 }
 
+/* A chain of 8 in 4 values takes 25 moves: too much work for 64 bits here, but possible. */
+static void reversible_work_beyond_64_bits_is_not_infeasible(void **state)
+{
+    (void)state;
+    desk d;
+    small_game chain;
+    small_game_init(&chain);
+    chain.kind = PB_GAME_REVERSIBLE;
+    chain.cap = 4;
+    for (uint32_t i = 0; i < 8; i++)
+        small_game_add(&chain, UINT64_C(1) << 60, 1, i ? UINT32_C(1) << (i - 1) : 0);
+    pb_context_init(&d.ctx);
+    pb_arena_init(&d.arena, &d.ctx);
+    assert_true(small_game_build(&d.ctx, &chain, &d.arena, &d.game));
+    const pb_schedule *s = plan(&d, "exact");
+    assert_int_equal(s->outcome, PB_GAVE_UP);
+    assert_non_null(strstr(s->reason, "passes 2^64"));
+    shut(&d);
+}
+
+/* Pairs that can change places in any way: twelve values to make one from each, in memory for one more. */
+static void reversible_twins_are_told_apart_in_the_plan(void **state)
+{
+    (void)state;
+    desk d;
+    small_game pairs;
+    small_game_init(&pairs);
+    pairs.kind = PB_GAME_REVERSIBLE;
+    pairs.cap = 13;
+    for (uint32_t i = 0; i < 24; i++)
+        small_game_add(&pairs, 1, 1, i % 2 ? UINT32_C(1) << (i - 1) : 0);
+    pb_context_init(&d.ctx);
+    pb_arena_init(&d.arena, &d.ctx);
+    assert_true(small_game_build(&d.ctx, &pairs, &d.arena, &d.game));
+    const pb_schedule *s = plan(&d, "exact");
+    assert_int_equal(s->outcome, PB_OPTIMAL);
+    assert_int_equal(s->metrics.work, 36);
+    shut(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +242,8 @@ int main(void)
         cmocka_unit_test(weights_on_memory_are_not_claimed),
         cmocka_unit_test(reversible_chains_cost_what_knill_says),
         cmocka_unit_test(reversible_graphs_of_many_values_are_declined),
+        cmocka_unit_test(reversible_work_beyond_64_bits_is_not_infeasible),
+        cmocka_unit_test(reversible_twins_are_told_apart_in_the_plan),
         cmocka_unit_test(reversible_limits_leave_the_plan_at_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
