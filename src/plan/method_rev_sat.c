@@ -54,11 +54,20 @@ static bool find_steps(pbi_rev_game *r, pb_arena *arena)
     return true;
 }
 
+static uint32_t count_computed(const pb_graph *g, pb_node v)
+{
+    uint32_t count = 0;
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        count += !(g->flags[g->in[k]] & PB_NODE_GIVEN);
+    return count;
+}
+
 static void read_node(pbi_rev_game *r, pb_node v)
 {
     const pb_graph *g = r->game->graph;
     r->index[v] = r->count;
     r->node[r->count++] = v;
+    r->step_literals += 6 + 4 * (uint64_t)count_computed(g, v);
     r->all += g->size[v];
     r->most_space = g->workspace[v] > r->most_space ? g->workspace[v] : r->most_space;
     r->least_cost = g->cost[v] < r->least_cost ? g->cost[v] : r->least_cost;
@@ -165,16 +174,18 @@ static bool add_steps(pbi_rev_formula *f)
     if (!change || !part)
         return false;
     for (uint32_t t = 0; t < f->steps && !pbi_sat_full(&f->sat); t++) {
-        uint64_t before = f->sat.literals;
+        uint64_t before = f->sat.literals, most = f->sat.most;
+        f->sat.most = t ? most : before + most / f->steps; /* all steps are alike */
         for (uint32_t i = 0; i < r->count; i++)
             change[i] = add_change(f, t, i);
         if (tight && !add_memory(f, t, change, part))
             return false;
+        if (pbi_sat_full(&f->sat))
+            break;
+        f->sat.most = most;
         f->halted = pbi_tick(f->sat.ctx, (f->sat.literals - before) / LITERALS_A_TICK);
         if (f->halted != PB_OK)
             break;
-        if (t == 0 && f->sat.literals > f->sat.most / f->steps)
-            f->sat.literals = UINT64_MAX; /* all steps are alike */
     }
     return true;
 }
@@ -194,7 +205,7 @@ static bool open_steps(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *
     *f = (pbi_rev_formula){.r = r, .arena = arena, .steps = steps};
     if (!pbi_sat_open(&f->sat, ctx, most_literals))
         return false;
-    bool large = r->count && states > most_literals / r->count;
+    bool large = states > f->sat.most / (r->step_literals + 1);
     f->there = large ? NULL : pb_arena_alloc(arena, states * r->count + 1, sizeof *f->there);
     if (large)
         f->sat.literals = UINT64_MAX;
@@ -308,6 +319,10 @@ bool pbi_rev_formula_less_work(pbi_rev_formula *f, uint64_t work)
         return true;
     }
     uint64_t most = work - r->least_work - 1;
+    if (most > UINT64_MAX / 2) { /* so that two sums can be added */
+        most = UINT64_MAX / 2;
+        f->restricted = true;
+    }
     if (!f->has_extra)
         return add_work(f, most);
     uint32_t at = pbi_sums_place(&f->extra, most + 1);

@@ -16,12 +16,13 @@ typedef struct pbi_rev_game {
     const pb_game *game;
     uint32_t count; /* needed nodes */
     pb_node *node;
-    uint32_t *index;     /* per node of the graph, or UINT32_MAX */
-    uint64_t room;       /* the cap less what is always in use */
-    uint64_t most_space; /* largest workspace */
-    uint64_t all;        /* sizes of all nodes together */
-    uint64_t least_work; /* everything once */
-    uint64_t least_cost; /* of a node */
+    uint32_t *index;        /* per node of the graph, or UINT32_MAX */
+    uint64_t room;          /* the cap less what is always in use */
+    uint64_t most_space;    /* largest workspace */
+    uint64_t all;           /* sizes of all nodes together */
+    uint64_t least_work;    /* everything once */
+    uint64_t least_cost;    /* of a node */
+    uint64_t step_literals; /* of the formula of a step, without memory */
     uint32_t least_steps;
 } pbi_rev_game;
 
