@@ -347,10 +347,10 @@ exit_code cmd_compare(app *a)
     const char *only = c.request.strategy;
     c.request.strategy = NULL;
     progress_planning(&a->progress, true);
+    pb_status status = c.games & PB_GAME_REVERSIBLE ? front_make(a, c.base.graph, &c.front) : PB_OK;
     c.request.time_ns = progress_left_ns(&a->progress);
-    pb_status status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
-    if (status == PB_OK && !c.result.interrupted)
-        status = front_make(a, c.base.graph, &c.result, &c.front);
+    if (status == PB_OK)
+        status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
     progress_planning(&a->progress, false);
     if (status != PB_OK)
         return app_status(a, status);

@@ -10,9 +10,18 @@
 #include <string.h>
 
 enum { MOST_NODES = 40, MOST_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
-static const uint64_t effort = 2000000; /* moves looked at: well below a second */
+static const uint64_t most_effort = 2000000; /* moves looked at: well below a second */
+static const uint64_t time_each = 1000; /* nanoseconds of a limit on the time for each: some four times what it takes */
 
 static bool plays(const pb_planned *p) { return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE; }
+
+static bool any_is_reversible(const pb_comparison *rows)
+{
+    for (uint32_t i = 0; i < rows->row_count; i++)
+        if (rows->rows[i].schedule.game == PB_GAME_REVERSIBLE)
+            return true;
+    return false;
+}
 
 /* Bennett in the memory of each point; what fits in less is good for more. */
 static pb_status place_bennett(app *a, const pb_graph *g, front_view *view)
@@ -40,13 +49,13 @@ static pb_status place_bennett(app *a, const pb_graph *g, front_view *view)
     return PB_OK;
 }
 
-pb_status front_make(app *a, const pb_graph *g, const pb_comparison *rows, front_view *view)
+pb_status front_make(app *a, const pb_graph *g, front_view *view)
 {
-    bool reversible = false;
+    uint64_t left = progress_left_ns(&a->progress), effort = most_effort; /* left: 0 for no limit */
     *view = (front_view){.front = {0}};
-    for (uint32_t i = 0; i < rows->row_count; i++)
-        reversible = reversible || rows->rows[i].schedule.game == PB_GAME_REVERSIBLE;
-    if (!reversible || g->needed_count > MOST_NODES)
+    if (left && left / time_each < effort)
+        effort = left / time_each + 1;
+    if (g->needed_count > MOST_NODES)
         return PB_OK;
     pb_status status = pb_reversible_front(&a->ctx, g, effort, &a->arena, &view->front);
     if (status == PB_OK)
@@ -179,7 +188,7 @@ pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows,
 {
     const pb_front *front = &view->front;
     char least[FIGURE_ROOM];
-    if (front->count < 2)
+    if (front->count < 2 || !any_is_reversible(rows))
         return PB_OK;
     puts("\nPareto front of the reversible game: the least work in each amount of memory, proved\n");
     if (!print_points(a, g, rows, view))
@@ -224,7 +233,7 @@ void front_print_json(FILE *out, const pb_comparison *rows, const front_view *vi
 {
     const pb_front *front = &view->front;
     const char *comma = "";
-    if (!front->count) {
+    if (!front->count || !any_is_reversible(rows)) {
         fputs("null", out);
         return;
     }

@@ -356,7 +356,7 @@ static pb_status run_strategy(const pbi_job *job, const pb_game *game, const pbi
                                : NULL,
         .seed = job->request->seed,
         .threads = job->request->threads ? job->request->threads : 1,
-        .patient = job->request->patient,
+        .patient = job->request->patient && !(job->others && spec->row->strength == PB_EXACT),
         .options = spec->options,
         .option_count = spec->option_count,
         .bounds = bounds,
