@@ -103,7 +103,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
     c.job.cache = &cache;
-    c.job.others = !only || *pbi_spec_end(only);
+    c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
     if (status == PB_OK)
         status = compare_list(&c, games, only ? only : "all");
     bool interrupted = status == PB_ECANCELLED;

@@ -35,7 +35,7 @@ typedef struct pbi_job {
     uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, beside request->start; NULL for none */
-    bool others;                /* rows that follow want some of the time: proofs get no more than their usual effort */
+    bool others;                /* they share the time: proofs get no more than their usual effort */
     pbi_bound_cache *cache;     /* where cap, weights and tiers stay the same; NULL: quick bounds will do */
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
