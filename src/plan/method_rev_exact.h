@@ -29,9 +29,8 @@ typedef struct pbi_rev_sets {
     uint64_t cap, most_workspace;
     uint8_t cheap[PBI_REV_BITS]; /* nodes with a size, the cheapest for their size first */
     unsigned cheap_count;
-    uint64_t step;  /* work of plain games is `rest` modulo this; 0: nothing is known */
-    uint64_t rest;  /* below step */
-    uint64_t least; /* the least cost of a move */
+    uint64_t step; /* work of plain games is `rest` modulo this; 0: nothing is known */
+    uint64_t rest; /* below step */
     bool plain;
     uint64_t sums[PBI_REV_BITS / 8][256]; /* sizes of eight bits together */
 } pbi_rev_sets;

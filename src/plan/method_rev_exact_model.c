@@ -73,7 +73,6 @@ static void read_node(pbi_rev_sets *m, const pb_graph *g, unsigned b)
     m->workspace[b] = g->workspace[v];
     m->most_workspace = m->workspace[b] > m->most_workspace ? m->workspace[b] : m->most_workspace;
     m->end |= g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP) ? bit(b) : 0;
-    m->least = m->cost[b] < m->least ? m->cost[b] : m->least;
 }
 
 static bool mark_once(pbi_rev_sets *m, const pb_graph *g)
@@ -139,7 +138,7 @@ static void find_steps(pbi_rev_sets *m)
 bool pbi_rev_sets_init(pbi_rev_sets *m, const pb_game *game)
 {
     const pb_graph *g = game->graph;
-    *m = (pbi_rev_sets){.game = game, .base = g->fixed_size, .cap = game->cap, .least = UINT64_MAX};
+    *m = (pbi_rev_sets){.game = game, .base = g->fixed_size, .cap = game->cap};
     for (pb_node v = 0; v < g->node_count; v++)
         m->base += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
     if (!place_all(m, g))
@@ -148,7 +147,6 @@ bool pbi_rev_sets_init(pbi_rev_sets *m, const pb_game *game)
         read_node(m, g, b);
     m->values = m->bits == PBI_REV_BITS ? UINT64_MAX : bit(m->bits) - 1;
     m->plain = !m->overwritten && !m->byproducts;
-    m->least = m->bits ? m->least : 0;
     sort_cheap(m);
     add_sizes(m);
     find_steps(m);
