@@ -66,7 +66,8 @@ static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
         is(row, "sat") || !(row->games & (unsigned)f->game.kind))
         return false;
     if (f->game.graph->node_count > SMALL_GRAPH)
-        return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute");
+        return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute") ||
+               is(row, "edge-rank");
     return cap == PB_UNLIMITED || !is(row, "order");
 }
 
