@@ -34,7 +34,7 @@ finds() { # what it must say; the fault is in the copy already
 fresh
 "$root/tools/check_docs" --root "$tree"
 sed -i '/`over-cap`/d' "$tree/docs/games.md"
-finds 'docs/games.md: rule 23 should read | 23 | `over-cap` |'
+finds 'docs/games.md: rule 26 should read | 26 | `over-cap` |'
 sed -i 's/^| 8 | `input-not-resident`/| 8 | `input-missing`/' "$tree/docs/games.md"
 finds 'docs/games.md: rule 8 '
 printf '%s\n' 'PB_RULE(PB_RULE_NEW, "new-rule", "a rule that nobody wrote down")' >>"$tree/include/pebble/rules.def"
