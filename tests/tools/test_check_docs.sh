@@ -38,9 +38,9 @@ finds 'docs/games.md: rule 26 should read | 26 | `over-cap` |'
 sed -i 's/^| 8 | `input-not-resident`/| 8 | `input-missing`/' "$tree/docs/games.md"
 finds 'docs/games.md: rule 8 '
 printf '%s\n' 'PB_RULE(PB_RULE_NEW, "new-rule", "a rule that nobody wrote down")' >>"$tree/include/pebble/rules.def"
-finds 'docs/games.md: rule 28 should read | 28 | `new-rule` | a rule that nobody wrote down |'
+finds 'docs/games.md: rule 32 should read | 32 | `new-rule` | a rule that nobody wrote down |'
 sed -i '/PB_RULE_GONE/d' "$tree/include/pebble/rules.def"
-finds 'docs/games.md: there is no rule 27 `end-not-resident`'
+finds 'docs/games.md: there is no rule 31 `end-not-resident`'
 
 rm "$tree/docs/strategies/sqrt.md"
 finds 'docs/strategies: strategy sqrt has no page sqrt.md'
