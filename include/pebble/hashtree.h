@@ -65,7 +65,8 @@ typedef struct pb_traversal_spec {
 /* "bds:k=4" */
 #define PB_TRAVERSAL_TEXT 32
 void pb_traversal_text(const pb_traversal_spec *spec, char text[PB_TRAVERSAL_TEXT]);
-/* The same words read, for a tree of this height; without k, lazy and bds take 2, or 1 where the height is odd. PB_EUNKNOWN or PB_EINVAL with a sentence. */
+/* The same words read, for a tree of this height; without k, lazy and bds take 2, or 1 where the height is odd.
+ * PB_EUNKNOWN or PB_EINVAL with a sentence. */
 pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height, pb_traversal_spec *out);
 
 #define PB_TRAVERSAL_QUEUE 256

@@ -4,7 +4,8 @@
  * needs only a place for each value: backwards in time, each value goes where there is room when it ends. Values that stay to
  * the end have places in the memory of our own from the start of that walk, and leave it; so with equal sizes there is
  * always room. With others there may be none, and a plan for less memory is tried.
- * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what was there only for that; a plan without borrowed memory
+ * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what was
+ * there only for that; a plan without borrowed memory
  * is another candidate. Whoever plays within cap and borrow plays within their sum too, so bounds of that game hold here.
  */
 #include "api/borrow.h"

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "base/name_index.h"
 
 #include <string.h>
 
@@ -30,8 +31,10 @@ typedef struct reader {
     size_t value_count, value_room;
     pending *wait;
     size_t wait_count, wait_room;
-    const char **name;
-    size_t name_count, name_room;
+    char *names; /* of the variables, one behind the other, each with its NUL */
+    uint64_t *name_start;
+    size_t names_length, names_room, name_count, name_room;
+    pbi_name_index index;
     uint64_t *constant;
     size_t constant_count, constant_room;
 } reader;
@@ -64,21 +67,32 @@ static pb_status add_node(reader *r, pb_formula_op op, uint32_t left, uint32_t r
     return PB_OK;
 }
 
+static bool add_name(reader *r, const char *name, size_t length, uint32_t *out)
+{
+    if (!RESERVE(r, r->scratch, r->names, names_room, r->names_length + length + 1) ||
+        !RESERVE(r, r->scratch, r->name_start, name_room, r->name_count + 1))
+        return false;
+    memcpy(r->names + r->names_length, name, length);
+    r->names[r->names_length + length] = '\0';
+    r->name_start[r->name_count] = r->names_length;
+    r->names_length += length + 1;
+    *out = (uint32_t)r->name_count;
+    return pbi_name_index_add(&r->index, r->scratch, r->names, r->name_start, (uint32_t)r->name_count++);
+}
+
 static pb_status read_name(reader *r)
 {
-    size_t from = r->at, length, i = 0;
+    size_t from = r->at;
     while (is_letter(r->text[r->at]) || is_digit(r->text[r->at]))
         r->at++;
-    length = r->at - from;
-    while (i < r->name_count && (strlen(r->name[i]) != length || memcmp(r->name[i], r->text + from, length) != 0))
-        i++;
-    if (i == r->name_count) {
-        char *copy = pb_arena_text(r->arena, r->text + from, length);
-        if (!copy || !RESERVE(r, r->scratch, r->name, name_room, i + 1))
-            return PB_ENOMEM;
-        r->name[r->name_count++] = copy;
-    }
-    return add_node(r, PB_FORMULA_VARIABLE, (uint32_t)i, 0);
+    const char *name = r->text + from;
+    size_t length = r->at - from;
+    uint32_t variable = UINT32_MAX;
+    if (r->name_count)
+        variable = pbi_name_index_find(&r->index, r->names, r->name_start, name, length);
+    if (variable == UINT32_MAX && !add_name(r, name, length, &variable))
+        return PB_ENOMEM;
+    return add_node(r, PB_FORMULA_VARIABLE, variable, 0);
 }
 
 static pb_status read_number(reader *r)
@@ -298,11 +312,12 @@ static pb_status rebuild(reader *r, pb_formula *out)
 static pb_status keep_tables(reader *r, pb_formula *out)
 {
     const char **name = pb_arena_alloc(r->arena, r->name_count, sizeof *name);
+    const char *names = pb_arena_text(r->arena, r->names ? r->names : "", r->names_length);
     uint64_t *constant = pb_arena_alloc(r->arena, r->constant_count, sizeof *constant);
-    if (!name || !constant)
+    if (!name || !names || !constant)
         return PB_ENOMEM;
-    if (r->name_count)
-        memcpy(name, r->name, r->name_count * sizeof *name);
+    for (size_t i = 0; i < r->name_count; i++)
+        name[i] = names + r->name_start[i];
     if (r->constant_count)
         memcpy(constant, r->constant, r->constant_count * sizeof *constant);
     out->name = name;

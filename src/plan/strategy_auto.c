@@ -8,8 +8,8 @@
  *             earlier, once more with some effort, where the plan is far from the bound.
  *             Exact rows come first: they decline at once where the graph's shape is not theirs, and where it is,
  *             nothing can beat them; on larger graphs only orders and cuts come before them. Each answer has been
- *             verified; the cheapest under the weights is kept. A plan that is proved the best, or a proof that there is none, ends the search; so does one that is
- *             nearly proved, on large graphs, unless there is time.
+ *             verified; the cheapest under the weights is kept. A plan that is proved the best, or a proof that there is
+ *             none, ends the search; so does one that is nearly proved, on large graphs, unless there is time.
  * Invariants  what is kept never gets worse; a stop keeps the best so far.
  * Cost        the sum of the rows tried.
  * Source      algorithm portfolios.
@@ -32,7 +32,8 @@ typedef struct turn {
     bool fast;
 } turn;
 
-/* Nodes up to which all ways can be looked at, up to which they may be, from which each row takes time, and from which a short search brings nothing. */
+/* Nodes up to which all ways can be looked at, up to which they may be, from which each row takes time, and from which a
+ * short search brings nothing. */
 enum { SMALLEST = 40, SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
 
 /* On larger graphs a plan is there sooner if what is nearly linear begins: an order, or a cut. The table of strategies has

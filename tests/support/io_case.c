@@ -61,6 +61,26 @@ pb_status graph_from(pb_context *ctx, const char *bytes, size_t length, size_t c
     return pb_graph_read(ctx, slow_source(&memory), format, NULL, arena, out);
 }
 
+const char *graph_refusals_are_clean(const char *bytes, size_t length, pb_format format)
+{
+    enum { LEAST = 15 /* requests: fewer, and the graph was too small to tell */ };
+    uint64_t refuse = 0;
+    pb_status status = PB_ENOMEM;
+    while (status == PB_ENOMEM) {
+        failing_allocator allocator = {.refuse = ++refuse};
+        pb_context ctx;
+        failing_context(&ctx, &allocator);
+        pb_arena arena;
+        pb_arena_init(&arena, &ctx);
+        const pb_graph *g = NULL;
+        status = graph_from(&ctx, bytes, length, 1000, format, &arena, &g);
+        pb_arena_release(&arena);
+        if (allocator.blocks)
+            return "a refused allocation leaves blocks behind";
+    }
+    return status != PB_OK ? "reading fails with all the memory there is" : refuse <= LEAST ? "hardly a request" : NULL;
+}
+
 pb_status schedule_from(pb_context *ctx, const char *bytes, size_t length, size_t chunk, pb_format format,
                         const pb_graph *g, pb_arena *arena, pb_schedule *out)
 {

@@ -28,6 +28,10 @@ pb_status graph_from(pb_context *ctx, const char *bytes, size_t length, size_t c
 pb_status schedule_from(pb_context *ctx, const char *bytes, size_t length, size_t chunk, pb_format format,
                         const pb_graph *g, pb_arena *arena, pb_schedule *out);
 
+/* Reads a graph with the k-th allocation refused, for every k. NULL when each refusal is clean and reading succeeds at last,
+ * or the fact that fails. */
+const char *graph_refusals_are_clean(const char *bytes, size_t length, pb_format format);
+
 /* What must hold of any graph that a reader accepted: the audit passes; in every format, what is written reads back
  * with the same hash and is then written as the same bytes. NULL, or the fact that fails. Running out of memory is
  * no failure. */

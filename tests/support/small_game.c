@@ -69,8 +69,11 @@ static uint32_t random_inputs(pbi_rng *rng, pb_node v, uint32_t reach)
 
 static void random_node(pbi_rng *rng, const features *f, uint32_t reach, small_game *s)
 {
-    pb_node v = small_game_add(s, f->unit_costs ? 1 : pbi_rng_below(rng, 6), f->unit_sizes ? 1 : pbi_rng_below(rng, 5),
-                               random_inputs(rng, s->node_count, reach));
+    /* One after the other: in which order arguments are worked out is up to the compiler. */
+    uint32_t in = random_inputs(rng, s->node_count, reach);
+    uint64_t size = f->unit_sizes ? 1 : pbi_rng_below(rng, 5);
+    uint64_t cost = f->unit_costs ? 1 : pbi_rng_below(rng, 6);
+    pb_node v = small_game_add(s, cost, size, in);
     if (f->parts && v && one_in(rng, 3)) {
         pb_node owner = (pb_node)pbi_rng_below(rng, v);
         if (!(s->flags[owner] & PB_NODE_GIVEN) && s->owner[owner] == PB_NO_NODE) {
@@ -104,20 +107,28 @@ static void random_tiers(pbi_rng *rng, small_game *s)
 {
     s->tier_count = one_in(rng, 20) ? 0 : one_in(rng, 6) && s->node_count <= 4 ? 2 : 1;
     for (uint32_t t = 0; t < s->tier_count; t++) {
-        s->tiers[t] = (pb_tier){.store_cost = pbi_rng_below(rng, 3),
-                                .load_cost = pbi_rng_below(rng, 3),
-                                .store_per_unit = one_in(rng, 2) ? pbi_rng_below(rng, 3) : 0,
-                                .load_per_unit = one_in(rng, 2) ? pbi_rng_below(rng, 3) : 0,
-                                .cap = one_in(rng, 3) ? pbi_rng_below(rng, 8) : PB_UNLIMITED};
+        pb_tier *tier = &s->tiers[t];
+        *tier = (pb_tier){.cap = PB_UNLIMITED};
+        tier->store_cost = pbi_rng_below(rng, 3);
+        tier->load_cost = pbi_rng_below(rng, 3);
+        if (one_in(rng, 2))
+            tier->store_per_unit = pbi_rng_below(rng, 3);
+        if (one_in(rng, 2))
+            tier->load_per_unit = pbi_rng_below(rng, 3);
+        if (one_in(rng, 3))
+            tier->cap = pbi_rng_below(rng, 8);
     }
 }
 
 static void random_weights(pbi_rng *rng, small_game *s)
 {
     s->weights = PB_WEIGHTS_DEFAULT;
-    if (one_in(rng, 3))
-        s->weights = (pb_weights){pbi_rng_below(rng, 4), pbi_rng_below(rng, 3), pbi_rng_below(rng, 3),
-                                  (uint32_t)pbi_rng_below(rng, 3)};
+    if (!one_in(rng, 3))
+        return;
+    s->weights.alpha = pbi_rng_below(rng, 4);
+    s->weights.beta = pbi_rng_below(rng, 3);
+    s->weights.gamma = pbi_rng_below(rng, 3);
+    s->weights.digits = (uint32_t)pbi_rng_below(rng, 3);
 }
 
 static void random_game(uint64_t seed, unsigned kinds, bool large, small_game *s)
