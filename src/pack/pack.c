@@ -1,0 +1,82 @@
+/* pack.c -- see pack.h: quick packings first, then a search for smaller ones.
+ *
+ * The largest sum of sizes at any time is a lower bound. Where quick packings do not meet it, the search is asked for that very
+ * size, and then for sizes between what is proved too little and what was found.
+ */
+#include "pebble/pack.h"
+
+#include "base/context.h"
+#include "pack/pack_parts.h"
+
+#include <string.h>
+
+enum { FEW = 4000, /* places that greedy ways may look at pairwise */ SEARCHED = 2000, EFFORT = 3000000 };
+
+static bool enough(const pb_pack_options *o, uint64_t size, uint64_t least)
+{
+    return size <= least || (o->cap && o->cap != PB_UNLIMITED && size <= o->cap);
+}
+
+/* Between `least`, below which nothing is possible, and the size at hand. */
+static pb_status search_smaller(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
+                                uint64_t *offset, uint64_t *size, uint64_t *least)
+{
+    uint64_t effort = o->effort ? o->effort : EFFORT, target = *least;
+    bool capped = o->cap && o->cap != PB_UNLIMITED;
+    pb_status status = PB_OK;
+    if (capped && o->cap > target)
+        target = o->cap / unit * unit;
+    while (status == PB_OK && effort && !enough(o, *size, *least)) {
+        pbi_packed found;
+        uint64_t share = capped ? effort : effort / 2 + 1, left = share;
+        status = pbi_pack_search(ctx, p, target, o->seed, &left, offset, &found);
+        effort -= share - left < effort ? share - left : effort;
+        if (status != PB_OK)
+            break;
+        if (found == PBI_PACKED)
+            *size = target;
+        else if (found == PBI_PACK_NONE)
+            *least = target + unit;
+        if (found == PBI_PACK_UNKNOWN && capped)
+            break;
+        uint64_t low = found == PBI_PACK_UNKNOWN ? target : *least;
+        if (*size - low < 2 * unit && found == PBI_PACK_UNKNOWN)
+            break;
+        target = low + (*size - low) / 2 / unit * unit;
+        target = target < *size ? target : *size - unit;
+    }
+    return status;
+}
+
+static pb_status pack_places(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
+                             uint64_t *offset, uint64_t *size, uint64_t *least)
+{
+    *size = UINT64_MAX;
+    *least = p->most_load;
+    pb_status status = pbi_pack_along(ctx, p, offset, size);
+    if (status == PB_OK && p->count <= FEW && !enough(o, *size, *least))
+        status = pbi_pack_greedy(ctx, p, offset, size);
+    if (status == PB_OK && p->count <= SEARCHED && !enough(o, *size, *least))
+        status = search_smaller(ctx, p, o, unit, offset, size, least);
+    return *size < UINT64_MAX && status == PB_ECANCELLED ? PB_OK : status;
+}
+
+pb_status pb_pack(pb_context *ctx, const pb_lifetimes *lives, const pb_pack_options *options, pb_arena *result,
+                  pb_packing *out)
+{
+    pb_arena scratch;
+    pbi_places p;
+    uint64_t size = 0, least = 0;
+    pb_arena_init(&scratch, ctx);
+    uint64_t *offset = pb_arena_zero(result, lives->count, sizeof *offset);
+    uint64_t *by_place = pb_arena_zero(&scratch, lives->place_count, sizeof *by_place);
+    pb_status status = offset && by_place ? pbi_places_make(ctx, lives, &scratch, &p) : PB_ENOMEM;
+    if (status == PB_OK && lives->count)
+        status = pack_places(ctx, &p, options, lives->align ? lives->align : 1, by_place, &size, &least);
+    for (uint32_t i = 0; i < lives->count && status == PB_OK; i++)
+        offset[i] = by_place[lives->life[i].place];
+    if (status == PB_OK)
+        *out = (pb_packing){offset, size, p.most_load, size <= least};
+    pb_arena_release(&scratch);
+    return status;
+}

@@ -1,0 +1,250 @@
+/* pack_greedy.c -- packings that are quick to find: places in the order of size, area or length, each as low as it can be; and, where
+ * there are many, along the time axis.
+ */
+#include "pack/pack_parts.h"
+
+#include "base/arena.h"
+#include "base/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct ranked {
+    uint64_t key, second;
+    uint32_t place;
+} ranked;
+
+static int by_keys(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    if (x->second != y->second)
+        return x->second > y->second ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+typedef struct span {
+    uint64_t low, high;
+} span;
+
+static int by_low(const void *a, const void *b)
+{
+    const span *x = a, *y = b;
+    return x->low != y->low ? (x->low < y->low ? -1 : 1) : x->high < y->high ? -1 : x->high > y->high;
+}
+
+static bool is_beside(const pbi_places *p, uint32_t u, uint32_t v)
+{
+    return pbi_place_from(p, u) < pbi_place_to(p, v) && pbi_place_from(p, v) < pbi_place_to(p, u);
+}
+
+/* What is taken by those placed that live together with v, as spans of addresses where an offset of v must not begin. */
+static uint32_t taken_spans(const pbi_places *p, const uint64_t *offset, const uint32_t *placed, uint32_t count,
+                            uint32_t v, span *out)
+{
+    uint32_t spans = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t u = placed[k], i = p->piece_start[u], j = p->piece_start[v];
+        uint64_t above = 0, below = 0; /* room that u needs over its offset where v lives, and v where u does */
+        if (!is_beside(p, u, v))
+            continue;
+        while (i < p->piece_start[u + 1] && j < p->piece_start[v + 1]) {
+            const pbi_piece *a = &p->piece[i], *b = &p->piece[j];
+            if (a->from < b->to && b->from < a->to && a->size && b->size) {
+                above = a->size > above ? a->size : above;
+                below = b->size > below ? b->size : below;
+            }
+            if (a->to <= b->to)
+                i++;
+            else
+                j++;
+        }
+        if (above)
+            out[spans++] = (span){offset[u] > below - 1 ? offset[u] - (below - 1) : 0, offset[u] + above};
+    }
+    return spans;
+}
+
+/* The lowest offset outside all spans. */
+static uint64_t lowest_gap(span *spans, uint32_t count)
+{
+    uint64_t at = 0;
+    qsort(spans, count, sizeof *spans, by_low);
+    for (uint32_t i = 0; i < count && spans[i].low <= at; i++)
+        at = spans[i].high > at ? spans[i].high : at;
+    return at;
+}
+
+static void rank_all(const pbi_places *p, int way, ranked *rank)
+{
+    for (uint32_t v = 0; v < p->count; v++) {
+        uint64_t length = pbi_place_to(p, v) - pbi_place_from(p, v), size = p->size[v];
+        uint64_t area = size > UINT64_MAX / length ? UINT64_MAX : size * length;
+        const uint64_t keys[][2] = {{size, length}, {area, size}, {length, size}};
+        rank[v] = (ranked){keys[way][0], keys[way][1], v};
+    }
+    qsort(rank, p->count, sizeof *rank, by_keys);
+}
+
+pb_status pbi_pack_greedy(pb_context *ctx, const pbi_places *p, uint64_t *offset, uint64_t *size)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    ranked *rank = pb_arena_alloc(&scratch, p->count, sizeof *rank);
+    uint32_t *placed = pb_arena_alloc(&scratch, p->count, sizeof *placed);
+    span *spans = pb_arena_alloc(&scratch, p->count, sizeof *spans);
+    uint64_t *now = pb_arena_alloc(&scratch, p->count, sizeof *now);
+    pb_status status = rank && placed && spans && now ? PB_OK : PB_ENOMEM;
+    for (int way = 0; way < 3 && status == PB_OK && *size > p->most_load; way++) {
+        uint64_t top = 0;
+        rank_all(p, way, rank);
+        for (uint32_t k = 0; k < p->count && status == PB_OK; k++) {
+            uint32_t v = rank[k].place;
+            now[v] = lowest_gap(spans, taken_spans(p, now, placed, k, v, spans));
+            placed[k] = v;
+            top = now[v] + p->size[v] > top ? now[v] + p->size[v] : top;
+            if (k % 64 == 0)
+                status = pbi_poll(ctx);
+        }
+        if (status == PB_OK && top < *size) {
+            memcpy(offset, now, p->count * sizeof *offset);
+            *size = top;
+        }
+    }
+    pb_arena_release(&scratch);
+    return status;
+}
+
+/* ---- along the time axis ---- */
+
+/* Gaps between what is in use, in the order of addresses; the last one has no end. */
+typedef struct gaps {
+    span *gap;
+    size_t count, room;
+    pb_arena *arena;
+} gaps;
+
+static size_t gap_at(const gaps *g, uint64_t address)
+{
+    size_t low = 0, high = g->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (g->gap[middle].high < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t take_best(gaps *g, uint64_t size)
+{
+    size_t best = g->count - 1;
+    uint64_t left = UINT64_MAX;
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t room = g->gap[i].high - g->gap[i].low;
+        if (room >= size && room - size < left) {
+            left = room - size;
+            best = i;
+        }
+    }
+    uint64_t at = g->gap[best].low;
+    g->gap[best].low += size;
+    if (g->gap[best].low == g->gap[best].high) {
+        memmove(g->gap + best, g->gap + best + 1, (g->count - best - 1) * sizeof *g->gap);
+        g->count--;
+    }
+    return at;
+}
+
+static bool give_back(gaps *g, uint64_t low, uint64_t high)
+{
+    size_t at = gap_at(g, low);
+    if (low == high)
+        return true;
+    bool joins_before = at < g->count && g->gap[at].high == low;
+    size_t next = joins_before ? at + 1 : at;
+    bool joins_next = next < g->count && g->gap[next].low == high;
+    if (joins_before && joins_next) {
+        g->gap[at].high = g->gap[next].high;
+        memmove(g->gap + next, g->gap + next + 1, (g->count - next - 1) * sizeof *g->gap);
+        g->count--;
+        return true;
+    }
+    if (joins_before) {
+        g->gap[at].high = high;
+        return true;
+    }
+    if (joins_next) {
+        g->gap[next].low = low;
+        return true;
+    }
+    void *items = g->gap;
+    if (!pbi_arena_reserve(g->arena, &items, &g->room, g->count + 1, sizeof *g->gap))
+        return false;
+    g->gap = items;
+    memmove(g->gap + at + 1, g->gap + at, (g->count - at) * sizeof *g->gap);
+    g->gap[at] = (span){low, high};
+    g->count++;
+    return true;
+}
+
+/* Places as they end and as they begin, with the room of their largest piece. */
+static pb_status walk_time(pb_context *ctx, const pbi_places *p, const uint32_t *begin, const uint32_t *end,
+                           uint64_t *now, uint64_t *top, gaps *g)
+{
+    pb_status status = PB_OK;
+    uint32_t ended = 0;
+    for (uint32_t k = 0; k < p->count && status == PB_OK; k++) {
+        uint32_t v = begin[k];
+        for (; ended < p->count && pbi_place_to(p, end[ended]) <= pbi_place_from(p, v); ended++)
+            if (!give_back(g, now[end[ended]], now[end[ended]] + p->size[end[ended]]))
+                return PB_ENOMEM;
+        now[v] = p->size[v] ? take_best(g, p->size[v]) : 0;
+        *top = now[v] + p->size[v] > *top ? now[v] + p->size[v] : *top;
+        if (k % 1024 == 0)
+            status = pbi_poll(ctx);
+    }
+    return status;
+}
+
+static void order_by_time(const pbi_places *p, bool ends, ranked *rank, uint32_t *out)
+{
+    for (uint32_t v = 0; v < p->count; v++) {
+        uint64_t time = ends ? pbi_place_to(p, v) : pbi_place_from(p, v);
+        rank[v] = (ranked){UINT64_MAX - time, p->size[v], v};
+    }
+    qsort(rank, p->count, sizeof *rank, by_keys);
+    for (uint32_t k = 0; k < p->count; k++)
+        out[k] = rank[k].place;
+}
+
+pb_status pbi_pack_along(pb_context *ctx, const pbi_places *p, uint64_t *offset, uint64_t *size)
+{
+    pb_arena scratch;
+    uint64_t top = 0;
+    pb_arena_init(&scratch, ctx);
+    gaps g = {.arena = &scratch};
+    ranked *rank = pb_arena_alloc(&scratch, p->count, sizeof *rank);
+    uint32_t *begin = pb_arena_alloc(&scratch, p->count, sizeof *begin),
+             *end = pb_arena_alloc(&scratch, p->count, sizeof *end);
+    uint64_t *now = pb_arena_zero(&scratch, p->count, sizeof *now);
+    void *first = NULL;
+    bool made = rank && begin && end && now && pbi_arena_reserve(&scratch, &first, &g.room, 1, sizeof *g.gap);
+    pb_status status = made ? PB_OK : PB_ENOMEM;
+    if (made) {
+        g.gap = first;
+        g.gap[0] = (span){0, UINT64_MAX};
+        g.count = 1;
+        order_by_time(p, false, rank, begin);
+        order_by_time(p, true, rank, end);
+        status = walk_time(ctx, p, begin, end, now, &top, &g);
+    }
+    if (status == PB_OK && top < *size) {
+        memcpy(offset, now, p->count * sizeof *offset);
+        *size = top;
+    }
+    pb_arena_release(&scratch);
+    return status;
+}

@@ -1,0 +1,103 @@
+/* pack_places.c -- lifetimes on a time axis that has only the moments at which something begins or ends. */
+#include "pack/pack_parts.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+#include <stdlib.h>
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The moments, each once. */
+static uint32_t find_moments(const pb_lifetimes *lives, uint64_t *moment)
+{
+    size_t count = 0;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < lives->count; i++) {
+        moment[count++] = lives->life[i].from;
+        moment[count++] = lives->life[i].to;
+    }
+    qsort(moment, count, sizeof *moment, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || moment[i] != moment[i - 1])
+            moment[kept++] = moment[i];
+    return kept;
+}
+
+static uint32_t moment_at(const uint64_t *moment, uint32_t count, uint64_t time)
+{
+    uint32_t low = 0, high = count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        *(moment[middle] <= time ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static pb_status add_pieces(pb_context *ctx, const pb_lifetimes *lives, const uint64_t *moment, uint32_t moments,
+                            pb_arena *arena, pbi_places *p)
+{
+    uint32_t *at = pb_arena_alloc(arena, p->count, sizeof *at);
+    if (!at)
+        return PB_ENOMEM;
+    for (uint32_t i = 0; i < lives->count; i++)
+        p->piece_start[lives->life[i].place + 1]++;
+    for (uint32_t v = 0; v < p->count; v++) {
+        p->piece_start[v + 1] += p->piece_start[v];
+        at[v] = p->piece_start[v];
+    }
+    for (uint32_t i = 0; i < lives->count; i++) { /* in the order of time */
+        const pb_lifetime *l = &lives->life[i];
+        uint32_t from = moment_at(moment, moments, l->from), to = moment_at(moment, moments, l->to);
+        p->piece[at[l->place]++] = (pbi_piece){from, to, l->size};
+        p->size[l->place] = l->size > p->size[l->place] ? l->size : p->size[l->place];
+        if (from >= to)
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
+    }
+    return PB_OK;
+}
+
+/* Sums of sizes by what begins and ends in each section. */
+static pb_status add_loads(pb_context *ctx, pbi_places *p)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < p->piece_start[p->count]; i++)
+        if (!pbi_add(all, p->piece[i].size, &all) || all > UINT64_MAX / 2)
+            return pbi_fail(ctx, PB_ERANGE, "the sizes of all lifetimes pass 2^63");
+    for (uint32_t i = 0; i < p->piece_start[p->count]; i++) { /* differences: they wrap, their sums do not */
+        p->load[p->piece[i].from] += p->piece[i].size;
+        p->load[p->piece[i].to] -= p->piece[i].size;
+    }
+    for (uint32_t s = 0; s < p->section_count; s++) {
+        p->load[s] += s ? p->load[s - 1] : 0;
+        p->most_load = p->load[s] > p->most_load ? p->load[s] : p->most_load;
+    }
+    return PB_OK;
+}
+
+pb_status pbi_places_make(pb_context *ctx, const pb_lifetimes *lives, pb_arena *arena, pbi_places *out)
+{
+    pbi_places p = {.count = lives->place_count};
+    uint64_t *moment = pb_arena_alloc(arena, 2 * (size_t)lives->count, sizeof *moment);
+    p.piece = pb_arena_alloc(arena, lives->count, sizeof *p.piece);
+    p.piece_start = pb_arena_zero(arena, (size_t)p.count + 1, sizeof *p.piece_start);
+    p.size = pb_arena_zero(arena, p.count, sizeof *p.size);
+    if (!moment || !p.piece || !p.piece_start || !p.size)
+        return PB_ENOMEM;
+    uint32_t moments = find_moments(lives, moment);
+    p.section_count = moments ? moments - 1 : 0;
+    p.load = pb_arena_zero(arena, (size_t)moments + 1, sizeof *p.load);
+    p.length = pb_arena_zero(arena, (size_t)moments + 1, sizeof *p.length);
+    for (uint32_t s = 0; p.length && s < p.section_count; s++)
+        p.length[s] = moment[s + 1] - moment[s];
+    pb_status status = p.load && p.length ? add_pieces(ctx, lives, moment, moments, arena, &p) : PB_ENOMEM;
+    if (status == PB_OK)
+        status = add_loads(ctx, &p);
+    if (status == PB_OK)
+        *out = p;
+    return status;
+}
