@@ -7,6 +7,7 @@
 #include "base.h"
 #include "bound.h"
 #include "catalytic.h"
+#include "engine.h"
 #include "game.h"
 #include "generate.h"
 #include "graph.h"
@@ -14,10 +15,12 @@
 #include "io.h"
 #include "layout.h"
 #include "metrics.h"
+#include "pack.h"
 #include "plan.h"
 #include "report.h"
 #include "schedule.h"
 #include "sweep.h"
 #include "verify.h"
+#include "workload.h"
 
 #endif

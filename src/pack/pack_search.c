@@ -38,11 +38,11 @@ typedef struct change {
 /* A part of what is to come, and the place tried first in it. Then the rest falls into parts again, solved one after the
  * other; frames of those that are solved stay on the stack. */
 typedef struct part {
-    uint32_t parent;       /* on the stack */
-    uint32_t from, to;     /* of the pool: its places, in the order in which they are tried */
-    uint32_t first, last;  /* its sections */
-    uint32_t next, chosen; /* of the pool: to be tried next; the place that is being tried */
-    uint64_t floor, ceiling, tried_at; /* tried_at: the offset of the last one */
+    uint32_t parent;                       /* on the stack */
+    uint32_t from, to;                     /* of the pool: its places, in the order in which they are tried */
+    uint32_t first, last;                  /* its sections */
+    uint32_t next, chosen;                 /* of the pool: to be tried next; the place that is being tried */
+    uint64_t floor, ceiling, tried_at;     /* tried_at: the offset of the last one */
     uint32_t children, child_count, child; /* of `children`: the parts that are left, and the one at hand */
     uint32_t pool_at, children_at, change_at;
 } part;
@@ -179,7 +179,9 @@ static int by_keys(const void *a, const void *b)
 /* Widest, largest in area, busiest first, in turns; later ones at random among the near. */
 static void make_order(finder *f, uint32_t which, ranked *rank, pbi_rng *rng)
 {
-    static const uint8_t keys[ORDERS][3] = {{4, 5, 2}, {2, 5, 4}, {2, 4, 5}, {5, 4, 2}, {3, 4, 5}, {4, 3, 2}, {0, 1, 2}, {2, 1, 0}, {2, 0, 1}, {1, 0, 2}, {3, 0, 1}, {0, 3, 2}, {2, 3, 0}, {3, 2, 0}};
+    static const uint8_t keys[ORDERS][3] = {{4, 5, 2}, {2, 5, 4}, {2, 4, 5}, {5, 4, 2}, {3, 4, 5},
+                                            {4, 3, 2}, {0, 1, 2}, {2, 1, 0}, {2, 0, 1}, {1, 0, 2},
+                                            {3, 0, 1}, {0, 3, 2}, {2, 3, 0}, {3, 2, 0}};
     const pbi_places *p = f->p;
     for (uint32_t v = 0; v < p->count; v++) {
         uint64_t measure[MEASURES] = {0, 0, 0, p->size[v]};
@@ -310,7 +312,8 @@ static bool push_part(finder *f, uint32_t parent, const child_part *c, uint64_t 
                 .to = c->to,
                 .first = c->first,
                 .last = c->last,
-                .next = c->from, .tried_at = floor,
+                .next = c->from,
+                .tried_at = floor,
                 .floor = floor,
                 .ceiling = UINT64_MAX,
                 .pool_at = f->pool_count,
@@ -502,7 +505,7 @@ pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, uint64_t cap, ui
         uint64_t tried, limit = FIRST_LIMIT * luby(which / ORDERS + 1), most = limit < *effort ? limit : *effort;
         make_order(&f, which, rank, &rng);
         status = run(&f, &scratch, most, &tried, out);
-        if (getenv("DBG") && *out != PBI_PACK_UNKNOWN) fprintf(stderr,"order %u tried %llu out %d\n",which,(unsigned long long)tried,*out);
+            fprintf(stderr, "order %u tried %llu out %d\n", which, (unsigned long long)tried, *out);
         *effort -= tried < *effort ? tried : *effort;
     }
     if (status == PB_OK && *out == PBI_PACKED)

@@ -1,0 +1,55 @@
+/* workload.h -- real computations for the engine: networks, hash trees, adjoint solvers, image pipelines.
+ *
+ * A workload is a graph with sizes in bytes, a kernel for each node, and data. Each is an ordinary use of engine.h; a new one is a file
+ * and a row in src/workloads/workloads.def.
+ *
+ *     pb_workload *w;
+ *     pb_workload_open(ctx, "train", options, count, &w);      // model=unet, batch=4
+ *     ... plan pb_workload_graph(w), make an engine with pb_workload_kernels(w) ...
+ *     pb_workload_begin(w, 0, engine);  pb_engine_run(engine, &m);  pb_workload_end(w, 0, engine);
+ */
+#ifndef PEBBLE_WORKLOAD_H
+#define PEBBLE_WORKLOAD_H
+
+#include "engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pb_workload_option {
+    const char *key, *fallback, *help;
+} pb_workload_option;
+
+typedef struct pb_workload_row {
+    const char *name, *summary;
+    const char *needs;                 /* what it lacks in this build ("oneDNN is not installed"), or NULL */
+    const pb_workload_option *options; /* `batch` is what pebble fit varies */
+    uint32_t option_count;
+} pb_workload_row;
+uint32_t pb_workload_count(void);
+void pb_workload_row_of(uint32_t i, pb_workload_row *out);
+
+typedef struct pb_workload pb_workload;
+/* PB_EUNKNOWN: no such workload or option; PB_EINVAL: a value that cannot be, or a library that is not there. */
+pb_status pb_workload_open(pb_context *ctx, const char *name, const pb_option *options, uint32_t option_count,
+                           pb_workload **out);
+void pb_workload_close(pb_workload *w);
+
+/* Sizes in bytes, multiples of 64 where they can be; costs are estimates until they are profiled. */
+const pb_graph *pb_workload_graph(const pb_workload *w);
+const pb_kernels *pb_workload_kernels(const pb_workload *w);
+
+/* Before run number `step` of an engine: fixed memory is set up (at step 0), the data of that step is chosen. */
+pb_status pb_workload_begin(pb_workload *w, uint64_t step, pb_engine *e);
+/* After it: what is done with the results (an optimiser's step), outside of the plan. */
+pb_status pb_workload_end(pb_workload *w, uint64_t step, pb_engine *e);
+/* SHA-256 in hexadecimal of the results of the last run: equal bits, equal digests. */
+pb_status pb_workload_digest(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEXT]);
+/* One line about the last run for people: "loss 2.302"; returns the length. */
+size_t pb_workload_text(pb_workload *w, char *text, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

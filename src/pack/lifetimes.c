@@ -1,0 +1,145 @@
+/* lifetimes.c -- from moves to lifetimes: see pack.h. */
+#include "pebble/pack.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+enum { FIRST_ROOM = 256 };
+
+typedef struct maker {
+    pb_context *ctx;
+    const pb_game *game;
+    const pb_moves *moves;
+    uint64_t align;
+    pb_arena *result;
+    uint32_t *open; /* the lifetime that a node's value is in, or UINT32_MAX */
+    pb_lifetime *life;
+    uint64_t count, room;
+    uint32_t places;
+} maker;
+
+static pb_status reserve(maker *m)
+{
+    if (m->count < m->room)
+        return PB_OK;
+    if (m->count >= UINT32_MAX)
+        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", UINT32_MAX);
+    uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
+    pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);
+    if (!life)
+        return PB_ENOMEM;
+    for (uint64_t i = 0; i < m->count; i++)
+        life[i] = m->life[i];
+    m->life = life;
+    m->room = room;
+    return PB_OK;
+}
+
+/* A lifetime that begins now, in the place of another one or in one of its own. */
+static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uint32_t place)
+{
+    uint64_t rounded;
+    if (!size)
+        return PB_OK;
+    if (!pbi_add(size, m->align - 1, &rounded))
+        return pbi_fail(m->ctx, PB_ERANGE, "a value of %llu bytes cannot be aligned", (unsigned long long)size);
+    pb_status status = reserve(m);
+    if (status != PB_OK)
+        return status;
+    if (node != PB_NO_NODE)
+        m->open[node] = (uint32_t)m->count;
+    m->life[m->count++] = (pb_lifetime){.from = time,
+                                        .to = m->moves->count + 2,
+                                        .size = rounded & ~(m->align - 1),
+                                        .place = place == UINT32_MAX ? m->places++ : place,
+                                        .node = node};
+    return PB_OK;
+}
+
+static void end(maker *m, uint64_t time, pb_node v)
+{
+    if (m->open[v] != UINT32_MAX)
+        m->life[m->open[v]].to = time;
+    m->open[v] = UINT32_MAX;
+}
+
+static pb_status at_start(maker *m)
+{
+    const pb_graph *g = m->game->graph;
+    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, UINT32_MAX);
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
+        bool slow = m->game->kind == PB_GAME_TIERED && (g->flags[v] & PB_NODE_GIVEN_SLOW);
+        if ((g->flags[v] & PB_NODE_GIVEN) && !slow)
+            status = begin(m, 0, v, g->size[v], UINT32_MAX);
+    }
+    return status;
+}
+
+static pb_status compute(maker *m, pb_step k, pb_node v)
+{
+    const pb_graph *g = m->game->graph;
+    pb_node over = pb_moves_over(m->moves, k);
+    uint32_t parts, place = UINT32_MAX;
+    const pb_node *part = pb_moves_also(m->moves, k, &parts);
+    pb_status status = PB_OK;
+    if (over != PB_NO_NODE) {
+        if (m->open[over] != UINT32_MAX)
+            place = m->life[m->open[over]].place;
+        end(m, k + 1, over);
+    }
+    if (m->open[v] == UINT32_MAX) /* else it is computed again for its by-products */
+        status = begin(m, k + 1, v, g->size[v], place);
+    for (uint32_t i = 0; i < parts && status == PB_OK; i++)
+        status = begin(m, k + 1, part[i], g->size[part[i]], UINT32_MAX);
+    return status;
+}
+
+/* Memory that is needed only during the move. */
+static pb_status work_space(maker *m, pb_step k, pb_node v)
+{
+    uint64_t before = m->count;
+    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], UINT32_MAX);
+    if (m->count > before)
+        m->life[before].to = k + 2;
+    return status;
+}
+
+static pb_status play(maker *m, pb_step k)
+{
+    const pb_move *move = &m->moves->move[k];
+    pb_node v = move->node;
+    pb_status status = PB_OK;
+    switch (move->op) {
+    case PB_COMPUTE: status = compute(m, k, v); return status == PB_OK ? work_space(m, k, v) : status;
+    case PB_UNCOMPUTE:
+        status = work_space(m, k, v);
+        end(m, k + 2, v); /* it is there while it is taken away */
+        return status;
+    case PB_FREE: end(m, k + 1, v); return PB_OK;
+    case PB_LOAD: return begin(m, k + 1, v, m->game->graph->size[v], UINT32_MAX);
+    default: return PB_OK;
+    }
+}
+
+pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                            pb_arena *result, pb_lifetimes *out)
+{
+    if (!align || (align & (align - 1)))
+        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    uint32_t nodes = game->graph->node_count;
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
+    pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
+    for (pb_node v = 0; v < nodes && status == PB_OK; v++)
+        m.open[v] = UINT32_MAX;
+    if (status == PB_OK)
+        status = at_start(&m);
+    for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
+        status = play(&m, k);
+    pb_arena_release(&scratch);
+    if (status == PB_OK)
+        *out = (pb_lifetimes){.life = m.life, .count = (uint32_t)m.count, .place_count = m.places, .align = align};
+    return status;
+}

@@ -1,0 +1,139 @@
+/* workload.c -- the table of workloads, and what is the same for all. */
+#include "workloads/workload.h"
+
+#include "base/context.h"
+
+#include <openssl/evp.h>
+#include <string.h>
+
+/* The last row is there for a table that may be empty. */
+static const struct {
+    const char *name, *summary;
+    const pbi_workload_kind *kind;
+} table[] = {
+#define WORKLOAD(id, name, summary) {name, summary, &pbi_workload_##id},
+#include "workloads/workloads.def"
+#undef WORKLOAD
+    {NULL, NULL, NULL}};
+enum { COUNT = sizeof table / sizeof *table - 1, MOST_OPTIONS = 32 };
+
+uint32_t pb_workload_count(void) { return COUNT; }
+
+void pb_workload_row_of(uint32_t i, pb_workload_row *out)
+{
+    const pbi_workload_kind *kind = table[i].kind;
+    *out = (pb_workload_row){table[i].name, table[i].summary, kind->needs, kind->options, kind->option_count};
+}
+
+static pb_status find(pb_context *ctx, const char *name, const pbi_workload_kind **out)
+{
+    for (uint32_t i = 0; table[i].name; i++)
+        if (strcmp(table[i].name, name) == 0) {
+            *out = table[i].kind;
+            return PB_OK;
+        }
+    return pbi_fail(ctx, PB_EUNKNOWN, "there is no workload %s", name);
+}
+
+static pb_status read_options(pb_context *ctx, const char *name, const pbi_workload_kind *kind,
+                              const pb_option *options, uint32_t count, const char *values[MOST_OPTIONS])
+{
+    for (uint32_t k = 0; k < kind->option_count; k++)
+        values[k] = kind->options[k].fallback;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = 0;
+        while (k < kind->option_count && strcmp(kind->options[k].key, options[i].key) != 0)
+            k++;
+        if (k == kind->option_count)
+            return pbi_fail(ctx, PB_EUNKNOWN, "the workload %s has no option %s", name, options[i].key);
+        values[k] = options[i].value;
+    }
+    return PB_OK;
+}
+
+pb_status pb_workload_open(pb_context *ctx, const char *name, const pb_option *options, uint32_t option_count,
+                           pb_workload **out)
+{
+    const pbi_workload_kind *kind = NULL;
+    const char *values[MOST_OPTIONS];
+    pb_status status = find(ctx, name, &kind);
+    if (status == PB_OK)
+        status = read_options(ctx, name, kind, options, option_count, values);
+    if (status == PB_OK && kind->needs)
+        status = pbi_fail(ctx, PB_EINVAL, "the workload %s cannot run: %s", name, kind->needs);
+    if (status != PB_OK)
+        return status;
+    pb_arena arena;
+    pb_arena_init(&arena, ctx);
+    pb_workload *w = pb_arena_zero(&arena, 1, sizeof *w);
+    if (!w)
+        return PB_ENOMEM;
+    *w = (pb_workload){.ctx = ctx, .arena = arena, .kind = kind};
+    status = kind->open(w, values);
+    if (status == PB_OK)
+        *out = w;
+    else
+        pb_workload_close(w);
+    return status;
+}
+
+void pb_workload_close(pb_workload *w)
+{
+    if (!w)
+        return;
+    if (w->kind->close)
+        w->kind->close(w);
+    pb_arena arena = w->arena;
+    pb_arena_release(&arena);
+}
+
+const pb_graph *pb_workload_graph(const pb_workload *w) { return w->graph; }
+const pb_kernels *pb_workload_kernels(const pb_workload *w) { return &w->kernels; }
+
+pb_status pb_workload_begin(pb_workload *w, uint64_t step, pb_engine *e)
+{
+    return w->kind->begin ? w->kind->begin(w, step, e) : PB_OK;
+}
+
+pb_status pb_workload_end(pb_workload *w, uint64_t step, pb_engine *e)
+{
+    return w->kind->end ? w->kind->end(w, step, e) : PB_OK;
+}
+
+size_t pb_workload_text(pb_workload *w, char *text, size_t room)
+{
+    if (w->kind->text)
+        return w->kind->text(w, text, room);
+    if (room)
+        *text = '\0';
+    return 0;
+}
+
+static bool add_values(EVP_MD_CTX *md, const pb_workload *w, pb_engine *e)
+{
+    const pb_graph *g = w->graph;
+    bool ok = EVP_DigestInit_ex(md, EVP_sha256(), NULL) && EVP_DigestUpdate(md, pb_engine_fixed(e), g->fixed_size);
+    for (pb_node v = 0; v < g->node_count && ok; v++)
+        if (g->flags[v] & PB_NODE_KEEP)
+            ok = EVP_DigestUpdate(md, pb_engine_value(e, v), g->size[v]);
+    return ok;
+}
+
+pb_status pb_workload_digest(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEXT])
+{
+    if (w->kind->digest)
+        return w->kind->digest(w, e, hash);
+    static const char hex[] = "0123456789abcdef";
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    EVP_MD_CTX *md = EVP_MD_CTX_new();
+    bool ok = md && add_values(md, w, e) && EVP_DigestFinal_ex(md, bytes, NULL);
+    EVP_MD_CTX_free(md);
+    if (!ok)
+        return pbi_fail(w->ctx, PB_ENOMEM, "SHA-256 could not be made");
+    for (int i = 0; i < 32; i++) {
+        hash[2 * i] = hex[bytes[i] >> 4];
+        hash[2 * i + 1] = hex[bytes[i] & 15];
+    }
+    hash[64] = '\0';
+    return PB_OK;
+}
