@@ -138,8 +138,8 @@ void *pb_engine_fixed(pb_engine *e);
 void *pb_engine_value(pb_engine *e, pb_node v);
 const pb_packing *pb_engine_packing(const pb_engine *e);
 
-/* What storing and loading costs here, in nanoseconds (ctx->clock_ns must be set): the fixed part of a transfer and the part for each byte,
- * rounded, from medians over values of two sizes, the larger of them `bytes` (0: 16 MiB). out->cap is PB_UNLIMITED. */
+/* What storing and loading costs there, in nanoseconds (ctx->clock_ns must be set): the fixed part of a transfer and the part for each byte,
+ * at least 1, from medians over values of two sizes, the larger of them `bytes` (0: 16 MiB). out->cap is PB_UNLIMITED. */
 pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_tier *out);
 
 #ifdef __cplusplus

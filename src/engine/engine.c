@@ -87,6 +87,7 @@ static pb_status take_tables(pb_engine *e)
     e->times = pb_arena_zero(&e->arena, nodes, sizeof *e->times);
     e->hidden = pb_arena_zero(&e->arena, parts, sizeof *e->hidden);
     e->lent_sum = e->lends ? pb_arena_zero(&e->arena, nodes, sizeof *e->lent_sum) : NULL;
+    e->part_done = g->part_start ? pb_arena_zero(&e->arena, nodes, 1) : NULL;
     if (tiers) {
         e->slot = pb_arena_zero(&e->arena, nodes * e->whole.game->tier_count, sizeof *e->slot);
         e->stored = pb_arena_zero(&e->arena, nodes, 1);
@@ -94,7 +95,7 @@ static pb_status take_tables(pb_engine *e)
     }
     for (uint32_t i = 0; i < PBI_MOST_UNDER_WAY; i++)
         e->under_way[i] = &e->room[i];
-    if (!e->value || !e->times || !e->hidden || (e->lends && !e->lent_sum) ||
+    if (!e->value || !e->times || !e->hidden || (e->lends && !e->lent_sum) || (g->part_start && !e->part_done) ||
         (tiers && (!e->slot || !e->stored || !e->loading)))
         return PB_ENOMEM;
     return PB_OK;

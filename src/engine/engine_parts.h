@@ -87,6 +87,8 @@ struct pb_engine {
     unsigned char *lent; /* borrowed memory, aligned */
     void **value;        /* by node: where it is, or NULL */
     uint64_t *times;     /* by node: computations in this run */
+    uint8_t *part_done;  /* by node: a by-product has been made; NULL: there are none */
+    uint64_t *workspace; /* by node, as it is known by now; NULL: as the graph says */
     void **hidden;       /* addresses of a node's by-products while its kernel must not see them */
     const pb_node *hidden_part;
     uint32_t hidden_count;
@@ -180,38 +182,43 @@ pb_status pbi_check_cleared(pb_engine *e, pb_node v);
 /* The lowest gap of the block with so much room, beside the workspace of the kernel that runs. */
 bool pbi_find_gap(const pb_engine *e, uint64_t room, const void *workspace, uint64_t workspace_bytes, uint64_t *out);
 
-/* ---- rest.c ---- */
+/* ---- rest.c: the game that is left ---- */
 
-/* The game that is left: same nodes, what is there is given. `dropped`, by node: is there and recomputed if it is needed. False: it
- * cannot be expressed, or there is nothing to do (*done). */
 typedef struct pbi_state {
     const pb_game *game;
-    const uint8_t *resident; /* by node */
-    const uint8_t *stored;   /* by node, one bit a tier; or NULL */
-    const uint8_t *computed; /* by node: has been made in this run */
+    const uint8_t *resident;   /* by node */
+    const uint8_t *done;       /* by node: has been made in this run, or was given */
+    const uint8_t *stored;     /* by node, one bit a tier; or NULL */
+    const uint64_t *workspace; /* by node, as it is known by now */
     uint64_t cap;
-    pb_node wide; /* a node with another workspace than the graph says, or PB_NO_NODE */
-    uint64_t workspace;
 } pbi_state;
 
-/* How much of what is there the rest may use. */
-typedef enum pbi_rest_use { PBI_REST_ALL, PBI_REST_NEAR, PBI_REST_LEAST } pbi_rest_use;
+/* How much of what is there the rest begins with: all that is of use; what is of use and deepest in the graph, up to half of the cap;
+ * only what cannot be made again. What a game is given it cannot make again, so that more is not always better. */
+typedef enum pbi_rest_use { PBI_REST_ALL, PBI_REST_NEAR, PBI_REST_LEAST, PBI_REST_USES } pbi_rest_use;
 
 typedef struct pbi_rest {
-    pb_game game;
-    uint8_t *kept; /* by node: resident now and given in the rest; the others are freed before */
+    pb_game game;  /* the same nodes; what is kept is given, what is stored is given in slow memory */
+    uint8_t *kept; /* by node: resident now and given; the others are freed before */
+    uint8_t *slow; /* by node: given in slow memory */
     bool done;     /* nothing is left to do */
 } pbi_rest;
 
 /* PB_ELIMIT with a sentence: a value is needed that can be had no more. */
 pb_status pbi_rest_make(pb_context *ctx, const pbi_state *state, pbi_rest_use use, pb_arena *arena, pbi_rest *out);
-/* Plans what is left after k moves of the leg, and moves what is there to where the new plan wants it. */
+
+/* ---- replan.c ---- */
+
+/* Plans what is left and moves what is there to where the new plan wants it. `why`: for the sentence where that fails. */
 pb_status pbi_replan(pb_engine *e, pb_node wide, const char *why);
 /* The most memory during move k and all after it, of the leg that runs. */
 pb_status pbi_rest_peak(pb_engine *e, pb_step k, uint64_t *out);
 
-/* Moves pieces within memory: piece i of size[i] bytes from from[i] to to[i], apart from each other before and after. */
-pb_status pbi_rearrange(pb_context *ctx, unsigned char *memory, uint32_t count, uint64_t *from, uint64_t *to,
-                        uint64_t *size, uint64_t start);
+/* A piece of memory that moves. */
+typedef struct pbi_piece_move {
+    uint64_t from, to, size;
+} pbi_piece_move;
+/* Pieces are apart from each other before and after, and stay behind `start`. Needs no memory; the list is reordered. */
+void pbi_rearrange(unsigned char *memory, uint64_t start, pbi_piece_move *piece, uint32_t count);
 
 #endif

@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { PERIOD = 64 /* moves between looks for a stop */ };
-
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
 static void note_peak(pb_engine *e, uint64_t during)
@@ -166,6 +164,8 @@ static pb_status compute(pb_engine *e, pb_step k)
         return status;
     }
     e->used += made - gone;
+    for (uint32_t i = 0; i < parts; i++)
+        e->part_done[part[i]] = 1;
     if (over != PB_NO_NODE)
         e->value[over] = NULL;
     e->m.computed++;
@@ -313,6 +313,10 @@ static pb_status start(pb_engine *e)
         memset(e->check.sum, 0, g->node_count * sizeof *e->check.sum);
     if (e->stored)
         memset(e->stored, 0, g->node_count);
+    if (e->part_done)
+        memset(e->part_done, 0, g->node_count);
+    if (e->workspace)
+        memcpy(e->workspace, g->workspace, g->node_count * sizeof *e->workspace);
     e->m = (pb_measured){.block = e->whole.packing.size};
     e->cap = e->whole.game->cap;
     e->lent_used = e->lent_count = e->wanted = 0;
@@ -414,7 +418,6 @@ static pb_status look_at_cap(pb_engine *e, pb_step k, bool *changed)
 static pb_status run(pb_engine *e)
 {
     pb_status status = start(e);
-    bool due = false;
     e->last_ns = pbi_now(e);
     for (pb_step k = 0; status == PB_OK; k++) {
         if (atomic_load_explicit(&e->lowered, memory_order_relaxed) < e->cap) {
@@ -426,11 +429,8 @@ static pb_status run(pb_engine *e)
         }
         if (k >= e->leg->moves->count)
             break;
-        due |= k % PERIOD == 0;
-        if (due && !e->lent_count) { /* else what was borrowed is given back first */
+        if (!e->lent_count) /* else what was borrowed is given back first */
             status = pbi_poll(e->ctx);
-            due = false;
-        }
         if (status == PB_OK)
             status = play(e, k);
         if (status == PB_ELIMIT && e->wanted) {

@@ -12,6 +12,7 @@
 enum { TICKS = 3000, BYTES = 37, LENT = 4096 };
 
 static uint64_t with_io, with_undo, with_lent, with_again; /* runs that had such moves */
+static uint64_t unfinished;                                /* random moves that did not end as the game wants */
 
 static uint64_t ticking(void *state)
 {
@@ -151,13 +152,12 @@ static bool random_moves_fail(law_bench *b)
     if (pb_verify(&b->ctx, &game, &moves, &b->arena, &verdict) != PB_OK)
         return law_broken(b, "%s", b->ctx.error.message);
     if (!verdict.certificate)
-        return law_skip(b); /* a once node in the way of finishing, or borrowed memory that cannot be given back */
+        return unfinished++, false; /* a once node in the way, or borrowed memory that cannot be given back */
     return run_plan(b, verdict.certificate, s.seed);
 }
 
 int main(int argc, char **argv)
 {
-    setvbuf(stdout, NULL, _IONBF, 0);
     uint64_t cases = law_cases(argc, argv, 3000);
     law_run("plans run in their peak and give the right bits", plans_fail, PB_GAME_ALL, cases);
     law_run_large("and so do those of larger games", plans_fail, PB_GAME_ALL, cases / 4 + 1);
@@ -167,5 +167,5 @@ int main(int argc, char **argv)
            " with recomputation\n",
            with_io, with_undo, with_lent, with_again);
     bool all = with_io > cases / 50 && with_undo > cases / 50 && with_lent > cases / 100 && with_again > cases / 50;
-    return all ? code : 1;
+    return all && unfinished < cases / 2 ? code : 1;
 }
