@@ -429,7 +429,8 @@ static pb_status run(pb_engine *e)
         }
         if (k >= e->leg->moves->count)
             break;
-        if (!e->lent_count && (e->ctx->stop || e->ctx->stopped != PB_GO_ON)) /* else what was borrowed is given back first */
+        if (!e->lent_count &&
+            (e->ctx->stop || e->ctx->stopped != PB_GO_ON)) /* else what was borrowed is given back first */
             status = pbi_poll(e->ctx);
         if (status == PB_OK)
             status = play(e, k);
