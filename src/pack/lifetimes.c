@@ -5,6 +5,9 @@
 #include "base/context.h"
 
 enum { FIRST_ROOM = 256 };
+#define NOT_THERE UINT32_MAX
+#define ELSEWHERE (UINT32_MAX - 1) /* in borrowed memory */
+#define NEW_PLACE UINT32_MAX
 
 typedef struct maker {
     pb_context *ctx;
@@ -12,7 +15,7 @@ typedef struct maker {
     const pb_moves *moves;
     uint64_t align;
     pb_arena *result;
-    uint32_t *open; /* the lifetime that a node's value is in, or UINT32_MAX */
+    uint32_t *open; /* the lifetime that a node's value is in, NOT_THERE or ELSEWHERE */
     pb_lifetime *life;
     uint64_t count, room;
     uint32_t places;
@@ -22,8 +25,8 @@ static pb_status reserve(maker *m)
 {
     if (m->count < m->room)
         return PB_OK;
-    if (m->count >= UINT32_MAX)
-        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", UINT32_MAX);
+    if (m->count >= ELSEWHERE)
+        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", ELSEWHERE);
     uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
     pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);
     if (!life)
@@ -51,26 +54,26 @@ static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uin
     m->life[m->count++] = (pb_lifetime){.from = time,
                                         .to = m->moves->count + 2,
                                         .size = rounded & ~(m->align - 1),
-                                        .place = place == UINT32_MAX ? m->places++ : place,
+                                        .place = place == NEW_PLACE ? m->places++ : place,
                                         .node = node};
     return PB_OK;
 }
 
+/* Values are there during the move that takes them away. */
 static void end(maker *m, uint64_t time, pb_node v)
 {
-    if (m->open[v] != UINT32_MAX)
+    if (m->open[v] < ELSEWHERE)
         m->life[m->open[v]].to = time;
-    m->open[v] = UINT32_MAX;
+    m->open[v] = NOT_THERE;
 }
 
 static pb_status at_start(maker *m)
 {
     const pb_graph *g = m->game->graph;
-    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, UINT32_MAX);
+    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, NEW_PLACE);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
-        bool slow = m->game->kind == PB_GAME_TIERED && (g->flags[v] & PB_NODE_GIVEN_SLOW);
-        if ((g->flags[v] & PB_NODE_GIVEN) && !slow)
-            status = begin(m, 0, v, g->size[v], UINT32_MAX);
+        if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW))
+            status = begin(m, 0, v, g->size[v], NEW_PLACE);
     }
     return status;
 }
@@ -79,18 +82,22 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
 {
     const pb_graph *g = m->game->graph;
     pb_node over = pb_moves_over(m->moves, k);
-    uint32_t parts, place = UINT32_MAX;
+    uint32_t parts, place = NEW_PLACE;
     const pb_node *part = pb_moves_also(m->moves, k, &parts);
     pb_status status = PB_OK;
-    if (over != PB_NO_NODE) {
-        if (m->open[over] != UINT32_MAX)
-            place = m->life[m->open[over]].place;
-        end(m, k + 1, over);
+    if (m->moves->move[k].flags & PB_MOVE_BORROW) {
+        m->open[v] = ELSEWHERE;
+        return PB_OK;
     }
-    if (m->open[v] == UINT32_MAX) /* else it is computed again for its by-products */
+    if (over != PB_NO_NODE) {
+        if (m->open[over] < ELSEWHERE)
+            place = m->life[m->open[over]].place;
+        end(m, k + 2, over);
+    }
+    if (m->open[v] == NOT_THERE) /* else it is computed again for its by-products */
         status = begin(m, k + 1, v, g->size[v], place);
     for (uint32_t i = 0; i < parts && status == PB_OK; i++)
-        status = begin(m, k + 1, part[i], g->size[part[i]], UINT32_MAX);
+        status = begin(m, k + 1, part[i], g->size[part[i]], NEW_PLACE);
     return status;
 }
 
@@ -98,7 +105,7 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
 static pb_status work_space(maker *m, pb_step k, pb_node v)
 {
     uint64_t before = m->count;
-    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], UINT32_MAX);
+    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], NEW_PLACE);
     if (m->count > before)
         m->life[before].to = k + 2;
     return status;
@@ -113,10 +120,10 @@ static pb_status play(maker *m, pb_step k)
     case PB_COMPUTE: status = compute(m, k, v); return status == PB_OK ? work_space(m, k, v) : status;
     case PB_UNCOMPUTE:
         status = work_space(m, k, v);
-        end(m, k + 2, v); /* it is there while it is taken away */
+        end(m, k + 2, v);
         return status;
-    case PB_FREE: end(m, k + 1, v); return PB_OK;
-    case PB_LOAD: return begin(m, k + 1, v, m->game->graph->size[v], UINT32_MAX);
+    case PB_FREE: end(m, k + 2, v); return PB_OK;
+    case PB_LOAD: return begin(m, k + 1, v, m->game->graph->size[v], NEW_PLACE);
     default: return PB_OK;
     }
 }
@@ -133,7 +140,7 @@ pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves
     m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
     pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
-        m.open[v] = UINT32_MAX;
+        m.open[v] = NOT_THERE;
     if (status == PB_OK)
         status = at_start(&m);
     for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
