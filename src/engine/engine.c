@@ -18,6 +18,7 @@ struct pb_engine {
     pb_lifetimes lives;
     pb_packing packing;
     unsigned char *block; /* aligned */
+    unsigned char *fixed; /* the first lifetime, where there is fixed memory */
     void **value;         /* by node: where it is, or NULL */
     uint64_t *times;      /* by node: computations in this run */
     uint64_t used;        /* bytes in use now */
@@ -59,7 +60,8 @@ static pb_status take_memory(pb_engine *e)
     if (!e->value || !e->times || !block)
         return PB_ENOMEM;
     e->block = block + (e->options.align - (uintptr_t)block % e->options.align) % e->options.align;
-    memset(e->block, 0, e->graph->fixed_size);
+    e->fixed = e->block + (e->graph->fixed_size ? e->packing.offset[0] : 0);
+    memset(e->fixed, 0, e->graph->fixed_size);
     return PB_OK;
 }
 
@@ -147,7 +149,7 @@ static pb_status compute(pb_engine *e, pb_step k, pb_measured *m)
     uint32_t parts;
     const pb_node *part = pb_moves_also(e->moves, k, &parts);
     bool was_there = e->value[v] != NULL;
-    pb_call call = {.node = v, .value = e->value, .fixed = e->block, .times = e->times[v]++};
+    pb_call call = {.node = v, .value = e->value, .fixed = e->fixed, .times = e->times[v]++};
     call.workspace = begin(e, k + 1, m);
     uint64_t during = e->used + g->workspace[v], made = was_there ? 0 : g->size[v];
     for (uint32_t i = 0; i < parts; i++)
@@ -201,6 +203,6 @@ pb_status pb_engine_run(pb_engine *e, pb_measured *out)
     return status;
 }
 
-void *pb_engine_fixed(pb_engine *e) { return e->block; }
+void *pb_engine_fixed(pb_engine *e) { return e->fixed; }
 void *pb_engine_value(pb_engine *e, pb_node v) { return e->value[v]; }
 const pb_packing *pb_engine_packing(const pb_engine *e) { return &e->packing; }
