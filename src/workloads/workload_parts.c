@@ -36,6 +36,16 @@ pb_status pbi_file_open(pb_context *ctx, const char *path, pbi_file *out)
     return PB_OK;
 }
 
+pb_status pbi_file_scratch(pb_context *ctx, const char *path, pbi_file *out)
+{
+    int handle = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (handle < 0)
+        return pbi_fail(ctx, PB_EIO, "%s cannot be made: %s", path, strerror(errno));
+    unlink(path);
+    *out = (pbi_file){.handle = handle};
+    return PB_OK;
+}
+
 void pbi_file_close(pbi_file *file)
 {
     if (file->handle >= 0)
@@ -58,6 +68,22 @@ pb_status pbi_file_read(const pbi_file *file, pb_context *ctx, uint64_t offset, 
         at += got;
         offset += (uint64_t)got;
         count -= (size_t)got;
+    }
+    return PB_OK;
+}
+
+pb_status pbi_file_write(const pbi_file *file, pb_context *ctx, uint64_t offset, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    while (count) {
+        ssize_t put = pwrite(file->handle, at, count, (off_t)offset);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return pbi_fail(ctx, PB_EIO, "writing failed: %s", strerror(put ? errno : ENOSPC));
+        at += put;
+        offset += (uint64_t)put;
+        count -= (size_t)put;
     }
     return PB_OK;
 }

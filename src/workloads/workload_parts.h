@@ -20,8 +20,11 @@ typedef struct pbi_file {
 #define PBI_NO_FILE ((pbi_file){.handle = -1})
 /* PB_EIO with a sentence that names the file. */
 pb_status pbi_file_open(pb_context *ctx, const char *path, pbi_file *out);
+/* A new file to write and read that no name leads to; `path` is only used to make it. */
+pb_status pbi_file_scratch(pb_context *ctx, const char *path, pbi_file *out);
 void pbi_file_close(pbi_file *file); /* may be called again */
 pb_status pbi_file_read(const pbi_file *file, pb_context *ctx, uint64_t offset, void *bytes, size_t count);
+pb_status pbi_file_write(const pbi_file *file, pb_context *ctx, uint64_t offset, const void *bytes, size_t count);
 
 /* A graph under construction, in the way of the generators: the first failure sticks. */
 typedef struct pbi_draft {

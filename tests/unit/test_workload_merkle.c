@@ -60,7 +60,7 @@ static void the_root_of_a_file_is_the_plain_one_at_every_cap(void **state)
         file_root(data, leaf[i], UINT64_C(1) << height[i], expected);
         snprintf(options, sizeof options, "height=%u,leaf=%u,grain=%u,file=%s", height[i], leaf[i], grain[i], name);
         runs_open(&r, "merkle", options);
-        runs_down(&r, 4, digest);
+        runs_down(&r, 4, "auto", digest);
         assert_string_equal(digest, expected);
         runs_close(&r);
     }
@@ -119,7 +119,7 @@ static void every_path_leads_to_the_root_at_every_cap(void **state)
     runs r;
     char digest[PB_HASH_TEXT], text[200], root[PB_HASH_TEXT];
     runs_open(&r, "merkle", "height=6,mode=traversal,seed=5");
-    runs_down(&r, 5, digest);
+    runs_down(&r, 5, "auto", digest);
     pb_workload_text(r.w, text, sizeof text);
     assert_non_null(strstr(text, "64 paths lead to the root "));
     runs_close(&r);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -29,7 +30,7 @@ static inline pb_status runs_try(runs *r, const char *name, const char *options)
     pb_option option[MOST_OPTIONS];
     uint32_t count = 0;
     pb_context_init(&r->ctx);
-    r->ctx.tick_limit = 200000;
+    r->ctx.tick_limit = 50000;
     pb_arena_init(&r->arena, &r->ctx);
     r->w = NULL;
     snprintf(r->text, sizeof r->text, "%s", options);
@@ -99,7 +100,11 @@ static inline void runs_plan(runs *r, const pb_game *game, const char *strategy,
 {
     pb_request request = PB_REQUEST_DEFAULT;
     request.strategy = strategy;
+    clock_t t0 = clock();
     assert_int_equal(pb_plan(&r->ctx, game, &request, &r->arena, planned), PB_OK);
+    if (getenv("RUNS_SHOW"))
+        fprintf(stderr, "%s by %s: planned in %.2f s\n", strategy, planned->schedule.strategy,
+                (double)(clock() - t0) / CLOCKS_PER_SEC);
     if (!planned->certificate)
         fail_msg("no plan under %llu: %s", (unsigned long long)game->cap, planned->schedule.reason);
 }
@@ -124,7 +129,7 @@ static inline uint64_t runs_least(runs *r, pb_game *game)
 }
 
 /* From 100 % down to the least cap that is known, in so many caps: the digest of storing everything each time. */
-static inline void runs_down(runs *r, uint32_t caps, char digest[PB_HASH_TEXT])
+static inline void runs_down(runs *r, uint32_t caps, const char *strategy, char digest[PB_HASH_TEXT])
 {
     pb_game game = runs_game(r, PB_UNLIMITED);
     uint64_t high, low = runs_least(r, &game);
@@ -136,7 +141,7 @@ static inline void runs_down(runs *r, uint32_t caps, char digest[PB_HASH_TEXT])
     for (uint32_t i = 0; i < caps; i++) {
         uint64_t cap = high - (high - low) / (caps - 1) * i;
         cap = i + 1 == caps ? low : cap;
-        pb_measured m = runs_at(r, cap, "auto", again);
+        pb_measured m = runs_at(r, cap, strategy, again);
         assert_string_equal(digest, again);
         if (getenv("RUNS_SHOW"))
             fprintf(stderr, "cap %llu: peak %llu, block %llu, %llu computed, %llu again\n", (unsigned long long)cap,
