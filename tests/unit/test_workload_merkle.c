@@ -78,9 +78,9 @@ static void the_root_takes_a_value_for_each_level(void **state)
         snprintf(options, sizeof options, "height=12,grain=%llu", (unsigned long long)grain);
         runs_open(&r, "merkle", options);
         const pb_graph *g = pb_workload_graph(r.w);
-        pb_game game = runs_game(&r, PB_UNLIMITED);
+        pb_planned planned;
         uint64_t levels = 12 - grain, least = levels * 64 + 64 + g->workspace[0];
-        assert_int_equal(runs_least(&r, &game), least);
+        assert_int_equal(runs_least(&r, &planned), least);
         pb_measured m = runs_at(&r, least, "auto", digest);
         assert_int_equal(m.peak, least);
         assert_int_equal(m.block, least); /* of addresses too */
