@@ -20,6 +20,7 @@ static const part parts[] = {
     {"chain", "chains of blocks: exactly, and with memory in slots", bench_chain, true},
     {"tree", "least peak of trees of a million nodes: both orders and their ratio, seconds", bench_tree, true},
     {"layout", "where the page draws the nodes of graphs as they grow: seconds, memory", bench_layout, true},
+    {"merkle", "hash trees: hashes a second against a bare loop by the same library", bench_merkle, true},
     {"scale", "plans of graphs up to a million nodes: overhead beside the bound, seconds, memory", bench_scale, false},
     {"large", "million-node graphs all the way; fails where a step does", bench_large, false},
 };

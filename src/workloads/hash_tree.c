@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/context.h"
-#include "base/rng.h"
 
 #include <string.h>
 
@@ -65,16 +64,23 @@ static pb_status hash_behind(pbi_hash_tree *t, unsigned char prefix, unsigned ch
     return status;
 }
 
+static void put_word(unsigned char *out, uint64_t word)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (unsigned char)(word >> 8 * i);
+}
+
+/* Each word is a number of its own: different leaves differ. More is not needed of what is hashed, and it must take next to no
+ * time beside the hash. */
 static void make_leaf(const pbi_hash_tree *t, uint64_t index, unsigned char *out)
 {
-    uint64_t words = (t->leaf_size + 7) / 8;
-    pbi_rng rng = {t->seed * 0xd1342543de82ef95u + index * words * 0x9e3779b97f4a7c15u};
-    for (uint64_t at = 0; at < t->leaf_size; at += 8) {
-        uint64_t word = pbi_rng_next(&rng);
-        unsigned char bytes[8];
-        for (int i = 0; i < 8; i++)
-            bytes[i] = (unsigned char)(word >> 8 * i);
-        memcpy(out + at, bytes, t->leaf_size - at < 8 ? t->leaf_size - at : 8);
+    uint64_t words = t->leaf_size / 8, rest = t->leaf_size % 8, number = index * (words + (rest != 0));
+    for (uint64_t i = 0; i < words; i++)
+        put_word(out + 8 * i, (number + i) * 0x9e3779b97f4a7c15u + t->seed);
+    if (rest) {
+        unsigned char last[8];
+        put_word(last, (number + words) * 0x9e3779b97f4a7c15u + t->seed);
+        memcpy(out + 8 * words, last, rest);
     }
 }
 
@@ -142,6 +148,30 @@ pb_status pbi_hash_subtree(pbi_hash_tree *t, uint32_t level, uint64_t index, uns
     }
     if (status == PB_OK)
         memcpy(out, stack, PBI_HASH);
+    return status;
+}
+
+static uint64_t levels_bytes(uint32_t level) { return pbi_round64(1 + PBI_HASH * ((UINT64_C(2) << level) - 1)); }
+
+uint64_t pbi_hash_levels_room(const pbi_hash_tree *t, uint32_t level)
+{
+    return levels_bytes(level) + batch_room(t, level);
+}
+
+pb_status pbi_hash_levels(pbi_hash_tree *t, uint32_t level, uint64_t index, unsigned char *room)
+{
+    uint64_t leaves = UINT64_C(1) << level, batch = batch_of(t, level), inner = leaves - 1;
+    unsigned char *pair = room + 1, *out = pair, *leaf = room + levels_bytes(level) + 1;
+    pb_status status = PB_OK;
+    for (uint64_t i = 0; i < leaves && status == PB_OK; i++, out += PBI_HASH) {
+        uint64_t within = i % batch;
+        if (within == 0)
+            status = get_leaves(t, index * leaves + i, batch, leaf);
+        if (status == PB_OK)
+            status = hash_behind(t, 0, leaf + within * t->leaf_size, t->leaf_size, out);
+    }
+    for (uint64_t i = 0; i < inner && status == PB_OK; i++, pair += 2 * PBI_HASH, out += PBI_HASH)
+        status = hash_behind(t, 1, pair, 2 * PBI_HASH, out);
     return status;
 }
 

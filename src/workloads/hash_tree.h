@@ -38,6 +38,11 @@ pb_status pbi_hash_inner(pbi_hash_tree *t, const unsigned char *left, const unsi
 pb_status pbi_hash_subtree(pbi_hash_tree *t, uint32_t level, uint64_t index, unsigned char *room, unsigned char *out);
 uint64_t pbi_hash_subtree_room(const pbi_hash_tree *t, uint32_t level);
 
+/* The whole subtree: its leaves' hashes, then each level above, up to the root of it, one after the other at room + 1, in
+ * pbi_hash_levels_room bytes. */
+pb_status pbi_hash_levels(pbi_hash_tree *t, uint32_t level, uint64_t index, unsigned char *room);
+uint64_t pbi_hash_levels_room(const pbi_hash_tree *t, uint32_t level);
+
 /* SHA-256 runs its compression function once for 64 bytes of message and padding: the unit of cost. */
 uint64_t pbi_hash_leaf_cost(const pbi_hash_tree *t);
 enum { PBI_HASH_INNER_COST = 2 };

@@ -22,6 +22,12 @@ static void join(pbi_draft *d, pb_node left, pb_node right, pb_node v)
     pbi_emit_inplace(&d->e, v, right);
 }
 
+static uint64_t subtree_cost(const pbi_hash_tree *t, uint32_t grain)
+{
+    uint64_t leaves = UINT64_C(1) << grain;
+    return leaves * pbi_hash_leaf_cost(t) + (leaves - 1) * PBI_HASH_INNER_COST;
+}
+
 /* ---- the root ---- */
 
 typedef struct stack_machine {
@@ -60,8 +66,8 @@ pb_status pbi_merkle_root_graph(pb_workload *w, const pbi_hash_tree *t, uint32_t
                                 const uint32_t **index)
 {
     stack_machine m = {.grain = grain, .top = height};
-    uint64_t leaves = UINT64_C(1) << (height - grain), below = UINT64_C(1) << grain;
-    m.leaf.cost = below * pbi_hash_leaf_cost(t) + (below - 1) * PBI_HASH_INNER_COST;
+    uint64_t leaves = UINT64_C(1) << (height - grain);
+    m.leaf.cost = subtree_cost(t, grain);
     m.leaf.workspace = pbi_hash_subtree_room(t, grain);
     m.inner.cost = PBI_HASH_INNER_COST;
     m.index = pb_arena_zero(&w->arena, 2 * leaves, sizeof *m.index);
@@ -76,28 +82,29 @@ pb_status pbi_merkle_root_graph(pb_workload *w, const pbi_hash_tree *t, uint32_t
 
 /* ---- the paths ---- */
 
-static void add_hashes(pbi_draft *d, const pbi_hash_tree *t, uint32_t height)
+static void add_hashes(pbi_draft *d, const pbi_paths *p, uint32_t height)
 {
     uint64_t leaves = UINT64_C(1) << height;
     for (uint32_t level = 0; level <= height; level++)
         for (uint64_t i = 0; i < leaves >> level && d->e.status == PB_OK; i++) {
-            pb_node_spec spec = {.cost = level ? PBI_HASH_INNER_COST : pbi_hash_leaf_cost(t)};
+            pb_node_spec spec = {.cost = level ? PBI_HASH_INNER_COST : subtree_cost(p->tree, p->grain)};
             pb_node v = add_hash(d, level, i, level == height, spec);
             if (level)
                 join(d, pbi_merkle_hash(leaves, level - 1, 2 * i), pbi_merkle_hash(leaves, level - 1, 2 * i + 1), v);
         }
 }
 
-/* Sending a path and holding it against the root: a hash for the leaf and for each level, and one over all that was sent. */
-static uint64_t path_cost(const pbi_hash_tree *t, uint32_t height)
+/* What is below, then for each path a hash of its leaf and for each level, and one over all that was sent. */
+static uint64_t path_cost(const pbi_paths *p)
 {
-    return pbi_hash_leaf_cost(t) + PBI_HASH_INNER_COST * (uint64_t)height + (height + 1) / 2 + 1;
+    uint64_t one = pbi_hash_leaf_cost(p->tree) + PBI_HASH_INNER_COST * (uint64_t)p->height + p->height / 2 + 1;
+    return (p->grain ? subtree_cost(p->tree, p->grain) : 0) + (one << p->grain);
 }
 
-static void add_paths(pbi_draft *d, const pbi_hash_tree *t, uint32_t height)
+static void add_paths(pbi_draft *d, const pbi_paths *p, uint32_t height)
 {
     uint64_t leaves = UINT64_C(1) << height;
-    pb_node_spec spec = {.name = "publish", .cost = path_cost(t, height)};
+    pb_node_spec spec = {.name = "publish", .cost = path_cost(p)};
     pb_node before = pbi_emit_node(&d->e, &spec);
     pbi_emit_edge(&d->e, pbi_merkle_hash(leaves, height, 0), before);
     for (uint64_t i = 0; i < leaves && d->e.status == PB_OK; i++) {
@@ -129,13 +136,14 @@ static void add_order(pbi_draft *d, uint32_t height)
         pbi_emit_order(&d->e, (pb_node)(pbi_merkle_publish(leaves) + i));
 }
 
-pb_status pbi_merkle_paths_graph(pb_workload *w, const pbi_hash_tree *t, uint32_t height)
+pb_status pbi_merkle_paths_graph(pb_workload *w, const pbi_paths *p)
 {
     pbi_draft d;
+    uint32_t height = p->height - p->grain;
     if (pbi_draft_begin(&d, w, "merkle-traversal", "block") == PB_OK)
-        pb_builder_set_fixed_size(d.e.builder, pbi_hash_leaf_room(t));
-    add_hashes(&d, t, height);
-    add_paths(&d, t, height);
+        pb_builder_set_fixed_size(d.e.builder, pbi_paths_room(p));
+    add_hashes(&d, p, height);
+    add_paths(&d, p, height);
     add_order(&d, height);
     return pbi_draft_end(&d, w);
 }

@@ -2,7 +2,7 @@
 #ifndef PBI_MERKLE_GRAPH_H
 #define PBI_MERKLE_GRAPH_H
 
-#include "workloads/hash_tree.h"
+#include "workloads/merkle_paths.h"
 
 /* The root of 2^height leaves. Nodes that read nothing are subtrees of 2^grain leaves; index[v] is which. A parent may take the
  * place of a child. Nodes stand in the order of a stack machine; the last is the root, which is kept. */
@@ -10,10 +10,11 @@ pb_status pbi_merkle_root_graph(pb_workload *w, const pbi_hash_tree *t, uint32_t
                                 const uint32_t **index);
 
 /* Every authentication path in the order of the leaves: the graph of `pebble gen merkle-traversal`, which the strategy merkle knows
- * by its numbers, with sizes in bytes. The data of one leaf is in fixed memory. */
-pb_status pbi_merkle_paths_graph(pb_workload *w, const pbi_hash_tree *t, uint32_t height);
+ * by its numbers, with sizes in bytes. Its leaves are the subtrees of 2^grain leaves of the tree, and a path stands for those of all
+ * leaves of one. What kernels work in is fixed memory: pbi_paths_room. */
+pb_status pbi_merkle_paths_graph(pb_workload *w, const pbi_paths *p);
 
-/* Numbers in the graph of paths. */
+/* Numbers in the graph of paths; `leaves` are those of the graph. */
 static inline pb_node pbi_merkle_hash(uint64_t leaves, uint32_t level, uint64_t i)
 {
     return (pb_node)(2 * leaves - (2 * leaves >> level) + i);

@@ -2,16 +2,23 @@
  *
  * root        a node for each subtree of 2^grain leaves, which a stack inside its kernel hashes, and one for each hash above:
  *             a single hash is so little work that the moves of a schedule would cost a part of it.
- * traversal   a node for each hash and each path. A path is sent when it is computed for the first time: it is held against the root,
- *             and goes into a chain of hashes, sum = SHA-256(sum, path), which begins with the root and is the result.
+ * traversal   likewise, and a node for the paths of all leaves of a subtree: they are sent when it is computed for the first time
+ *             (merkle_paths.h).
  */
 #include "base/context.h"
 #include "workloads/merkle_graph.h"
+#include "workloads/merkle_paths.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_HEIGHT = 40, MOST_GRAIN = 24, MOST_LEVELS = 20 /* of a graph */, MOST_PATHS = 16 /* height, for paths */ };
+enum {
+    MOST_HEIGHT = 40,
+    MOST_TRAVERSED = 24,
+    MOST_GRAIN = 24,
+    MOST_LEVELS = 20 /* of a graph */,
+    MOST_PATHS = 16 /* of a graph with paths */
+};
 enum { HEIGHT, LEAF, SOURCE, SEED, MODE, GRAIN };
 
 static const pb_workload_option options[] = {
@@ -26,12 +33,11 @@ static const pb_workload_option options[] = {
 typedef struct merkle {
     const pb_workload *w;
     pbi_hash_tree tree;
-    uint64_t height, grain, leaves;
+    uint64_t height, grain;
+    uint64_t leaves; /* of the graph */
     bool traversal;
-    const uint32_t *index;        /* root: by node */
-    unsigned char root[PBI_HASH]; /* as published, or after a run */
-    unsigned char sum[PBI_HASH];
-    uint64_t sent; /* paths */
+    const uint32_t *index; /* root: by node */
+    pbi_paths paths;       /* traversal; and the root after a run */
 } merkle;
 
 /* ---- kernels ---- */
@@ -57,7 +63,8 @@ static pb_status leaf(void *state, pb_context *ctx, const pb_call *call)
     (void)ctx;
     merkle *m = state;
     unsigned char hash[PBI_HASH] = {0};
-    return put(pbi_hash_leaf(&m->tree, call->node, call->fixed, hash), hash, call->value[call->node]);
+    return put(pbi_hash_subtree(&m->tree, (uint32_t)m->grain, call->node, call->fixed, hash), hash,
+               call->value[call->node]);
 }
 
 static pb_status inner(void *state, pb_context *ctx, const pb_call *call)
@@ -75,42 +82,22 @@ static pb_status publish(void *state, pb_context *ctx, const pb_call *call)
 {
     (void)ctx;
     merkle *m = state;
-    if (call->times)
-        return PB_OK;
-    memcpy(m->root, call->value[pbi_merkle_hash(m->leaves, (uint32_t)m->height, 0)], PBI_HASH);
-    memcpy(m->sum, m->root, PBI_HASH);
-    m->sent = 0;
+    if (call->times == 0)
+        pbi_paths_publish(&m->paths, call->value[pbi_merkle_hash(m->leaves, (uint32_t)(m->height - m->grain), 0)]);
     return PB_OK;
-}
-
-/* Does the path of this leaf lead to the root? */
-static pb_status check_path(merkle *m, uint64_t i, const unsigned char *path, unsigned char *room)
-{
-    unsigned char hash[PBI_HASH];
-    pb_status status = pbi_hash_leaf(&m->tree, i, room, hash);
-    for (uint32_t level = 0; level < m->height && status == PB_OK; level++, path += PBI_HASH) {
-        bool right = i >> level & 1;
-        status = pbi_hash_inner(&m->tree, right ? path : hash, right ? hash : path, hash);
-    }
-    if (status == PB_OK && memcmp(hash, m->root, PBI_HASH) != 0)
-        status = pbi_fail(m->w->ctx, PB_EBUG, "the path of leaf %llu does not lead to the root", (unsigned long long)i);
-    return status;
 }
 
 static pb_status send_path(void *state, pb_context *ctx, const pb_call *call)
 {
     (void)ctx;
     merkle *m = state;
+    const unsigned char *siblings[MOST_PATHS];
     if (call->times)
         return PB_OK;
     uint64_t i = call->node - pbi_merkle_path(m->leaves, 0);
-    unsigned char message[PBI_HASH * (1 + MOST_PATHS)], *path = message + PBI_HASH;
-    memcpy(message, m->sum, PBI_HASH);
-    for (uint32_t level = 0; level < m->height; level++)
-        memcpy(path + PBI_HASH * level, call->value[pbi_merkle_hash(m->leaves, level, i >> level ^ 1)], PBI_HASH);
-    pb_status status = check_path(m, i, path, call->fixed);
-    m->sent++;
-    return status == PB_OK ? pbi_hash_bytes(&m->tree, message, PBI_HASH * (1 + m->height), m->sum) : status;
+    for (uint32_t level = 0; level < m->height - m->grain; level++)
+        siblings[level] = call->value[pbi_merkle_hash(m->leaves, level, i >> level ^ 1)];
+    return pbi_paths_send(&m->paths, i, siblings, call->fixed);
 }
 
 /* ---- opening ---- */
@@ -135,39 +122,34 @@ static pb_status set_kernels(pb_workload *w, merkle *m)
     return PB_OK;
 }
 
-/* Some hundred hashes a node, where the graph still has some nodes then, and graphs that are planned in a moment. */
+/* Some hundred hashes a node for the root, where the graph still has some nodes then, and graphs that are planned in a moment. For
+ * paths less, since each node for them makes what is below once more. */
 static uint64_t usual_grain(const merkle *m)
 {
-    if (m->traversal || m->height <= 6)
-        return 0;
-    return m->height <= 14 ? m->height - 6 : m->height <= 22 ? 8 : m->height - 14;
+    uint64_t h = m->height;
+    if (m->traversal)
+        return h <= 6 ? 0 : h <= 18 ? 4 : h - 14;
+    return h <= 6 ? 0 : h <= 14 ? h - 6 : h <= 22 ? 8 : h - 14;
 }
 
 static pb_status read_options(pb_context *ctx, merkle *m, const char *const *values)
 {
     static const char name[] = "merkle";
-    uint64_t most = MOST_HEIGHT, least = 0, coarsest = 0;
     m->traversal = strcmp(values[MODE], "traversal") == 0;
     if (!m->traversal && strcmp(values[MODE], "root") != 0)
         return pbi_fail(ctx, PB_EINVAL, "merkle: mode must be root or traversal, not '%s'", values[MODE]);
-    if (m->traversal)
-        most = MOST_PATHS;
+    uint64_t levels = m->traversal ? MOST_PATHS : MOST_LEVELS, most = m->traversal ? MOST_TRAVERSED : MOST_HEIGHT;
     pb_status status = pbi_workload_number(ctx, name, "height", values[HEIGHT], 0, most, &m->height);
     if (status == PB_OK)
         status = pbi_workload_number(ctx, name, "leaf", values[LEAF], 1, UINT64_C(1) << 24, &m->tree.leaf_size);
     if (status == PB_OK)
         status = pbi_workload_number(ctx, name, "seed", values[SEED], 0, UINT64_MAX, &m->tree.seed);
-    if (status != PB_OK)
-        return status;
-    m->leaves = UINT64_C(1) << m->height;
     m->grain = usual_grain(m);
-    if (strcmp(values[GRAIN], "auto") == 0)
-        return PB_OK;
-    if (!m->traversal) {
-        coarsest = m->height < MOST_GRAIN ? m->height : MOST_GRAIN;
-        least = m->height > MOST_LEVELS ? m->height - MOST_LEVELS : 0;
-    }
-    return pbi_workload_number(ctx, name, "grain", values[GRAIN], least, coarsest, &m->grain);
+    if (status == PB_OK && strcmp(values[GRAIN], "auto") != 0)
+        status = pbi_workload_number(ctx, name, "grain", values[GRAIN], m->height > levels ? m->height - levels : 0,
+                                     m->height < MOST_GRAIN ? m->height : MOST_GRAIN, &m->grain);
+    m->leaves = UINT64_C(1) << (m->height - m->grain);
+    return status;
 }
 
 static pb_status open_merkle(pb_workload *w, const char *const *values)
@@ -181,8 +163,11 @@ static pb_status open_merkle(pb_workload *w, const char *const *values)
     if (status == PB_OK)
         status =
             pbi_hash_tree_open(w->ctx, values[SOURCE], m->tree.seed, m->tree.leaf_size, (uint32_t)m->height, &m->tree);
+    m->paths.tree = &m->tree;
+    m->paths.height = (uint32_t)m->height;
+    m->paths.grain = (uint32_t)m->grain;
     if (status == PB_OK)
-        status = m->traversal ? pbi_merkle_paths_graph(w, &m->tree, (uint32_t)m->height)
+        status = m->traversal ? pbi_merkle_paths_graph(w, &m->paths)
                               : pbi_merkle_root_graph(w, &m->tree, (uint32_t)m->height, (uint32_t)m->grain, &m->index);
     return status == PB_OK ? set_kernels(w, m) : status;
 }
@@ -201,10 +186,10 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     (void)step;
     merkle *m = w->kernels.state;
     if (!m->traversal)
-        memcpy(m->root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
-    else if (m->sent != m->leaves)
-        return pbi_fail(w->ctx, PB_EBUG, "%llu of %llu paths were sent", (unsigned long long)m->sent,
-                        (unsigned long long)m->leaves);
+        memcpy(m->paths.root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
+    else if (m->paths.sent != UINT64_C(1) << m->height)
+        return pbi_fail(w->ctx, PB_EBUG, "%llu of 2^%u paths were sent", (unsigned long long)m->paths.sent,
+                        (unsigned)m->height);
     return PB_OK;
 }
 
@@ -218,7 +203,7 @@ static void to_text(const unsigned char hash[PBI_HASH], char text[PB_HASH_TEXT])
 static pb_status digest_merkle(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEXT])
 {
     merkle *m = w->kernels.state;
-    to_text(m->traversal ? m->sum : pb_engine_value(e, w->graph->node_count - 1), hash);
+    to_text(m->traversal ? m->paths.sum : pb_engine_value(e, w->graph->node_count - 1), hash);
     return PB_OK;
 }
 
@@ -226,10 +211,10 @@ static size_t text_merkle(pb_workload *w, char *text, size_t room)
 {
     merkle *m = w->kernels.state;
     char root[PB_HASH_TEXT];
-    to_text(m->root, root);
+    to_text(m->paths.root, root);
     int length = m->traversal
-                     ? snprintf(text, room, "%llu paths lead to the root %s", (unsigned long long)m->sent, root)
-                     : snprintf(text, room, "the root of %llu leaves is %s", (unsigned long long)m->leaves, root);
+                     ? snprintf(text, room, "%llu paths lead to the root %s", (unsigned long long)m->paths.sent, root)
+                     : snprintf(text, room, "the root of 2^%u leaves is %s", (unsigned)m->height, root);
     return length < 0 ? 0 : (size_t)length;
 }
 

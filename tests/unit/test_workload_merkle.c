@@ -1,6 +1,6 @@
 /* test_workload_merkle.c -- roots and paths against hashes that are made another way, at every cap. */
 #include "workload_runs.h"
-#include "workloads/hash_tree.h"
+#include "workloads/merkle_paths.h"
 
 #include <openssl/sha.h>
 
@@ -118,7 +118,7 @@ static void every_path_leads_to_the_root_at_every_cap(void **state)
     (void)state;
     runs r;
     char digest[PB_HASH_TEXT], text[200], root[PB_HASH_TEXT];
-    runs_open(&r, "merkle", "height=6,mode=traversal,seed=5");
+    runs_open(&r, "merkle", "height=6,mode=traversal,seed=5,grain=0");
     runs_down(&r, 5, "auto", digest);
     pb_workload_text(r.w, text, sizeof text);
     assert_non_null(strstr(text, "64 paths lead to the root "));
@@ -135,16 +135,72 @@ static void paths_come_by_the_named_algorithms(void **state)
     (void)state;
     static const char *const strategies[] = {"merkle:algorithm=szydlo", "merkle:algorithm=bds,k=2",
                                              "merkle:algorithm=lazy,k=3", "merkle:algorithm=direct"};
-    char first[PB_HASH_TEXT], digest[PB_HASH_TEXT];
-    runs r;
-    runs_open(&r, "merkle", "height=10,mode=traversal");
-    runs_at(&r, PB_UNLIMITED, "cache-all", first);
-    for (unsigned i = 0; i < 4; i++) {
-        pb_measured m = runs_at(&r, PB_UNLIMITED, strategies[i], digest);
-        assert_string_equal(first, digest);
-        assert_true(m.peak <= (3 * 10 + 1) * 64 + pb_workload_graph(r.w)->fixed_size);
-        assert_true(m.recomputed > 0);
+    char first[PB_HASH_TEXT] = "", digest[PB_HASH_TEXT], options[80];
+    for (unsigned grain = 0; grain <= 4; grain += 4) {
+        runs r;
+        snprintf(options, sizeof options, "height=10,mode=traversal,grain=%u", grain);
+        runs_open(&r, "merkle", options);
+        for (unsigned i = 0; i < 4; i++) {
+            pb_measured m = runs_at(&r, PB_UNLIMITED, strategies[i], digest);
+            if (*first)
+                assert_string_equal(first, digest);
+            memcpy(first, digest, sizeof first);
+            assert_true(m.peak <= (3 * (10 - grain) + 1) * 64 + pb_workload_graph(r.w)->fixed_size);
+            assert_true(m.recomputed > 0);
+        }
+        runs_close(&r);
     }
+}
+
+/* Without a graph: the same paths, to the last bit, in the slots that were promised. */
+static void streams_send_the_same_paths(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"szydlo", "bds:k=2", "lazy:k=2", "direct", "classic"};
+    runs r;
+    char digest[PB_HASH_TEXT], text[PB_HASH_TEXT];
+    runs_open(&r, "merkle", "height=8,mode=traversal,leaf=40,seed=3");
+    runs_at(&r, PB_UNLIMITED, "cache-all", digest);
+    pbi_hash_tree tree;
+    assert_int_equal(pbi_hash_tree_open(&r.ctx, "", 3, 40, 8, &tree), PB_OK);
+    for (unsigned i = 0; i < 10; i++) {
+        pbi_paths p = {.tree = &tree, .height = 8, .grain = i / 5 * 2};
+        pb_traversal_spec spec;
+        pb_traversal_figures figures;
+        assert_int_equal(pb_traversal_parse(&r.ctx, names[i % 5], p.height - p.grain, &spec), PB_OK);
+        assert_int_equal(pb_traversal_measure(&r.ctx, &spec, (pb_traversal_prices){1, 1}, &figures), PB_OK);
+        if (pbi_paths_stream(&p, &spec, figures.slots) != PB_OK)
+            fail_msg("%s", r.ctx.error.message);
+        assert_int_equal(p.sent, 256);
+        for (int k = 0; k < PBI_HASH; k++)
+            snprintf(text + 2 * k, 3, "%02x", p.sum[k]);
+        assert_string_equal(text, digest);
+    }
+    pbi_hash_tree_close(&tree);
+    runs_close(&r);
+}
+
+static void a_wrong_path_is_found(void **state)
+{
+    (void)state;
+    runs r;
+    unsigned char root[PBI_HASH], zero[PBI_HASH] = {0}, leaf[PBI_HASH], *room;
+    const unsigned char *siblings[] = {leaf};
+    runs_open(&r, "merkle", "height=3");
+    pbi_hash_tree tree;
+    assert_int_equal(pbi_hash_tree_open(&r.ctx, "", 3, 40, 1, &tree), PB_OK);
+    pbi_paths p = {.tree = &tree, .height = 1};
+    room = pb_arena_alloc(&r.arena, pbi_paths_room(&p), 1);
+    assert_non_null(room);
+    assert_int_equal(pbi_hash_subtree(&tree, 1, 0, room, root), PB_OK);
+    assert_int_equal(pbi_hash_leaf(&tree, 1, room, leaf), PB_OK);
+    pbi_paths_publish(&p, root);
+    assert_int_equal(pbi_paths_send(&p, 0, siblings, room), PB_OK);
+    assert_int_equal(pbi_paths_send(&p, 1, siblings, room), PB_EBUG);
+    assert_non_null(strstr(r.ctx.error.message, "the path of leaf 1 does not lead to the root"));
+    siblings[0] = zero;
+    assert_int_equal(pbi_paths_send(&p, 0, siblings, room), PB_EBUG);
+    pbi_hash_tree_close(&tree);
     runs_close(&r);
 }
 
@@ -152,7 +208,8 @@ static void bad_options_are_refused_with_a_sentence(void **state)
 {
     (void)state;
     runs_refuse("merkle", "height=41", PB_EINVAL, "height must be a whole number between 0 and 40, not '41'");
-    runs_refuse("merkle", "height=17,mode=traversal", PB_EINVAL, "between 0 and 16");
+    runs_refuse("merkle", "height=25,mode=traversal", PB_EINVAL, "between 0 and 24");
+    runs_refuse("merkle", "height=20,mode=traversal,grain=3", PB_EINVAL, "between 4 and 20");
     runs_refuse("merkle", "height=x", PB_EINVAL, "not 'x'");
     runs_refuse("merkle", "leaf=0", PB_EINVAL, "leaf must be");
     runs_refuse("merkle", "mode=branch", PB_EINVAL, "root or traversal");
@@ -200,6 +257,8 @@ int main(void)
         cmocka_unit_test(a_subtree_writes_nothing_beyond_its_workspace),
         cmocka_unit_test(every_path_leads_to_the_root_at_every_cap),
         cmocka_unit_test(paths_come_by_the_named_algorithms),
+        cmocka_unit_test(streams_send_the_same_paths),
+        cmocka_unit_test(a_wrong_path_is_found),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
         cmocka_unit_test(a_file_that_shrinks_stops_the_run),
     };

@@ -71,7 +71,7 @@ static void an_image_from_a_file_is_gone_through(void **state)
     remove(name);
 }
 
-static void a_black_image_has_no_detection(void **state)
+static void an_image_of_one_pixel_has_no_detection(void **state)
 {
     (void)state;
     char digest[PB_HASH_TEXT], text[100];
@@ -110,7 +110,7 @@ int main(void)
         cmocka_unit_test(tiles_find_the_same_at_every_cap),
         cmocka_unit_test(an_image_of_more_than_a_megabyte_goes_through_little_memory),
         cmocka_unit_test(an_image_from_a_file_is_gone_through),
-        cmocka_unit_test(a_black_image_has_no_detection),
+        cmocka_unit_test(an_image_of_one_pixel_has_no_detection),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
