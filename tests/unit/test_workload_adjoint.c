@@ -166,6 +166,12 @@ static void a_snapshot_without_a_place_is_refused(void **state)
     runs_close(&c.r);
 }
 
+static void opening_fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    runs_starve("adjoint", "steps=9,size=8");
+}
+
 static void bad_options_are_refused_with_a_sentence(void **state)
 {
     (void)state;
@@ -185,6 +191,7 @@ int main(void)
         cmocka_unit_test(the_stream_over_memory_and_disk_gives_the_same_bits),
         cmocka_unit_test(a_stream_that_does_not_know_its_end_gives_the_same_bits),
         cmocka_unit_test(a_snapshot_without_a_place_is_refused),
+        cmocka_unit_test(opening_fails_cleanly_without_memory),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,6 +204,13 @@ static void a_wrong_path_is_found(void **state)
     runs_close(&r);
 }
 
+static void opening_fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    runs_starve("merkle", "height=6");
+    runs_starve("merkle", "height=5,mode=traversal");
+}
+
 static void bad_options_are_refused_with_a_sentence(void **state)
 {
     (void)state;
@@ -259,6 +266,7 @@ int main(void)
         cmocka_unit_test(paths_come_by_the_named_algorithms),
         cmocka_unit_test(streams_send_the_same_paths),
         cmocka_unit_test(a_wrong_path_is_found),
+        cmocka_unit_test(opening_fails_cleanly_without_memory),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
         cmocka_unit_test(a_file_that_shrinks_stops_the_run),
     };

@@ -83,6 +83,12 @@ static void an_image_of_one_pixel_has_no_detection(void **state)
     runs_close(&r);
 }
 
+static void opening_fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    runs_starve("pipeline", "width=60,height=40,tile=16");
+}
+
 static void bad_options_are_refused_with_a_sentence(void **state)
 {
     (void)state;
@@ -111,6 +117,7 @@ int main(void)
         cmocka_unit_test(an_image_of_more_than_a_megabyte_goes_through_little_memory),
         cmocka_unit_test(an_image_from_a_file_is_gone_through),
         cmocka_unit_test(an_image_of_one_pixel_has_no_detection),
+        cmocka_unit_test(opening_fails_cleanly_without_memory),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,11 +26,10 @@ typedef struct runs {
 } runs;
 
 /* "height=5,leaf=64"; what it returns is the status of opening. */
-static inline pb_status runs_try(runs *r, const char *name, const char *options)
+static inline pb_status runs_open_with(runs *r, const char *name, const char *options)
 {
     pb_option option[MOST_OPTIONS];
     uint32_t count = 0;
-    pb_context_init(&r->ctx);
     r->ctx.tick_limit = 50000;
     pb_arena_init(&r->arena, &r->ctx);
     r->w = NULL;
@@ -44,6 +43,12 @@ static inline pb_status runs_try(runs *r, const char *name, const char *options)
         *end = '\0';
     }
     return pb_workload_open(&r->ctx, name, option, count, &r->w);
+}
+
+static inline pb_status runs_try(runs *r, const char *name, const char *options)
+{
+    pb_context_init(&r->ctx);
+    return runs_open_with(r, name, options);
 }
 
 static inline void runs_open(runs *r, const char *name, const char *options)
@@ -69,6 +74,39 @@ static inline void runs_refuse(const char *name, const char *options, pb_status 
         fail_msg("'%s' is not in: %s", text, r.ctx.error.message);
     pb_arena_release(&r.arena);
     assert_int_equal(r.ctx.memory_used, 0);
+}
+
+/* An allocator that gives *state times memory, then never. */
+static inline void *runs_scarce(void *state, void *block, size_t old_bytes, size_t new_bytes)
+{
+    uint64_t *left = state;
+    (void)old_bytes;
+    if (!new_bytes) {
+        free(block);
+        return NULL;
+    }
+    return *left ? --*left, realloc(block, new_bytes) : NULL;
+}
+
+/* With the k-th allocation refused opening fails, for every k, and leaves nothing behind. */
+static inline void runs_starve(const char *name, const char *options)
+{
+    pb_status status = PB_ENOMEM;
+    for (uint64_t k = 0; status != PB_OK; k++) {
+        uint64_t left = k;
+        runs r;
+        pb_context_init(&r.ctx);
+        r.ctx.resize = runs_scarce;
+        r.ctx.allocator_state = &left;
+        status = runs_open_with(&r, name, options);
+        if (status == PB_OK)
+            pb_workload_close(r.w);
+        else
+            assert_int_equal(status, PB_ENOMEM);
+        pb_arena_release(&r.arena);
+        assert_int_equal(r.ctx.memory_used, 0);
+        assert_true(k < 1000);
+    }
 }
 
 static inline pb_game runs_game(const runs *r, uint64_t cap)
