@@ -74,10 +74,15 @@ static area area_of(const pbi_filters *f, pbi_stage stage, uint32_t t)
 /* Bytes of a pixel. */
 static uint32_t depth(const pbi_filters *f, pbi_stage stage) { return stage <= PBI_BLUR ? f->image.channels : 2; }
 
+static uint64_t used_bytes(const pbi_filters *f, pbi_stage stage, const area *a)
+{
+    return stage == PBI_DETECT ? sizeof(pbi_found) : (uint64_t)a->width * a->height * depth(f, stage);
+}
+
 uint64_t pbi_filters_size(const pbi_filters *f, pbi_stage stage, uint32_t t)
 {
     area a = area_of(f, stage, t);
-    return pbi_round64(stage == PBI_DETECT ? sizeof(pbi_found) : (uint64_t)a.width * a.height * depth(f, stage));
+    return pbi_round64(used_bytes(f, stage, &a));
 }
 
 /* Rows with a halo: so many, of so many bytes. */
@@ -309,6 +314,8 @@ void pbi_filters_run(const pbi_filters *f, pbi_stage stage, uint32_t t, void *co
     case PBI_EDGES: edges(f, &a, &from, out, workspace); break;
     default: detect(f, &a, &from, out, workspace);
     }
+    uint64_t used = used_bytes(f, stage, &a);
+    memset((unsigned char *)out + used, 0, pbi_round64(used) - used); /* a value is all of its bytes */
 }
 
 void pbi_found_join(const pbi_found *a, const pbi_found *b, pbi_found *out)

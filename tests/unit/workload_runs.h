@@ -121,7 +121,7 @@ static inline void runs_run(runs *r, const pb_certificate *plan, char digest[PB_
 {
     pb_engine *e;
     const pb_graph *g = pb_workload_graph(r->w);
-    pb_engine_options how = {.most_bytes = r->loose ? 2 * pb_certificate_totals(plan)->peak : 0};
+    pb_engine_options how = {.most_bytes = r->loose ? 2 * pb_certificate_totals(plan)->peak : 0, .slow_path = {"."}};
     if (pb_engine_new(&r->ctx, plan, pb_workload_kernels(r->w), &how, &e) != PB_OK)
         fail_msg("%s", r->ctx.error.message);
     assert_int_equal(pb_workload_begin(r->w, 0, e), PB_OK);
@@ -133,6 +133,25 @@ static inline void runs_run(runs *r, const pb_certificate *plan, char digest[PB_
     for (pb_node v = 0; result && v < g->node_count; v++)
         if (g->flags[v] & PB_NODE_KEEP)
             memcpy(result, pb_engine_value(e, v), g->size[v]);
+    pb_engine_free(e);
+}
+
+/* The same with an engine that looks for faults of kernels: bytes that they must not write or read. */
+static inline void runs_check(runs *r, const pb_certificate *plan, const char *digest)
+{
+    pb_engine *e;
+    pb_measured m;
+    char again[PB_HASH_TEXT];
+    pb_engine_options how = {.check = true, .slow_path = {"."}};
+    how.most_bytes = r->loose ? 3 * pb_certificate_totals(plan)->peak : 0;
+    if (pb_engine_new(&r->ctx, plan, pb_workload_kernels(r->w), &how, &e) != PB_OK)
+        fail_msg("%s", r->ctx.error.message);
+    assert_int_equal(pb_workload_begin(r->w, 0, e), PB_OK);
+    if (pb_engine_run(e, &m) != PB_OK)
+        fail_msg("%s", r->ctx.error.message);
+    assert_int_equal(pb_workload_end(r->w, 0, e), PB_OK);
+    assert_int_equal(pb_workload_digest(r->w, e, again), PB_OK);
+    assert_string_equal(digest, again);
     pb_engine_free(e);
 }
 
@@ -212,6 +231,7 @@ static inline void runs_down(runs *r, uint32_t caps, const char *strategy, char 
     runs_run(r, least.certificate, again, &m, NULL);
     assert_string_equal(digest, again);
     runs_show(low, &m);
+    runs_check(r, least.certificate, digest);
 }
 
 #endif
