@@ -81,16 +81,16 @@ static void close_subject(subject *s)
     pb_arena_release(&s->arena);
 }
 
-static void open_root(subject *s, uint32_t height, const char *grain)
+static void open_root(subject *s, uint32_t height, const char *grain, const char *path)
 {
     char text[12];
     snprintf(text, sizeof text, "%" PRIu32, height);
-    pb_option options[] = {{"height", text}, {"grain", grain}};
+    pb_option options[] = {{"height", text}, {"grain", grain}, {"file", path}};
     pb_planned planned;
     pb_request request = PB_REQUEST_DEFAULT;
     pb_engine_options how = {0};
     open_subject(s, height);
-    must(&s->ctx, pb_workload_open(&s->ctx, "merkle", options, 2, &s->w), "merkle");
+    must(&s->ctx, pb_workload_open(&s->ctx, "merkle", options, 3, &s->w), "merkle");
     pb_game game = {pb_workload_graph(s->w), PB_GAME_REMAT, PB_UNLIMITED, 0, {1, 0, 0, 0}, 0, {{0}}};
     request.strategy = "tree";
     must(&s->ctx, pb_plan(&s->ctx, &game, &request, &s->arena, &planned), "merkle");
@@ -129,6 +129,24 @@ static void row(const bench *b, table *t, const char *what, uint32_t height, con
     close_subject(s);
 }
 
+/* Leaves from a file, which the system has in memory. */
+static void file_row(const bench *b, table *t, uint32_t height)
+{
+    static const char path[] = "bench_merkle.leaves";
+    static unsigned char leaf[64];
+    subject s = {0};
+    FILE *file = fopen(path, "wb");
+    for (uint64_t i = 0; file && i < UINT64_C(1) << height; i++)
+        fwrite(leaf, sizeof leaf, 1, file);
+    if (!file || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+    open_root(&s, height, "auto", path);
+    row(b, t, "root", height, "file auto", &s);
+    remove(path);
+}
+
 static void stream_row(const bench *b, table *t, uint32_t height, uint32_t grain, const char *name)
 {
     subject s = {.height = height, .grain = grain};
@@ -152,9 +170,10 @@ void bench_merkle(const bench *b)
                "what:6|height:6|how, grain:11|hashes:9|memory:7|loop M/s:8|tree M/s:8|time ratio:10|paired ratio:12");
     for (unsigned i = 0; i < sizeof grains / sizeof *grains; i++) {
         subject s = {0};
-        open_root(&s, height, grains[i]);
+        open_root(&s, height, grains[i], "");
         row(b, &t, "root", height, grains[i], &s);
     }
+    file_row(b, &t, height);
     for (uint32_t grain = 0; grain <= 4; grain += 2) {
         stream_row(b, &t, height, grain, "szydlo");
         stream_row(b, &t, height, grain, "bds:k=1");
