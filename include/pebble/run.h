@@ -1,0 +1,65 @@
+/* run.h -- workloads under a cap, for real: profiled, planned so that addresses fit, run, and held against the plan.
+ *
+ *     pb_profile_workload(ctx, w, 0, arena, &profiled);
+ *     game.graph = profiled.graph;
+ *     pb_run_plan_make(ctx, &game, &request, arena, &planned);            // peak and addresses within game.cap
+ *     pb_run_plan(ctx, w, planned.certificate, &(pb_run_options){.steps = 3}, arena, &figures);
+ */
+#ifndef PEBBLE_RUN_H
+#define PEBBLE_RUN_H
+
+#include "api.h"
+#include "profile.h"
+#include "workload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* pb_profile_run for a workload; `repeat` as there. */
+pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, pb_arena *result, pb_profiled *out);
+
+/* pb_plan, and again under smaller caps until the addresses fit game->cap too. Where they never do: gave_up. */
+pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out);
+
+/* The program as written: everything computed once, in the graph's order; nothing freed where keep_all, else each value after its last
+ * use. Lives in `result` and borrows the graph. */
+pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+                         const pb_certificate **out);
+
+typedef struct pb_run_options {
+    uint64_t steps; /* 0: 1 */
+    bool cold;      /* without a step before the first one, that warms up and does not count */
+    /* NULL, or told after each step, while its memory is still there. */
+    void (*after)(void *state, uint64_t step);
+    void *after_state;
+} pb_run_options;
+
+enum { PB_RUN_TEXT = 128 };
+
+/* What the steps of a run took: medians over the steps where they may differ. */
+typedef struct pb_run_figures {
+    uint64_t steps;                /* that were run */
+    uint64_t peak, block;          /* bytes in use at most; bytes of addresses */
+    uint64_t computed, recomputed; /* computations of a step */
+    pb_spread time;                /* of a step, without filling what is given */
+    uint64_t fill_ns, kernel_ns,
+        recompute_ns;                   /* before the first computation; in kernels; in those that computed again */
+    pb_u128 flux;                       /* byte x ns, in kernels */
+    const char (*digest)[PB_HASH_TEXT]; /* of the results after each step */
+    char text[PB_RUN_TEXT];             /* what the workload says of the last step */
+} pb_run_figures;
+
+/* Runs a plan on the kernels of the workload, from step 0 on.
+ *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped tells) */
+pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
+                      pb_arena *result, pb_run_figures *out);
+
+/* The first step after which two runs have different results; UINT64_MAX: those that both have done are equal. */
+uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* run_address.c -- plans whose addresses fit the cap, not only their sizes. */
+#include "pebble/run.h"
+
+#include "base/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIES = 8, ALIGN = 64 };
+
+static pb_status need_of(pb_context *ctx, const pb_certificate *plan, uint64_t cap, uint64_t *need)
+{
+    pb_arena scratch;
+    pb_lifetimes lives;
+    pb_packing packing;
+    pb_arena_init(&scratch, ctx);
+    pb_status status =
+        pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), ALIGN, &scratch, &lives);
+    if (status == PB_OK)
+        status = pb_pack(ctx, &lives, &(pb_pack_options){.cap = cap, .seed = 1}, &scratch, &packing);
+    if (status == PB_OK)
+        *need = packing.size;
+    pb_arena_release(&scratch);
+    return status;
+}
+
+/* No plan under a smaller cap is no proof for this one. */
+static pb_status give_up(pb_context *ctx, const pb_game *game, uint64_t least, pb_arena *result, pb_planned *out)
+{
+    char text[160];
+    int length = snprintf(text, sizeof text, "plans fit the cap as sums of sizes, but their addresses need %llu bytes",
+                          (unsigned long long)least);
+    (void)ctx;
+    out->schedule.outcome = PB_GAVE_UP;
+    out->schedule.cap = game->cap;
+    out->schedule.reason = pb_arena_text(result, text, (size_t)length);
+    out->certificate = NULL;
+    return out->schedule.reason ? PB_OK : PB_ENOMEM;
+}
+
+pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out)
+{
+    pb_game smaller = *game;
+    uint64_t least = UINT64_MAX, need = 0;
+    for (int i = 0; i < TRIES; i++) {
+        pb_status status = pb_plan(ctx, &smaller, request, result, out);
+        if (status == PB_OK && !out->certificate)
+            return i ? give_up(ctx, game, least, result, out) : PB_OK;
+        if (status == PB_OK)
+            status = need_of(ctx, out->certificate, game->cap, &need);
+        if (status != PB_OK || need <= game->cap)
+            return status;
+        least = need < least ? need : least;
+        uint64_t less = need - game->cap;
+        uint64_t peak = out->schedule.metrics.peak;
+        smaller.cap = peak < smaller.cap ? peak : smaller.cap;
+        smaller.cap = smaller.cap > less ? smaller.cap - less : 0;
+        if (ctx->stopped != PB_GO_ON)
+            break;
+    }
+    return give_up(ctx, game, least, result, out);
+}
