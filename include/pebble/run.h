@@ -59,6 +59,53 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
 /* The first step after which two runs have different results; UINT64_MAX: those that both have done are equal. */
 uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
 
+/* How a workload may be run, each at least as good as the one before. */
+typedef enum pb_fit_way {
+    PB_FIT_STORE_ALL, /* in the program's order, everything kept to the end */
+    PB_FIT_WRITTEN,   /* in the program's order, each value freed after its last use */
+    PB_FIT_ORDER,     /* in the best order that was found, nothing computed twice */
+    PB_FIT_PLAN,      /* with recomputation, within the overhead */
+    PB_FIT_WAYS
+} pb_fit_way;
+const char *pb_fit_way_name(pb_fit_way way); /* store-all, written, order, planned */
+
+#define PB_FIT_FORWARD (-1.0)
+
+typedef struct pb_fit_request {
+    const char *workload;
+    const pb_option *options; /* with or without the one that is varied */
+    uint32_t option_count;
+    const char *vary; /* NULL: "batch" */
+    uint64_t cap;     /* of addresses, in bytes; not PB_UNLIMITED */
+    double
+        max_overhead; /* the most extra time, as a share of computing everything once; PB_FIT_FORWARD: one forward pass */
+    pb_request plan; /* how to plan at each value */
+} pb_fit_request;
+
+typedef struct pb_fit_row {
+    uint64_t value; /* the largest that fits; 0: none does */
+    bool bounded;   /* false: the workload takes no larger one */
+    bool ran;       /* one step was run; the figures below are of it */
+    pb_run_figures measured;
+    double overhead;          /* as predicted, from costs measured at profile_value: of nothing but order 0 */
+    double forward_passes;    /* the same in forward passes: the computations up to where most values wait to be read */
+    double measured_overhead; /* time in kernels that computed again over time in all others */
+    const char *strategy;     /* that made the plan; NULL for the first two ways */
+} pb_fit_row;
+
+typedef struct pb_fit {
+    pb_fit_row row[PB_FIT_WAYS];
+    uint64_t profile_value; /* where costs were measured; planning at other values takes them in the same proportions */
+    uint32_t plans;         /* that were made */
+    bool stopped;           /* before the end: rows may be too small, or not run */
+} pb_fit;
+
+/* The largest value of an option of a workload, for each way to run it under a cap: doubled until it does not fit, then by halves.
+ * Every answer is run for one step.
+ *   returns PB_OK        also where nothing fits, and after a stop
+ *           PB_EUNKNOWN, PB_EINVAL   no such workload or option */
+pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *result, pb_fit *out);
+
 #ifdef __cplusplus
 }
 #endif

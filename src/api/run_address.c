@@ -1,14 +1,14 @@
 /* run_address.c -- plans whose addresses fit the cap, not only their sizes. */
 #include "pebble/run.h"
 
-#include "base/context.h"
+#include "api/run_address.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { TRIES = 8, ALIGN = 64 };
 
-static pb_status need_of(pb_context *ctx, const pb_certificate *plan, uint64_t cap, uint64_t *need)
+pb_status pbi_address_need(pb_context *ctx, const pb_certificate *plan, uint64_t cap, uint64_t *need)
 {
     pb_arena scratch;
     pb_lifetimes lives;
@@ -48,7 +48,7 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
         if (status == PB_OK && !out->certificate)
             return i ? give_up(ctx, game, least, result, out) : PB_OK;
         if (status == PB_OK)
-            status = need_of(ctx, out->certificate, game->cap, &need);
+            status = pbi_address_need(ctx, out->certificate, game->cap, &need);
         if (status != PB_OK || need <= game->cap)
             return status;
         least = need < least ? need : least;
