@@ -115,10 +115,11 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
         const char *path = app_option(a, OPT_OUTPUT);
         return path ? write_schedule(a, &r->planned.schedule, path) : EXIT_DONE;
     }
-    char reason[512];
-    bool infeasible = r->planned.schedule.outcome == PB_INFEASIBLE;
-    reason_text(&r->planned, r->planned.game, reason, sizeof reason);
-    return app_fail(a, infeasible ? EXIT_INFEASIBLE : EXIT_NOTHING, "%s%s", infeasible ? "infeasible: " : "", reason);
+    if (app_option(a, OPT_JSON))
+        run_print_json(r);
+    else
+        run_print_missing(r);
+    return r->planned.schedule.outcome == PB_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_NOTHING;
 }
 
 static void look_at_memory(void *state, uint64_t step)
@@ -134,7 +135,8 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
 {
     pb_run_options how = {.steps = s->steps, .after = look_at_memory, .after_state = r};
     const pb_certificate *all;
-    pb_status status = PB_OK;
+    pb_status status;
+    how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
     measuring(a, true);
     status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);

@@ -109,6 +109,17 @@ bool run_print_text(app *a, const run_report *r)
     return true;
 }
 
+void run_print_missing(const run_report *r)
+{
+    char reason[512], strategy[FIGURE_ROOM];
+    reason_text(&r->planned, r->planned.game, reason, sizeof reason);
+    strategy_text(&r->planned.schedule, strategy);
+    if (r->planned.schedule.outcome == PB_INFEASIBLE)
+        printf("infeasible: %s\n", reason);
+    else
+        printf("gave up (%s): %s\n", strategy, reason);
+}
+
 /* ---- JSON ---- */
 
 static void field(const char *key, uint64_t value)
@@ -155,6 +166,26 @@ static void print_predicted(const run_report *r)
     putchar('}');
 }
 
+static void print_run(const run_report *r)
+{
+    print_predicted(r);
+    print_figures("measured", &r->measured);
+    if (r->reference.steps)
+        print_figures("reference", &r->reference);
+    else
+        fputs(",\n\"reference\":null", stdout);
+    fputs(",\n\"resident_growth\":", stdout);
+    if (r->resident_before)
+        json_u64(stdout, r->resident_growth);
+    else
+        fputs("null", stdout);
+    const char *equal = !r->reference.steps ? "null" : r->differs == UINT64_MAX ? "true" : "false";
+    bool peak = r->measured.peak == r->planned.schedule.metrics.peak;
+    printf(",\"peak_equal\":%s,\"results_equal\":%s,\"text\":", peak ? "true" : "false", equal);
+    json_text(stdout, r->measured.text);
+    puts("}");
+}
+
 void run_print_json(const run_report *r)
 {
     const pb_schedule *s = &r->planned.schedule;
@@ -172,21 +203,13 @@ void run_print_json(const run_report *r)
     json_text(stdout, pb_outcome_name(s->outcome));
     printf(",\"repeats\":%u,\"seconds\":", (unsigned)r->profiled.repeats);
     json_double(stdout, r->planning_seconds);
-    print_predicted(r);
-    print_figures("measured", &r->measured);
-    if (r->reference.steps)
-        print_figures("reference", &r->reference);
-    else
-        fputs(",\n\"reference\":null", stdout);
-    fputs(",\n\"resident_growth\":", stdout);
-    if (r->resident_before)
-        json_u64(stdout, r->resident_growth);
-    else
-        fputs("null", stdout);
-    printf(",\"peak_equal\":%s,\"results_equal\":%s,\"text\":", r->measured.peak == s->metrics.peak ? "true" : "false",
-           !r->reference.steps        ? "null"
-           : r->differs == UINT64_MAX ? "true"
-                                      : "false");
-    json_text(stdout, r->measured.text);
-    puts("}");
+    if (!r->measured.steps) {
+        char reason[512];
+        reason_text(&r->planned, r->planned.game, reason, sizeof reason);
+        fputs(",\"reason\":", stdout);
+        json_text(stdout, reason);
+        puts(",\n\"predicted\":null,\"measured\":null,\"reference\":null}");
+        return;
+    }
+    print_run(r);
 }

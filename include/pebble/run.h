@@ -29,8 +29,9 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
                          const pb_certificate **out);
 
 typedef struct pb_run_options {
-    uint64_t steps; /* 0: 1 */
-    bool cold;      /* without a step before the first one, that warms up and does not count */
+    uint64_t steps;      /* 0: 1 */
+    uint64_t most_bytes; /* of addresses; 0: what the plan needs */
+    bool cold;           /* without a step before the first one, that warms up and does not count */
     /* NULL, or told after each step, while its memory is still there. */
     void (*after)(void *state, uint64_t step);
     void *after_state;
@@ -52,7 +53,8 @@ typedef struct pb_run_figures {
 } pb_run_figures;
 
 /* Runs a plan on the kernels of the workload, from step 0 on.
- *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped tells) */
+ *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped tells)
+ *           PB_ELIMIT   the addresses need more than most_bytes */
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out);
 

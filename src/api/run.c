@@ -134,7 +134,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
     pb_arena scratch;
     pb_run_figures figures = {0};
     runner r = {.ctx = ctx, .w = w, .moves = pb_certificate_moves(plan)};
-    pb_engine_options how = {.timed = take_time, .timed_state = &r};
+    pb_engine_options how = {.most_bytes = options->most_bytes, .timed = take_time, .timed_state = &r};
     if (steps >= UINT32_MAX)
         return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps");
     pb_arena_init(&scratch, ctx);
