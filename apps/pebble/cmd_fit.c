@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STANDARD_TICKS = 20000 };
+
 typedef struct task {
     workload_spec spec;
     pb_fit_request request;
@@ -73,7 +75,8 @@ static exit_code read_task(app *a, task *t)
     if (!workload_parse(a, a->opts.positional[0], &t->spec) || !read_overhead(a, &r->max_overhead) ||
         !setting_request(a, &r->plan))
         return EXIT_USAGE;
-    r->plan.time_ns = 0; /* the limit is for all plans together */
+    if (!app_option(a, OPT_TIME) && !app_option(a, OPT_TICKS)) /* a dozen plans should not take long */
+        a->ctx.tick_limit = STANDARD_TICKS;
     r->workload = t->spec.name;
     r->options = t->spec.options;
     r->option_count = t->spec.option_count;

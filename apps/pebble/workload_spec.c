@@ -13,6 +13,8 @@
 #include <malloc.h>
 #endif
 
+enum { STANDARD_SECONDS = 3 };
+
 static bool find_workload(app *a, const char *name)
 {
     const char *names[64];
@@ -138,9 +140,9 @@ void measuring(app *a, bool begins)
 void planning_time(app *a, bool begins)
 {
     const char *text = app_option(a, OPT_TIME);
-    double seconds;
+    double seconds = STANDARD_SECONDS;
     a->progress.deadline = 0;
-    if (!begins || !text || !time_parse(text, &seconds))
+    if (!begins || (!text && app_option(a, OPT_TICKS)) || (text && !time_parse(text, &seconds)))
         return;
     a->progress.begin = seconds_now();
     progress_limit(&a->progress, seconds);

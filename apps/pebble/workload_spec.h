@@ -32,7 +32,7 @@ void measuring(app *a, bool begins);
 /* False after telling what is wrong with --clock. */
 bool clock_option(app *a);
 
-/* --time holds for planning alone: it begins now, or ends. */
+/* --time holds for planning alone: it begins now, or ends. Three seconds where nothing is said. */
 void planning_time(app *a, bool begins);
 
 #endif

@@ -2,6 +2,7 @@
 #include "pebble/run.h"
 
 #include "api/run_address.h"
+#include "base/context.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,15 @@ pb_status pbi_address_need(pb_context *ctx, const pb_certificate *plan, uint64_t
     if (status == PB_OK)
         *need = packing.size;
     pb_arena_release(&scratch);
+    return status;
+}
+
+/* Time that is up ends the search for plans, not what is done with the one that was found. */
+static pb_status need_in_peace(pb_context *ctx, const pb_certificate *plan, uint64_t cap, uint64_t *need)
+{
+    pbi_held held = pbi_hold(ctx);
+    pb_status status = pbi_address_need(ctx, plan, cap, need);
+    pbi_resume(ctx, held);
     return status;
 }
 
@@ -48,7 +58,7 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
         if (status == PB_OK && !out->certificate)
             return i ? give_up(ctx, game, least, result, out) : PB_OK;
         if (status == PB_OK)
-            status = pbi_address_need(ctx, out->certificate, game->cap, &need);
+            status = need_in_peace(ctx, out->certificate, game->cap, &need);
         if (status != PB_OK || need <= game->cap)
             return status;
         least = need < least ? need : least;
