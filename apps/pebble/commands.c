@@ -101,14 +101,18 @@ const command commands[] = {
      "pebble run synthetic --cap 40% --profile p.json --plan plan.json\trun it again\n",
      "All values, workspace and parameters live in one block that is no larger than the cap. The results are compared "
      "bit for "
-     "bit with a run that keeps everything. A measured peak that is not the plan's, or other results, are an error.",
+     "bit with a run that keeps everything. Planning takes at most 3 s unless --time or --ticks say otherwise. A "
+     "measured peak that is not the plan's, or other results, are an error.",
      "3456I", cmd_run},
     {"fit", ON_FIT, "find the largest batch of a workload that fits a cap, with and without planning",
      "pebble fit WORKLOAD[:KEY=VALUE,...] --cap SIZE [options]",
      "pebble fit synthetic --cap 2MiB\tat most 10 % more time for recomputation\n"
      "pebble fit synthetic --cap 2MiB --max-overhead forward\tat most one more forward pass\n"
      "pebble fit synthetic --cap 2MiB --option bytes\tanother option of the workload\n",
-     "Every answer is run for one step: its block is within the cap, and its time is measured.", "34I", cmd_fit},
+     "Every answer is run for one step: its block is within the cap, and its time is measured. Each plan gets 20,000 "
+     "ticks, "
+     "unless --ticks says otherwise; --time ends the whole search.",
+     "34I", cmd_fit},
     {"ui", ON_UI, "open the interactive page: watch plans play, turn the knobs", "pebble ui [GRAPH...] [options]",
      "pebble ui\tbegin with the gallery\n"
      "pebble ui g.json\tbegin with a graph of yours\n"

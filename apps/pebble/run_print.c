@@ -67,15 +67,17 @@ static bool time_rows(table *t, const run_report *r)
 static void print_reference(const app *a, const run_report *r)
 {
     const pb_run_figures *m = &r->measured, *all = &r->reference;
-    char text[1024], peak[FIGURE_ROOM], time[FIGURE_ROOM], share[FIGURE_ROOM], more[FIGURE_ROOM];
+    char text[1024], peak[FIGURE_ROOM], time[FIGURE_ROOM], share[FIGURE_ROOM], more[FIGURE_ROOM], speed[FIGURE_ROOM];
     if (!all->steps)
         return;
     pb_quantity_text(all->peak, "byte", peak, sizeof peak);
     duration_text(all->time.median, time);
     percent_text(all->peak ? (double)m->peak / (double)all->peak : 1, share);
     change_text((double)all->time.median, (double)m->time.median, more);
-    snprintf(text, sizeof text, "everything kept it takes %s and %s: this is %s of the memory, and %s time", peak, time,
-             share, more);
+    change_text((double)r->game.graph->needed_cost, (double)all->time.median, speed);
+    snprintf(text, sizeof text,
+             "with everything kept it takes %s and %s (%s against its costs): this is %s of the memory, and %s time",
+             peak, time, speed, share, more);
     putchar('\n');
     print_wrapped(stdout, text, 0, 2, a->width);
     if (r->differs == UINT64_MAX)
@@ -157,6 +159,7 @@ static void print_predicted(const run_report *r)
     field("peak", m->peak);
     field("time_ns", m->makespan);
     field("io_ns", m->io);
+    field("reference_ns", r->game.graph->needed_cost);
     field("recompute_ns", m->recompute);
     field("recompute_count", m->recompute_count);
     fputs("\"overhead\":", stdout);
