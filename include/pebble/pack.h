@@ -32,7 +32,8 @@ typedef struct pb_lifetimes {
 
 /* The lifetimes of a legal schedule. Move k has the time k + 1; fixed memory and what is given are there from time 0, in the order
  * of nodes. What one move makes stands in the order node, by-products, workspace (PB_NO_NODE). A value that is made over
- * another one shares its place. Sizes are rounded up to multiples of `align`, a power of two. Values without a size have
+ * another one shares its place; one that is smaller has a lifetime of the larger size during the move, and another one from the next
+ * move on. Sizes are rounded up to multiples of `align`, a power of two. Values without a size have
  * none.
  *   returns PB_ERANGE where a size cannot be rounded up, or there are 2^32 lifetimes */
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,

@@ -1,89 +1,164 @@
-/* engine.c -- see engine.h: one block, addresses ahead, and a walk over the moves. */
+/* engine.c -- see engine.h: addresses and memory before a run. engine_run.c plays the moves. */
 #include "pebble/engine.h"
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "engine/engine_parts.h"
 
 #include <string.h>
 
-enum { ALIGN = 64, PERIOD = 64 /* moves between looks for a stop */ };
+enum { ALIGN = 64, IO_THREADS = 2 };
 
-struct pb_engine {
-    pb_context *ctx;
-    pb_arena arena;
-    const pb_graph *graph;
-    const pb_moves *moves;
-    const pb_kernels *kernels;
-    pb_engine_options options;
-    pb_lifetimes lives;
-    pb_packing packing;
-    unsigned char *block; /* aligned */
-    void **value;         /* by node: where it is, or NULL */
-    uint64_t *times;      /* by node: computations in this run */
-    uint64_t used;        /* bytes in use now */
-    uint32_t next;        /* lifetime that begins next */
-};
+static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
-/* ---- before the run ---- */
-
-static pb_status check_kernels(pb_engine *e)
+/* A value in borrowed memory is combined with unknown bytes: who makes it and who reads it must know. */
+static pb_status check_lent(pb_engine *e, pb_node v)
 {
-    for (pb_step k = 0; k < e->moves->count; k++) {
-        pb_node v = e->moves->move[k].node;
-        if (e->moves->move[k].op == PB_COMPUTE && !e->kernels->of[v])
-            return pbi_fail(e->ctx, PB_EINVAL, "node %s is computed and has no kernel", pb_graph_name(e->graph, v));
-    }
+    const pb_graph *g = e->graph;
+    if (!(kind_of(e, v) & PB_KERNEL_XOR))
+        return pbi_fail(e->ctx, PB_EINVAL,
+                        "node %.80s is made in borrowed memory, and its kernel is not an exclusive or",
+                        pb_graph_name(g, v));
+    for (uint32_t i = g->out_start[v]; i < g->out_start[v + 1]; i++)
+        if (!(kind_of(e, g->out[i]) & PB_KERNEL_READS_BORROWED))
+            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s reads %.80s, which may be in borrowed memory",
+                            pb_graph_name(g, g->out[i]), pb_graph_name(g, v));
     return PB_OK;
+}
+
+static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
+{
+    pb_status status = PB_OK;
+    for (pb_step k = 0; k < moves->count && status == PB_OK; k++) {
+        const pb_move *move = &moves->move[k];
+        if (move->op != PB_COMPUTE)
+            continue;
+        if (!e->kernels->of[move->node])
+            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s is computed and has no kernel",
+                            pb_graph_name(e->graph, move->node));
+        if (move->flags & PB_MOVE_BORROW) {
+            e->lends = true;
+            status = check_lent(e, move->node);
+        }
+    }
+    return status;
 }
 
 static pb_status assign(pb_engine *e, const pb_certificate *plan)
 {
     uint64_t most = e->options.most_bytes;
-    pb_pack_options how = {.cap = most ? most : pb_certificate_totals(plan)->peak, .seed = 1};
-    pb_status status =
-        pb_lifetimes_make(e->ctx, pb_certificate_game(plan), e->moves, e->options.align, &e->arena, &e->lives);
-    if (status == PB_OK)
-        status = pb_pack(e->ctx, &e->lives, &how, &e->arena, &e->packing);
-    if (status == PB_OK && most && e->packing.size > most)
-        status = pbi_fail(e->ctx, PB_ELIMIT, "the values need %llu bytes of addresses, and there are %llu",
-                          (unsigned long long)e->packing.size, (unsigned long long)most);
-    return status;
+    pb_status status = pbi_leg_make(e->ctx, plan, &e->options, true, most, &e->arena, &e->whole);
+    if (status != PB_OK)
+        return status;
+    if (most && e->whole.packing.size > most)
+        return pbi_fail(e->ctx, PB_ELIMIT, "the values need %llu bytes of addresses, and there are %llu",
+                        (unsigned long long)e->whole.packing.size, (unsigned long long)most);
+    e->block_bytes = e->whole.packing.size;
+    /* Where plans may change, the block is as large as the cap: what is not used is not touched. */
+    uint64_t cap = e->whole.game->cap;
+    if (e->options.replan && cap != PB_UNLIMITED && cap > e->block_bytes && (!most || cap <= most))
+        e->block_bytes = pbi_round_up(cap, e->options.align);
+    return PB_OK;
 }
 
-static pb_status take_memory(pb_engine *e)
+static pb_status take_lent(pb_engine *e)
 {
-    uint32_t nodes = e->graph->node_count;
-    e->value = pb_arena_zero(&e->arena, (size_t)nodes + 1, sizeof *e->value);
-    e->times = pb_arena_zero(&e->arena, (size_t)nodes + 1, sizeof *e->times);
-    unsigned char *block = pb_arena_alloc(&e->arena, e->packing.size + e->options.align, 1);
-    if (!e->value || !e->times || !block)
+    uint64_t need = e->whole.lent_packing.size, align = e->options.align;
+    if (!e->whole.lent.count)
+        return PB_OK;
+    uint64_t skip = (align - (uintptr_t)e->options.borrowed % align) % align;
+    if (!e->options.borrowed || e->options.borrowed_bytes < skip || e->options.borrowed_bytes - skip < need)
+        return pbi_fail(e->ctx, PB_ELIMIT, "the plan borrows %llu bytes of addresses, and %llu were lent",
+                        (unsigned long long)(need + skip),
+                        (unsigned long long)(e->options.borrowed ? e->options.borrowed_bytes : 0));
+    e->lent = (unsigned char *)e->options.borrowed + skip;
+    return PB_OK;
+}
+
+static pb_status take_tables(pb_engine *e)
+{
+    const pb_graph *g = e->graph;
+    size_t nodes = (size_t)g->node_count + 1, parts = 1;
+    for (pb_node v = 0; v < g->node_count && g->part_start; v++)
+        if (g->part_start[v + 1] - g->part_start[v] > parts)
+            parts = g->part_start[v + 1] - g->part_start[v];
+    bool tiers = e->whole.game->kind == PB_GAME_TIERED && e->whole.game->tier_count;
+    e->value = pb_arena_zero(&e->arena, nodes, sizeof *e->value);
+    e->times = pb_arena_zero(&e->arena, nodes, sizeof *e->times);
+    e->hidden = pb_arena_zero(&e->arena, parts, sizeof *e->hidden);
+    e->lent_sum = e->lends ? pb_arena_zero(&e->arena, nodes, sizeof *e->lent_sum) : NULL;
+    e->part_done = g->part_start ? pb_arena_zero(&e->arena, nodes, 1) : NULL;
+    if (tiers) {
+        e->slot = pb_arena_zero(&e->arena, nodes * e->whole.game->tier_count, sizeof *e->slot);
+        e->stored = pb_arena_zero(&e->arena, nodes, 1);
+        e->loading = pb_arena_zero(&e->arena, nodes, 1);
+    }
+    for (uint32_t i = 0; i < PBI_MOST_UNDER_WAY; i++)
+        e->under_way[i] = &e->room[i];
+    if (!e->value || !e->times || !e->hidden || (e->lends && !e->lent_sum) || (g->part_start && !e->part_done) ||
+        (tiers && (!e->slot || !e->stored || !e->loading)))
         return PB_ENOMEM;
-    e->block = block + (e->options.align - (uintptr_t)block % e->options.align) % e->options.align;
+    return PB_OK;
+}
+
+static pb_status take_block(pb_engine *e)
+{
+    uint64_t bytes, align = e->options.align;
+    if (!pbi_add(e->block_bytes, align, &bytes) || bytes > SIZE_MAX)
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: %llu bytes asked for", (unsigned long long)e->block_bytes);
+    unsigned char *block = pb_arena_alloc(&e->arena, (size_t)bytes, 1);
+    if (!block)
+        return PB_ENOMEM;
+    e->block = block + (align - (uintptr_t)block % align) % align;
     memset(e->block, 0, e->graph->fixed_size);
     return PB_OK;
 }
 
-pb_status pb_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_kernels *kernels,
-                        const pb_engine_options *options, pb_engine **out)
+static pb_status open_slow(pb_engine *e, const pbi_slow_calls *calls)
+{
+    bool io = false;
+    for (pb_step k = 0; k < e->whole.moves->count && e->slot; k++)
+        io |= e->whole.moves->move[k].op == PB_STORE || e->whole.moves->move[k].op == PB_LOAD;
+    if (!io && !(e->slot && e->options.replan && e->options.slow_path[0]))
+        return PB_OK;
+    return pbi_slow_open(e->ctx, &e->arena,
+                         &(pbi_slow_options){.path = e->options.slow_path,
+                                             .tier_count = e->whole.game->tier_count,
+                                             .threads = e->options.io_threads ? e->options.io_threads : IO_THREADS,
+                                             .no_direct = e->options.no_direct,
+                                             .calls = calls},
+                         &e->slow);
+}
+
+pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_kernels *kernels,
+                         const pb_engine_options *options, const pbi_slow_calls *calls, pb_engine **out)
 {
     pb_arena arena;
     pb_arena_init(&arena, ctx);
     pb_engine *e = pb_arena_zero(&arena, 1, sizeof *e);
     if (!e)
         return PB_ENOMEM;
-    *e = (pb_engine){.ctx = ctx,
-                     .arena = arena,
-                     .graph = pb_certificate_game(plan)->graph,
-                     .moves = pb_certificate_moves(plan),
-                     .kernels = kernels,
-                     .options = *options};
-    if (!e->options.align)
-        e->options.align = ALIGN;
-    pb_status status = check_kernels(e);
+    e->ctx = ctx;
+    e->arena = arena;
+    e->graph = pb_certificate_game(plan)->graph;
+    e->kernels = kernels;
+    e->options = *options;
+    e->options.align = options->align ? options->align : ALIGN;
+    atomic_init(&e->lowered, UINT64_MAX);
+    pb_arena_init(&e->rest_arena, ctx);
+    pb_status status = check_kernels(e, pb_certificate_moves(plan));
     if (status == PB_OK)
         status = assign(e, plan);
     if (status == PB_OK)
-        status = take_memory(e);
+        status = take_lent(e);
+    if (status == PB_OK)
+        status = take_tables(e);
+    if (status == PB_OK)
+        status = take_block(e);
+    if (status == PB_OK && options->check)
+        status = pbi_check_open(e);
+    if (status == PB_OK)
+        status = open_slow(e, calls);
     if (status == PB_OK)
         *out = e;
     else
@@ -91,116 +166,24 @@ pb_status pb_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_ke
     return status;
 }
 
+pb_status pb_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_kernels *kernels,
+                        const pb_engine_options *options, pb_engine **out)
+{
+    return pbi_engine_new(ctx, plan, kernels, options, NULL, out);
+}
+
 void pb_engine_free(pb_engine *e)
 {
     if (!e)
         return;
+    pbi_slow_close(e->slow);
+    pb_arena_release(&e->rest_arena);
     pb_arena arena = e->arena;
     pb_arena_release(&arena);
 }
 
-/* ---- the run ---- */
-
-static uint64_t now(const pb_engine *e) { return e->ctx->clock_ns ? e->ctx->clock_ns(e->ctx->callback_state) : 0; }
-
-/* The lifetimes that begin at this time: values get their addresses, and the workspace is returned. */
-static void *begin(pb_engine *e, uint64_t time, pb_measured *m)
-{
-    void *workspace = NULL;
-    for (; e->next < e->lives.count && e->lives.life[e->next].from == time; e->next++) {
-        const pb_lifetime *life = &e->lives.life[e->next];
-        void *at = e->block + e->packing.offset[e->next];
-        if (life->node == PB_NO_NODE)
-            workspace = at;
-        else
-            e->value[life->node] = at;
-    }
-    (void)m;
-    return workspace;
-}
-
-static pb_status start(pb_engine *e, pb_measured *m)
-{
-    const pb_graph *g = e->graph;
-    memset(e->value, 0, g->node_count * sizeof *e->value);
-    memset(e->times, 0, g->node_count * sizeof *e->times);
-    e->next = 0;
-    begin(e, 0, m);
-    e->used = g->fixed_size;
-    pb_status status = PB_OK;
-    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
-        if (!(g->flags[v] & PB_NODE_GIVEN))
-            continue;
-        e->used += g->size[v];
-        if (!e->value[v])
-            e->value[v] = e->block; /* of no size */
-        status = e->kernels->fill ? e->kernels->fill(e->kernels->state, e->ctx, v, e->value[v]) : PB_OK;
-    }
-    m->peak = e->used;
-    return status;
-}
-
-static pb_status compute(pb_engine *e, pb_step k, pb_measured *m)
-{
-    const pb_graph *g = e->graph;
-    pb_node v = e->moves->move[k].node, over = pb_moves_over(e->moves, k);
-    uint32_t parts;
-    const pb_node *part = pb_moves_also(e->moves, k, &parts);
-    bool was_there = e->value[v] != NULL;
-    pb_call call = {.node = v, .value = e->value, .fixed = e->block, .times = e->times[v]++};
-    call.workspace = begin(e, k + 1, m);
-    uint64_t during = e->used + g->workspace[v], made = was_there ? 0 : g->size[v];
-    for (uint32_t i = 0; i < parts; i++)
-        made += g->size[part[i]];
-    uint64_t gone = over == PB_NO_NODE ? 0 : g->size[over];
-    during += over != PB_NO_NODE && gone > made ? 0 : made - gone;
-    m->peak = during > m->peak ? during : m->peak;
-    if (!e->value[v])
-        e->value[v] = e->block;
-    uint64_t from = now(e);
-    pb_status status = e->kernels->of[v](e->kernels->state, e->ctx, &call);
-    uint64_t ns = now(e) - from;
-    e->used += made - gone;
-    if (over != PB_NO_NODE)
-        e->value[over] = NULL;
-    m->computed++;
-    m->kernel_ns += ns;
-    m->recomputed += call.times > 0;
-    m->recompute_ns += call.times ? ns : 0;
-    if (e->options.timed)
-        e->options.timed(e->options.timed_state, v, ns);
-    return status;
-}
-
-static pb_status play(pb_engine *e, pb_step k, pb_measured *m)
-{
-    const pb_move *move = &e->moves->move[k];
-    switch (move->op) {
-    case PB_COMPUTE: return compute(e, k, m);
-    case PB_FREE:
-        e->value[move->node] = NULL;
-        e->used -= e->graph->size[move->node];
-        return PB_OK;
-    default: return pbi_fail(e->ctx, PB_EINVAL, "the engine does not know the move %s", pb_op_name((pb_op)move->op));
-    }
-}
-
-pb_status pb_engine_run(pb_engine *e, pb_measured *out)
-{
-    pb_measured m = {.block = e->packing.size};
-    uint64_t from = now(e);
-    pb_status status = start(e, &m);
-    for (pb_step k = 0; k < e->moves->count && status == PB_OK; k++) {
-        status = k % PERIOD ? PB_OK : pbi_poll(e->ctx);
-        if (status == PB_OK)
-            status = play(e, k, &m);
-    }
-    m.total_ns = now(e) - from;
-    if (status == PB_OK)
-        *out = m;
-    return status;
-}
+void pb_engine_lower_cap(pb_engine *e, uint64_t bytes) { atomic_store(&e->lowered, bytes); }
 
 void *pb_engine_fixed(pb_engine *e) { return e->block; }
 void *pb_engine_value(pb_engine *e, pb_node v) { return e->value[v]; }
-const pb_packing *pb_engine_packing(const pb_engine *e) { return &e->packing; }
+const pb_packing *pb_engine_packing(const pb_engine *e) { return &e->whole.packing; }

@@ -16,6 +16,7 @@ typedef struct maker {
     pb_lifetime *life;
     uint64_t count, room;
     uint32_t places;
+    pb_node wide; /* made over a larger value by the move before: has that one's memory until now; or PB_NO_NODE */
 } maker;
 
 static pb_status reserve(maker *m)
@@ -68,8 +69,7 @@ static pb_status at_start(maker *m)
     const pb_graph *g = m->game->graph;
     pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, UINT32_MAX);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
-        bool slow = m->game->kind == PB_GAME_TIERED && (g->flags[v] & PB_NODE_GIVEN_SLOW);
-        if ((g->flags[v] & PB_NODE_GIVEN) && !slow)
+        if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW))
             status = begin(m, 0, v, g->size[v], UINT32_MAX);
     }
     return status;
@@ -82,13 +82,18 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
     uint32_t parts, place = UINT32_MAX;
     const pb_node *part = pb_moves_also(m->moves, k, &parts);
     pb_status status = PB_OK;
+    uint64_t size = g->size[v];
     if (over != PB_NO_NODE) {
         if (m->open[over] != UINT32_MAX)
             place = m->life[m->open[over]].place;
-        end(m, k + 1, over);
+        end(m, size ? k + 1 : k + 2, over);
+        if (size && g->size[over] > size) { /* what is overwritten is read during the move: all of its memory stays */
+            size = g->size[over];
+            m->wide = v;
+        }
     }
     if (m->open[v] == UINT32_MAX) /* else it is computed again for its by-products */
-        status = begin(m, k + 1, v, g->size[v], place);
+        status = begin(m, k + 1, v, size, place);
     for (uint32_t i = 0; i < parts && status == PB_OK; i++)
         status = begin(m, k + 1, part[i], g->size[part[i]], UINT32_MAX);
     return status;
@@ -104,11 +109,27 @@ static pb_status work_space(maker *m, pb_step k, pb_node v)
     return status;
 }
 
+/* What was made over a larger value keeps its own size only, unless this move ends it anyway. */
+static pb_status narrow(maker *m, pb_step k)
+{
+    pb_node v = m->wide;
+    const pb_move *move = &m->moves->move[k];
+    bool ends = (move->op == PB_FREE && move->node == v) || (move->op == PB_COMPUTE && pb_moves_over(m->moves, k) == v);
+    m->wide = PB_NO_NODE;
+    if (ends)
+        return PB_OK;
+    uint32_t place = m->life[m->open[v]].place;
+    end(m, k + 1, v);
+    return begin(m, k + 1, v, m->game->graph->size[v], place);
+}
+
 static pb_status play(maker *m, pb_step k)
 {
     const pb_move *move = &m->moves->move[k];
     pb_node v = move->node;
-    pb_status status = PB_OK;
+    pb_status status = m->wide == PB_NO_NODE ? PB_OK : narrow(m, k);
+    if (status != PB_OK)
+        return status;
     switch (move->op) {
     case PB_COMPUTE: status = compute(m, k, v); return status == PB_OK ? work_space(m, k, v) : status;
     case PB_UNCOMPUTE:
@@ -129,7 +150,7 @@ pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t nodes = game->graph->node_count;
-    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result, .wide = PB_NO_NODE};
     m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
     pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
