@@ -97,6 +97,7 @@ const command commands[] = {
      "pebble run WORKLOAD[:KEY=VALUE,...] --cap SIZE [options]",
      "pebble run synthetic --cap 40%\tprofile, plan, run, and compare with the prediction\n"
      "pebble run synthetic:batch=64 --cap 2MiB --steps 10\tten steps in 2 MiB of addresses\n"
+     "pebble run synthetic --cap 20% --slow /var/tmp\twith a file as slow memory\n"
      "pebble run synthetic --cap 40% --profile p.json -o plan.json\tcosts from before; keep the schedule\n"
      "pebble run synthetic --cap 40% --profile p.json --plan plan.json\trun it again\n",
      "All values, workspace and parameters live in one block that is no larger than the cap. The results are compared "

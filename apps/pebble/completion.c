@@ -84,7 +84,7 @@ static bool has_words(option_id id)
 static bool takes_file(option_id id)
 {
     return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_PLANS ||
-           id == OPT_PROFILE || id == OPT_PLAN;
+           id == OPT_PROFILE || id == OPT_PLAN || id == OPT_SLOW;
 }
 
 static void print_command_options(const command *c)

@@ -13,6 +13,14 @@ static bool row(table *t, const char *name, const char *predicted, const char *m
     return table_row(t, cells, NULL);
 }
 
+/* Where kernels had to be given more than they said, the plan's peak is not the run's. */
+static const char *peak_text(const run_report *r)
+{
+    if (r->measured.peak == r->planned.schedule.metrics.peak)
+        return "equal to the byte";
+    return r->measured.replanned || r->measured.more_bytes ? "kernels needed more" : "NOT EQUAL";
+}
+
 static bool size_rows(table *t, const run_report *r)
 {
     const pb_run_figures *m = &r->measured;
@@ -20,7 +28,7 @@ static bool size_rows(table *t, const run_report *r)
     char one[FIGURE_ROOM], two[FIGURE_ROOM], note[2 * FIGURE_ROOM];
     pb_quantity_text(peak, "byte", one, sizeof one);
     pb_quantity_text(m->peak, "byte", two, sizeof two);
-    if (!row(t, "peak", one, two, peak == m->peak ? "equal to the byte" : "NOT EQUAL"))
+    if (!row(t, "peak", one, two, peak_text(r)))
         return false;
     pb_quantity_text(m->block, "byte", two, sizeof two);
     change_text((double)m->peak, (double)m->block, one);
@@ -58,9 +66,14 @@ static bool time_rows(table *t, const run_report *r)
     if (!(p->recompute_count || m->recomputed ? time_row(t, "recompute", p->recompute, m->recompute_ns, more)
                                               : row(t, "recompute", "none", "none", "")))
         return false;
+    duration_text(m->io_wait_ns, low);
+    pb_quantity_text(m->stored_bytes, "byte", high, sizeof high);
+    snprintf(more, sizeof more, ", %s stored; the run waited %s", high, low);
+    if (r->planned.schedule.game == PB_GAME_TIERED && !time_row(t, "transfers", p->io, m->io_busy_ns, more))
+        return false;
     snprintf(flux[0], FIGURE_ROOM, "%.3g MiB s", pb_u128_double(p->flux) / 1048576e9);
-    snprintf(flux[1], FIGURE_ROOM, "%.3g MiB s", pb_u128_double(m->flux) / 1048576e9);
-    change_text(pb_u128_double(p->flux), pb_u128_double(m->flux), change);
+    snprintf(flux[1], FIGURE_ROOM, "%.3g MiB s", m->flux / 1048576e9);
+    change_text(pb_u128_double(p->flux), m->flux, change);
     return row(t, "flux", flux[0], flux[1], change);
 }
 
@@ -106,6 +119,9 @@ bool run_print_text(app *a, const run_report *r)
         return false;
     table_print(&t, stdout);
     print_reference(a, r);
+    if (r->measured.replanned)
+        printf("kernels needed more memory than they said: the rest was planned anew %llu time%s\n",
+               (unsigned long long)r->measured.replanned, r->measured.replanned == 1 ? "" : "s");
     if (r->measured.text[0])
         printf("%s\n", r->measured.text);
     return true;
@@ -145,8 +161,14 @@ static void print_figures(const char *key, const pb_run_figures *f)
     field("computed", f->computed);
     field("recompute_count", f->recomputed);
     field("recompute_ns", f->recompute_ns);
+    field("stored_bytes", f->stored_bytes);
+    field("loaded_bytes", f->loaded_bytes);
+    field("io_wait_ns", f->io_wait_ns);
+    field("io_busy_ns", f->io_busy_ns);
+    field("more_bytes", f->more_bytes);
+    field("replanned", f->replanned);
     fputs("\"flux\":", stdout);
-    json_u128(stdout, f->flux);
+    json_double(stdout, f->flux);
     fputs(",\"digest\":", stdout);
     json_text(stdout, f->digest[f->steps - 1]);
     putchar('}');

@@ -29,9 +29,11 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
                          const pb_certificate **out);
 
 typedef struct pb_run_options {
-    uint64_t steps;      /* 0: 1 */
-    uint64_t most_bytes; /* of addresses; 0: what the plan needs */
-    bool cold;           /* without a step before the first one, that warms up and does not count */
+    uint64_t steps;           /* 0: 1 */
+    uint64_t most_bytes;      /* of addresses; 0: what the plan needs */
+    bool cold;                /* without a step before the first one, that warms up and does not count */
+    const char *slow_path;    /* tiered plans: a folder, or the beginning of a file's name, for all tiers */
+    const pb_request *replan; /* how to plan the rest of a run whose kernels need more than they said; NULL: it ends */
     /* NULL, or told after each step, while its memory is still there. */
     void (*after)(void *state, uint64_t step);
     void *after_state;
@@ -46,8 +48,13 @@ typedef struct pb_run_figures {
     uint64_t computed, recomputed; /* computations of a step */
     pb_spread time;                /* of a step, without filling what is given */
     uint64_t fill_ns, kernel_ns,
-        recompute_ns;                   /* before the first computation; in kernels; in those that computed again */
-    pb_u128 flux;                       /* byte x ns, in kernels */
+        recompute_ns;                    /* before the first computation; in kernels; in those that computed again */
+    double flux;                         /* byte x ns, over kernels and waiting */
+    uint64_t stored_bytes, loaded_bytes; /* of a step */
+    uint64_t io_wait_ns,
+        io_busy_ns; /* the run waited for slow memory; slow memory was at work, with the run or beside it */
+    uint64_t more_bytes,
+        replanned; /* workspace beyond what was said, at most at a time; plans made anew, in all steps */
     const char (*digest)[PB_HASH_TEXT]; /* of the results after each step */
     char text[PB_RUN_TEXT];             /* what the workload says of the last step */
 } pb_run_figures;

@@ -1,12 +1,12 @@
 /* run.c -- see run.h: steps of a workload under one plan, timed and counted. */
 #include "pebble/run.h"
 
-#include "base/checked.h"
 #include "base/context.h"
 #include "engine/written.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+enum { REPLAN_TICKS = 20000 };
 
 static pb_status begin_step(void *state, uint64_t step, pb_engine *e) { return pb_workload_begin(state, step, e); }
 static pb_status end_step(void *state, uint64_t step, pb_engine *e) { return pb_workload_end(state, step, e); }
@@ -27,38 +27,43 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
 typedef struct runner {
     pb_context *ctx;
     pb_workload *w;
+    const pb_run_options *options;
     pb_engine *engine;
-    const pb_moves *moves;
-    const uint64_t *memory; /* during each move */
-    pb_step next;           /* move that is looked at next */
-    uint64_t first_ns;      /* when the first kernel of the step began; 0: not yet */
-    pb_u128 flux;           /* of the step that goes on */
-    pb_u128 *fluxes;        /* by step, as all below */
-    uint64_t *time, *fill, *kernel, *again;
+    uint64_t first_ns; /* when the first kernel of the step began; 0: not yet */
+    uint64_t *time, *fill, *kernel, *again, *wait, *busy, *flux; /* by step; flux in byte x us */
 } runner;
 
 static uint64_t clock_of(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
 
-/* Kernels are told in the order of the moves, so the memory during each of them is known. */
 static void take_time(void *state, pb_node v, uint64_t ns)
 {
     runner *r = state;
+    (void)v;
     if (!r->first_ns)
         r->first_ns = clock_of(r->ctx) - ns;
-    while (r->next < r->moves->count &&
-           (r->moves->move[r->next].node != v ||
-            (r->moves->move[r->next].op != PB_COMPUTE && r->moves->move[r->next].op != PB_UNCOMPUTE)))
-        r->next++;
-    if (r->next < r->moves->count)
-        pbi_u128_add(&r->flux, pbi_u128_product(r->memory[r->next++], ns));
+}
+
+/* The rest of a run, planned by whatever suits it: it is seldom of the shape that the whole has. */
+static pb_status replan(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result, const pb_certificate **out)
+{
+    const runner *r = state;
+    pb_planned planned;
+    pb_request request = *r->options->replan;
+    uint64_t ticks = ctx->tick_limit;
+    request.strategy = NULL;
+    request.start = NULL;
+    ctx->tick_limit = ticks ? ticks : REPLAN_TICKS; /* the run waits for it */
+    pb_status status = pb_plan(ctx, rest, &request, result, &planned);
+    ctx->tick_limit = ticks;
+    if (status == PB_OK)
+        *out = planned.certificate;
+    return status;
 }
 
 static pb_status run_step(runner *r, uint64_t step, pb_measured *m, uint64_t *fill)
 {
     pb_status status = pb_workload_begin(r->w, step, r->engine);
-    r->next = 0;
     r->first_ns = 0;
-    r->flux = (pb_u128){0, 0};
     uint64_t begin = clock_of(r->ctx);
     if (status == PB_OK)
         status = pb_engine_run(r->engine, m);
@@ -72,11 +77,17 @@ static void keep_step(runner *r, uint64_t step, const pb_measured *m, uint64_t f
     r->time[step] = m->total_ns > fill ? m->total_ns - fill : 0;
     r->kernel[step] = m->kernel_ns;
     r->again[step] = m->recompute_ns;
+    r->wait[step] = m->io_wait_ns;
+    r->busy[step] = m->io_busy_ns;
+    r->flux[step] = (uint64_t)(m->flux / 1000);
     f->peak = m->peak > f->peak ? m->peak : f->peak;
+    f->more_bytes = m->more_bytes > f->more_bytes ? m->more_bytes : f->more_bytes;
+    f->replanned += m->replanned;
     f->block = m->block;
     f->computed = m->computed;
     f->recomputed = m->recomputed;
-    r->fluxes[step] = r->flux;
+    f->stored_bytes = m->stored_bytes;
+    f->loaded_bytes = m->loaded_bytes;
     f->steps = step + 1;
 }
 
@@ -103,47 +114,47 @@ static pb_status run_steps(runner *r, const pb_run_options *o, char (*digest)[PB
     return status;
 }
 
-static int by_flux(const void *a, const void *b) { return pb_u128_compare(*(const pb_u128 *)a, *(const pb_u128 *)b); }
-
 static void sum_up(runner *r, pb_run_figures *f)
 {
     uint32_t steps = (uint32_t)f->steps;
-    qsort(r->fluxes, steps, sizeof *r->fluxes, by_flux);
-    f->flux = r->fluxes[(steps - 1) / 2];
     f->time = pb_spread_of(r->time, steps);
     f->fill_ns = pb_spread_of(r->fill, steps).median;
     f->kernel_ns = pb_spread_of(r->kernel, steps).median;
     f->recompute_ns = pb_spread_of(r->again, steps).median;
+    f->io_wait_ns = pb_spread_of(r->wait, steps).median;
+    f->io_busy_ns = pb_spread_of(r->busy, steps).median;
+    f->flux = 1000.0 * (double)pb_spread_of(r->flux, steps).median;
     pb_workload_text(r->w, f->text, sizeof f->text);
 }
 
 static pb_status take_rows(runner *r, uint64_t steps, pb_arena *scratch)
 {
-    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again};
+    uint64_t **rows[] = {&r->time, &r->fill, &r->kernel, &r->again, &r->wait, &r->busy, &r->flux};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!(*rows[i] = pb_arena_alloc(scratch, steps, sizeof **rows[i])))
             return PB_ENOMEM;
-    r->fluxes = pb_arena_alloc(scratch, steps, sizeof *r->fluxes);
-    return r->fluxes ? PB_OK : PB_ENOMEM;
+    return PB_OK;
 }
 
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out)
 {
-    uint64_t steps = options->steps ? options->steps : 1, *memory = NULL;
+    uint64_t steps = options->steps ? options->steps : 1;
     pb_arena scratch;
     pb_run_figures figures = {0};
-    runner r = {.ctx = ctx, .w = w, .moves = pb_certificate_moves(plan)};
-    pb_engine_options how = {.most_bytes = options->most_bytes, .timed = take_time, .timed_state = &r};
+    runner r = {.ctx = ctx, .w = w, .options = options};
+    pb_engine_options how = {.most_bytes = options->most_bytes,
+                             .timed = take_time,
+                             .timed_state = &r,
+                             .slow_path = {options->slow_path},
+                             .replan = options->replan ? replan : NULL,
+                             .replan_state = &r};
     if (steps >= UINT32_MAX)
         return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps");
     pb_arena_init(&scratch, ctx);
     char(*digest)[PB_HASH_TEXT] = pb_arena_zero(result, steps, sizeof *digest);
-    pb_status status = digest ? take_rows(&r, steps, &scratch) : PB_ENOMEM;
-    if (status == PB_OK)
-        status = pb_profile_moves(ctx, plan, &scratch, &memory);
-    r.memory = memory;
     figures.digest = (const char(*)[PB_HASH_TEXT])digest;
+    pb_status status = digest ? take_rows(&r, steps, &scratch) : PB_ENOMEM;
     if (status == PB_OK)
         status = pb_engine_new(ctx, plan, pb_workload_kernels(w), &how, &r.engine);
     if (status == PB_OK)
