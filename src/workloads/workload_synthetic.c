@@ -14,8 +14,11 @@
 
 enum { MOST_STEPS = 100000, KINDS = 3 /* of steps, with once, twice and three times the work */ };
 
+enum { STEPS, BATCH, BYTES, WORK, UNSAID };
+
 typedef struct synthetic {
     uint64_t steps, words, rounds;
+    uint64_t unsaid;
     uint64_t step; /* of the run that is next */
     uint64_t sum;  /* of gradient 0 of the last run */
 } synthetic;
@@ -25,6 +28,7 @@ static const pb_workload_option option_list[] = {
     {"batch", "16", "how many examples are in a value"},
     {"bytes", "4096", "bytes of one example, a multiple of 64"},
     {"work", "8", "rounds of arithmetic for each word; two or three times as many in other steps"},
+    {"unsaid", "0", "bytes of workspace that the step in the middle needs and does not state"},
 };
 
 static uint64_t mix(uint64_t x) { return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9); }
@@ -45,6 +49,13 @@ static pb_status forward(void *state, pb_context *ctx, const pb_call *call)
     const uint64_t *x = call->value[call->node - 1], *parameter = call->fixed;
     uint64_t *y = call->value[call->node], rounds = rounds_of(s, call->node);
     (void)ctx;
+    if (s->unsaid && call->node == s->steps / 2 + 1) {
+        void *more;
+        pb_status status = pb_call_more(call, s->unsaid, &more);
+        if (status != PB_OK)
+            return status;
+        memset(more, 1, s->unsaid);
+    }
     for (uint64_t i = 0; i < s->words; i++)
         y[i] = turn(x[i], parameter[call->node - 1], rounds);
     return PB_OK;
@@ -115,10 +126,11 @@ static pb_status build(pb_workload *w, synthetic *s)
 
 static pb_status read_number(pb_workload *w, unsigned option, const char *text, uint64_t most, uint64_t *out)
 {
-    if (pbi_u64_parse(text, strlen(text), out) && *out >= 1 && *out <= most)
+    uint64_t least = option != UNSAID;
+    if (pbi_u64_parse(text, strlen(text), out) && *out >= least && *out <= most)
         return PB_OK;
-    return pbi_fail(w->ctx, PB_EINVAL, "%s: `%.40s` is not a whole number from 1 to %" PRIu64, option_list[option].key,
-                    text, most);
+    return pbi_fail(w->ctx, PB_EINVAL, "%s: `%.40s` is not a whole number from %" PRIu64 " to %" PRIu64,
+                    option_list[option].key, text, least, most);
 }
 
 static pb_status open(pb_workload *w, const char *const *values)
@@ -127,13 +139,15 @@ static pb_status open(pb_workload *w, const char *const *values)
     uint64_t batch = 0, bytes = 0;
     if (!s)
         return PB_ENOMEM;
-    pb_status status = read_number(w, 0, values[0], MOST_STEPS, &s->steps);
+    pb_status status = read_number(w, STEPS, values[STEPS], MOST_STEPS, &s->steps);
     if (status == PB_OK)
-        status = read_number(w, 1, values[1], 1 << 24, &batch);
+        status = read_number(w, BATCH, values[BATCH], 1 << 24, &batch);
     if (status == PB_OK)
-        status = read_number(w, 2, values[2], 1 << 24, &bytes);
+        status = read_number(w, BYTES, values[BYTES], 1 << 24, &bytes);
     if (status == PB_OK)
-        status = read_number(w, 3, values[3], 1000000, &s->rounds);
+        status = read_number(w, WORK, values[WORK], 1000000, &s->rounds);
+    if (status == PB_OK)
+        status = read_number(w, UNSAID, values[UNSAID], 1 << 30, &s->unsaid);
     if (status == PB_OK && bytes % 64)
         status = pbi_fail(w->ctx, PB_EINVAL, "bytes: %" PRIu64 " is not a multiple of 64", bytes);
     if (status != PB_OK)

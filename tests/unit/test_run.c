@@ -88,6 +88,77 @@ static void any_cap_runs_in_its_peak_with_the_same_bits(void **state)
     close_case(&c);
 }
 
+static void slow_memory_gives_the_same_bits(void **state)
+{
+    (void)state;
+    case_ c;
+    pb_planned planned;
+    pb_run_figures all, some;
+    const pb_certificate *everything;
+    open_case(&c);
+    pb_game game = {.graph = c.profiled.graph,
+                    .kind = PB_GAME_TIERED,
+                    .cap = 4 * 512 + 128,
+                    .weights = PB_WEIGHTS_DEFAULT,
+                    .tier_count = 1,
+                    .tiers = {{.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED}}};
+    assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+    assert_non_null(planned.certificate);
+    assert_true(planned.schedule.metrics.io > 0);
+    pb_run_options options = {.steps = 2};
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &some), PB_EINVAL);
+    options.slow_path = ".";
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &some), PB_OK);
+    assert_int_equal(some.peak, planned.schedule.metrics.peak);
+    assert_true(some.stored_bytes > 0 && some.loaded_bytes >= some.stored_bytes);
+    assert_int_equal(pb_run_differs(&all, &some), UINT64_MAX);
+    close_case(&c);
+}
+
+/* One kernel needs workspace that it did not state: it is granted, or the rest is planned anew, or the run ends. Never more than the
+ * cap, and never other results. */
+static void kernels_that_need_more_stay_within_the_cap(void **state)
+{
+    (void)state;
+    case_ c;
+    pb_planned planned;
+    pb_run_figures all, some;
+    const pb_certificate *everything;
+    uint64_t granted = 0, replanned = 0, ended = 0;
+    open_case(&c);
+    pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 10 * 512, .weights = PB_WEIGHTS_DEFAULT};
+    assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+    for (unsigned bytes = 256; bytes <= 6144; bytes += 256) {
+        char text[16];
+        pb_option options[5];
+        pb_workload *w;
+        memcpy(options, small, sizeof small);
+        snprintf(text, sizeof text, "%u", bytes);
+        options[4] = (pb_option){"unsaid", text};
+        assert_int_equal(pb_workload_open(&c.ctx, "synthetic", options, 5, &w), PB_OK);
+        pb_run_options how = {.steps = 2, .most_bytes = game.cap, .replan = &PB_REQUEST_DEFAULT};
+        pb_status status = pb_run_plan(&c.ctx, w, planned.certificate, &how, &c.arena, &some);
+        if (status == PB_OK) {
+            assert_true(some.more_bytes == bytes || some.replanned > 0);
+            assert_true(some.peak <= game.cap);
+            assert_int_equal(pb_run_differs(&all, &some), UINT64_MAX);
+            granted += some.replanned == 0;
+            replanned += some.replanned > 0;
+        } else {
+            assert_int_equal(status, PB_ELIMIT);
+            assert_non_null(strstr(c.ctx.error.message, "workspace"));
+            ended++;
+        }
+        pb_workload_close(w);
+    }
+    assert_true(granted && replanned && ended);
+    close_case(&c);
+}
+
 static void a_difference_is_found_where_it_begins(void **state)
 {
     (void)state;
@@ -238,6 +309,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_cap_runs_in_its_peak_with_the_same_bits),
+        cmocka_unit_test(slow_memory_gives_the_same_bits),
+        cmocka_unit_test(kernels_that_need_more_stay_within_the_cap),
         cmocka_unit_test(a_difference_is_found_where_it_begins),
         cmocka_unit_test(what_does_not_fit_is_no_plan),
         cmocka_unit_test(fit_grows_from_way_to_way),
