@@ -73,7 +73,7 @@ static exit_code read_task(app *a, task *t)
         return app_usage(a, "--cap is missing; try --cap 64MiB");
     *r = (pb_fit_request){.plan = PB_REQUEST_DEFAULT, .vary = vary ? vary : "batch"};
     if (!workload_parse(a, a->opts.positional[0], &t->spec) || !read_overhead(a, &r->max_overhead) ||
-        !setting_request(a, &r->plan))
+        !clock_option(a) || !setting_request(a, &r->plan))
         return EXIT_USAGE;
     if (!app_option(a, OPT_TIME) && !app_option(a, OPT_TICKS)) /* a dozen plans should not take long */
         a->ctx.tick_limit = STANDARD_TICKS;
@@ -198,9 +198,9 @@ exit_code cmd_fit(app *a)
     exit_code code = read_task(a, &t);
     if (code != EXIT_DONE)
         return code;
-    progress_planning(&a->progress, true);
+    measuring(a, true);
     pb_status status = pb_fit_find(&a->ctx, &t.request, &a->arena, &t.fit);
-    progress_planning(&a->progress, false);
+    measuring(a, false);
     if (status != PB_OK)
         return app_status(a, status);
     if (app_option(a, OPT_JSON))
