@@ -28,6 +28,8 @@ void bench_chain(const bench *b);
 void bench_tree(const bench *b);
 void bench_layout(const bench *b);
 void bench_large(const bench *b);
+void bench_engine(const bench *b);
+void bench_dynamic(const bench *b);
 void bench_scale(const bench *b);
 
 double now_seconds(void);

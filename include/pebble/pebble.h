@@ -7,6 +7,7 @@
 #include "base.h"
 #include "bound.h"
 #include "catalytic.h"
+#include "dynamic.h"
 #include "engine.h"
 #include "game.h"
 #include "generate.h"

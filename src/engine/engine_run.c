@@ -114,9 +114,9 @@ static pb_status compute(pb_engine *e, pb_step k)
     const pb_graph *g = e->graph;
     const pb_moves *moves = e->leg->moves;
     const pb_move *move = &moves->move[k];
-    pb_node v = move->node, over = pb_moves_over(moves, k);
-    uint32_t parts;
-    const pb_node *part = pb_moves_also(moves, k, &parts);
+    pb_node v = move->node, over = move->flags & PB_MOVE_OVER ? pb_moves_over(moves, k) : PB_NO_NODE;
+    uint32_t parts = 0;
+    const pb_node *part = move->flags & PB_MOVE_ALSO ? pb_moves_also(moves, k, &parts) : NULL;
     bool was_there = e->value[v] != NULL, lent = move->flags & PB_MOVE_BORROW,
          has_parts = g->flags[v] & PB_NODE_HAS_PARTS;
     uint64_t own = was_there || lent ? 0 : g->size[v], made = own, gone = 0, saved = 0, ns;
@@ -429,7 +429,8 @@ static pb_status run(pb_engine *e)
         }
         if (k >= e->leg->moves->count)
             break;
-        if (!e->lent_count) /* else what was borrowed is given back first */
+        if (!e->lent_count &&
+            (e->ctx->stop || e->ctx->stopped != PB_GO_ON)) /* else what was borrowed is given back first */
             status = pbi_poll(e->ctx);
         if (status == PB_OK)
             status = play(e, k);
