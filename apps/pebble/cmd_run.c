@@ -125,7 +125,7 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
         s->request.bound_effort = bound_effort(1e-9 * (double)s->request.time_ns);
     progress_planning(&a->progress, true);
     double begin = seconds_now();
-    pb_status status = pb_run_plan_make(&a->ctx, &r->game, &s->request, &a->arena, &r->planned);
+    pb_status status = pb_run_plan_make(&a->ctx, &r->game, &s->request, &a->arena, &r->planned, &r->packing);
     r->planning_seconds = seconds_now() - begin;
     progress_planning(&a->progress, false);
     planning_time(a, false);
@@ -160,6 +160,7 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     pb_status status;
     how.slow_path = app_option(a, OPT_SLOW);
     how.replan = &s->request;
+    how.packing = r->packing.offset ? &r->packing : NULL;
     how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
     measuring(a, true);

@@ -2,7 +2,7 @@
  *
  *     pb_profile_workload(ctx, w, 0, arena, &profiled);
  *     game.graph = profiled.graph;
- *     pb_run_plan_make(ctx, &game, &request, arena, &planned);            // peak and addresses within game.cap
+ *     pb_run_plan_make(ctx, &game, &request, arena, &planned, &packing);  // peak and addresses within game.cap
  *     pb_run_plan(ctx, w, planned.certificate, &(pb_run_options){.steps = 3}, arena, &figures);
  */
 #ifndef PEBBLE_RUN_H
@@ -19,9 +19,10 @@ extern "C" {
 /* pb_profile_run for a workload; `repeat` as there. */
 pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, pb_arena *result, pb_profiled *out);
 
-/* pb_plan, and again under smaller caps until the addresses fit game->cap too. Where they never do: gave_up. */
+/* pb_plan, and again under smaller caps until the addresses fit game->cap too. Where they never do: gave_up.
+ *   out      *packing    with a plan: the addresses, at multiples of 64 */
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out);
+                           pb_planned *out, pb_packing *packing);
 
 /* The program as written: everything computed once, in the graph's order; nothing freed where keep_all, else each value after its last
  * use. Lives in `result` and borrows the graph. */
@@ -29,11 +30,12 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
                          const pb_certificate **out);
 
 typedef struct pb_run_options {
-    uint64_t steps;           /* 0: 1 */
-    uint64_t most_bytes;      /* of addresses; 0: what the plan needs */
-    bool cold;                /* without a step before the first one, that warms up and does not count */
-    const char *slow_path;    /* tiered plans: a folder, or the beginning of a file's name, for all tiers */
-    const pb_request *replan; /* how to plan the rest of a run whose kernels need more than they said; NULL: it ends */
+    uint64_t steps;            /* 0: 1 */
+    uint64_t most_bytes;       /* of addresses; 0: what the plan needs */
+    const pb_packing *packing; /* as in pb_engine_options */
+    bool cold;                 /* without a step before the first one, that warms up and does not count */
+    const char *slow_path;     /* tiered plans: a folder, or the beginning of a file's name, for all tiers */
+    const pb_request *replan;  /* how to plan the rest of a run whose kernels need more than they said; NULL: it ends */
     /* NULL, or told after each step, while its memory is still there. */
     void (*after)(void *state, uint64_t step);
     void *after_state;

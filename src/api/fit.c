@@ -23,6 +23,7 @@ typedef struct attempt {
     pb_arena arena;
     pb_workload *w;
     const pb_certificate *plan;
+    pb_packing packing;
     uint64_t value;
     double overhead, forward_passes;
     const char *strategy;
@@ -115,14 +116,13 @@ static pb_status forward_cost(finder *f, const pb_graph *g, uint64_t *cost)
 
 static pb_status fits_written(finder *f, attempt *t, bool keep_all, bool *fits)
 {
-    uint64_t need = 0;
     const pb_certificate *plan = NULL;
     pb_status status = pbi_written_plan(f->ctx, pb_workload_graph(t->w), keep_all, &t->arena, &plan);
     if (status == PB_OK && pb_certificate_totals(plan)->peak > f->request->cap)
         return PB_OK;
     if (status == PB_OK)
-        status = pbi_address_need(f->ctx, plan, f->request->cap, &need);
-    *fits = status == PB_OK && need <= f->request->cap;
+        status = pbi_address_plan(f->ctx, plan, f->request->cap, &t->arena, &t->packing);
+    *fits = status == PB_OK && t->packing.size <= f->request->cap;
     t->plan = *fits ? plan : NULL;
     return status;
 }
@@ -141,7 +141,7 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, bool *fits
     if (status == PB_OK)
         status = forward_cost(f, game.graph, &forward);
     if (status == PB_OK)
-        status = pb_run_plan_make(f->ctx, &game, &request, &t->arena, &planned);
+        status = pb_run_plan_make(f->ctx, &game, &request, &t->arena, &planned, &t->packing);
     f->fit.plans++;
     if (status != PB_OK || !planned.certificate)
         return status;
@@ -212,8 +212,8 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     row->overhead = f->best.overhead;
     row->forward_passes = f->best.forward_passes;
     row->strategy = f->best.strategy;
-    pb_status status =
-        pb_run_plan(f->ctx, f->best.w, f->best.plan, &(pb_run_options){.steps = 1}, result, &row->measured);
+    pb_run_options how = {.steps = 1, .most_bytes = f->request->cap, .packing = &f->best.packing};
+    pb_status status = pb_run_plan(f->ctx, f->best.w, f->best.plan, &how, result, &row->measured);
     if (status != PB_OK)
         return status;
     if (row->measured.block > f->request->cap)

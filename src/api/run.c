@@ -144,6 +144,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
     pb_run_figures figures = {0};
     runner r = {.ctx = ctx, .w = w, .options = options};
     pb_engine_options how = {.most_bytes = options->most_bytes,
+                             .packing = options->packing,
                              .timed = take_time,
                              .timed_state = &r,
                              .slow_path = {options->slow_path},

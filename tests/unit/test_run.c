@@ -68,10 +68,11 @@ static void any_cap_runs_in_its_peak_with_the_same_bits(void **state)
     unsigned with_recomputation = 0;
     for (uint64_t values = 14; values >= 4; values--) {
         pb_planned planned;
+        pb_packing packing;
         uint64_t seen = 0;
-        pb_run_options options = {.steps = 3, .after = count_steps, .after_state = &seen};
+        pb_run_options options = {.steps = 3, .packing = &packing, .after = count_steps, .after_state = &seen};
         game.cap = values * 512 + 128;
-        assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+        assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
         assert_non_null(planned.certificate);
         assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &some), PB_OK);
         assert_int_equal(seen, 3);
@@ -93,6 +94,7 @@ static void slow_memory_gives_the_same_bits(void **state)
     (void)state;
     case_ c;
     pb_planned planned;
+    pb_packing packing;
     pb_run_figures all, some;
     const pb_certificate *everything;
     open_case(&c);
@@ -104,7 +106,7 @@ static void slow_memory_gives_the_same_bits(void **state)
                     .tiers = {{.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED}}};
     assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
-    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
     assert_non_null(planned.certificate);
     assert_true(planned.schedule.metrics.io > 0);
     pb_run_options options = {.steps = 2};
@@ -124,6 +126,7 @@ static void kernels_that_need_more_stay_within_the_cap(void **state)
     (void)state;
     case_ c;
     pb_planned planned;
+    pb_packing packing;
     pb_run_figures all, some;
     const pb_certificate *everything;
     uint64_t granted = 0, replanned = 0, ended = 0;
@@ -131,7 +134,7 @@ static void kernels_that_need_more_stay_within_the_cap(void **state)
     pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 10 * 512, .weights = PB_WEIGHTS_DEFAULT};
     assert_int_equal(pb_run_written(&c.ctx, game.graph, true, &c.arena, &everything), PB_OK);
     assert_int_equal(pb_run_plan(&c.ctx, c.w, everything, &(pb_run_options){.steps = 2}, &c.arena, &all), PB_OK);
-    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
     for (unsigned bytes = 256; bytes <= 6144; bytes += 256) {
         char text[16];
         pb_option options[5];
@@ -169,14 +172,34 @@ static void a_difference_is_found_where_it_begins(void **state)
     assert_int_equal(pb_run_differs(&a, &b), UINT64_MAX);
 }
 
+static void addresses_that_overlap_are_refused(void **state)
+{
+    (void)state;
+    case_ c;
+    pb_planned planned;
+    pb_packing packing;
+    pb_run_figures figures;
+    open_case(&c);
+    pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 10 * 512, .weights = PB_WEIGHTS_DEFAULT};
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
+    pb_run_options options = {.packing = &packing};
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &figures), PB_OK);
+    assert_int_equal(figures.block, packing.size);
+    packing.offset[2] = packing.offset[1];
+    assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &figures), PB_EINVAL);
+    assert_non_null(strstr(c.ctx.error.message, "apart"));
+    close_case(&c);
+}
+
 static void what_does_not_fit_is_no_plan(void **state)
 {
     (void)state;
     case_ c;
     pb_planned planned;
+    pb_packing packing;
     open_case(&c);
     pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 700, .weights = PB_WEIGHTS_DEFAULT};
-    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned), PB_OK);
+    assert_int_equal(pb_run_plan_make(&c.ctx, &game, &PB_REQUEST_DEFAULT, &c.arena, &planned, &packing), PB_OK);
     assert_null(planned.certificate);
     assert_int_equal(planned.schedule.outcome, PB_INFEASIBLE);
     close_case(&c);
@@ -270,6 +293,7 @@ static pb_status all_of_it(pb_context *ctx)
     pb_workload *w = NULL;
     pb_profiled profiled;
     pb_planned planned = {0};
+    pb_packing packing;
     pb_run_figures figures;
     pb_arena_init(&arena, ctx);
     pb_status status = pb_workload_open(ctx, "synthetic", small, 4, &w);
@@ -278,7 +302,7 @@ static pb_status all_of_it(pb_context *ctx)
     if (status == PB_OK) {
         pb_game game = {.graph = profiled.graph, .kind = PB_GAME_REMAT, .cap = 10 * 512, .weights = PB_WEIGHTS_DEFAULT};
         pb_request request = {.strategy = "chain", .seed = 1};
-        status = pb_run_plan_make(ctx, &game, &request, &arena, &planned);
+        status = pb_run_plan_make(ctx, &game, &request, &arena, &planned, &packing);
     }
     if (status == PB_OK && planned.certificate)
         status = pb_run_plan(ctx, w, planned.certificate, &(pb_run_options){.steps = 1}, &arena, &figures);
@@ -312,6 +336,7 @@ int main(void)
         cmocka_unit_test(slow_memory_gives_the_same_bits),
         cmocka_unit_test(kernels_that_need_more_stay_within_the_cap),
         cmocka_unit_test(a_difference_is_found_where_it_begins),
+        cmocka_unit_test(addresses_that_overlap_are_refused),
         cmocka_unit_test(what_does_not_fit_is_no_plan),
         cmocka_unit_test(fit_grows_from_way_to_way),
         cmocka_unit_test(fit_tells_what_cannot_be),
