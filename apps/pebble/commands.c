@@ -84,6 +84,36 @@ const command commands[] = {
      "Nothing of "
      "what they held is copied. Ctrl-C runs it backwards to where it began.",
      "456I", cmd_catalytic},
+    {"profile", ON_PROFILE, "measure what a workload costs on this machine, node by node",
+     "pebble profile WORKLOAD[:KEY=VALUE,...] [options]",
+     "pebble profile synthetic\tthe dearest nodes\n"
+     "pebble profile synthetic:batch=64 -o p.json\ta graph in nanoseconds and bytes, for any other command\n"
+     "pebble plan p.json --cap 50%\ta plan with the costs of this machine\n",
+     "The program as written runs several times; a node's cost is its median time with its part of what the engine "
+     "takes, "
+     "and the spread stands beside it in the file. Ctrl-C keeps the runs that were measured by then.",
+     "45I", cmd_profile},
+    {"run", ON_RUN, "run a workload in exactly as much memory as its plan says",
+     "pebble run WORKLOAD[:KEY=VALUE,...] --cap SIZE [options]",
+     "pebble run synthetic --cap 40%\tprofile, plan, run, and compare with the prediction\n"
+     "pebble run synthetic:batch=64 --cap 2MiB --steps 10\tten steps in 2 MiB of addresses\n"
+     "pebble run synthetic --cap 20% --slow /var/tmp\twith a file as slow memory\n"
+     "pebble run synthetic --cap 40% --profile p.json -o plan.json\tcosts from before; keep the schedule\n"
+     "pebble run synthetic --cap 40% --profile p.json --plan plan.json\trun it again\n",
+     "All values, workspace and parameters live in one block that is no larger than the cap. The results are compared "
+     "bit for "
+     "bit with a run that keeps everything. Planning takes at most 3 s unless --time or --ticks say otherwise. A "
+     "measured peak that is not the plan's, or other results, are an error.",
+     "3456I", cmd_run},
+    {"fit", ON_FIT, "find the largest batch of a workload that fits a cap, with and without planning",
+     "pebble fit WORKLOAD[:KEY=VALUE,...] --cap SIZE [options]",
+     "pebble fit synthetic --cap 2MiB\tat most 10 % more time for recomputation\n"
+     "pebble fit synthetic --cap 2MiB --max-overhead forward\tat most one more forward pass\n"
+     "pebble fit synthetic --cap 2MiB --option bytes\tanother option of the workload\n",
+     "Every answer is run for one step: its block is within the cap, and its time is measured. Each plan gets 20,000 "
+     "ticks, "
+     "unless --ticks says otherwise; --time ends the whole search.",
+     "34I", cmd_fit},
     {"ui", ON_UI, "open the interactive page: watch plans play, turn the knobs", "pebble ui [GRAPH...] [options]",
      "pebble ui\tbegin with the gallery\n"
      "pebble ui g.json\tbegin with a graph of yours\n"

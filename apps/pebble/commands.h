@@ -37,6 +37,9 @@ exit_code cmd_explain(app *a);
 exit_code cmd_export(app *a);
 exit_code cmd_merkle(app *a);
 exit_code cmd_catalytic(app *a);
+exit_code cmd_profile(app *a);
+exit_code cmd_run(app *a);
+exit_code cmd_fit(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);
 

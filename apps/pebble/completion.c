@@ -20,6 +20,15 @@ static void print_policies(const char *join)
         printf("%s%s", i ? join : "", all[i].name);
 }
 
+static void print_workloads(const char *join)
+{
+    for (uint32_t i = 0; i < pb_workload_count(); i++) {
+        pb_workload_row row;
+        pb_workload_row_of(i, &row);
+        printf("%s%s", i ? join : "", row.name);
+    }
+}
+
 static void print_families(const char *join)
 {
     uint32_t count;
@@ -45,9 +54,13 @@ static bool print_words(option_id id, const char *join)
         option_id id;
         const char *words;
     } fixed[] = {
-        {OPT_GAME, "remat reversible tiered"}, {OPT_FORMAT, "json dot csv"},
-        {OPT_COLOR, "auto always never"},      {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
-        {OPT_CAP, "100% 80% 60% 40% none"},    {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
+        {OPT_GAME, "remat reversible tiered"},
+        {OPT_FORMAT, "json dot csv"},
+        {OPT_COLOR, "auto always never"},
+        {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
+        {OPT_CAP, "100% 80% 60% 40% none"},
+        {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
+        {OPT_CLOCK, "wall cpu"},
     };
     if (id == OPT_STRATEGY || id == OPT_STRATEGIES)
         print_strategies(join);
@@ -65,12 +78,13 @@ static bool print_words(option_id id, const char *join)
 static bool has_words(option_id id)
 {
     return id == OPT_GAME || id == OPT_FORMAT || id == OPT_COLOR || id == OPT_AS || id == OPT_CAP || id == OPT_CAPS ||
-           id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY;
+           id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY || id == OPT_CLOCK;
 }
 
 static bool takes_file(option_id id)
 {
-    return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_PLANS;
+    return id == OPT_OUTPUT || id == OPT_LIKE || id == OPT_CSV || id == OPT_SVG || id == OPT_PLANS ||
+           id == OPT_PROFILE || id == OPT_PLAN || id == OPT_SLOW;
 }
 
 static void print_command_options(const command *c)
@@ -139,6 +153,8 @@ void help_complete_bash(void)
          "    *:-*) COMPREPLY=($(compgen -W \"$words\" -- \"$current\")) ;;");
     fputs("    gen:*) [ \"$COMP_CWORD\" -eq 2 ] && COMPREPLY=($(compgen -W '", stdout);
     print_families(" ");
+    fputs("' -- \"$current\")) ;;\n    profile:* | run:* | fit:*) COMPREPLY=($(compgen -W '", stdout);
+    print_workloads(" ");
     fputs("' -- \"$current\")) ;;\n    help:*) COMPREPLY=($(compgen -W '", stdout);
     for (int i = 0; i < command_count; i++)
         printf("%s%s", i ? " " : "", commands[i].name);
@@ -207,6 +223,10 @@ void help_complete_zsh(void)
             fputs(" \\\n            '1:family:(", stdout);
             print_families(" ");
             puts(")' '*:number: ' ;;");
+        } else if (commands[i].bit & (ON_PROFILE | ON_RUN | ON_FIT)) {
+            fputs(" \\\n            '1:workload:(", stdout);
+            print_workloads(" ");
+            puts(")' ;;");
         } else if (commands[i].bit == ON_HELP) {
             puts(" \\\n            '1:command:(gen info plan compare verify explain export)' ;;");
         } else {
@@ -257,5 +277,7 @@ void help_complete_fish(void)
     }
     fputs("complete -c pebble -n '__fish_seen_subcommand_from gen' -f -a '", stdout);
     print_families(" ");
+    fputs("'\ncomplete -c pebble -n '__fish_seen_subcommand_from profile run fit' -f -a '", stdout);
+    print_workloads(" ");
     puts("'");
 }

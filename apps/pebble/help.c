@@ -97,6 +97,24 @@ static void strategy_list(const app *a)
         entry(a, policies[i].name, policies[i].summary, NAME_COLUMN);
 }
 
+static void workload_list(const app *a)
+{
+    title(a, "Workloads");
+    for (uint32_t i = 0; i < pb_workload_count(); i++) {
+        pb_workload_row row;
+        char right[512];
+        pb_workload_row_of(i, &row);
+        snprintf(right, sizeof right, "%s%s%s%s", row.summary, row.needs ? " [not here: " : "",
+                 row.needs ? row.needs : "", row.needs ? "]" : "");
+        entry(a, row.name, right, NAME_COLUMN);
+        for (uint32_t k = 0; k < row.option_count; k++) {
+            char left[80];
+            snprintf(left, sizeof left, "  :%s=%s", row.options[k].key, row.options[k].fallback);
+            entry(a, left, row.options[k].help, NAME_COLUMN);
+        }
+    }
+}
+
 static void exit_list(const app *a, const char *codes)
 {
     title(a, "Exit codes");
@@ -194,6 +212,8 @@ void help_command(app *a, const command *c)
     if (c->bit == ON_GEN)
         family_list(a);
     option_list(a, c->bit);
+    if (c->bit & (ON_PROFILE | ON_RUN | ON_FIT))
+        workload_list(a);
     if (c->bit == ON_PLAN || c->bit == ON_COMPARE || c->bit == ON_SWEEP)
         strategy_list(a);
     exit_list(a, c->codes);

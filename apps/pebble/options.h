@@ -17,7 +17,10 @@ enum {
     ON_UI = 512,
     ON_MERKLE = 1024,
     ON_CATALYTIC = 2048,
-    ON_ALL = 4095
+    ON_PROFILE = 4096,
+    ON_RUN = 8192,
+    ON_FIT = 16384,
+    ON_ALL = 32767
 };
 
 typedef enum option_id {

@@ -32,6 +32,14 @@ static uint64_t now_ns(void *state)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static uint64_t cpu_ns(void *state)
+{
+    struct timespec t;
+    (void)state;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 double seconds_now(void) { return 1e-9 * (double)now_ns(NULL); }
 
 static pb_stop should_stop(void *state)
@@ -120,6 +128,8 @@ void progress_planning(progress *p, bool begins)
     p->ctx->tick_limit = 0;
     progress_clear(p);
 }
+
+void progress_cpu_clock(progress *p, bool begins) { p->ctx->clock_ns = begins ? cpu_ns : now_ns; }
 
 bool progress_interrupted(void) { return interrupts != 0; }
 

@@ -26,6 +26,8 @@ uint64_t progress_left_ns(const progress *p);
 void progress_clear(progress *p);
 /* From here on (or no more) there may be a plan worth waiting for after Ctrl-C. */
 void progress_planning(progress *p, bool begins);
+/* Measure by the processor time of this process, or by the clock on the wall again. */
+void progress_cpu_clock(progress *p, bool begins);
 /* Has Ctrl-C been pressed? */
 bool progress_interrupted(void);
 

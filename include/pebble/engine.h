@@ -69,6 +69,9 @@ typedef struct pb_kernels {
 typedef struct pb_engine_options {
     uint64_t align;      /* of addresses; 0: 64 */
     uint64_t most_bytes; /* of the block; 0: what the addresses need */
+    /* NULL, or addresses for the plan's lifetimes (pb_lifetimes_make with the same align), which are checked. Not looked at where faults of
+     * kernels are looked for, or the plan borrows memory. */
+    const pb_packing *packing;
     /* NULL, or told after each computation, with the kernel's time by ctx->clock_ns. */
     void (*timed)(void *state, pb_node node, uint64_t ns);
     void *timed_state;
@@ -116,7 +119,8 @@ typedef struct pb_engine pb_engine;
 
 /* Assigns addresses and takes the block. Everything passed is borrowed until pb_engine_free.
  *   returns PB_ELIMIT   the addresses need more than most_bytes or borrowed_bytes; ctx->error says how many
- *           PB_EINVAL   a node that is computed has no kernel, or none that can do what the plan asks for; a slow tier has no path
+ *           PB_EINVAL   a node that is computed has no kernel, or none that can do what the plan asks for; a slow tier has no path;
+ *                       the packing does not keep values apart
  *           PB_EIO      the file of a slow tier cannot be made */
 pb_status pb_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_kernels *kernels,
                         const pb_engine_options *options, pb_engine **out);

@@ -124,6 +124,21 @@ pb_status pb_graph_written_peak(pb_context *ctx, const pb_graph *g, uint64_t *pe
 #define PB_HASH_TEXT 65
 pb_status pb_graph_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT]);
 
+/* The same as pb_graph_hash with every cost taken as 0: graphs that differ in costs alone have it in common. */
+pb_status pb_graph_form_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT]);
+
+/* What a graph with other costs has in place of its own; NULL leaves a text as it is. */
+typedef struct pb_graph_costs {
+    const uint64_t *cost; /* by node; looked at for nodes that are computed, the others keep theirs */
+    const char *cost_unit, *size_unit;
+    const char *extra;             /* JSON members `"key":value` to add to the graph's own */
+    const char *const *node_extra; /* by node: members to add to the node's own, NULL for none */
+} pb_graph_costs;
+/* The graph with other costs and all else the same: names, edges, order, targets, groups, in-place steps, by-products. It borrows
+ * what it shares with `g`, which must stay. PB_ERANGE: the costs together pass 2^64. */
+pb_status pb_graph_with_costs(pb_context *ctx, const pb_graph *g, const pb_graph_costs *costs, pb_arena *result,
+                              const pb_graph **out);
+
 /* Audits every array against every other; PB_EBUG and ctx->error name the broken fact. For tests. */
 pb_status pb_graph_check(pb_context *ctx, const pb_graph *g);
 

@@ -108,6 +108,24 @@ static pb_status assign_files(pb_context *ctx, pbi_leg *leg, bool first, pb_aren
     return status;
 }
 
+/* Addresses that came with the plan, in memory of our own: fixed_first moves them. */
+static pb_status take_packing(pb_context *ctx, pbi_leg *leg, const pb_packing *given, pb_arena *arena)
+{
+    bool good = false;
+    uint32_t a, b;
+    pb_status status = pb_packing_check(ctx, &leg->lives, given, &good, &a, &b);
+    if (status == PB_OK && !good)
+        status = pbi_fail(ctx, PB_EINVAL, "the addresses that came with the plan do not keep its values apart");
+    if (status != PB_OK)
+        return status;
+    leg->packing = *given;
+    leg->packing.offset = pb_arena_alloc(arena, (size_t)leg->lives.count + 1, sizeof *given->offset);
+    if (!leg->packing.offset)
+        return PB_ENOMEM;
+    memcpy(leg->packing.offset, given->offset, leg->lives.count * sizeof *given->offset);
+    return PB_OK;
+}
+
 pb_status pbi_leg_make(pb_context *ctx, const pb_certificate *plan, const pb_engine_options *o, bool first,
                        uint64_t most_bytes, pb_arena *arena, pbi_leg *out)
 {
@@ -120,7 +138,10 @@ pb_status pbi_leg_make(pb_context *ctx, const pb_certificate *plan, const pb_eng
         status = split_lent(ctx, &leg, arena);
     for (uint32_t i = 0; guard && i < leg.lives.count && status == PB_OK; i++)
         leg.lives.life[i].size += guard;
-    if (status == PB_OK)
+    bool given = first && o->packing && !guard && !leg.lent.count;
+    if (status == PB_OK && given)
+        status = take_packing(ctx, &leg, o->packing, arena);
+    else if (status == PB_OK)
         status = pb_pack(ctx, &leg.lives, &(pb_pack_options){.cap = goal, .seed = 1}, arena, &leg.packing);
     if (status == PB_OK)
         fixed_first(&leg);

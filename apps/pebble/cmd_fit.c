@@ -1,0 +1,216 @@
+/* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without planning. */
+#include "commands.h"
+#include "json_print.h"
+#include "settings.h"
+#include "table.h"
+#include "workload_spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STANDARD_TICKS = 20000 };
+
+typedef struct task {
+    workload_spec spec;
+    pb_fit_request request;
+    pb_fit fit;
+} task;
+
+/* "10%", "2.5%" or "forward". */
+static bool read_overhead(app *a, double *out)
+{
+    const char *text = app_option(a, OPT_MAX_OVERHEAD);
+    char *end;
+    *out = 0.1;
+    if (!text)
+        return true;
+    *out = PB_FIT_FORWARD;
+    if (strcmp(text, "forward") == 0)
+        return true;
+    double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+    if (value < 0 || strcmp(end, "%") != 0 || value > 1e6) {
+        app_usage(a, "--max-overhead: a share such as 10%%, or forward, not `%.40s`", text);
+        return false;
+    }
+    *out = value / 100;
+    return true;
+}
+
+static bool has_option(const char *workload, const char *key)
+{
+    for (uint32_t i = 0; i < pb_workload_count(); i++) {
+        pb_workload_row row;
+        pb_workload_row_of(i, &row);
+        for (uint32_t k = 0; strcmp(row.name, workload) == 0 && k < row.option_count; k++)
+            if (strcmp(row.options[k].key, key) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* A share of the cap is one of what the workload as given needs as written. */
+static exit_code read_cap(app *a, task *t)
+{
+    pb_workload *w = NULL;
+    exit_code code = workload_open(a, &t->spec, &w);
+    if (code != EXIT_DONE)
+        return code;
+    bool read = setting_size(a, OPT_CAP, pb_workload_graph(w), &t->request.cap);
+    pb_workload_close(w);
+    if (!read)
+        return EXIT_USAGE;
+    return t->request.cap == PB_UNLIMITED ? app_usage(a, "--cap: without a cap everything fits") : EXIT_DONE;
+}
+
+static exit_code read_task(app *a, task *t)
+{
+    pb_fit_request *r = &t->request;
+    const char *vary = app_option(a, OPT_VARY);
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "fit takes one workload, such as synthetic:steps=20");
+    if (!app_option(a, OPT_CAP))
+        return app_usage(a, "--cap is missing; try --cap 64MiB");
+    *r = (pb_fit_request){.plan = PB_REQUEST_DEFAULT, .vary = vary ? vary : "batch"};
+    if (!workload_parse(a, a->opts.positional[0], &t->spec) || !read_overhead(a, &r->max_overhead) ||
+        !clock_option(a) || !setting_request(a, &r->plan))
+        return EXIT_USAGE;
+    if (!app_option(a, OPT_TIME) && !app_option(a, OPT_TICKS)) /* a dozen plans should not take long */
+        a->ctx.tick_limit = STANDARD_TICKS;
+    r->workload = t->spec.name;
+    r->options = t->spec.options;
+    r->option_count = t->spec.option_count;
+    if (!has_option(t->spec.name, r->vary))
+        return app_usage(a, "the workload %s has no option %.40s", t->spec.name, r->vary);
+    return read_cap(a, t);
+}
+
+static const char *way_text(pb_fit_way way)
+{
+    static const char *const texts[] = {"everything kept", "freed after its last use", "best order", "planned"};
+    return texts[way];
+}
+
+static bool add_row(table *tab, const task *t, pb_fit_way way)
+{
+    const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_WRITTEN];
+    char value[FIGURE_ROOM], times[FIGURE_ROOM] = "", size[FIGURE_ROOM] = "-", each[FIGURE_ROOM] = "-";
+    char predicted[FIGURE_ROOM] = "none", measured[FIGURE_ROOM] = "-", passes[FIGURE_ROOM] = "-";
+    if (row->value)
+        snprintf(value, sizeof value, "%llu%s", (unsigned long long)row->value, row->bounded ? "" : "+");
+    else
+        snprintf(value, sizeof value, "none");
+    if (row->value && written->value)
+        snprintf(times, sizeof times, "%.2f x", (double)row->value / (double)written->value);
+    if (row->ran) {
+        pb_quantity_text(row->measured.block, "byte", size, sizeof size);
+        duration_text(row->measured.time.median / row->value, each);
+        percent_text(row->measured_overhead, measured);
+        snprintf(passes, sizeof passes, "%.2f", row->forward_passes);
+    }
+    if (row->overhead > 0)
+        percent_text(row->overhead, predicted);
+    const char *cells[] = {way_text(way), value, times, size, each, predicted, measured, passes};
+    return table_row(tab, cells, way == PB_FIT_PLAN ? "1" : NULL);
+}
+
+static bool print_text(app *a, const task *t)
+{
+    const pb_fit_request *r = &t->request;
+    table_column columns[] = {{"", false, 0},         {r->vary, true, 0},         {"", true, 0},
+                              {"addresses", true, 0}, {"time for one", true, 0},  {"overhead", true, 0},
+                              {"measured", true, 0},  {"forward passes", true, 0}};
+    char cap[FIGURE_ROOM], most[FIGURE_ROOM];
+    table tab;
+    pb_quantity_text(r->cap, "byte", cap, sizeof cap);
+    percent_text(r->max_overhead, most);
+    printf("%s: the largest %s in %s, with at most %s%s for recomputation\n\n", t->spec.text, r->vary, cap,
+           r->max_overhead < 0 ? "one more forward pass" : most, r->max_overhead < 0 ? "" : " more time");
+    table_init(&tab, &a->arena, columns, sizeof columns / sizeof *columns);
+    tab.color = a->color;
+    tab.width = a->width;
+    for (int way = 0; way < PB_FIT_WAYS; way++)
+        if (!add_row(&tab, t, (pb_fit_way)way))
+            return false;
+    table_print(&tab, stdout);
+    if (t->fit.profile_value)
+        printf("\ncosts are those measured at %s=%llu, in the same proportions; the measured figures are of one step "
+               "of each answer\n",
+               r->vary, (unsigned long long)t->fit.profile_value);
+    return true;
+}
+
+static void number(const char *key, double value)
+{
+    printf(",\"%s\":", key);
+    json_double(stdout, value);
+}
+
+static void count(const char *key, uint64_t value)
+{
+    printf(",\"%s\":", key);
+    json_u64(stdout, value);
+}
+
+static void print_json_row(const pb_fit_row *row, pb_fit_way way)
+{
+    printf("%s\n{\"way\":\"%s\",\"value\":", way ? "," : "", pb_fit_way_name(way));
+    json_u64(stdout, row->value);
+    printf(",\"bounded\":%s,\"ran\":%s,\"strategy\":", row->bounded ? "true" : "false", row->ran ? "true" : "false");
+    json_text(stdout, row->strategy);
+    number("overhead", row->overhead);
+    number("forward_passes", row->forward_passes);
+    if (row->ran) {
+        count("peak", row->measured.peak);
+        count("block", row->measured.block);
+        count("time_ns", row->measured.time.median);
+        count("recompute_ns", row->measured.recompute_ns);
+        number("measured_overhead", row->measured_overhead);
+    }
+    putchar('}');
+}
+
+static void print_json(const task *t)
+{
+    const pb_fit_request *r = &t->request;
+    fputs("{\"workload\":", stdout);
+    json_text(stdout, t->spec.name);
+    fputs(",\"options\":", stdout);
+    workload_print_options(&t->spec);
+    fputs(",\"option\":", stdout);
+    json_text(stdout, r->vary);
+    count("cap", r->cap);
+    if (r->max_overhead < 0)
+        fputs(",\"max_overhead\":\"forward\"", stdout);
+    else
+        number("max_overhead", r->max_overhead);
+    count("profile_value", t->fit.profile_value);
+    count("plans", t->fit.plans);
+    fputs(",\"rows\":[", stdout);
+    for (int way = 0; way < PB_FIT_WAYS; way++)
+        print_json_row(&t->fit.row[way], (pb_fit_way)way);
+    puts("]}");
+}
+
+exit_code cmd_fit(app *a)
+{
+    task t = {0};
+    exit_code code = read_task(a, &t);
+    if (code != EXIT_DONE)
+        return code;
+    measuring(a, true);
+    pb_status status = pb_fit_find(&a->ctx, &t.request, &a->arena, &t.fit);
+    measuring(a, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (app_option(a, OPT_JSON))
+        print_json(&t);
+    else if (!print_text(a, &t))
+        return app_status(a, PB_ENOMEM);
+    if (t.fit.stopped) {
+        app_note(a, "stopped before the end: larger ones may fit");
+        if (progress_interrupted())
+            return EXIT_INTERRUPTED;
+    }
+    return t.fit.row[PB_FIT_PLAN].value ? EXIT_DONE : EXIT_NOTHING;
+}

@@ -1,0 +1,233 @@
+/* cmd_run.c -- pebble run: a workload under a cap for real, predicted against measured. */
+#include "commands.h"
+#include "files.h"
+#include "run_print.h"
+#include "settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { STANDARD_STEPS = 5, MOST_STEPS = 1000000, MOST_REPEATS = 10000 };
+
+typedef struct settings {
+    pb_request request;
+    uint64_t steps, repeat;
+} settings;
+
+static exit_code read_settings(app *a, run_report *r, settings *s)
+{
+    const char *path = app_option(a, OPT_OUTPUT);
+    if (a->opts.positional_count != 1)
+        return app_usage(a, "run takes one workload, such as synthetic:steps=20");
+    if (!app_option(a, OPT_CAP) && !app_option(a, OPT_PLAN))
+        return missing_cap(a);
+    if (path && strcmp(path, "-") == 0)
+        return app_usage(a, "-o needs the name of a file: standard output has the figures");
+    if (app_option(a, OPT_PLAN) && path)
+        return app_usage(a, "--plan runs a schedule that is there; -o would write it again");
+    *s = (settings){.request = {.seed = 1, .threads = 1}};
+    if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
+        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, STANDARD_STEPS, &s->steps) ||
+        !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))
+        return EXIT_USAGE;
+    if (s->steps < 1 || s->steps > MOST_STEPS)
+        return app_usage(a, "--steps: from 1 to %d", MOST_STEPS);
+    if (s->repeat > MOST_REPEATS)
+        return app_usage(a, "--repeat: at most %d", MOST_REPEATS);
+    return EXIT_DONE;
+}
+
+/* --profile: the same graph as the workload's, but for the costs. */
+static exit_code read_profile(app *a, const char *path, const pb_graph *own, const pb_graph **out)
+{
+    char hash[2][PB_HASH_TEXT];
+    exit_code code = read_graph(a, path, out);
+    if (code != EXIT_DONE)
+        return code;
+    pb_status status = pb_graph_form_hash(&a->ctx, own, hash[0]);
+    if (status == PB_OK)
+        status = pb_graph_form_hash(&a->ctx, *out, hash[1]);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (strcmp(hash[0], hash[1]) != 0)
+        return app_fail(a, EXIT_INPUT, "%s: this is the profile of another workload, or of other options", path);
+    if (strcmp((*out)->cost_unit, "ns") != 0)
+        return app_fail(a, EXIT_INPUT, "%s: costs are in %.40s, not in ns: this is no profile", path,
+                        (*out)->cost_unit);
+    return EXIT_DONE;
+}
+
+static exit_code find_costs(app *a, run_report *r, pb_workload *w, const settings *s)
+{
+    const char *path = app_option(a, OPT_PROFILE);
+    if (path)
+        return read_profile(a, path, pb_workload_graph(w), &r->game.graph);
+    measuring(a, true);
+    pb_status status = pb_profile_workload(&a->ctx, w, (uint32_t)s->repeat, &a->arena, &r->profiled);
+    measuring(a, false);
+    r->game.graph = r->profiled.graph;
+    if (status == PB_OK && progress_interrupted())
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+    return app_status(a, status);
+}
+
+/* --plan: a schedule from a file, made for this graph with whatever costs. */
+static exit_code take_plan(app *a, run_report *r, const char *path)
+{
+    pb_schedule *s = &r->planned.schedule;
+    pb_verdict verdict;
+    char text[512];
+    exit_code code = read_schedule(a, path, r->game.graph, s);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_size(a, OPT_CAP, r->game.graph, &s->cap))
+        return EXIT_USAGE;
+    pb_status status = pb_judge(&a->ctx, r->game.graph, s, &a->arena, &r->game, &verdict, &s->metrics);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (!verdict.certificate) {
+        pb_verdict_text(&r->game, &s->moves, &verdict, text, sizeof text);
+        return app_fail(a, EXIT_ILLEGAL, "%s: %s", path, text);
+    }
+    s->metrics.gap = -1; /* its bound was for other costs */
+    r->planned.game = &r->game;
+    r->planned.certificate = verdict.certificate;
+    return EXIT_DONE;
+}
+
+/* --slow: the tiered game, with prices measured there. */
+static exit_code find_tier(app *a, run_report *r)
+{
+    const char *path = app_option(a, OPT_SLOW);
+    pb_tier *tier = &r->game.tiers[0];
+    if (!path)
+        return EXIT_DONE;
+    progress_planning(&a->progress, true);
+    pb_status status = pb_slow_measure(&a->ctx, path, 0, tier);
+    progress_planning(&a->progress, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    r->game.kind = PB_GAME_TIERED;
+    r->game.tier_count = 1;
+    return setting_size(a, OPT_SLOW_CAP, r->game.graph, &tier->cap) ? EXIT_DONE : EXIT_USAGE;
+}
+
+static exit_code make_plan(app *a, run_report *r, settings *s)
+{
+    if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap))
+        return EXIT_USAGE;
+    exit_code code = find_tier(a, r);
+    if (code != EXIT_DONE)
+        return code;
+    planning_time(a, true);
+    s->request.time_ns = progress_left_ns(&a->progress);
+    if (s->request.time_ns)
+        s->request.bound_effort = bound_effort(1e-9 * (double)s->request.time_ns);
+    progress_planning(&a->progress, true);
+    double begin = seconds_now();
+    pb_status status = pb_run_plan_make(&a->ctx, &r->game, &s->request, &a->arena, &r->planned, &r->packing);
+    r->planning_seconds = seconds_now() - begin;
+    progress_planning(&a->progress, false);
+    planning_time(a, false);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (progress_interrupted())
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+    if (r->planned.certificate) {
+        const char *path = app_option(a, OPT_OUTPUT);
+        return path ? write_schedule(a, &r->planned.schedule, path) : EXIT_DONE;
+    }
+    if (app_option(a, OPT_JSON))
+        run_print_json(r);
+    else
+        run_print_missing(r);
+    return r->planned.schedule.outcome == PB_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_NOTHING;
+}
+
+static void look_at_memory(void *state, uint64_t step)
+{
+    run_report *r = state;
+    uint64_t now = resident_bytes(false);
+    (void)step;
+    if (now > r->resident_before && now - r->resident_before > r->resident_growth)
+        r->resident_growth = now - r->resident_before;
+}
+
+static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings *s)
+{
+    pb_run_options how = {.steps = s->steps, .after = look_at_memory, .after_state = r};
+    const pb_certificate *all;
+    pb_status status;
+    how.slow_path = app_option(a, OPT_SLOW);
+    how.replan = &s->request;
+    how.packing = r->packing.offset ? &r->packing : NULL;
+    how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
+    r->resident_before = resident_bytes(true);
+    measuring(a, true);
+    status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);
+    if (status == PB_OK && !app_option(a, OPT_NO_REFERENCE) && a->ctx.stopped == PB_GO_ON) {
+        how = (pb_run_options){.steps = s->steps};
+        status = pb_run_written(&a->ctx, r->game.graph, true, &a->arena, &all);
+        if (status == PB_OK)
+            status = pb_run_plan(&a->ctx, w, all, &how, &a->arena, &r->reference);
+        if (status == PB_ECANCELLED) /* what was measured is still worth showing */
+            status = PB_OK;
+    }
+    measuring(a, false);
+    r->differs = r->reference.steps ? pb_run_differs(&r->measured, &r->reference) : UINT64_MAX;
+    return app_status(a, status);
+}
+
+/* What must never be, in words. */
+static exit_code judge(app *a, const run_report *r)
+{
+    uint64_t planned = pb_certificate_totals(r->planned.certificate)->peak;
+    bool more = r->measured.replanned || r->measured.more_bytes;
+    if (r->measured.peak != planned && !(more && r->measured.peak <= r->game.cap))
+        return app_fail(a, EXIT_ILLEGAL, "the plan's peak is %llu bytes, and the run's was %llu: a fault of pebble",
+                        (unsigned long long)planned, (unsigned long long)r->measured.peak);
+    if (r->differs != UINT64_MAX)
+        return app_fail(a, EXIT_ILLEGAL,
+                        "after step %llu the results differ from those with everything kept: a kernel that does not "
+                        "give the same bits each time, or a fault of pebble",
+                        (unsigned long long)r->differs);
+    return EXIT_DONE;
+}
+
+static exit_code run_workload(app *a, run_report *r, pb_workload *w, settings *s)
+{
+    const char *plan = app_option(a, OPT_PLAN);
+    exit_code code = find_costs(a, r, w, s);
+    if (code == EXIT_DONE)
+        code = plan ? take_plan(a, r, plan) : make_plan(a, r, s);
+    if (code == EXIT_DONE)
+        code = run_both(a, r, w, s);
+    if (code != EXIT_DONE)
+        return code;
+    if (app_option(a, OPT_JSON))
+        run_print_json(r);
+    else if (!run_print_text(a, r))
+        return app_status(a, PB_ENOMEM);
+    code = judge(a, r);
+    if (code == EXIT_DONE && progress_interrupted()) {
+        app_note(a, "interrupted: these are the figures of %llu step%s", (unsigned long long)r->measured.steps,
+                 r->measured.steps == 1 ? "" : "s");
+        return EXIT_INTERRUPTED;
+    }
+    return code;
+}
+
+exit_code cmd_run(app *a)
+{
+    run_report r = {.game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT}};
+    settings s;
+    pb_workload *w = NULL;
+    exit_code code = read_settings(a, &r, &s);
+    if (code == EXIT_DONE)
+        code = workload_open(a, &r.spec, &w);
+    a->progress.deadline = 0; /* --time is for planning */
+    if (code == EXIT_DONE)
+        code = run_workload(a, &r, w, &s);
+    pb_workload_close(w);
+    return code;
+}

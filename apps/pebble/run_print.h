@@ -1,0 +1,26 @@
+/* run_print.h -- what `pebble run` tells: a table for people, JSON for programs. */
+#ifndef PEBBLE_APP_RUN_PRINT_H
+#define PEBBLE_APP_RUN_PRINT_H
+
+#include "workload_spec.h"
+
+typedef struct run_report {
+    workload_spec spec;
+    pb_game game;
+    pb_profiled profiled; /* of this time; repeats 0: costs from a file */
+    pb_planned planned;
+    pb_packing packing; /* of the plan that was made; offset NULL: the engine makes one */
+    double planning_seconds;
+    pb_run_figures measured, reference;        /* reference.steps 0: not run */
+    uint64_t differs;                          /* the first step with other results; UINT64_MAX: none */
+    uint64_t resident_before, resident_growth; /* of the process, around the run; before 0: not known */
+} run_report;
+
+/* False when memory is out. */
+bool run_print_text(app *a, const run_report *r);
+/* Why there is no plan. */
+void run_print_missing(const run_report *r);
+/* measured.steps 0: there was no plan to run. */
+void run_print_json(const run_report *r);
+
+#endif
