@@ -39,6 +39,9 @@ typedef struct pb_lifetimes {
  *   returns PB_ERANGE where a size cannot be rounded up, or there are 2^32 lifetimes */
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                             pb_arena *result, pb_lifetimes *out);
+/* The same for the values in borrowed memory, which have addresses of their own. */
+pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                                pb_arena *result, pb_lifetimes *out);
 
 typedef struct pb_pack_options {
     uint64_t cap;    /* stop at the first packing within it; PB_UNLIMITED or 0: go on to the least */

@@ -128,8 +128,20 @@ static pb_status play(maker *m, pb_step k)
     }
 }
 
-pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
-                            pb_arena *result, pb_lifetimes *out)
+/* Values in borrowed memory: nothing is made over them, and they are uncomputed. */
+static pb_status play_borrowed(maker *m, pb_step k)
+{
+    const pb_move *move = &m->moves->move[k];
+    pb_node v = move->node;
+    if (move->op == PB_COMPUTE && (move->flags & PB_MOVE_BORROW))
+        return begin(m, k + 1, v, m->game->graph->size[v], NEW_PLACE);
+    if (move->op == PB_UNCOMPUTE)
+        end(m, k + 2, v);
+    return PB_OK;
+}
+
+static pb_status make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align, bool borrowed,
+                      pb_arena *result, pb_lifetimes *out)
 {
     if (!align || (align & (align - 1)))
         return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
@@ -141,12 +153,24 @@ pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves
     pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
         m.open[v] = NOT_THERE;
-    if (status == PB_OK)
+    if (status == PB_OK && !borrowed)
         status = at_start(&m);
     for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
-        status = play(&m, k);
+        status = borrowed ? play_borrowed(&m, k) : play(&m, k);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = (pb_lifetimes){.life = m.life, .count = (uint32_t)m.count, .place_count = m.places, .align = align};
     return status;
+}
+
+pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                            pb_arena *result, pb_lifetimes *out)
+{
+    return make(ctx, game, moves, align, false, result, out);
+}
+
+pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                                pb_arena *result, pb_lifetimes *out)
+{
+    return make(ctx, game, moves, align, true, result, out);
 }
