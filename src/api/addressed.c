@@ -8,6 +8,7 @@
  * Limits      nothing is proved: fitting is not monotone in the cap, and other plans of the same peak may fit.
  */
 #include "api/pipeline.h"
+#include "api/share.h"
 #include "base/context.h"
 
 #include <stdio.h>
@@ -32,6 +33,8 @@ typedef struct maker {
     attempt first, best; /* the plan for the cap itself; the best so far where that is another one */
     bool replaced;
     uint32_t plans;
+    const pb_moves *start; /* of the next plan, or NULL */
+    bool last;             /* the next plan may take all that is left of the time */
 } maker;
 
 static bool fits(const maker *m, const attempt *a) { return a->packing.size <= m->game->cap; }
@@ -63,12 +66,13 @@ static pb_status pack_better(maker *m, attempt *a, uint64_t effort, uint64_t see
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* What is left of the time for the next plan. */
-static uint64_t time_left(const maker *m)
+/* The time that the next plan may take: a part of what is left, so that there can be others. */
+static uint64_t time_share(const maker *m)
 {
-    uint64_t all = m->request->time_ns;
+    enum { PARTS = 3 };
+    uint64_t all = m->request->time_ns, parts = m->last ? 1 : PARTS;
     uint64_t spent = m->ctx->clock_ns ? m->ctx->clock_ns(m->ctx->callback_state) - m->begin_ns : 0;
-    return !all ? 0 : spent < all ? all - spent : 1;
+    return !all ? 0 : spent < all ? (all - spent) / parts + 1 : 1;
 }
 
 /* A plan for this cap, packed. a->any is false where there is none. */
@@ -80,8 +84,13 @@ static pb_status make(maker *m, uint64_t cap, attempt *a)
     pb_arena_init(&a->arena, m->ctx);
     game.cap = cap;
     request.seed += m->plans;
-    request.time_ns = time_left(m);
+    if (m->start)
+        request.start = m->start;
+    request.time_ns = m->game->cap == PB_UNLIMITED ? m->request->time_ns : time_share(m);
+    pbi_share share;
+    pbi_share_begin(&share, m->ctx, request.time_ns);
     pb_status status = pb_plan(m->ctx, &game, &request, &a->arena, &a->planned);
+    pbi_share_end(&share);
     m->plans++;
     a->any = status == PB_OK && a->planned.certificate;
     if (a->any)
@@ -138,6 +147,21 @@ static pb_status try_others(maker *m)
         if (fits(m, best_of(m)) && !pbi_planned_better(&m->first.planned, &best_of(m)->planned))
             break; /* as cheap as the plan for the cap itself */
     }
+    return status == PB_ECANCELLED ? PB_OK : status;
+}
+
+/* There is a plan that fits, and time: a better one may come of it. */
+static pb_status use_rest(maker *m)
+{
+    const pb_planned *best = &best_of(m)->planned;
+    attempt a;
+    if (!m->request->time_ns || best->schedule.outcome == PB_OPTIMAL || m->ctx->stopped != PB_GO_ON)
+        return PB_OK;
+    m->start = &best->schedule.moves;
+    m->last = true;
+    pb_status status = make(m, best->schedule.cap, &a);
+    a.any = a.any && status == PB_OK;
+    settle(m, &a);
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
@@ -198,6 +222,8 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
     pb_status status = make(&m, game->cap, &m.first);
     if (status == PB_OK && m.first.any && !fits(&m, &m.first))
         status = try_others(&m);
+    if (status == PB_OK && best_of(&m)->any && fits(&m, best_of(&m)))
+        status = use_rest(&m);
     attempt *best = m.replaced ? &m.best : &m.first;
     if (status == PB_OK && best->any && !fits(&m, best)) /* the one that came nearest, once more */
         status = pack_better(&m, best, LONGER * (uint64_t)PACK_EFFORT, request->seed + 1);
