@@ -7,7 +7,12 @@
 
 #include <math.h>
 
-enum { PERIOD = 256 }; /* proposals between looks at the clock */
+enum {
+    PERIOD = 256, /* proposals between looks at the clock */
+    LEVELS = 48   /* caps from the loosest to the one that is wanted */
+};
+
+#define LOWERING 0.5 /* of the proposals, where the cap falls */
 
 #define LAST_PRICE 10.0 /* times what it was */
 
@@ -34,7 +39,7 @@ static void step(pbi_rev_anneal *a)
     }
     a->accepted++;
     PB_ASSERT(a->accepted % 1024 || pbi_rev_line_check(&a->l));
-    if (!a->l.profile.excess && a->l.work < a->best_work)
+    if (!a->l.profile.excess && a->l.work < a->best_work && a->l.profile.cap <= a->cap)
         keep_best(a);
 }
 
@@ -72,9 +77,23 @@ static void respace(pbi_rev_anneal *a)
     pbi_rev_line_load(&a->l, a->order, count);
 }
 
+/* The cap falls in equal ratios: what is left out at a loose one hardly matters, and each step is as hard as the next. */
+static void lower_cap(pbi_rev_anneal *a, const pbi_rev_course *c, double part)
+{
+    int32_t cap = a->cap;
+    if (c->loosest > cap && part < LOWERING) {
+        double level = (1 + floor(part / LOWERING * LEVELS)) / LEVELS;
+        cap += (int32_t)((1.0 + cap) * (pow((1.0 + c->loosest) / (1.0 + cap), 1 - level) - 1));
+    }
+    if (cap != a->l.profile.cap)
+        pbi_profile_set_cap(&a->l.profile, cap);
+}
+
 static void cool(pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t done)
 {
-    double part = (double)done / (double)c->proposals, rest = part < 1 ? 1 - part : 0;
+    double all = (double)c->proposals, part = (double)done / all, begin = c->loosest > a->cap ? LOWERING : 0;
+    double rest = part < begin ? 1 : part < 1 ? (1 - part) / (1 - begin) : 0;
+    lower_cap(a, c, part);
     a->temperature = a->m->average * c->cold * pow(c->hot / c->cold, rest);
     a->price = a->base_price * c->price * pow(c->price_from / c->price, rest);
     if (part > 1) /* no plan yet */

@@ -18,7 +18,7 @@ typedef struct pbi_rev_anneal {
     pbi_rev_proposer p;
     double price, temperature; /* of a unit of excess; of work */
     double base_price;         /* an average cost for an average size */
-    int32_t cap;
+    int32_t cap;               /* that is wanted; the one of the moment is the profile's */
 
     pbi_rev_list best; /* the cheapest within the cap since the start */
     double best_work;  /* INFINITY: none */
@@ -33,6 +33,7 @@ typedef struct pbi_rev_anneal {
 
 typedef struct pbi_rev_course {
     uint64_t proposals;
+    int32_t loosest;          /* cap to begin with: while it falls to the one that is wanted, nothing cools; 0: none */
     double hot, cold;         /* in average costs of a move */
     double price_from, price; /* of a unit of excess, first and last, in average costs for an average size */
     double enough;            /* work: no less is possible */

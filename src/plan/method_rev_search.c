@@ -1,8 +1,9 @@
 /* method_rev_search.c -- see method_rev_search.h.
  *
  * Rounds of annealing (method_rev_anneal) from everything computed once, from one cone after the other, from a plan that is
- * at hand and from the best so far, with different courses of temperature and price, short ones first. Many rounds are better
- * than a long one: where they end varies. Threads run rounds side by side and share the best after each.
+ * at hand and from the best so far, short ones first: some hot at the cap that is wanted, on different courses of
+ * temperature and price, others at an even temperature while the cap falls. Many rounds are better than a long one: where
+ * they end varies. Threads run rounds side by side and share the best after each.
  */
 #include "plan/method_rev_search.h"
 
@@ -26,6 +27,9 @@ enum {
     STALE = 6       /* rounds without a better plan, after which it stops */
 };
 
+/* Kinds of rounds: from everything once or by cones, at the cap or with a falling one; and others. */
+enum { BY_CONES = 1, FALLING = 2, OTHER = 4, KINDS };
+
 typedef struct course {
     const pbi_rev_list *from;
     pbi_rev_course c;
@@ -39,7 +43,7 @@ typedef struct worker {
     double near_work;   /* with a price for its excess */
     bool continued;     /* the last round went on from such an end */
     pbi_rev_list start; /* of its round, when that is a fresh one */
-    uint32_t kind;      /* of start: 0 once, 1 by cones, 2 neither */
+    uint32_t kind;      /* of its round */
     int32_t cap;
     const course *todo; /* NULL when it is done */
     pb_status status;
@@ -61,7 +65,7 @@ typedef struct search {
     uint64_t seed, times; /* times: how much longer rounds are than the first */
     uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
     pbi_rev_list best;
-    double best_work, reached[3]; /* of all; from each kind of start */
+    double best_work, reached[KINDS]; /* of all; by rounds of each kind */
 } search;
 
 static void copy_list(pbi_rev_list *to, const pbi_rev_list *from)
@@ -150,32 +154,56 @@ static bool is_promising(const search *s, const worker *w)
     return w->near.count && w->near_work < s->best_work && !w->continued;
 }
 
-/* Everything once or by cones, by turns; one in three is of the kind that has led to the better plan. */
+/* While the cap falls. */
+static const struct {
+    double loose, hot;
+} falling[] = {{8, 0.35}, {3, 0.35}, {8, 0.4}, {8, 0.3}};
+#define FREE 1.5 /* times its peak, a start is free to move at first */
+enum { FALLINGS = sizeof falling / sizeof *falling };
+
+/* All kinds by turns; one in three is of the kind that has led to the best plan. */
 static uint32_t kind_of(const search *s, uint32_t turn)
 {
-    if (!s->starts.cone.count)
-        return 0;
-    return turn % 3 == 2 ? s->reached[1] < s->reached[0] : turn % 2;
+    static const uint32_t turns[] = {FALLING, 0, FALLING, FALLING + BY_CONES, BY_CONES, FALLING + BY_CONES};
+    uint32_t best = 0, n = turn - turn / 3;
+    for (uint32_t k = 1; k < OTHER; k++)
+        best = s->reached[k] < s->reached[best] ? k : best;
+    uint32_t kind = turn % 3 == 2 ? best : turns[n % 6];
+    return s->starts.cone.count ? kind : kind & ~(uint32_t)BY_CONES;
 }
 
-/* From scratch, in two ways that vary; after one that ended a little above the cap, from there; and at times from the best. */
-static void choose(search *s, uint32_t n, worker *w, course *out)
+/* From scratch, in two ways that vary. */
+static void choose_fresh(search *s, uint32_t turn, worker *w, pbi_rev_course *c)
 {
     pbi_rev_starts *st = &s->starts;
+    if (turn > 1)
+        pbi_rev_starts_make(st, turn % 4 != 3, s->seed + turn);
+    w->kind = kind_of(s, turn);
+    w->continued = false;
+    copy_list(&w->start, w->kind & BY_CONES ? &st->cone : &st->once);
+    *c = fresh[(turn + turn / FRESH) % FRESH];
+    if (!(w->kind & FALLING))
+        return;
+    uint32_t way = (turn + turn / FALLINGS) % FALLINGS;
+    double peak = pbi_rev_starts_peak(st, &w->start), loosest = falling[way].loose * (w->cap + 1.0);
+    *c = (pbi_rev_course){.loosest = (int32_t)fmin(FREE * peak, loosest),
+                          .hot = falling[way].hot,
+                          .cold = 0.25,
+                          .price_from = 3,
+                          .price = 8};
+}
+
+/* From scratch; after a round that ended a little above the cap, from there; and at times from the best. */
+static void choose(search *s, uint32_t n, worker *w, course *out)
+{
     *out = (course){.from = &w->start};
     if (is_promising(s, w) || (s->best.count && n % TURNS == TURNS - 1)) {
         w->continued = is_promising(s, w);
-        w->kind = w->continued ? w->kind : 2;
+        w->kind = w->continued ? w->kind : OTHER;
         out->from = w->continued ? &w->near : &s->best;
         out->c = (pbi_rev_course){.hot = n % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
     } else {
-        uint32_t turn = s->begun++;
-        if (turn > 1)
-            pbi_rev_starts_make(st, turn % 4 != 3, s->seed + turn);
-        w->kind = kind_of(s, turn);
-        copy_list(&w->start, w->kind ? &st->cone : &st->once);
-        out->c = fresh[(turn + turn / FRESH) % FRESH];
-        w->continued = false;
+        choose_fresh(s, s->begun++, w, &out->c);
     }
     out->c.proposals = s->proposals * s->times;
     out->c.enough = s->enough;
@@ -202,7 +230,7 @@ static pb_status from_given(search *s)
     course todo = {
         .from = &s->starts.given,
         .c = {.proposals = s->proposals, .hot = 0.4, .cold = 0.25, .price_from = 5, .price = 5, .enough = s->enough}};
-    s->worker[0].kind = 2;
+    s->worker[0].kind = OTHER;
     return todo.from->count ? run_rounds(s, &todo, 1) : PB_OK;
 }
 
@@ -349,8 +377,9 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
                 .patient = options->patient,
                 .seed = options->seed,
                 .times = 1,
-                .best_work = INFINITY,
-                .reached = {INFINITY, INFINITY, INFINITY}};
+                .best_work = INFINITY};
+    for (int k = 0; k < KINDS; k++)
+        s.reached[k] = INFINITY;
     const char *fault = NULL;
     pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &fault);
     s.cap = status == PB_OK ? pbi_rev_model_cap(&s.m, game->cap) : 0;
