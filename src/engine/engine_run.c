@@ -91,6 +91,9 @@ static pb_status grant(const pb_call *call, uint64_t bytes, void **out);
 
 static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
 {
+    *ns = 0;
+    if (!e->ctx->clock_ns)
+        return;
     uint64_t now = pbi_now(e);
     *ns = now - e->last_ns;
     *sum += *ns;
