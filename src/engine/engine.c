@@ -144,6 +144,7 @@ pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_k
     e->kernels = kernels;
     e->options = *options;
     e->options.align = options->align ? options->align : ALIGN;
+    e->special = options->check || kernels->kinds;
     atomic_init(&e->lowered, UINT64_MAX);
     pb_arena_init(&e->rest_arena, ctx);
     pb_status status = check_kernels(e, pb_certificate_moves(plan));
