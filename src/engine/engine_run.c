@@ -314,10 +314,8 @@ static pb_status play(pb_engine *e, pb_step k)
     const pb_move *move = &e->leg->moves->move[k];
     pb_node v = move->node;
     pb_status status = PB_OK;
-    if (move->op == PB_FREE) { /* first: its place may be that of a load */
-        begin(e, k + 1);       /* a value made over a larger one is narrower from now on */
+    if (move->op == PB_FREE)
         status = release(e, v);
-    }
     if (e->next_early < e->leg->early_count && status == PB_OK)
         status = pbi_load_early(e, k);
     if (status != PB_OK)
@@ -329,9 +327,9 @@ static pb_status play(pb_engine *e, pb_step k)
         return compute(e, k);
     case PB_FREE: return PB_OK;
     case PB_UNCOMPUTE: return uncompute(e, k);
-    case PB_STORE: begin(e, k + 1); return pbi_store(e, v, move->tier - 1u);
+    case PB_STORE: return pbi_store(e, v, move->tier - 1u);
     case PB_LOAD: return load(e, k);
-    case PB_DROP: begin(e, k + 1); return pbi_drop(e, v, move->tier - 1u);
+    case PB_DROP: return pbi_drop(e, v, move->tier - 1u);
     default: return pbi_fail(e->ctx, PB_EINVAL, "the engine does not know the move %s", pb_op_name((pb_op)move->op));
     }
 }
