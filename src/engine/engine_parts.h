@@ -137,7 +137,7 @@ static inline uint64_t pbi_room_of(const pb_engine *e, uint64_t bytes)
 static inline void pbi_forget_grants(pb_engine *e)
 {
     e->granted_count = 0;
-    e->spare_used = 0;
+    e->spare_used = e->wanted = 0;
 }
 static inline bool pbi_in_block(const pb_engine *e, const void *at)
 {
