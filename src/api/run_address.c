@@ -2,6 +2,7 @@
 #include "pebble/run.h"
 
 #include "api/run_address.h"
+#include "api/share.h"
 #include "base/context.h"
 
 #include <stdio.h>
@@ -38,26 +39,46 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
+static uint64_t now(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
+
+/* A plan in half of the time that is left: the other half is for those that follow. Where it finds nothing in that, it gets
+ * all of it. */
+static pb_status plan_in_part(pb_context *ctx, const pb_game *game, const pb_request *request, uint64_t end_ns,
+                              pb_arena *result, pb_planned *out)
+{
+    pbi_share share;
+    pb_request part = *request;
+    uint64_t left = end_ns > now(ctx) ? end_ns - now(ctx) : 1;
+    if (!request->time_ns)
+        return pb_plan(ctx, game, request, result, out);
+    part.time_ns = left / 2;
+    pb_status status = pb_plan(pbi_share_begin(&share, ctx, left / 2), game, &part, result, out);
+    pbi_share_end(&share);
+    if (status != PB_ECANCELLED || ctx->stopped != PB_GO_ON)
+        return status;
+    part.time_ns = end_ns > now(ctx) ? end_ns - now(ctx) : 1;
+    return pb_plan(ctx, game, &part, result, out);
+}
+
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_planned *out, pb_packing *packing)
 {
     pb_game smaller = *game;
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < TRIES; i++) {
-        pb_status status = pb_plan(ctx, &smaller, request, result, out);
+    uint64_t least = UINT64_MAX, end_ns = now(ctx) + request->time_ns;
+    for (int i = 0; i < TRIES && (i == 0 || ctx->stopped == PB_GO_ON); i++) {
+        pb_status status = plan_in_part(ctx, &smaller, request, end_ns, result, out);
         if (status == PB_OK && !out->certificate)
             return i ? give_up(game, least, result, out) : PB_OK;
+        if (status == PB_ECANCELLED && i)
+            return give_up(game, least, result, out);
         if (status == PB_OK)
             status = pbi_address_plan(ctx, out->certificate, game->cap, result, packing);
         if (status != PB_OK || packing->size <= game->cap)
             return status;
         least = packing->size < least ? packing->size : least;
-        uint64_t less = packing->size - game->cap;
-        uint64_t peak = out->schedule.metrics.peak;
+        uint64_t less = packing->size - game->cap, peak = out->schedule.metrics.peak;
         smaller.cap = peak < smaller.cap ? peak : smaller.cap;
         smaller.cap = smaller.cap > less ? smaller.cap - less : 0;
-        if (ctx->stopped != PB_GO_ON)
-            break;
     }
     return give_up(game, least, result, out);
 }

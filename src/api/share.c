@@ -34,7 +34,7 @@ static uint64_t share_clock(void *state)
 
 pb_context *pbi_share_begin(pbi_share *share, pb_context *ctx, uint64_t time_ns)
 {
-    *share = (pbi_share){.whole = ctx};
+    *share = (pbi_share){.whole = ctx, .used = ctx->memory_used};
     if (!time_ns || !ctx->clock_ns)
         return ctx;
     uint64_t now = ctx->clock_ns(ctx->callback_state);
@@ -53,8 +53,8 @@ void pbi_share_end(pbi_share *share)
     pb_context *whole = share->whole;
     if (!share->end_ns)
         return;
-    whole->memory_used = share->part.memory_used;
-    whole->memory_peak = share->part.memory_peak;
+    whole->memory_used += share->part.memory_used - share->used; /* arenas of the whole have counted there meanwhile */
+    whole->memory_peak = share->part.memory_peak > whole->memory_peak ? share->part.memory_peak : whole->memory_peak;
     whole->ticks = share->part.ticks;
     whole->error = share->part.error;
 }

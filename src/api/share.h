@@ -2,7 +2,7 @@
  *
  *     pbi_share share;
  *     pb_context *part = pbi_share_begin(&share, ctx, time_ns / 2);
- *     ... a call with `part`, whose arenas are all released when it returns ...
+ *     ... a call with `part`, whose own arenas are all released when it returns; arenas of `ctx` may be passed to it ...
  *     pbi_share_end(&share);
  */
 #ifndef PBI_SHARE_H
@@ -14,6 +14,7 @@ typedef struct pbi_share {
     pb_context part; /* the same memory, ticks and callbacks, but stops sooner */
     pb_context *whole;
     uint64_t end_ns;
+    size_t used; /* memory when it began */
 } pbi_share;
 
 /* A context that stops `time_ns` from now at the latest; `ctx` itself where that is 0 or there is no clock. */
