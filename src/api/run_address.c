@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 8, ALIGN = 64 };
+enum { TRIES = 8, ALIGN = 64, QUICK_TICKS = 5000 };
 
 /* Time that is up ends the search for plans, not what is done with the one that was found. */
 pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
@@ -60,25 +60,70 @@ static pb_status plan_in_part(pb_context *ctx, const pb_game *game, const pb_req
     return pb_plan(ctx, game, &part, result, out);
 }
 
-pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out, pb_packing *packing)
+/* Much smaller caps, quickly, and whatever time it is: memory that is left over is better than no plan that fits. *fits stays false
+ * where none does. */
+static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                             pb_planned *out, pb_packing *packing, bool *fits)
+{
+    static const uint64_t shares[] = {95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    pb_game smaller = *game;
+    pb_request quick = *request;
+    pb_status status = PB_OK;
+    quick.time_ns = 0;
+    quick.patient = false;
+    pbi_held held = pbi_hold(ctx);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
+        pb_planned now;
+        smaller.cap = game->cap / 100 * shares[i];
+        ctx->tick_limit = QUICK_TICKS;
+        status = pb_plan(ctx, &smaller, &quick, result, &now);
+        if (status != PB_OK || !now.certificate)
+            break;
+        status = pbi_address_plan(ctx, now.certificate, game->cap, result, packing);
+        *fits = status == PB_OK && packing->size <= game->cap;
+        if (*fits)
+            *out = now;
+    }
+    pbi_resume(ctx, held);
+    return status;
+}
+
+/* Until the addresses fit, or the time is over. *least is what they needed. */
+static pb_status plan_for_less(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                               pb_planned *out, pb_packing *packing, uint64_t *least)
 {
     pb_game smaller = *game;
-    uint64_t least = UINT64_MAX, end_ns = now(ctx) + request->time_ns;
+    uint64_t end_ns = now(ctx) + request->time_ns;
     for (int i = 0; i < TRIES && (i == 0 || ctx->stopped == PB_GO_ON); i++) {
-        pb_status status = plan_in_part(ctx, &smaller, request, end_ns, result, out);
-        if (status == PB_OK && !out->certificate)
-            return i ? give_up(game, least, result, out) : PB_OK;
-        if (status == PB_ECANCELLED && i)
-            return give_up(game, least, result, out);
-        if (status == PB_OK)
-            status = pbi_address_plan(ctx, out->certificate, game->cap, result, packing);
+        pb_planned made;
+        pb_status status = plan_in_part(ctx, &smaller, request, end_ns, result, &made);
+        if (i && (status == PB_ECANCELLED || (status == PB_OK && !made.certificate)))
+            return PB_OK;
+        if (status != PB_OK)
+            return status;
+        *out = made;
+        if (!made.certificate)
+            return PB_OK;
+        status = pbi_address_plan(ctx, made.certificate, game->cap, result, packing);
+        *least = status == PB_OK && packing->size < *least ? packing->size : *least;
         if (status != PB_OK || packing->size <= game->cap)
             return status;
-        least = packing->size < least ? packing->size : least;
-        uint64_t less = packing->size - game->cap, peak = out->schedule.metrics.peak;
+        uint64_t less = packing->size - game->cap, peak = made.schedule.metrics.peak;
         smaller.cap = peak < smaller.cap ? peak : smaller.cap;
         smaller.cap = smaller.cap > less ? smaller.cap - less : 0;
     }
-    return give_up(game, least, result, out);
+    return PB_OK;
+}
+
+pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out, pb_packing *packing)
+{
+    uint64_t least = UINT64_MAX;
+    bool fits = false;
+    pb_status status = plan_for_less(ctx, game, request, result, out, packing, &least);
+    if (status != PB_OK || !out->certificate || least <= game->cap)
+        return status;
+    if (ctx->stopped != PB_STOP_INTERRUPT)
+        status = last_resort(ctx, game, request, result, out, packing, &fits);
+    return status != PB_OK || fits ? status : give_up(game, least, result, out);
 }
