@@ -54,7 +54,8 @@ static pb_status plan_in_part(pb_context *ctx, const pb_game *game, const pb_req
     part.time_ns = left / 2;
     pb_status status = pb_plan(pbi_share_begin(&share, ctx, left / 2), game, &part, result, out);
     pbi_share_end(&share);
-    if (status != PB_ECANCELLED || ctx->stopped != PB_GO_ON)
+    bool found = status == PB_OK && (out->certificate || out->schedule.outcome == PB_INFEASIBLE);
+    if (found || share.part.stopped == PB_GO_ON || ctx->stopped != PB_GO_ON)
         return status;
     part.time_ns = end_ns > now(ctx) ? end_ns - now(ctx) : 1;
     return pb_plan(ctx, game, &part, result, out);
