@@ -20,6 +20,7 @@ static const part parts[] = {
     {"chain", "chains of blocks: exactly, and with memory in slots", bench_chain, true},
     {"tree", "least peak of trees of a million nodes: both orders and their ratio, seconds", bench_tree, true},
     {"layout", "where the page draws the nodes of graphs as they grow: seconds, memory", bench_layout, true},
+    {"merkle", "hash trees: hashes a second against a bare loop by the same library", bench_merkle, true},
     {"engine", "a run of the engine against a loop over the same kernels: overhead", bench_engine, true},
     {"dynamic", "online under a cap, policy by policy, against a plan of the same trace", bench_dynamic, true},
     {"scale", "plans of graphs up to a million nodes: overhead beside the bound, seconds, memory", bench_scale, false},

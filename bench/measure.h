@@ -31,6 +31,7 @@ void bench_large(const bench *b);
 void bench_engine(const bench *b);
 void bench_dynamic(const bench *b);
 void bench_scale(const bench *b);
+void bench_merkle(const bench *b);
 
 double now_seconds(void);
 

@@ -41,6 +41,14 @@ static exit_code judge(app *a, certified *c)
                  c->schedule.graph_name && c->schedule.graph_name[0] ? c->schedule.graph_name : "without a name");
         return EXIT_ILLEGAL;
     }
+    bool apart;
+    status = pb_judge_addresses(&a->ctx, c->verdict.certificate, &c->schedule.addresses, &apart, text, sizeof text);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (!apart) {
+        snprintf(c->message, sizeof c->message, "the moves are legal, but the addresses are wrong: %s", text);
+        return EXIT_ILLEGAL;
+    }
     if (pb_judge_metrics(&c->schedule, &c->metrics, text, sizeof text)) {
         snprintf(c->message, sizeof c->message, "the moves are legal, but the figures are wrong: %s", text);
         return EXIT_ILLEGAL;

@@ -118,6 +118,22 @@ static void print_head(const app *a, FILE *out, const pb_planned *p)
     print_wrapped(out, text, 0, 2, a->width);
 }
 
+/* What the values need as addresses, beside their peak as a sum. */
+static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
+{
+    const pb_addresses *at = &s->addresses;
+    char text[3 * FIGURE_ROOM], size[FIGURE_ROOM], above[FIGURE_ROOM] = "";
+    uint64_t peak = s->metrics.peak;
+    if (!at->align)
+        return;
+    amount_text(at->size, g->size_unit, size);
+    if (at->size > peak && peak)
+        percent_text((double)(at->size - peak) / (double)peak, above);
+    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the least possible" : "", above[0] ? ", " : "",
+             above, above[0] ? " above the peak" : "");
+    figure(out, "addresses", text);
+}
+
 static void print_found(const app *a, FILE *out, const pb_planned *p)
 {
     const pb_schedule *s = &p->schedule;
@@ -138,6 +154,7 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
         snprintf(text, sizeof text, "%s of %s that may be borrowed", one, two);
         figure(out, "borrowed", text);
     }
+    print_addresses(out, s, g);
     print_work(out, s, g);
     pb_u128_text(m->flux, text);
     figure(out, "flux", text);
@@ -191,6 +208,38 @@ static exit_code show(app *a, const pb_planned *p, double seconds)
     return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
 }
 
+/* The plan, with addresses where they are asked for. *align is 0 where not. */
+static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align, pb_planned *planned)
+{
+    pb_addressed addressed;
+    if (!align)
+        return pb_plan(&a->ctx, game, request, &a->arena, planned);
+    pb_status status = pb_plan_addressed(&a->ctx, game, request, align, &a->arena, &addressed);
+    if (status == PB_OK)
+        *planned = addressed.planned;
+    return status;
+}
+
+static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
+{
+    if (!setting_size(a, OPT_ADDRESSES, g, align))
+        return false;
+    if (!app_option(a, OPT_ADDRESSES) || (*align && !(*align & (*align - 1))))
+        return true;
+    app_usage(a, "--addresses: an alignment is a power of two");
+    return false;
+}
+
+/* Do the addresses that were asked for fit? A plan without them is no answer to what was asked. */
+static bool addresses_fit(app *a, const pb_planned *p)
+{
+    const pb_schedule *s = &p->schedule;
+    if (!s->addresses.align || s->addresses.size <= s->cap)
+        return true;
+    app_note(a, "the plan fits as a sum of sizes, but no addresses within the cap were found");
+    return false;
+}
+
 exit_code cmd_plan(app *a)
 {
     pb_game game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
@@ -203,13 +252,16 @@ exit_code cmd_plan(app *a)
         return missing_cap(a);
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
         return app_usage(a, "--json and -o - both want standard output");
+    uint64_t align = 0;
     exit_code code = prepare(a, &game, &request);
+    if (code == EXIT_DONE && !setting_align(a, game.graph, &align))
+        code = EXIT_USAGE;
     if (code != EXIT_DONE)
         return code;
     double begin = seconds_now();
     request.time_ns = progress_left_ns(&a->progress);
     progress_planning(&a->progress, true);
-    pb_status status = pb_plan(&a->ctx, &game, &request, &a->arena, &planned);
+    pb_status status = make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;
     progress_planning(&a->progress, false);
     if (status != PB_OK)
@@ -224,6 +276,6 @@ exit_code cmd_plan(app *a)
     switch (planned.schedule.outcome) {
     case PB_INFEASIBLE: return EXIT_INFEASIBLE;
     case PB_GAVE_UP: return EXIT_NOTHING;
-    default: return EXIT_DONE;
+    default: return addresses_fit(a, &planned) ? EXIT_DONE : EXIT_NOTHING;
     }
 }

@@ -45,6 +45,10 @@ static void print_legal(const certified *c)
     if (c->game.cap != PB_UNLIMITED)
         printf(" of %s", cap);
     printf(", work %s %s", work, g->cost_unit);
+    if (c->schedule.addresses.align) {
+        pb_quantity_text(c->schedule.addresses.size, g->size_unit, peak, sizeof peak);
+        printf(", addresses %s", peak);
+    }
     puts(c->schedule.has_metrics ? "; the file's figures are right" : "; the file states no figures");
 }
 

@@ -92,6 +92,10 @@ static exit_code run_command(app *a, int count, char **words)
             printf("with CaDiCaL %s for the strategy sat\n", pb_sat_version());
         else
             puts("without CaDiCaL: the strategy sat gives up");
+        if (pb_train_library())
+            printf("with oneDNN %s for the workload train\n", pb_train_library());
+        else
+            puts("without oneDNN: the workload train is missing");
         print_server_version();
         return EXIT_DONE;
     }

@@ -31,6 +31,10 @@ const gallery_item gallery[] = {
      "A chain of 64 gates that may be run backwards but not erased, as on a quantum machine: every intermediate value "
      "must be uncomputed. Move the cap between 8 and 64 pebbles and see Bennett's trade of space for time.",
      "chain", "nodes=64", "reversible", "16", "auto bennett knill eager-uncompute", NULL},
+    {"adder", "Adder of 16 bits",
+     "A ripple-carry adder gate by gate, in the reversible game: only the sum may be left in memory. "
+     "From 80 pebbles down to 19 every qubit saved costs moves; compare search with uncomputing as soon as it can be.",
+     "adder", "bits=16", "reversible", "30", "auto search eager-uncompute", NULL},
     {"offload", "Training with slow memory",
      "The chain again, with a slow memory beside that costs half a step to write and half a step to read back. "
      "Make the transfers dearer and see where recomputing wins over moving.",

@@ -4,6 +4,7 @@
 
 #include "bound.h"
 #include "metrics.h"
+#include "pack.h"
 #include "plan.h"
 #include "sweep.h"
 
@@ -68,6 +69,31 @@ typedef struct pb_request {
  *            PB_EBUG                  the strategy's plan was illegal (a fault of ours)
  * After an interruption that still left a plan it returns PB_OK and ctx->stopped tells. */
 pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out);
+
+/* A plan with addresses for its values. */
+typedef struct pb_addressed {
+    pb_planned planned; /* with schedule.addresses where there is a plan */
+    pb_packing packing;
+    uint64_t lost;        /* what the block has beyond the plan's peak: gaps, and sizes rounded up */
+    uint64_t planned_cap; /* what it was planned for in the end: the cap, or less so that the addresses fit */
+    uint32_t plans;       /* how many were made */
+    bool fits;            /* the block is within the cap */
+} pb_addressed;
+
+/* Plan, and place the values at multiples of `align`, a power of two. Where the addresses need more than the cap, plan again for less
+ * memory and with other seeds until they fit, and take the cheapest plan of those that do. Where none does, the result
+ * is the one that needs least, and fits is false.
+ * Outcome and bounds are about sums of sizes. What is infeasible as a sum is so with addresses, and an optimal plan whose addresses
+ * fit is optimal with addresses; that none fits is never proved. A plan that was made for less than the cap is `found`, and
+ * its note says what for.
+ *   returns as pb_plan, and PB_EINVAL for a wrong alignment, PB_ERANGE as pb_pack
+ * ctx->tick_limit holds for each plan. A stop keeps the best so far. */
+pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_request *request, uint64_t align,
+                            pb_arena *result, pb_addressed *out);
+
+/* Are the addresses of a schedule right for its moves? Where not, a sentence in `text`. A schedule without any is fine. */
+pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,
+                             size_t room);
 
 /* Verify a schedule that came from elsewhere and measure it: *verdict always, *metrics when legal.
  * s->bound_kind and lower_bound feed the gap. `game` is filled from the schedule and the graph; the certificate in

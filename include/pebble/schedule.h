@@ -85,6 +85,15 @@ enum {
     PB_STATED_BORROWED = 1 << 13,
 };
 
+/* Where the values of a plan lie, in the order of its lifetimes (pack.h). */
+typedef struct pb_addresses {
+    uint64_t align; /* 0: there are none */
+    uint64_t size;  /* of the block */
+    bool least;     /* proved: no other addresses need less */
+    const uint64_t *offset;
+    uint32_t count;
+} pb_addresses;
+
 /* All a schedule file holds. Texts live in the arena of whoever filled it. */
 typedef struct pb_schedule {
     const char *graph_name;
@@ -113,6 +122,7 @@ typedef struct pb_schedule {
     bool has_metrics;
     uint32_t metrics_stated; /* PB_STATED_* of a file that was read; 0 with has_metrics: all */
     pb_metrics metrics;
+    pb_addresses addresses;
     pb_moves moves;
 } pb_schedule;
 

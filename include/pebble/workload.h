@@ -30,6 +30,9 @@ typedef struct pb_workload_row {
 uint32_t pb_workload_count(void);
 void pb_workload_row_of(uint32_t i, pb_workload_row *out);
 
+/* The version of oneDNN that the workload train computes with, "2.6.3"; NULL where the library was built without it. */
+const char *pb_train_library(void);
+
 typedef struct pb_workload pb_workload;
 /* PB_EUNKNOWN: no such workload or option; PB_EINVAL: a value that cannot be, or a library that is not there. */
 pb_status pb_workload_open(pb_context *ctx, const char *name, const pb_option *options, uint32_t option_count,

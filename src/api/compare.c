@@ -1,6 +1,7 @@
 /* compare.c -- strategies side by side. */
 #include "api/pipeline.h"
 
+#include "api/share.h"
 #include "base/arena.h"
 #include "base/context.h"
 
@@ -13,7 +14,32 @@ typedef struct comparer {
     pb_planned *rows;
     size_t count, room;
     uint32_t total;
+    uint64_t end_ns; /* 0: no limit */
 } comparer;
+
+/* An equal share of what is left for each row that is to come: what quick ones leave is for those behind them, with the
+ * searches at the end. */
+static uint64_t time_share(const comparer *c)
+{
+    const pb_context *ctx = c->job.ctx;
+    uint64_t now = c->end_ns ? ctx->clock_ns(ctx->callback_state) : 0, rows = c->total - c->count;
+    return now < c->end_ns ? (c->end_ns - now) / (rows ? rows : 1) + 1 : 0;
+}
+
+static pb_status plan_row(comparer *c, const pb_game *game, const pbi_spec *spec)
+{
+    pbi_share share;
+    pbi_job job = c->job;
+    pb_request request = *job.request;
+    request.time_ns = time_share(c);
+    job.request = &request;
+    pbi_share_begin(&share, job.ctx, request.time_ns);
+    pb_status status = pbi_plan_row(&job, game, spec, c->result, &c->rows[c->count]);
+    pbi_share_end(&share);
+    if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
+        status = pbi_fault(&c->job, game, spec, c->result, &c->rows[c->count]);
+    return status;
+}
 
 static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
 {
@@ -25,9 +51,7 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     game.kind = kind;
     pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
     pbi_tell(c->job.request, &(pb_news){.kind = PB_NEWS_BEGIN, .game = &game, .strategy = spec->row->name});
-    pb_status status = pbi_plan_row(&c->job, &game, spec, c->result, &c->rows[c->count]);
-    if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
-        status = pbi_fault(&c->job, &game, spec, c->result, &c->rows[c->count]);
+    pb_status status = plan_row(c, &game, spec);
     if (status != PB_OK)
         return status;
     const pb_planned *planned = &c->rows[c->count++];
@@ -67,13 +91,20 @@ static pb_status compare_list(comparer *c, unsigned games, const char *list)
     return status;
 }
 
-static uint32_t count_all(unsigned games)
+/* How many rows there will be at most. */
+static uint32_t count_list(unsigned games, const char *list)
 {
     uint32_t count, total = 0;
     const pb_strategy *rows = pb_strategies(&count);
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
-        for (uint32_t i = 0; i < count; i++)
-            total += (games & kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+        for (const char *at = list; (games & kind) && *at;) {
+            const char *end = pbi_spec_end(at);
+            bool all = end - at == 3 && memcmp(at, "all", 3) == 0;
+            for (uint32_t i = 0; i < count && all; i++)
+                total += (kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+            total += !all;
+            at = *end ? end + 1 : end;
+        }
     return total;
 }
 
@@ -98,14 +129,17 @@ static void share_bounds(comparer *c)
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out)
 {
-    comparer c = {.base = base, .result = result, .total = only ? 0 : count_all(games)};
+    const char *list = only ? only : "all";
+    comparer c = {.base = base, .result = result, .total = count_list(games, list)};
     ctx->stopped = PB_GO_ON;
+    if (request->time_ns && ctx->clock_ns)
+        c.end_ns = ctx->clock_ns(ctx->callback_state) + request->time_ns;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
     c.job.cache = &cache;
     c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
     if (status == PB_OK)
-        status = compare_list(&c, games, only ? only : "all");
+        status = compare_list(&c, games, list);
     bool interrupted = status == PB_ECANCELLED;
     if (status != PB_OK && !interrupted)
         return status;

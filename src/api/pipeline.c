@@ -399,8 +399,8 @@ static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bou
 {
     uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
     pbi_share share; /* what is left of the time is for plans */
-    pb_context *part = pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
-    pb_status status = pb_bounds_tighten(part, game, most && most < effort ? most : effort, bounds);
+    pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
+    pb_status status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
     pbi_share_end(&share);
     return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
 }

@@ -31,6 +31,17 @@ static pb_status copy_moves(pb_arena *arena, pb_moves *moves)
     return PB_OK;
 }
 
+static pb_status copy_offsets(pb_arena *arena, pb_addresses *a)
+{
+    uint64_t *offset = pb_arena_alloc(arena, a->count, sizeof *offset);
+    if (!offset)
+        return PB_ENOMEM;
+    for (uint32_t i = 0; i < a->count; i++)
+        offset[i] = a->offset[i];
+    a->offset = offset;
+    return PB_OK;
+}
+
 pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
 {
     pb_option *options = pb_arena_alloc(arena, s->option_count, sizeof *options);
@@ -40,6 +51,8 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
         status = copy_text(arena, &options[i].value);
     }
     s->options = options;
+    if (status == PB_OK && s->addresses.align)
+        status = copy_offsets(arena, &s->addresses);
     if (status == PB_OK)
         status = copy_text(arena, &s->reason);
     return status == PB_OK ? copy_text(arena, &s->note) : status;

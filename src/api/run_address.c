@@ -2,13 +2,12 @@
 #include "pebble/run.h"
 
 #include "api/run_address.h"
-#include "api/share.h"
 #include "base/context.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 8, ALIGN = 64, QUICK_TICKS = 5000 };
+enum { ALIGN = 64, QUICK_TICKS = 5000 };
 
 /* Time that is up ends the search for plans, not what is done with the one that was found. */
 pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
@@ -39,28 +38,6 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
-static uint64_t now(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
-
-/* A plan in half of the time that is left: the other half is for those that follow. Where it finds nothing in that, it gets
- * all of it. */
-static pb_status plan_in_part(pb_context *ctx, const pb_game *game, const pb_request *request, uint64_t end_ns,
-                              pb_arena *result, pb_planned *out)
-{
-    pbi_share share;
-    pb_request part = *request;
-    uint64_t left = end_ns > now(ctx) ? end_ns - now(ctx) : 1;
-    if (!request->time_ns)
-        return pb_plan(ctx, game, request, result, out);
-    part.time_ns = left / 2;
-    pb_status status = pb_plan(pbi_share_begin(&share, ctx, left / 2), game, &part, result, out);
-    pbi_share_end(&share);
-    bool found = status == PB_OK && (out->certificate || out->schedule.outcome == PB_INFEASIBLE);
-    if (found || share.part.stopped == PB_GO_ON || ctx->stopped != PB_GO_ON)
-        return status;
-    part.time_ns = end_ns > now(ctx) ? end_ns - now(ctx) : 1;
-    return pb_plan(ctx, game, &part, result, out);
-}
-
 /* Much smaller caps, quickly, and whatever time it is: memory that is left over is better than no plan that fits. *fits stays false
  * where none does. */
 static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
@@ -89,42 +66,19 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
     return status;
 }
 
-/* Until the addresses fit, or the time is over. *least is what they needed. */
-static pb_status plan_for_less(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                               pb_planned *out, pb_packing *packing, uint64_t *least)
-{
-    pb_game smaller = *game;
-    uint64_t end_ns = now(ctx) + request->time_ns;
-    for (int i = 0; i < TRIES && (i == 0 || ctx->stopped == PB_GO_ON); i++) {
-        pb_planned made;
-        pb_status status = plan_in_part(ctx, &smaller, request, end_ns, result, &made);
-        if (i && (status == PB_ECANCELLED || (status == PB_OK && !made.certificate)))
-            return PB_OK;
-        if (status != PB_OK)
-            return status;
-        *out = made;
-        if (!made.certificate)
-            return PB_OK;
-        status = pbi_address_plan(ctx, made.certificate, game->cap, result, packing);
-        *least = status == PB_OK && packing->size < *least ? packing->size : *least;
-        if (status != PB_OK || packing->size <= game->cap)
-            return status;
-        uint64_t less = packing->size - game->cap, peak = made.schedule.metrics.peak;
-        smaller.cap = peak < smaller.cap ? peak : smaller.cap;
-        smaller.cap = smaller.cap > less ? smaller.cap - less : 0;
-    }
-    return PB_OK;
-}
-
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_planned *out, pb_packing *packing)
 {
-    uint64_t least = UINT64_MAX;
+    pb_addressed made;
     bool fits = false;
-    pb_status status = plan_for_less(ctx, game, request, result, out, packing, &least);
-    if (status != PB_OK || !out->certificate || least <= game->cap)
+    pb_status status = pb_plan_addressed(ctx, game, request, ALIGN, result, &made);
+    if (status != PB_OK)
         return status;
+    *out = made.planned;
+    *packing = made.packing;
+    if (!made.planned.certificate || made.fits)
+        return PB_OK;
     if (ctx->stopped != PB_STOP_INTERRUPT)
         status = last_resort(ctx, game, request, result, out, packing, &fits);
-    return status != PB_OK || fits ? status : give_up(game, least, result, out);
+    return status != PB_OK || fits ? status : give_up(game, made.packing.size, result, out);
 }

@@ -5,44 +5,6 @@
 
 #include <string.h>
 
-static bool is_lent(const pb_moves *moves, const pb_lifetime *life)
-{
-    return life->node != PB_NO_NODE && life->from && moves->move[life->from - 1].op == PB_COMPUTE &&
-           (moves->move[life->from - 1].flags & PB_MOVE_BORROW) && moves->move[life->from - 1].node == life->node;
-}
-
-/* What is in borrowed memory goes to a list of its own. Places are numbered anew. */
-static pb_status split_lent(pb_context *ctx, pbi_leg *leg, pb_arena *arena)
-{
-    uint32_t count = 0, kept = 0;
-    for (uint32_t i = 0; i < leg->lives.count; i++)
-        count += is_lent(leg->moves, &leg->lives.life[i]);
-    leg->lent = (pb_lifetimes){.align = leg->lives.align};
-    if (!count)
-        return PB_OK;
-    leg->lent.life = pb_arena_alloc(arena, count, sizeof *leg->lent.life);
-    uint32_t *place = pb_arena_alloc(arena, (size_t)leg->lives.place_count + 1, sizeof *place), places = 0;
-    if (!leg->lent.life || !place)
-        return PB_ENOMEM;
-    (void)ctx;
-    memset(place, 0xff, ((size_t)leg->lives.place_count + 1) * sizeof *place);
-    for (uint32_t i = 0; i < leg->lives.count; i++) {
-        pb_lifetime life = leg->lives.life[i];
-        if (is_lent(leg->moves, &life)) {
-            life.place = leg->lent.place_count++; /* nothing is made over it */
-            leg->lent.life[leg->lent.count++] = life;
-        } else {
-            if (place[life.place] == UINT32_MAX)
-                place[life.place] = places++;
-            life.place = place[life.place];
-            leg->lives.life[kept++] = life;
-        }
-    }
-    leg->lives.count = kept;
-    leg->lives.place_count = places;
-    return PB_OK;
-}
-
 /* Fixed memory is there all the time: it can as well be the first. What was below it moves up. */
 static void fixed_first(pbi_leg *leg)
 {
@@ -135,7 +97,7 @@ pb_status pbi_leg_make(pb_context *ctx, const pb_certificate *plan, const pb_eng
     uint64_t guard = pbi_guard(o), goal = most_bytes ? most_bytes : leg.peak;
     pb_status status = pb_lifetimes_make(ctx, leg.game, leg.moves, o->align, arena, &leg.lives);
     if (status == PB_OK)
-        status = split_lent(ctx, &leg, arena);
+        status = pb_lifetimes_borrowed(ctx, leg.game, leg.moves, o->align, arena, &leg.lent);
     for (uint32_t i = 0; guard && i < leg.lives.count && status == PB_OK; i++)
         leg.lives.life[i].size += guard;
     bool given = first && o->packing && !guard && !leg.lent.count;

@@ -37,7 +37,7 @@ pb_status pbi_schedule_binary_read(pbi_text *text, pb_arena *scratch, const pb_g
 pb_status pbi_schedule_binary_write(pb_context *ctx, const pb_schedule *s, pb_sink sink);
 
 /* The members of a schedule's document but `moves`, with the opening brace and without the closing one. */
-void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s);
+void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets);
 
 /* The first bytes of the binary form; no text begins with them. */
 #define PBI_BINARY_MAGIC "\x89PBS\r\n\x1a\n"

@@ -92,7 +92,7 @@ static pb_status make_header(pb_context *ctx, const pb_schedule *s, pb_buffer *h
 {
     pbi_out out;
     pbi_out_init(&out, ctx, pb_sink_buffer(header));
-    pbi_schedule_json_members(&out, s);
+    pbi_schedule_json_members(&out, s, true);
     pbi_out_char(&out, '}');
     return pbi_out_finish(&out);
 }

@@ -33,6 +33,7 @@ enum field {
     BOUND_KIND,
     COST_BOUND,
     METRICS,
+    ADDRESSES,
     MOVES,
     FIELDS
 };
@@ -40,7 +41,8 @@ static const pbi_slice fields[] = {
     PBI_NAME("format"),      PBI_NAME("graph"),      PBI_NAME("graph_hash"), PBI_NAME("game"),    PBI_NAME("cap"),
     PBI_NAME("borrow"),      PBI_NAME("tiers"),      PBI_NAME("strategy"),   PBI_NAME("options"), PBI_NAME("policy"),
     PBI_NAME("weights"),     PBI_NAME("version"),    PBI_NAME("outcome"),    PBI_NAME("reason"),  PBI_NAME("note"),
-    PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"), PBI_NAME("moves"),
+    PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"), PBI_NAME("addresses"),
+    PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -338,6 +340,7 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
         r->bound_place = r->json.place;
         return status;
     case METRICS: return read_metrics(r, field);
+    case ADDRESSES: return pbi_schedule_read_addresses(r, field);
     case MOVES: return pbi_schedule_read_moves(r, field);
     case FIELDS: break;
     }

@@ -163,7 +163,7 @@ static void write_outcome(pbi_out *out, const pb_schedule *s)
     }
 }
 
-void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s)
+void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)
 {
     pbi_out_text(out, "{\"format\":\"pebble-schedule/1\"");
     write_text(out, ",\"graph\":", s->graph_name);
@@ -187,6 +187,8 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s)
     write_text(out, "],\"version\":", s->version);
     write_outcome(out, s);
     write_metrics(out, s);
+    if (s->addresses.align)
+        pbi_schedule_write_addresses(out, &s->addresses, offsets);
 }
 
 static void write_compute(pbi_out *out, const pb_moves *moves, pb_step k)
@@ -234,7 +236,7 @@ pb_status pbi_schedule_json_write(pb_context *ctx, const pb_schedule *s, pb_sink
 {
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
-    pbi_schedule_json_members(&out, s);
+    pbi_schedule_json_members(&out, s, true);
     pbi_out_text(&out, ",\n\"moves\":[");
     for (pb_step k = 0; k < s->moves.count; k++) {
         if (k)
@@ -251,7 +253,7 @@ pb_status pb_schedule_write_summary(pb_context *ctx, const pb_schedule *s, doubl
 {
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
-    pbi_schedule_json_members(&out, s);
+    pbi_schedule_json_members(&out, s, false);
     if (seconds >= 0) {
         pbi_out_text(&out, ",\"seconds\":");
         pbi_out_json_real(&out, seconds);

@@ -3,6 +3,7 @@
 #define PBI_SCHEDULE_READER_H
 
 #include "base/name_index.h"
+#include "base/out.h"
 #include "io/json_read.h"
 #include "pebble/schedule.h"
 
@@ -29,6 +30,8 @@ typedef struct pbi_schedule_reader {
 enum { PBI_METRICS = 14 };
 extern const pbi_slice pbi_metric_names[PBI_METRICS];
 
+pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field);
+void pbi_schedule_write_addresses(pbi_out *out, const pb_addresses *a, bool offsets);
 pb_status pbi_schedule_read_moves(pbi_schedule_reader *r, pbi_field field);
 
 #endif

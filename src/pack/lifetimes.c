@@ -5,6 +5,9 @@
 #include "base/context.h"
 
 enum { FIRST_ROOM = 256 };
+#define NOT_THERE UINT32_MAX
+#define ELSEWHERE (UINT32_MAX - 1) /* in borrowed memory */
+#define NEW_PLACE UINT32_MAX
 
 typedef struct maker {
     pb_context *ctx;
@@ -12,19 +15,18 @@ typedef struct maker {
     const pb_moves *moves;
     uint64_t align;
     pb_arena *result;
-    uint32_t *open; /* the lifetime that a node's value is in, or UINT32_MAX */
+    uint32_t *open; /* the lifetime that a node's value is in, NOT_THERE or ELSEWHERE */
     pb_lifetime *life;
     uint64_t count, room;
     uint32_t places;
-    pb_node wide; /* made over a larger value by the move before: has that one's memory until now; or PB_NO_NODE */
 } maker;
 
 static pb_status reserve(maker *m)
 {
     if (m->count < m->room)
         return PB_OK;
-    if (m->count >= UINT32_MAX)
-        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", UINT32_MAX);
+    if (m->count >= ELSEWHERE)
+        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", ELSEWHERE);
     uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
     pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);
     if (!life)
@@ -52,25 +54,26 @@ static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uin
     m->life[m->count++] = (pb_lifetime){.from = time,
                                         .to = m->moves->count + 2,
                                         .size = rounded & ~(m->align - 1),
-                                        .place = place == UINT32_MAX ? m->places++ : place,
+                                        .place = place == NEW_PLACE ? m->places++ : place,
                                         .node = node};
     return PB_OK;
 }
 
+/* Values are there during the move that takes them away. */
 static void end(maker *m, uint64_t time, pb_node v)
 {
-    if (m->open[v] != UINT32_MAX)
+    if (m->open[v] < ELSEWHERE)
         m->life[m->open[v]].to = time;
-    m->open[v] = UINT32_MAX;
+    m->open[v] = NOT_THERE;
 }
 
 static pb_status at_start(maker *m)
 {
     const pb_graph *g = m->game->graph;
-    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, UINT32_MAX);
+    pb_status status = begin(m, 0, PB_NO_NODE, g->fixed_size, NEW_PLACE);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
         if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW))
-            status = begin(m, 0, v, g->size[v], UINT32_MAX);
+            status = begin(m, 0, v, g->size[v], NEW_PLACE);
     }
     return status;
 }
@@ -79,23 +82,22 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
 {
     const pb_graph *g = m->game->graph;
     pb_node over = pb_moves_over(m->moves, k);
-    uint32_t parts, place = UINT32_MAX;
+    uint32_t parts, place = NEW_PLACE;
     const pb_node *part = pb_moves_also(m->moves, k, &parts);
     pb_status status = PB_OK;
-    uint64_t size = g->size[v];
-    if (over != PB_NO_NODE) {
-        if (m->open[over] != UINT32_MAX)
-            place = m->life[m->open[over]].place;
-        end(m, size ? k + 1 : k + 2, over);
-        if (size && g->size[over] > size) { /* what is overwritten is read during the move: all of its memory stays */
-            size = g->size[over];
-            m->wide = v;
-        }
+    if (m->moves->move[k].flags & PB_MOVE_BORROW) {
+        m->open[v] = ELSEWHERE;
+        return PB_OK;
     }
-    if (m->open[v] == UINT32_MAX) /* else it is computed again for its by-products */
-        status = begin(m, k + 1, v, size, place);
+    if (over != PB_NO_NODE) {
+        if (m->open[over] < ELSEWHERE)
+            place = m->life[m->open[over]].place;
+        end(m, k + 2, over);
+    }
+    if (m->open[v] == NOT_THERE) /* else it is computed again for its by-products */
+        status = begin(m, k + 1, v, g->size[v], place);
     for (uint32_t i = 0; i < parts && status == PB_OK; i++)
-        status = begin(m, k + 1, part[i], g->size[part[i]], UINT32_MAX);
+        status = begin(m, k + 1, part[i], g->size[part[i]], NEW_PLACE);
     return status;
 }
 
@@ -103,64 +105,72 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
 static pb_status work_space(maker *m, pb_step k, pb_node v)
 {
     uint64_t before = m->count;
-    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], UINT32_MAX);
+    pb_status status = begin(m, k + 1, PB_NO_NODE, m->game->graph->workspace[v], NEW_PLACE);
     if (m->count > before)
         m->life[before].to = k + 2;
     return status;
-}
-
-/* What was made over a larger value keeps its own size only, unless this move ends it anyway. */
-static pb_status narrow(maker *m, pb_step k)
-{
-    pb_node v = m->wide;
-    const pb_move *move = &m->moves->move[k];
-    bool ends = (move->op == PB_FREE && move->node == v) || (move->op == PB_COMPUTE && pb_moves_over(m->moves, k) == v);
-    m->wide = PB_NO_NODE;
-    if (ends)
-        return PB_OK;
-    uint32_t place = m->life[m->open[v]].place;
-    end(m, k + 1, v);
-    return begin(m, k + 1, v, m->game->graph->size[v], place);
 }
 
 static pb_status play(maker *m, pb_step k)
 {
     const pb_move *move = &m->moves->move[k];
     pb_node v = move->node;
-    pb_status status = m->wide == PB_NO_NODE ? PB_OK : narrow(m, k);
-    if (status != PB_OK)
-        return status;
+    pb_status status = PB_OK;
     switch (move->op) {
     case PB_COMPUTE: status = compute(m, k, v); return status == PB_OK ? work_space(m, k, v) : status;
     case PB_UNCOMPUTE:
         status = work_space(m, k, v);
-        end(m, k + 2, v); /* it is there while it is taken away */
+        end(m, k + 2, v);
         return status;
-    case PB_FREE: end(m, k + 1, v); return PB_OK;
-    case PB_LOAD: return begin(m, k + 1, v, m->game->graph->size[v], UINT32_MAX);
+    case PB_FREE: end(m, k + 2, v); return PB_OK;
+    case PB_LOAD: return begin(m, k + 1, v, m->game->graph->size[v], NEW_PLACE);
     default: return PB_OK;
     }
 }
 
-pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
-                            pb_arena *result, pb_lifetimes *out)
+/* Values in borrowed memory: nothing is made over them, and they are uncomputed. */
+static pb_status play_borrowed(maker *m, pb_step k)
+{
+    const pb_move *move = &m->moves->move[k];
+    pb_node v = move->node;
+    if (move->op == PB_COMPUTE && (move->flags & PB_MOVE_BORROW))
+        return begin(m, k + 1, v, m->game->graph->size[v], NEW_PLACE);
+    if (move->op == PB_UNCOMPUTE)
+        end(m, k + 2, v);
+    return PB_OK;
+}
+
+static pb_status make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align, bool borrowed,
+                      pb_arena *result, pb_lifetimes *out)
 {
     if (!align || (align & (align - 1)))
         return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t nodes = game->graph->node_count;
-    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result, .wide = PB_NO_NODE};
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
     m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
     pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
-        m.open[v] = UINT32_MAX;
-    if (status == PB_OK)
+        m.open[v] = NOT_THERE;
+    if (status == PB_OK && !borrowed)
         status = at_start(&m);
     for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
-        status = play(&m, k);
+        status = borrowed ? play_borrowed(&m, k) : play(&m, k);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = (pb_lifetimes){.life = m.life, .count = (uint32_t)m.count, .place_count = m.places, .align = align};
     return status;
+}
+
+pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                            pb_arena *result, pb_lifetimes *out)
+{
+    return make(ctx, game, moves, align, false, result, out);
+}
+
+pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
+                                pb_arena *result, pb_lifetimes *out)
+{
+    return make(ctx, game, moves, align, true, result, out);
 }

@@ -10,40 +10,48 @@
 
 #include <string.h>
 
-enum { FEW = 4000, /* places that greedy ways may look at pairwise */ SEARCHED = 2000, EFFORT = 3000000 };
+enum { FEW = 4000, /* places that greedy ways may look at pairwise */ SEARCHED = 4000 };
+#define EFFORT 2000000000u
+
+static bool is_capped(const pb_pack_options *o) { return o->cap && o->cap != PB_UNLIMITED; }
 
 static bool enough(const pb_pack_options *o, uint64_t size, uint64_t least)
 {
-    return size <= least || (o->cap && o->cap != PB_UNLIMITED && size <= o->cap);
+    return size <= least || (is_capped(o) && size <= o->cap);
 }
 
-/* Between `least`, below which nothing is possible, and the size at hand. */
+static uint64_t size_of(const pbi_places *p, const uint64_t *offset)
+{
+    uint64_t size = 0;
+    for (uint32_t v = 0; v < p->count; v++)
+        size = offset[v] + p->size[v] > size ? offset[v] + p->size[v] : size;
+    return size;
+}
+
+/* Between *least, below which nothing is possible, and the size at hand. First the cap or the least itself is asked for, and then
+ * what lies halfway between `hope`, below which nothing was found, and the size. */
 static pb_status search_smaller(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
                                 uint64_t *offset, uint64_t *size, uint64_t *least)
 {
-    uint64_t effort = o->effort ? o->effort : EFFORT, target = *least;
-    bool capped = o->cap && o->cap != PB_UNLIMITED;
+    uint64_t effort = o->effort ? o->effort : EFFORT, hope = *least;
+    uint64_t target = is_capped(o) && o->cap > hope ? o->cap / unit * unit : hope;
     pb_status status = PB_OK;
-    if (capped && o->cap > target)
-        target = o->cap / unit * unit;
-    while (status == PB_OK && effort && !enough(o, *size, *least)) {
+    while (status == PB_OK && effort && hope < *size && !enough(o, *size, *least)) {
         pbi_packed found;
-        uint64_t share = capped ? effort : effort / 2 + 1, left = share;
+        uint64_t share = is_capped(o) ? effort : effort / 2 + 1, left = share;
         status = pbi_pack_search(ctx, p, target, o->seed, &left, offset, &found);
         effort -= share - left < effort ? share - left : effort;
         if (status != PB_OK)
             break;
         if (found == PBI_PACKED)
-            *size = target;
-        else if (found == PBI_PACK_NONE)
+            *size = size_of(p, offset);
+        else
+            hope = target + unit;
+        if (found == PBI_PACK_NONE)
             *least = target + unit;
-        if (found == PBI_PACK_UNKNOWN && capped)
-            break;
-        uint64_t low = found == PBI_PACK_UNKNOWN ? target : *least;
-        if (*size - low < 2 * unit && found == PBI_PACK_UNKNOWN)
-            break;
-        target = low + (*size - low) / 2 / unit * unit;
-        target = target < *size ? target : *size - unit;
+        if (is_capped(o) && target >= o->cap / unit * unit)
+            break; /* within the cap, or not: all that was asked */
+        target = hope < *size ? hope + (*size - hope) / 2 / unit * unit : hope;
     }
     return status;
 }
@@ -61,6 +69,20 @@ static pb_status pack_places(pb_context *ctx, const pbi_places *p, const pb_pack
     return *size < UINT64_MAX && status == PB_ECANCELLED ? PB_OK : status;
 }
 
+/* What is there at all times can lie below everything else. */
+static void put_first_lowest(const pb_lifetimes *lives, uint64_t *offset)
+{
+    const pb_lifetime *life = lives->life;
+    uint64_t from = life[0].from, to = life[0].to, at = offset[0];
+    for (uint32_t i = 1; i < lives->count; i++)
+        if (life[i].from < from || life[i].to > to || life[i].place == life[0].place)
+            return;
+    for (uint32_t i = 0; i < lives->count; i++)
+        if (offset[i] < at)
+            offset[i] += life[0].size;
+    offset[0] = 0;
+}
+
 pb_status pb_pack(pb_context *ctx, const pb_lifetimes *lives, const pb_pack_options *options, pb_arena *result,
                   pb_packing *out)
 {
@@ -75,6 +97,8 @@ pb_status pb_pack(pb_context *ctx, const pb_lifetimes *lives, const pb_pack_opti
         status = pack_places(ctx, &p, options, lives->align ? lives->align : 1, by_place, &size, &least);
     for (uint32_t i = 0; i < lives->count && status == PB_OK; i++)
         offset[i] = by_place[lives->life[i].place];
+    if (status == PB_OK && lives->count)
+        put_first_lowest(lives, offset);
     if (status == PB_OK)
         *out = (pb_packing){offset, size, p.most_load, size <= least};
     pb_arena_release(&scratch);

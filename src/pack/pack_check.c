@@ -42,17 +42,26 @@ static uint32_t find(const sweep *s, uint64_t offset)
     return low;
 }
 
-/* False: it overlaps *other. */
+static bool same_place(const sweep *s, uint32_t i, uint32_t j)
+{
+    return s->lives->life[i].place == s->lives->life[j].place;
+}
+
+/* False: it overlaps *other. What is in one place may be there together: one is made over the other. */
 static bool enter(sweep *s, uint32_t life, uint32_t *other)
 {
     const pb_lifetime *l = s->lives->life;
-    uint32_t at = find(s, s->offset[life]);
-    if (at < s->count && s->offset[life] + l[life].size > s->offset[s->there[at]]) {
-        *other = s->there[at];
+    uint32_t at = find(s, s->offset[life]), next = at, before = at;
+    while (next < s->count && same_place(s, s->there[next], life))
+        next++;
+    if (next < s->count && s->offset[life] + l[life].size > s->offset[s->there[next]]) {
+        *other = s->there[next];
         return false;
     }
-    if (at > 0 && s->offset[s->there[at - 1]] + l[s->there[at - 1]].size > s->offset[life]) {
-        *other = s->there[at - 1];
+    while (before > 0 && same_place(s, s->there[before - 1], life))
+        before--;
+    if (before > 0 && s->offset[s->there[before - 1]] + l[s->there[before - 1]].size > s->offset[life]) {
+        *other = s->there[before - 1];
         return false;
     }
     for (uint32_t i = s->count++; i > at; i--)
@@ -64,6 +73,8 @@ static bool enter(sweep *s, uint32_t life, uint32_t *other)
 static void leave(sweep *s, uint32_t life)
 {
     uint32_t at = find(s, s->offset[life]);
+    while (s->there[at] != life)
+        at++;
     s->count--;
     for (uint32_t i = at; i < s->count; i++)
         s->there[i] = s->there[i + 1];
@@ -75,32 +86,59 @@ static bool is_placed(const pb_lifetimes *lives, const pb_packing *packing, uint
     return (!lives->align || at % lives->align == 0) && size <= packing->size && at <= packing->size - size;
 }
 
+/* Each by itself, and all of one place at one offset. */
+static bool check_places(const pb_lifetimes *lives, const pb_packing *packing, uint32_t *first, uint32_t *a,
+                         uint32_t *b)
+{
+    for (uint32_t v = 0; v < lives->place_count; v++)
+        first[v] = UINT32_MAX;
+    for (uint32_t i = 0; i < lives->count; i++) {
+        uint32_t *of_place = &first[lives->life[i].place];
+        if (*of_place == UINT32_MAX)
+            *of_place = i;
+        *a = i;
+        *b = *of_place;
+        if (packing->offset[*of_place] != packing->offset[i])
+            return false;
+        *b = i;
+        if (!is_placed(lives, packing, i))
+            return false;
+    }
+    return true;
+}
+
+static size_t list_events(const pb_lifetimes *lives, event *events)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < lives->count; i++) {
+        if (!lives->life[i].size)
+            continue;
+        events[count++] = (event){lives->life[i].from, true, i};
+        events[count++] = (event){lives->life[i].to, false, i};
+    }
+    qsort(events, count, sizeof *events, by_time);
+    return count;
+}
+
 pb_status pb_packing_check(pb_context *ctx, const pb_lifetimes *lives, const pb_packing *packing, bool *good,
                            uint32_t *a, uint32_t *b)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     event *events = pb_arena_alloc(&scratch, 2 * (size_t)lives->count, sizeof *events);
+    uint32_t *first = pb_arena_alloc(&scratch, lives->place_count, sizeof *first);
     sweep s = {lives, packing->offset, pb_arena_alloc(&scratch, lives->count, sizeof *s.there), 0};
-    size_t count = 0;
-    pb_status status = events && s.there ? PB_OK : PB_ENOMEM;
-    *good = true;
-    for (uint32_t i = 0; i < lives->count && status == PB_OK && *good; i++) {
-        *good = is_placed(lives, packing, i);
-        *a = *b = i;
-        if (!lives->life[i].size)
-            continue;
-        events[count++] = (event){lives->life[i].from, true, i};
-        events[count++] = (event){lives->life[i].to, false, i};
-    }
-    if (status == PB_OK && *good)
-        qsort(events, count, sizeof *events, by_time);
-    for (size_t k = 0; k < count && status == PB_OK && *good; k++) {
-        if (events[k].begins) {
-            *a = events[k].life;
-            *good = enter(&s, events[k].life, b);
-        } else {
-            leave(&s, events[k].life);
+    pb_status status = events && first && s.there ? PB_OK : PB_ENOMEM;
+    if (status == PB_OK) {
+        *good = check_places(lives, packing, first, a, b);
+        size_t count = *good ? list_events(lives, events) : 0;
+        for (size_t k = 0; k < count && *good; k++) {
+            if (events[k].begins) {
+                *a = events[k].life;
+                *good = enter(&s, events[k].life, b);
+            } else {
+                leave(&s, events[k].life);
+            }
         }
     }
     pb_arena_release(&scratch);

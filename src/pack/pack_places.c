@@ -38,26 +38,78 @@ static uint32_t moment_at(const uint64_t *moment, uint32_t count, uint64_t time)
     return low;
 }
 
+static pb_status count_pieces(pb_context *ctx, const pb_lifetimes *lives, pbi_places *p)
+{
+    for (uint32_t i = 0; i < lives->count; i++) {
+        const pb_lifetime *l = &lives->life[i];
+        if (l->place >= p->count)
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u is in no place", (unsigned)i);
+        if (l->from >= l->to)
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
+        if (lives->align && l->size % lives->align)
+            return pbi_fail(ctx, PB_EINVAL, "the size of lifetime %u is no multiple of the alignment", (unsigned)i);
+        p->piece_start[l->place + 1]++;
+    }
+    for (uint32_t v = 0; v < p->count; v++) {
+        if (!p->piece_start[v + 1])
+            return pbi_fail(ctx, PB_EINVAL, "place %u has no lifetime", (unsigned)v);
+        p->piece_start[v + 1] += p->piece_start[v];
+    }
+    return PB_OK;
+}
+
+/* One more piece of a place that has those from `first` to *end. Where two are there at the same time the larger one counts. False: it
+ * begins or ends before the last one does. */
+static bool add_piece(pbi_piece *first, pbi_piece **end, pbi_piece piece)
+{
+    while (*end > first && (*end)[-1].to > piece.from) {
+        pbi_piece *last = *end - 1;
+        if (last->from > piece.from || last->to > piece.to)
+            return false;
+        if (last->size >= piece.size) {
+            piece.from = last->to;
+            break;
+        }
+        last->to = piece.from;
+        if (last->from == last->to)
+            --*end;
+    }
+    if (piece.from < piece.to)
+        *(*end)++ = piece;
+    return true;
+}
+
+/* Closes the holes that pieces left which were not needed. */
+static void close_up(pbi_places *p, pbi_piece *const *end)
+{
+    uint32_t kept = 0;
+    for (uint32_t v = 0; v < p->count; v++) {
+        const pbi_piece *piece = p->piece + p->piece_start[v];
+        p->piece_start[v] = kept;
+        while (piece < end[v])
+            p->piece[kept++] = *piece++;
+    }
+    p->piece_start[p->count] = kept;
+}
+
 static pb_status add_pieces(pb_context *ctx, const pb_lifetimes *lives, const uint64_t *moment, uint32_t moments,
                             pb_arena *arena, pbi_places *p)
 {
-    uint32_t *at = pb_arena_alloc(arena, p->count, sizeof *at);
-    if (!at)
-        return PB_ENOMEM;
-    for (uint32_t i = 0; i < lives->count; i++)
-        p->piece_start[lives->life[i].place + 1]++;
-    for (uint32_t v = 0; v < p->count; v++) {
-        p->piece_start[v + 1] += p->piece_start[v];
-        at[v] = p->piece_start[v];
-    }
+    pbi_piece **end = pb_arena_alloc(arena, p->count, sizeof *end);
+    pb_status status = end ? count_pieces(ctx, lives, p) : PB_ENOMEM;
+    if (status != PB_OK)
+        return status;
+    for (uint32_t v = 0; v < p->count; v++)
+        end[v] = p->piece + p->piece_start[v];
     for (uint32_t i = 0; i < lives->count; i++) { /* in the order of time */
         const pb_lifetime *l = &lives->life[i];
-        uint32_t from = moment_at(moment, moments, l->from), to = moment_at(moment, moments, l->to);
-        p->piece[at[l->place]++] = (pbi_piece){from, to, l->size};
+        pbi_piece piece = {moment_at(moment, moments, l->from), moment_at(moment, moments, l->to), l->size};
+        if (!add_piece(p->piece + p->piece_start[l->place], &end[l->place], piece))
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u begins or ends before the one before it in its place",
+                            (unsigned)i);
         p->size[l->place] = l->size > p->size[l->place] ? l->size : p->size[l->place];
-        if (from >= to)
-            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
     }
+    close_up(p, end);
     return PB_OK;
 }
 

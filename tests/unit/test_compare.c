@@ -250,6 +250,42 @@ static void the_least_cap_is_between_proof_and_truth(void **state)
     assert_true(judged && met * 2 > judged); /* it is found more often than not */
 }
 
+/* A clock that each look moves on, and a limit on it. */
+static uint64_t hasty_clock(void *state)
+{
+    bench *b = state;
+    return ++b->now;
+}
+
+static pb_stop hasty_stop(void *state)
+{
+    bench *b = state;
+    return ++b->now > 4000 ? PB_STOP_TIME : PB_GO_ON;
+}
+
+/* A search goes on as long as there is time: with a limit the next one has its share too. */
+static void each_row_has_a_share_of_the_time(void **state)
+{
+    (void)state;
+    small_game s;
+    bench b;
+    pb_comparison c;
+    small_adjoint(&s, 9);
+    s.cap = 8;
+    s.weights = (pb_weights){1, 0, 1, 0}; /* nothing is proved */
+    bench_open(&b, &s);
+    b.ctx.clock_ns = hasty_clock;
+    b.ctx.stop = hasty_stop;
+    b.ctx.callback_state = &b;
+    pb_request request = {.seed = 1, .patient = true, .time_ns = 4000};
+    assert_int_equal(pb_compare(&b.ctx, &b.game, PB_GAME_REMAT, "search,search,search", &request, &b.arena, &c), PB_OK);
+    assert_false(c.interrupted);
+    assert_int_equal(c.row_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_non_null(c.rows[i].certificate);
+    bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_least_cap_of_a_chain_is_two),
         cmocka_unit_test(what_is_impossible_has_no_least_cap),
         cmocka_unit_test(the_least_cap_is_between_proof_and_truth),
+        cmocka_unit_test(each_row_has_a_share_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

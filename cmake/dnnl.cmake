@@ -1,0 +1,26 @@
+# oneDNN, where it is installed: the kernels behind the workload train. Everything else is the same without it. Sets
+# PB_WITH_DNNL; pb_link_dnnl(TARGET) links the library, and OpenMP's for the number of threads.
+option(PB_DNNL "Use oneDNN where it is installed" ON)
+set(PB_WITH_DNNL FALSE)
+set(PB_DNNL_LIBS "")
+if(PB_DNNL)
+  find_path(DNNL_INCLUDE oneapi/dnnl/dnnl.h)
+  find_library(DNNL_LIBRARY dnnl)
+  mark_as_advanced(DNNL_INCLUDE DNNL_LIBRARY)
+  if(DNNL_INCLUDE AND DNNL_LIBRARY)
+    # Version 3 has other types and calls.
+    file(STRINGS ${DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h dnnl_major REGEX "define DNNL_VERSION_MAJOR +2")
+  endif()
+  if(dnnl_major)
+    set(PB_WITH_DNNL TRUE)
+    set(PB_DNNL_LIBS "-ldnnl -lgomp")
+  else()
+    message(STATUS "oneDNN 2 is not installed: the workload train is left out")
+  endif()
+endif()
+
+function(pb_link_dnnl target)
+  if(PB_WITH_DNNL)
+    target_link_libraries(${target} PRIVATE "$<BUILD_INTERFACE:${DNNL_LIBRARY}>" "$<INSTALL_INTERFACE:dnnl>" gomp)
+  endif()
+endfunction()
