@@ -186,7 +186,7 @@ static void print_json(const task *t)
         number("max_overhead", r->max_overhead);
     count("profile_value", t->fit.profile_value);
     count("plans", t->fit.plans);
-    fputs(",\"rows\":[", stdout);
+    printf(",\"stopped\":%s,\"rows\":[", t->fit.stopped ? "true" : "false");
     for (int way = 0; way < PB_FIT_WAYS; way++)
         print_json_row(&t->fit.row[way], (pb_fit_way)way);
     puts("]}");

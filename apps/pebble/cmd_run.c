@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STANDARD_STEPS = 5, MOST_STEPS = 1000000, MOST_REPEATS = 10000 };
+enum { LEAST_STEPS = 5, USUAL_STEPS = 50, MOST_STEPS = 1000000, MOST_REPEATS = 10000 };
 
 typedef struct settings {
     pb_request request;
@@ -27,7 +27,7 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--plan runs a schedule that is there; -o would write it again");
     *s = (settings){.request = {.seed = 1, .threads = 1}};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
-        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, STANDARD_STEPS, &s->steps) ||
+        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, LEAST_STEPS, &s->steps) ||
         !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))
         return EXIT_USAGE;
     if (s->steps < 1 || s->steps > MOST_STEPS)
@@ -153,9 +153,19 @@ static void look_at_memory(void *state, uint64_t step)
         r->resident_growth = now - r->resident_before;
 }
 
+/* Where nothing is said: about half a second of them, so that short steps are not measured in one unlucky moment. */
+static uint64_t steps_to_run(app *a, const run_report *r, const settings *s)
+{
+    uint64_t each = r->planned.schedule.metrics.makespan, steps = each ? 500000000 / each : USUAL_STEPS;
+    if (app_option(a, OPT_STEPS))
+        return s->steps;
+    return steps < LEAST_STEPS ? LEAST_STEPS : steps > USUAL_STEPS ? USUAL_STEPS : steps;
+}
+
 static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings *s)
 {
-    pb_run_options how = {.steps = s->steps, .after = look_at_memory, .after_state = r};
+    uint64_t steps = steps_to_run(a, r, s);
+    pb_run_options how = {.steps = steps, .after = look_at_memory, .after_state = r};
     const pb_certificate *all;
     pb_status status;
     how.slow_path = app_option(a, OPT_SLOW);
@@ -166,7 +176,7 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     measuring(a, true);
     status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);
     if (status == PB_OK && !app_option(a, OPT_NO_REFERENCE) && a->ctx.stopped == PB_GO_ON) {
-        how = (pb_run_options){.steps = s->steps};
+        how = (pb_run_options){.steps = steps};
         status = pb_run_written(&a->ctx, r->game.graph, true, &a->arena, &all);
         if (status == PB_OK)
             status = pb_run_plan(&a->ctx, w, all, &how, &a->arena, &r->reference);

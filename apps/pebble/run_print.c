@@ -105,10 +105,10 @@ bool run_print_text(app *a, const run_report *r)
     const pb_schedule *s = &r->planned.schedule;
     char cap[FIGURE_ROOM], strategy[FIGURE_ROOM], text[4 * FIGURE_ROOM + 512];
     table t;
-    pb_quantity_text(s->cap, "byte", cap, sizeof cap);
+    pb_quantity_text(r->game.cap, "byte", cap, sizeof cap);
     strategy_text(s, strategy);
     snprintf(text, sizeof text, "%.400s under a cap of %s: %s by %s in the %s game, %llu step%s", r->spec.text,
-             s->cap == PB_UNLIMITED ? "any size" : cap, pb_outcome_name(s->outcome), strategy,
+             r->game.cap == PB_UNLIMITED ? "any size" : cap, pb_outcome_name(s->outcome), strategy,
              pb_game_kind_name(s->game), (unsigned long long)r->measured.steps, r->measured.steps == 1 ? "" : "s");
     print_wrapped(stdout, text, 0, 2, a->width);
     putchar('\n');

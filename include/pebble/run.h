@@ -19,7 +19,7 @@ extern "C" {
 /* pb_profile_run for a workload; `repeat` as there. */
 pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, pb_arena *result, pb_profiled *out);
 
-/* pb_plan, and again under smaller caps until the addresses fit game->cap too. Where they never do: gave_up.
+/* pb_plan_addressed, and where its addresses do not fit game->cap quick plans for much less memory. Where none fits: gave_up.
  *   out      *packing    with a plan: the addresses, at multiples of 64 */
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_planned *out, pb_packing *packing);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 8, ALIGN = 64 };
+enum { ALIGN = 64, QUICK_TICKS = 5000 };
 
 /* Time that is up ends the search for plans, not what is done with the one that was found. */
 pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
@@ -38,26 +38,47 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
+/* Much smaller caps, quickly, and whatever time it is: memory that is left over is better than no plan that fits. *fits stays false
+ * where none does. */
+static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                             pb_planned *out, pb_packing *packing, bool *fits)
+{
+    static const uint64_t shares[] = {95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    pb_game smaller = *game;
+    pb_request quick = *request;
+    pb_status status = PB_OK;
+    quick.time_ns = 0;
+    quick.patient = false;
+    pbi_held held = pbi_hold(ctx);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
+        pb_planned now;
+        smaller.cap = game->cap / 100 * shares[i];
+        ctx->tick_limit = QUICK_TICKS;
+        status = pb_plan(ctx, &smaller, &quick, result, &now);
+        if (status != PB_OK || !now.certificate)
+            break;
+        status = pbi_address_plan(ctx, now.certificate, game->cap, result, packing);
+        *fits = status == PB_OK && packing->size <= game->cap;
+        if (*fits)
+            *out = now;
+    }
+    pbi_resume(ctx, held);
+    return status;
+}
+
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_planned *out, pb_packing *packing)
 {
-    pb_game smaller = *game;
-    uint64_t least = UINT64_MAX;
-    for (int i = 0; i < TRIES; i++) {
-        pb_status status = pb_plan(ctx, &smaller, request, result, out);
-        if (status == PB_OK && !out->certificate)
-            return i ? give_up(game, least, result, out) : PB_OK;
-        if (status == PB_OK)
-            status = pbi_address_plan(ctx, out->certificate, game->cap, result, packing);
-        if (status != PB_OK || packing->size <= game->cap)
-            return status;
-        least = packing->size < least ? packing->size : least;
-        uint64_t less = packing->size - game->cap;
-        uint64_t peak = out->schedule.metrics.peak;
-        smaller.cap = peak < smaller.cap ? peak : smaller.cap;
-        smaller.cap = smaller.cap > less ? smaller.cap - less : 0;
-        if (ctx->stopped != PB_GO_ON)
-            break;
-    }
-    return give_up(game, least, result, out);
+    pb_addressed made;
+    bool fits = false;
+    pb_status status = pb_plan_addressed(ctx, game, request, ALIGN, result, &made);
+    if (status != PB_OK)
+        return status;
+    *out = made.planned;
+    *packing = made.packing;
+    if (!made.planned.certificate || made.fits)
+        return PB_OK;
+    if (ctx->stopped != PB_STOP_INTERRUPT)
+        status = last_resort(ctx, game, request, result, out, packing, &fits);
+    return status != PB_OK || fits ? status : give_up(game, made.packing.size, result, out);
 }
