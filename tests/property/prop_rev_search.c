@@ -136,7 +136,8 @@ static bool search_fails(law_bench *b)
 
 static bool weights_fail(law_bench *b)
 {
-    static const pb_weights some[] = {{1, 0, 1, 0}, {0, 1, 0, 0}, {5, 0, 1, 0}, {1, 1, 1, 0}, {0, 1, 20, 0}, {1, 0, 0, 0}};
+    static const pb_weights some[] = {{1, 0, 1, 0}, {0, 1, 0, 0},  {5, 0, 1, 0},
+                                      {1, 1, 1, 0}, {0, 1, 20, 0}, {1, 0, 0, 0}};
     bf_answer best;
     pb_planned p;
     bool broken;
