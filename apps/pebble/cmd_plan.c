@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { PLOT_HEIGHT = 14, SPEC_ROOM = 1024 };
+#define NO_SHARE 1e-5 /* less is told as an amount */
 
 /* --like: the request that made an earlier schedule, options given beside it winning. */
 static exit_code take_after(app *a, const char *path, pb_game *game, pb_request *request)
@@ -127,8 +128,11 @@ static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
     if (!at->align)
         return;
     amount_text(at->size, g->size_unit, size);
-    if (at->size > peak && peak)
-        percent_text((double)(at->size - peak) / (double)peak, above);
+    double share = peak ? (double)(at->size - peak) / (double)peak : 0;
+    if (share >= NO_SHARE)
+        percent_text(share, above);
+    else if (at->size > peak)
+        amount_text(at->size - peak, g->size_unit, above);
     snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the least possible" : "", above[0] ? ", " : "",
              above, above[0] ? " above the peak" : "");
     figure(out, "addresses", text);

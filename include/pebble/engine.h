@@ -133,8 +133,9 @@ void pb_engine_free(pb_engine *e);
  *           PB_ELIMIT   more memory is needed than there is, and the rest could not be planned anew */
 pb_status pb_engine_run(pb_engine *e, pb_measured *out);
 
-/* The cap is at most `bytes` from the next move on: what is left is planned anew within it, or the run ends with PB_ELIMIT. May be called
- * by a kernel or by another thread. It holds until the run ends; UINT64_MAX takes it back. */
+/* The cap is at most `bytes` from the next move on (and where something is borrowed, from when it is given back): what is left is planned
+ * anew within it, or the run ends with PB_ELIMIT. May be called by a kernel or by another thread. It holds until the run ends, and
+ * for the next run where there is none; UINT64_MAX takes back what has had no effect yet. */
 void pb_engine_lower_cap(pb_engine *e, uint64_t bytes);
 
 /* Fixed memory, and the value of a node that is resident at the end of the schedule (NULL: it is not). */

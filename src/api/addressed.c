@@ -4,7 +4,7 @@
  * Idea        plan for the cap and pack. What is missing is taken off the cap for the next plan, with another seed. Once a plan fits,
  *             caps between it and those that did not are tried, for plans that recompute less.
  * Invariants  `high` is the least cap whose addresses did not fit, `low` the largest that was too low to plan for or whose plan fits.
- * Cost        at most PLANS plans, and a packing of each.
+ * Cost        at most PLANS plans, REFINE of them after one that fits, and a packing of each.
  * Limits      nothing is proved: fitting is not monotone in the cap, and other plans of the same peak may fit.
  */
 #include "api/pipeline.h"
@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-enum { PLANS = 8, LONGER = 4 };
+enum { PLANS = 8, REFINE = 2, LONGER = 4 };
 #define PACK_EFFORT 400000000u
 
 typedef struct attempt {
@@ -133,8 +133,9 @@ static uint64_t lowered(const maker *m, const attempt *a, uint64_t cap)
 static pb_status try_others(maker *m)
 {
     uint64_t low = 0, high = m->game->cap, cap = lowered(m, &m->first, high);
+    uint32_t most = PLANS;
     pb_status status = PB_OK;
-    while (status == PB_OK && m->plans < PLANS && high - low > 1 && m->ctx->stopped == PB_GO_ON) {
+    while (status == PB_OK && m->plans < most && high - low > 1 && m->ctx->stopped == PB_GO_ON) {
         attempt a;
         if (cap <= low || cap >= high)
             cap = low + (high - low) / 2;
@@ -142,6 +143,8 @@ static pb_status try_others(maker *m)
         bool misses = a.any && status == PB_OK && !fits(m, &a);
         *(misses ? &high : &low) = cap;
         cap = misses ? lowered(m, &a, cap) : 0;
+        if (a.any && !misses && !fits(m, best_of(m)) && m->plans + REFINE < most)
+            most = m->plans + REFINE;
         a.any = a.any && status == PB_OK;
         settle(m, &a);
         if (fits(m, best_of(m)) && !pbi_planned_better(&m->first.planned, &best_of(m)->planned))
@@ -241,7 +244,8 @@ static void name_fault(const pb_graph *g, const pb_lifetimes *lives, uint32_t a,
     uint32_t which[2] = {a, b};
     for (int i = 0; i < 2; i++) {
         pb_node v = lives->life[which[i]].node;
-        name[i] = v == PB_NO_NODE ? "working memory" : pb_graph_name(g, v);
+        bool always = lives->life[which[i]].from == 0;
+        name[i] = v != PB_NO_NODE ? pb_graph_name(g, v) : always ? "fixed memory" : "workspace";
     }
     if (a == b)
         snprintf(text, room, "address %u (%.80s) is not aligned, or passes the size", (unsigned)a, name[0]);

@@ -54,10 +54,14 @@ static pb_status assign(pb_engine *e, const pb_certificate *plan)
         return pbi_fail(e->ctx, PB_ELIMIT, "the values need %llu bytes of addresses, and there are %llu",
                         (unsigned long long)e->whole.packing.size, (unsigned long long)most);
     e->block_bytes = e->whole.packing.size;
-    /* Where plans may change, the block is as large as the cap: what is not used is not touched. */
-    uint64_t cap = e->whole.game->cap;
-    if (e->options.replan && cap != PB_UNLIMITED && cap > e->block_bytes && (!most || cap <= most))
-        e->block_bytes = pbi_round_up(cap, e->options.align);
+    /* Where plans may change, the block has room for any within the cap, and an eighth for gaps between addresses: what is not
+     * used is not touched. */
+    uint64_t cap = e->whole.game->cap, room;
+    if (e->options.replan && cap < UINT64_MAX / 4) {
+        room = pbi_round_up(cap + cap / 8 + 64 * e->options.align, e->options.align);
+        room = most && room > most ? most / e->options.align * e->options.align : room;
+        e->block_bytes = room > e->block_bytes ? room : e->block_bytes;
+    }
     return PB_OK;
 }
 
@@ -144,6 +148,7 @@ pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_k
     e->kernels = kernels;
     e->options = *options;
     e->options.align = options->align ? options->align : ALIGN;
+    e->special = options->check || kernels->kinds;
     atomic_init(&e->lowered, UINT64_MAX);
     pb_arena_init(&e->rest_arena, ctx);
     pb_status status = check_kernels(e, pb_certificate_moves(plan));

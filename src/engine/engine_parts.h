@@ -104,6 +104,7 @@ struct pb_engine {
     uint64_t lent_used;  /* bytes in borrowed memory */
     uint32_t lent_count; /* values there */
     bool lends;          /* some move makes a value there */
+    bool special;        /* kernels are checked, or declare something */
     uint32_t next, next_lent, next_filed[PB_MAX_TIERS], next_early;
     uint64_t file_end[PB_MAX_TIERS]; /* places of the rest begin there */
     uint64_t last_ns;                /* when something timed ended */
@@ -136,7 +137,7 @@ static inline uint64_t pbi_room_of(const pb_engine *e, uint64_t bytes)
 static inline void pbi_forget_grants(pb_engine *e)
 {
     e->granted_count = 0;
-    e->spare_used = 0;
+    e->spare_used = e->wanted = 0;
 }
 static inline bool pbi_in_block(const pb_engine *e, const void *at)
 {

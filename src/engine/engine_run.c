@@ -91,6 +91,9 @@ static pb_status grant(const pb_call *call, uint64_t bytes, void **out);
 
 static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
 {
+    *ns = 0;
+    if (!e->ctx->clock_ns)
+        return;
     uint64_t now = pbi_now(e);
     *ns = now - e->last_ns;
     *sum += *ns;
@@ -107,6 +110,42 @@ static void take_back(pb_engine *e, pb_step k, bool was_there, const pb_node *pa
     if (!was_there)
         e->value[v] = NULL;
     e->times[v]--;
+}
+
+/* What most moves are: nothing in place, borrowed, under way or checked, and no by-products. */
+static pb_status compute_plainly(pb_engine *e, pb_step k, pb_node v)
+{
+    const pb_graph *g = e->graph;
+    uint64_t ns;
+    note_peak(e, e->used + g->size[v] + e->leg->game->graph->workspace[v]);
+    void *workspace = begin(e, k + 1);
+    if (!e->value[v])
+        e->value[v] = e->nothing; /* of no size */
+    pb_call call = {.node = v,
+                    .value = e->value,
+                    .fixed = e->block,
+                    .workspace = workspace,
+                    .times = e->times[v]++,
+                    .grant = grant,
+                    .owner = e};
+    if (e->options.timed)
+        e->last_ns = pbi_now(e);
+    pbi_forget_grants(e);
+    pb_status status = e->kernels->of[v](e->kernels->state, e->ctx, &call);
+    times_up(e, &e->m.kernel_ns, &ns);
+    if (status != PB_OK) {
+        take_back(e, k, false, NULL, 0);
+        return status;
+    }
+    e->used += g->size[v];
+    e->m.computed++;
+    if (call.times) {
+        e->m.recomputed++;
+        e->m.recompute_ns += ns;
+    }
+    if (e->options.timed)
+        e->options.timed(e->options.timed_state, v, ns);
+    return PB_OK;
 }
 
 static pb_status compute(pb_engine *e, pb_step k)
@@ -275,21 +314,22 @@ static pb_status play(pb_engine *e, pb_step k)
     const pb_move *move = &e->leg->moves->move[k];
     pb_node v = move->node;
     pb_status status = PB_OK;
-    if (move->op == PB_FREE) { /* first: its place may be that of a load */
-        begin(e, k + 1);       /* a value made over a larger one is narrower from now on */
+    if (move->op == PB_FREE)
         status = release(e, v);
-    }
     if (e->next_early < e->leg->early_count && status == PB_OK)
         status = pbi_load_early(e, k);
     if (status != PB_OK)
         return status;
     switch (move->op) {
-    case PB_COMPUTE: return compute(e, k);
+    case PB_COMPUTE:
+        if (!move->flags && !e->special && !e->under_way_count && !(e->graph->flags[v] & PB_NODE_HAS_PARTS))
+            return compute_plainly(e, k, v);
+        return compute(e, k);
     case PB_FREE: return PB_OK;
     case PB_UNCOMPUTE: return uncompute(e, k);
-    case PB_STORE: begin(e, k + 1); return pbi_store(e, v, move->tier - 1u);
+    case PB_STORE: return pbi_store(e, v, move->tier - 1u);
     case PB_LOAD: return load(e, k);
-    case PB_DROP: begin(e, k + 1); return pbi_drop(e, v, move->tier - 1u);
+    case PB_DROP: return pbi_drop(e, v, move->tier - 1u);
     default: return pbi_fail(e->ctx, PB_EINVAL, "the engine does not know the move %s", pb_op_name((pb_op)move->op));
     }
 }

@@ -80,6 +80,10 @@ static pb_status try_use(pb_engine *e, const pbi_state *state, pbi_rest_use use,
     pb_status status = pbi_rest_make(e->ctx, state, use, arena, rest);
     if (status != PB_OK)
         return status == PB_ELIMIT ? PB_OK : status;
+    if (rest->game.kind == PB_GAME_TIERED && !e->slow) { /* there is no file: the first plan did without */
+        rest->game.kind = PB_GAME_REMAT;
+        rest->game.tier_count = 0;
+    }
     if (rest->done) {
         uint64_t stays = e->graph->fixed_size;
         for (pb_node v = 0; v < e->graph->node_count; v++)

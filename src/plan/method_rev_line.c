@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { NEAR = 48 }; /* how far to look for an empty slot */
@@ -11,7 +12,7 @@ static void occupy(pbi_rev_line *l, uint32_t slot, uint32_t event)
 {
     l->event[slot] = event;
     l->filled++;
-    pbi_profile_use(&l->profile, slot, 0);
+    pbi_profile_use(&l->profile, slot, l->m->cost[l->at[event / 2].unit]);
 }
 
 static void vacate(pbi_rev_line *l, uint32_t slot)
@@ -293,7 +294,7 @@ void pbi_rev_undo(pbi_rev_line *l, uint32_t left)
 bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena)
 {
     *l = (pbi_rev_line){.m = m};
-    if (!pbi_profile_init(&l->profile, arena, room, false))
+    if (!pbi_profile_init(&l->profile, arena, room, m->beta > 0))
         return false;
     l->room = l->profile.room;
     l->event = pb_arena_alloc(arena, l->room, sizeof *l->event);
@@ -319,6 +320,8 @@ static void lay(pbi_rev_line *l, uint32_t unit, uint32_t slot)
     }
     l->filled++;
     l->work += l->m->cost[unit];
+    if (l->profile.time)
+        l->profile.time[slot] = l->m->cost[unit];
 }
 
 /* Sums up the memory of all intervals, by differences. */
@@ -381,22 +384,25 @@ static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uin
     return pbi_rev_ready(l, unit, x->from) && (open || pbi_rev_ready(l, unit, x->to));
 }
 
-/* Is what is above the cap what the profile says? */
-static bool check_excess(const pbi_rev_line *l)
+/* Are memory above the cap and flux what the profile says? */
+static bool check_memory(const pbi_rev_line *l)
 {
     uint64_t excess = 0;
     int64_t memory = 0;
+    double flux = 0;
     for (uint32_t slot = 0; slot < l->profile.slots; slot++) {
         uint32_t event = l->event[slot];
         if (event == PBI_REV_NONE)
             continue;
         uint32_t unit = l->at[event / 2].unit;
         memory += event % 2 ? 0 : l->m->size[unit];
-        int64_t during = memory + l->m->space[unit] - l->profile.cap;
-        excess += during > 0 ? (uint64_t)during : 0;
+        int64_t during = memory + l->m->space[unit], above = during - l->profile.cap;
+        excess += above > 0 ? (uint64_t)above : 0;
+        flux += (double)during * l->m->cost[unit];
         memory -= event % 2 ? l->m->size[unit] : 0;
     }
-    return excess == l->profile.excess;
+    bool same = !l->profile.time || fabs(flux - l->profile.flux) <= 1e-9 * (1 + flux);
+    return same && excess == l->profile.excess;
 }
 
 bool pbi_rev_line_check(const pbi_rev_line *l)
@@ -413,5 +419,5 @@ bool pbi_rev_line_check(const pbi_rev_line *l)
         if (l->last[unit] != prev || open != (bool)l->m->stays[unit] || (l->m->once[unit] && l->first[unit] != prev))
             return false;
     }
-    return moves == l->filled && check_excess(l);
+    return moves == l->filled && check_memory(l);
 }

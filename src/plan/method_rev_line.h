@@ -27,6 +27,10 @@ typedef struct pbi_rev_model {
     uint64_t unit;  /* of memory */
     uint64_t base;  /* what is always there */
     double average; /* cost of a move */
+    /* The game's weights of peak, flux and work, in terms of work: a move counts about what its work is. Without weights of
+     * peak and flux they are 0, 0, 1. */
+    double alpha, beta, gamma;
+    double scale; /* what 1 is in the game's cost */
     uint32_t final_count;
 } pbi_rev_model;
 
@@ -35,6 +39,8 @@ pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *g
                              const char **fault);
 /* A cap in the model's units, rounded down. */
 int32_t pbi_rev_model_cap(const pbi_rev_model *m, uint64_t cap);
+/* The proved bound on what is minimised: weighted peak, flux and work together, in terms of work. */
+double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds);
 
 typedef struct pbi_rev_interval {
     uint32_t unit, from, to; /* to: PBI_REV_NONE when open */
@@ -84,6 +90,12 @@ static inline uint32_t pbi_rev_cover(const pbi_rev_line *l, uint32_t unit, uint3
     while (i != PBI_REV_NONE && l->at[i].to <= slot)
         i = l->at[i].next;
     return i != PBI_REV_NONE && l->at[i].from < slot ? i : PBI_REV_NONE;
+}
+
+/* Work and flux as they count in the game; peak is left to the cap. */
+static inline double pbi_rev_value(const pbi_rev_line *l)
+{
+    return l->m->beta > 0 ? l->m->gamma * l->work + l->m->beta * l->profile.flux : l->work;
 }
 
 /* Is every input of the unit there? */

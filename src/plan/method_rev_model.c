@@ -116,6 +116,40 @@ static bool fill_units(pbi_rev_model *m, uint32_t *unit_of)
     return true;
 }
 
+/* Temperatures and prices are in terms of work, so weights are, too: one more move at a usual amount of memory counts its
+ * work. What is always there makes work dearer where flux counts. */
+static void take_weights(pbi_rev_model *m)
+{
+    const pb_weights *w = &m->game->weights;
+    double unit = (double)m->unit, cap = pbi_rev_model_cap(m, m->game->cap), all = 0;
+    m->gamma = m->scale = 1;
+    if (!w->alpha && !w->beta)
+        return;
+    for (uint32_t u = 0; u < m->count; u++)
+        all += m->size[u];
+    double alpha = (double)w->alpha * unit, beta = (double)w->beta * unit, usual = (all < cap ? all : cap) / 2 + 1;
+    double gamma = (double)w->gamma + (double)w->beta * (double)m->base;
+    if (gamma == 0)
+        gamma = 1e-9 * (alpha + beta); /* of two equals the shorter */
+    m->scale = gamma + beta * usual;
+    m->alpha = alpha / m->scale;
+    m->beta = beta / m->scale;
+    m->gamma = gamma / m->scale;
+}
+
+/* Work that is needed anyway, and peak that is always there, count in one of the two only. */
+double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds)
+{
+    const pb_weights *w = &m->game->weights;
+    if (!w->alpha && !w->beta)
+        return (double)bounds->makespan;
+    if (!bounds->has_cost)
+        return 0;
+    double cost = (double)bounds->cost.high * 0x1p64 + (double)bounds->cost.low;
+    double anyway = (double)w->gamma * (double)m->game->graph->needed_cost - (double)w->alpha * (double)m->base;
+    return (cost + anyway) / m->scale * (1 + 1e-12); /* rounded sums may be a little above */
+}
+
 pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *game, pb_arena *arena,
                              const char **fault)
 {
@@ -138,6 +172,8 @@ pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *g
     pb_status status = unit_of && alloc_model(m, g, arena) ? PB_OK : PB_ENOMEM;
     if (status == PB_OK && !fill_units(m, unit_of))
         *fault = "does not apply: of a node and its by-products some stay and some do not";
+    if (status == PB_OK)
+        take_weights(m);
     pb_arena_release(&scratch);
     return status;
 }

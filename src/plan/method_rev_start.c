@@ -214,6 +214,22 @@ void pbi_rev_starts_make(pbi_rev_starts *s, bool varied, uint64_t seed)
     make_both(s);
 }
 
+int32_t pbi_rev_starts_peak(pbi_rev_starts *s, const pbi_rev_list *list)
+{
+    const pbi_rev_model *m = s->m;
+    int32_t memory = 0, peak = 0;
+    uint8_t *there = s->done;
+    memset(there, 0, m->count);
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t u = list->unit[i];
+        int32_t during = memory + (there[u] ? 0 : m->size[u]) + m->space[u];
+        peak = during > peak ? during : peak;
+        memory += there[u] ? -m->size[u] : m->size[u];
+        there[u] = !there[u];
+    }
+    return peak;
+}
+
 static pb_status find_given(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given)
 {
     const pb_graph *g = s->m->game->graph;

@@ -28,5 +28,7 @@ pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_
                               uint32_t room, pb_arena *arena);
 /* Makes `once` and `cone` anew; varied: with another order of cones and inside them. */
 void pbi_rev_starts_make(pbi_rev_starts *s, bool varied, uint64_t seed);
+/* The most memory that the moves of a list need, in the model's units. */
+int32_t pbi_rev_starts_peak(pbi_rev_starts *s, const pbi_rev_list *list);
 
 #endif

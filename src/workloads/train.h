@@ -73,8 +73,8 @@ typedef struct pbi_tensor_row {
     pb_node node, grad; /* PB_NO_NODE: none yet */
     bool learns;        /* something before it has parameters */
     dnnl_memory_desc_t md;
-    uint64_t bytes; /* rounded up */
-    uint64_t count; /* numbers */
+    uint64_t bytes; /* without what sizes are rounded up by */
+    uint64_t count; /* numbers, without padding of the layout */
     uint32_t sums;  /* of gradients so far */
 } pbi_tensor_row;
 

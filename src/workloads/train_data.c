@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { COARSE = 4, DISCS = 4, FOLLOWERS = 4 };
+enum { COARSE = 4, DISCS = 4 };
 enum { ABOUT_CLASS = 1, ABOUT_PATTERN, ABOUT_NOISE, ABOUT_SCENE, ABOUT_COLOUR, ABOUT_TOKEN, ABOUT_TABLE, ABOUT_START };
 enum { SIZE, CHANNELS };
 
@@ -23,6 +23,7 @@ static pbi_rng stream(const pbi_train *t, uint64_t about, uint64_t a, uint64_t b
     return rng;
 }
 
+/* Uniform in [-1, 1). */
 static float noise(pbi_rng *rng) { return (float)(pbi_rng_next(rng) >> 40) * 0x1p-23f - 1.0f; }
 
 /* ---- images ---- */
@@ -43,10 +44,12 @@ static void fill_images(const pbi_train *t, const pbi_job *job, void *bytes)
             float coarse[COARSE * COARSE];
             for (int k = 0; k < COARSE * COARSE; k++)
                 coarse[k] = noise(&pattern);
-            for (uint64_t p = 0; p < size * size; p++) {
-                uint64_t row = p / size * COARSE / size, column = p % size * COARSE / size;
-                *x++ = coarse[row * COARSE + column] + noise(&more);
-            }
+            for (uint64_t row = 0; row < size; row++)
+                for (uint64_t column = 0, part = 0; column < size; column++) {
+                    while ((part + 1) * size <= column * COARSE) /* part = column * COARSE / size, without dividing */
+                        part++;
+                    *x++ = coarse[row * COARSE / size * COARSE + part] + noise(&more);
+                }
         }
     }
 }

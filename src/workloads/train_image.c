@@ -49,7 +49,7 @@ static void batch_norm_back(pbi_train *t, const pbi_op *op)
     pbi_making_over(&m, dy);
     pbi_place grad = pbi_at_value(m.node + 1), variance = pbi_at_value(op->side);
     grad.spare = pbi_making_work(&m, bytes);
-    variance.offset = pbi_round64(channels * sizeof(float));
+    variance.offset = channels * sizeof(float);
     pbi_dnn *d = pbi_making_call(t, &m, pd);
     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &x->md, pbi_at_value(x->node));
     pbi_dnn_arg(t, d, DNNL_ARG_MEAN, &stat, pbi_at_value(op->side));
@@ -68,7 +68,7 @@ pbi_tensor pbi_net_batch_norm(pbi_train *t, const char *name, pbi_tensor x)
     if (t->status != PB_OK)
         return 0;
     dnnl_memory_desc_t md = t->tensor[x].md;
-    uint64_t channels = (uint64_t)md.dims[1], variance_at = pbi_round64(channels * sizeof(float));
+    uint64_t channels = (uint64_t)md.dims[1], variance_at = channels * sizeof(float);
     dnnl_memory_desc_t stat = pbi_md_vector(channels), scale = pbi_md_rows(2, channels);
     dnnl_batch_normalization_desc_t desc;
     pbi_dnn_good(

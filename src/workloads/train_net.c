@@ -134,7 +134,7 @@ pbi_tensor pbi_net_tensor(pbi_train *t, const char *name, pb_node node, const dn
                                                   .grad = PB_NO_NODE,
                                                   .learns = learns,
                                                   .md = *md,
-                                                  .bytes = pbi_round64(dnnl_memory_desc_get_size(md)),
+                                                  .bytes = dnnl_memory_desc_get_size(md),
                                                   .count = elements(md)};
     return t->tensor_count++;
 }

@@ -108,7 +108,7 @@ static void layer_norm_back(pbi_train *t, const pbi_op *op)
     pbi_making_over(&m, dy);
     pbi_place grad = pbi_at_value(m.node + 1), variance = pbi_at_value(op->side);
     grad.spare = pbi_making_work(&m, bytes);
-    variance.offset = pbi_round64(rows * sizeof(float));
+    variance.offset = rows * sizeof(float);
     pbi_dnn *d = pbi_making_call(t, &m, pbi_dnn_pd(t, &desc, op->pd));
     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &x->md, pbi_at_value(x->node));
     pbi_dnn_arg(t, d, DNNL_ARG_MEAN, &stat, pbi_at_value(op->side));
@@ -128,7 +128,7 @@ pbi_tensor pbi_net_layer_norm(pbi_train *t, const char *name, pbi_tensor x, uint
     if (t->status != PB_OK)
         return 0;
     dnnl_memory_desc_t md = t->tensor[x].md, stat = pbi_md_vector(rows), scale = pbi_md_rows(2, width);
-    uint64_t variance_at = pbi_round64(rows * sizeof(float)), cost = PBI_FLOP_NORM * t->tensor[x].count;
+    uint64_t variance_at = rows * sizeof(float), cost = PBI_FLOP_NORM * t->tensor[x].count;
     dnnl_layer_normalization_desc_t desc;
     pbi_dnn_good(t,
                  dnnl_layer_normalization_forward_desc_init(&desc, dnnl_forward_training, &md, &stat, EPSILON,

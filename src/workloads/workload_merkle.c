@@ -130,7 +130,7 @@ static uint64_t usual_grain(const merkle *m)
     uint64_t h = m->height;
     if (m->traversal)
         return h <= 6 ? 0 : h <= 18 ? 4 : h - 14;
-    return h <= 6 ? 0 : h <= 14 ? h - 6 : h <= 22 ? 8 : h - 14;
+    return h <= 5 ? 0 : h <= 13 ? h - 5 : h <= 22 ? 8 : h - 14;
 }
 
 static pb_status read_options(pb_context *ctx, merkle *m, const char *const *values)

@@ -65,8 +65,6 @@ static bool addresses_overlap(law_bench *b, pb_engine *e, const pb_certificate *
     pb_lifetimes lives;
     bool good;
     uint32_t one, other;
-    if (pb_certificate_game(plan)->borrow) /* its lifetimes are split */
-        return false;
     if (pb_lifetimes_make(&b->ctx, pb_certificate_game(plan), pb_certificate_moves(plan), align, &b->arena, &lives) ||
         pb_packing_check(&b->ctx, &lives, pb_engine_packing(e), &good, &one, &other))
         return law_broken(b, "%s", b->ctx.error.message);

@@ -65,6 +65,14 @@ static bool judge(law_bench *b, engine_case *c, pb_engine *e, const pb_certifica
     return false;
 }
 
+static bool moves_slow_memory(const pb_moves *moves)
+{
+    for (pb_step k = 0; k < moves->count; k++)
+        if (moves->move[k].op == PB_STORE || moves->move[k].op == PB_LOAD)
+            return true;
+    return false;
+}
+
 static bool run_plan(law_bench *b, const pb_certificate *plan, uint64_t seed)
 {
     pbi_rng rng = {seed};
@@ -87,6 +95,8 @@ static bool run_plan(law_bench *b, const pb_certificate *plan, uint64_t seed)
                            .slow_path = {"."},
                            .no_overlap = pbi_rng_below(&rng, 4) == 0,
                            .replan = pbi_rng_below(&rng, 8) ? plan_rest : NULL};
+    if (!pb_certificate_totals(plan)->io && !moves_slow_memory(pb_certificate_moves(plan)))
+        o.slow_path[0] = NULL; /* a plan that does without needs no file; another one must, too */
     pb_status status = pb_engine_new(&b->ctx, plan, &c.kernels, &o, &e);
     bool broken = true;
     if (status != PB_OK) {

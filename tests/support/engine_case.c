@@ -139,7 +139,7 @@ void engine_case_open(engine_case *c, const pb_graph *g, bool exclusive)
         c->kinds[v] = exclusive ? PB_KERNEL_XOR | PB_KERNEL_READS_BORROWED : PB_KERNEL_READS_BORROWED;
     }
     compute_right(c);
-    c->kernels = (pb_kernels){.of = c->kernel, .state = c, .fill = fill, .kinds = c->kinds};
+    c->kernels = (pb_kernels){.of = c->kernel, .state = c, .fill = fill, .kinds = exclusive ? c->kinds : NULL};
 }
 
 void engine_case_close(engine_case *c)

@@ -2,8 +2,10 @@
 #include "engine/engine_parts.h"
 #include "pebble/pebble.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,6 +42,7 @@ typedef struct bench {
     pb_kernels kernels;
     sin_of sin;
     uint64_t more, calls;
+    bool makes_do; /* without what it asked for */
     unsigned char lent[4 * SIZE];
     bool forgets; /* the exclusive-or kernel does other things when it is called back */
 } bench;
@@ -55,9 +58,10 @@ static pb_status compute(void *state, pb_context *ctx, const pb_call *call)
     if (b->more && v == C) {
         void *more;
         pb_status status = pb_call_more(call, b->more, &more);
-        if (status != PB_OK)
+        if (status != PB_OK && !b->makes_do)
             return status;
-        memset(more, 9, b->more);
+        if (status == PB_OK)
+            memset(more, 9, b->more);
     }
     for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++) {
         const unsigned char *in = call->value[g->in[i]];
@@ -219,6 +223,33 @@ static void more_workspace_takes_a_gap(void **state)
     close_bench(&b);
 }
 
+static pb_status out_of_luck(void *state, pb_context *ctx, const pb_call *call)
+{
+    (void)state;
+    (void)call;
+    ctx->error.message[0] = '\0';
+    return PB_ELIMIT;
+}
+
+/* A kernel may go on with less; then nothing is planned anew, and a limit of another kernel's own is no reason to. */
+static void a_kernel_may_make_do_with_less(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    plain_moves(&b, false);
+    b.more = 40;
+    b.makes_do = true;
+    assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_OK);
+    assert_int_equal(m.more_bytes, 0);
+    assert_int_equal(m.peak, 350);
+    b.kernel[D] = out_of_luck;
+    assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_ELIMIT);
+    assert_int_equal(b.ctx.error.message[0], '\0');
+    close_bench(&b);
+}
+
 static pb_status plan_rest(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result,
                            const pb_certificate **out)
 {
@@ -272,6 +303,40 @@ static void a_lowered_cap_is_kept_or_stops(void **state)
         assert_int_equal(m.peak, 350);
         pb_engine_free(e);
     }
+    close_bench(&b);
+}
+
+static atomic_bool lowering;
+static void *lower_and_raise(void *state)
+{
+    while (atomic_load(&lowering)) {
+        pb_engine_lower_cap(state, 310);
+        pb_engine_lower_cap(state, UINT64_MAX);
+    }
+    return NULL;
+}
+
+static void another_thread_may_lower_the_cap(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    pb_engine *e;
+    pthread_t thread;
+    open_bench(&b);
+    plain_moves(&b, false);
+    pb_engine_options o = {.align = 1, .replan = plan_rest};
+    assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_OK);
+    atomic_store(&lowering, true);
+    assert_int_equal(pthread_create(&thread, NULL, lower_and_raise, e), 0);
+    for (int i = 0; i < 200; i++) {
+        pb_status status = pb_engine_run(e, &m);
+        assert_true(status == PB_OK || status == PB_ELIMIT);
+        assert_true(status != PB_OK || m.peak <= 350);
+    }
+    atomic_store(&lowering, false);
+    pthread_join(thread, NULL);
+    pb_engine_free(e);
     close_bench(&b);
 }
 
@@ -423,6 +488,74 @@ static void every_refused_allocation_is_an_error(void **state)
     close_bench(&b);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    int got = fscanf(file, "%llu %llu", &pages, &resident);
+    fclose(file);
+    return got == 2 ? resident * 4096 : 0;
+}
+
+static uint64_t most_resident;
+static pb_status touch(void *state, pb_context *ctx, const pb_call *call)
+{
+    (void)ctx;
+    memset(call->value[call->node], 1, *(uint64_t *)state);
+    uint64_t now = resident_bytes();
+    most_resident = now > most_resident ? now : most_resident;
+    return PB_OK;
+}
+
+/* A chain of values of 8 MiB in two places. */
+static void the_process_grows_by_the_block(void **state)
+{
+    (void)state;
+    enum { LENGTH = 40 };
+    pb_context ctx;
+    pb_arena arena;
+    pb_builder *builder;
+    pb_node got;
+    pb_moves moves;
+    pb_verdict verdict;
+    pb_engine *e;
+    pb_measured m;
+    const pb_graph *g;
+    uint64_t size = 8 << 20;
+    pb_kernel of[LENGTH];
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_int_equal(pb_builder_new(&ctx, &builder), PB_OK);
+    pb_moves_init(&moves, &arena);
+    for (pb_node v = 0; v < LENGTH; v++) {
+        assert_int_equal(pb_builder_add_node(builder, &(pb_node_spec){.cost = 1, .size = size}, &got), PB_OK);
+        pb_moves_add(&moves, PB_COMPUTE, v, 0);
+        if (v) {
+            assert_int_equal(pb_builder_add_edge(builder, v - 1, v), PB_OK);
+            pb_moves_add(&moves, PB_FREE, v - 1, 0);
+        }
+        of[v] = touch;
+    }
+    assert_int_equal(pb_builder_freeze(builder, &arena, &g), PB_OK);
+    pb_builder_free(builder);
+    pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = 2 * size};
+    assert_int_equal(pb_verify(&ctx, &game, &moves, &arena, &verdict), PB_OK);
+    pb_kernels kernels = {.of = of, .state = &size};
+    uint64_t before = resident_bytes();
+    most_resident = 0;
+    assert_int_equal(pb_engine_new(&ctx, verdict.certificate, &kernels, &(pb_engine_options){0}, &e), PB_OK);
+    assert_true(resident_bytes() < before + (1 << 20)); /* nothing is touched before it is used */
+    assert_int_equal(pb_engine_run(e, &m), PB_OK);
+    assert_int_equal(m.block, 2 * size);
+    assert_true(most_resident <= before + m.block + (1 << 20));
+    pb_engine_free(e);
+    pb_arena_release(&arena);
+}
+#endif
+
 static void pieces_change_places(void **state)
 {
     (void)state;
@@ -447,13 +580,18 @@ int main(void)
         cmocka_unit_test(checks_find_every_fault),
         cmocka_unit_test(checks_run_kernels_twice),
         cmocka_unit_test(more_workspace_takes_a_gap),
+        cmocka_unit_test(a_kernel_may_make_do_with_less),
         cmocka_unit_test(more_workspace_leads_to_another_plan),
         cmocka_unit_test(a_lowered_cap_is_kept_or_stops),
+        cmocka_unit_test(another_thread_may_lower_the_cap),
         cmocka_unit_test(borrowed_bytes_come_back),
         cmocka_unit_test(a_stop_gives_back_first),
         cmocka_unit_test(memory_is_what_was_planned),
         cmocka_unit_test(every_refused_allocation_is_an_error),
         cmocka_unit_test(pieces_change_places),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(the_process_grows_by_the_block),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 #include "support/io_case.h"
 #include "train_bench.h"
 
+#include <dlfcn.h>
+
 /* The mean loss of some steps from `from` on. */
 static double mean_loss(bench *b, uint64_t from, uint64_t count)
 {
@@ -53,6 +55,39 @@ static void other_seeds_are_other_data(void **state)
         bench_close(&b);
     }
     assert_string_not_equal(hash[0], hash[1]);
+}
+
+/* OpenMP's functions are there with oneDNN only, so they are looked up. */
+static void *function_of(const char *name)
+{
+    void *program = dlopen(NULL, RTLD_NOW), *found = dlsym(program, name);
+    assert_non_null(found);
+    dlclose(program);
+    return found;
+}
+
+static void threads_of_the_caller_change_nothing(void **state)
+{
+    (void)state;
+    need_library();
+    char hash[2][PB_HASH_TEXT];
+    void (*set_threads)(int);
+    int (*threads)(void);
+    *(void **)&set_threads = function_of("omp_set_num_threads");
+    *(void **)&threads = function_of("omp_get_max_threads");
+    int before = threads();
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        set_threads(i ? 3 : 1);
+        bench_open_wide(&b, &tiny[2]);
+        assert_true(bench_plan(&b, "last-use", PB_UNLIMITED));
+        bench_steps(&b, 1);
+        assert_int_equal(pb_workload_digest(b.w, b.e, hash[i]), PB_OK);
+        bench_close(&b);
+        assert_int_equal(threads(), i ? 3 : 1);
+    }
+    set_threads(before);
+    assert_string_equal(hash[0], hash[1]);
 }
 
 /* ---- the graph ---- */
@@ -185,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps_lower_the_loss),
                                        cmocka_unit_test(other_seeds_are_other_data),
+                                       cmocka_unit_test(threads_of_the_caller_change_nothing),
                                        cmocka_unit_test(policies_are_in_the_graph),
                                        cmocka_unit_test(no_call_of_usual_sizes_is_slow),
                                        cmocka_unit_test(values_that_cannot_be_are_refused),

@@ -118,13 +118,13 @@ static void every_path_leads_to_the_root_at_every_cap(void **state)
     (void)state;
     runs r;
     char digest[PB_HASH_TEXT], text[200], root[PB_HASH_TEXT];
-    runs_open(&r, "merkle", "height=5,mode=traversal,seed=5,grain=0");
-    r.ctx.tick_limit = 10000;
-    runs_down(&r, 5, "auto", digest);
+    runs_open(&r, "merkle", "height=7,mode=traversal,seed=5,grain=0");
+    r.ctx.tick_limit = 30000;
+    runs_down(&r, 5, "merkle", digest);
     pb_workload_text(r.w, text, sizeof text);
-    assert_non_null(strstr(text, "32 paths lead to the root "));
+    assert_non_null(strstr(text, "128 paths lead to the root "));
     runs_close(&r);
-    runs_open(&r, "merkle", "height=5,seed=5");
+    runs_open(&r, "merkle", "height=7,seed=5");
     runs_at(&r, PB_UNLIMITED, "auto", root);
     assert_non_null(strstr(text, root));
     runs_close(&r);
