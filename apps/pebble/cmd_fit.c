@@ -75,7 +75,8 @@ static exit_code read_task(app *a, task *t)
     if (!workload_parse(a, a->opts.positional[0], &t->spec) || !read_overhead(a, &r->max_overhead) ||
         !clock_option(a) || !setting_request(a, &r->plan))
         return EXIT_USAGE;
-    if (!app_option(a, OPT_TIME) && !app_option(a, OPT_TICKS)) /* a dozen plans should not take long */
+    r->plan.patient = false; /* --time is for all plans together, and a dozen of them should not take long */
+    if (!app_option(a, OPT_TICKS))
         a->ctx.tick_limit = STANDARD_TICKS;
     r->workload = t->spec.name;
     r->options = t->spec.options;

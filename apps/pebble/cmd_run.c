@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_STEPS = 5, USUAL_STEPS = 50, MOST_STEPS = 1000000, MOST_REPEATS = 10000 };
+enum { LEAST_STEPS = 5, USUAL_STEPS = 50, MOST_STEPS = 1000000, MOST_REPEATS = 10000, ENGINE_ALIGN = 64 };
 
 typedef struct settings {
     pb_request request;
@@ -71,6 +71,24 @@ static exit_code find_costs(app *a, run_report *r, pb_workload *w, const setting
     return app_status(a, status);
 }
 
+/* Addresses that the file has are used where they are aligned as the engine aligns; wrong ones are an error. */
+static exit_code take_addresses(app *a, const char *path, const pb_schedule *s, const pb_certificate *plan,
+                                pb_packing *out)
+{
+    const pb_addresses *given = &s->addresses;
+    bool good;
+    char text[512];
+    if (given->align != ENGINE_ALIGN)
+        return EXIT_DONE;
+    pb_status status = pb_judge_addresses(&a->ctx, plan, given, &good, text, sizeof text);
+    if (status != PB_OK)
+        return app_status(a, status);
+    if (!good)
+        return app_fail(a, EXIT_ILLEGAL, "%s: %s", path, text);
+    *out = (pb_packing){.offset = (uint64_t *)given->offset, .size = given->size, .least = given->least};
+    return EXIT_DONE;
+}
+
 /* --plan: a schedule from a file, made for this graph with whatever costs. */
 static exit_code take_plan(app *a, run_report *r, const char *path)
 {
@@ -89,6 +107,9 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
         pb_verdict_text(&r->game, &s->moves, &verdict, text, sizeof text);
         return app_fail(a, EXIT_ILLEGAL, "%s: %s", path, text);
     }
+    code = take_addresses(a, path, s, verdict.certificate, &r->packing);
+    if (code != EXIT_DONE)
+        return code;
     s->metrics.gap = -1; /* its bound was for other costs */
     r->planned.game = &r->game;
     r->planned.certificate = verdict.certificate;
