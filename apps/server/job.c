@@ -106,6 +106,7 @@ static void run_compare(job *j)
     pb_comparison c;
     char sentence[768];
     spec->request.time_ns = spec->time_ms * 1000000u;
+    spec->request.time_each = true;
     pb_status status = pb_compare(&j->ctx, &spec->base, spec->games, spec->strategies, &spec->request, &j->arena, &c);
     if (status != PB_OK) {
         job_done(j, status, UINT32_MAX, NULL);

@@ -54,6 +54,7 @@ typedef struct pb_request {
     bool patient;         /* use all the time or ticks there are: a search goes on although it seems to be done */
     uint64_t time_ns; /* 0, or when ctx->stop is going to say that the time is over, from now by ctx->clock_ns: bounds
                               then take a part of it only */
+    bool time_each;   /* pb_compare: that much for each row; else rows have equal shares of it */
     const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
                               from among others */
     uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */

@@ -23,6 +23,8 @@ static uint64_t time_share(const comparer *c)
 {
     const pb_context *ctx = c->job.ctx;
     uint64_t now = c->end_ns ? ctx->clock_ns(ctx->callback_state) : 0, rows = c->total - c->count;
+    if (c->job.request->time_each)
+        return c->job.request->time_ns;
     return now < c->end_ns ? (c->end_ns - now) / (rows ? rows : 1) + 1 : 0;
 }
 
@@ -132,7 +134,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     const char *list = only ? only : "all";
     comparer c = {.base = base, .result = result, .total = count_list(games, list)};
     ctx->stopped = PB_GO_ON;
-    if (request->time_ns && ctx->clock_ns)
+    if (request->time_ns && ctx->clock_ns && !request->time_each)
         c.end_ns = ctx->clock_ns(ctx->callback_state) + request->time_ns;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
