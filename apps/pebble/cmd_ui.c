@@ -22,8 +22,10 @@ exit_code cmd_ui(app *a)
 #include "page_files.h"
 #include "server.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -66,6 +68,58 @@ static bool take_options(app *a, server_options *o)
            take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 
+/* ---- what ends it ---- */
+
+static sem_t end_is_asked;
+
+/* In whichever thread the signal comes to: libraries may have threads of their own, begun before main. */
+static void ask_for_the_end(int signal)
+{
+    int kept = errno;
+    (void)signal;
+    sem_post(&end_is_asked);
+    errno = kept;
+}
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* Under nohup a lost terminal does not end it. */
+static void take_signals(struct sigaction before[ENDS])
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = ask_for_the_end;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sem_init(&end_is_asked, 0, 0);
+    for (int i = 0; i < ENDS; i++) {
+        sigaction(ends[i], NULL, &before[i]);
+        if (ends[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+}
+
+static void wait_for_the_end(const struct sigaction before[ENDS])
+{
+    while (sem_wait(&end_is_asked) != 0 && errno == EINTR)
+        ;
+    for (int i = 0; i < ENDS; i++) /* whoever does not want to wait for the end asks again */
+        sigaction(ends[i], &before[i], NULL);
+}
+
+/* Threads that begin between these two leave signals to others. */
+static void block_signals(bool block)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < ENDS; i++)
+        sigaddset(&set, ends[i]);
+    pthread_sigmask(block ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+/* ---- the browser ---- */
+
 /* The browser outlives this process: it gets usual signals, and none of our files but standard input. */
 static void become_browser(const char *tool, const char *address)
 {
@@ -73,6 +127,9 @@ static void become_browser(const char *tool, const char *address)
     int nothing = open("/dev/null", O_WRONLY);
     sigemptyset(&none);
     signal(SIGPIPE, SIG_DFL);
+    for (int i = 0; i < ENDS; i++)
+        if (signal(ends[i], SIG_DFL) == SIG_IGN)
+            signal(ends[i], SIG_IGN);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (nothing >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0)
         execlp(tool, tool, address, (char *)NULL);
@@ -98,29 +155,18 @@ static void open_browser(const char *address)
         waitpid(child, NULL, 0);
 }
 
-/* What ends the server. Under nohup a lost terminal does not. */
-static void choose_signals(sigset_t *set)
-{
-    struct sigaction old;
-    sigemptyset(set);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    if (sigaction(SIGHUP, NULL, &old) != 0 || old.sa_handler != SIG_IGN)
-        sigaddset(set, SIGHUP);
-}
-
 static exit_code serve(app *a, server *s)
 {
     char why[900];
-    sigset_t set;
-    int signal;
+    struct sigaction before[ENDS];
     for (int i = 0; i < a->opts.positional_count; i++)
         if (!server_add_file(s, a->opts.positional[i], why, sizeof why))
             return app_fail(a, EXIT_INPUT, "%s", why);
-    /* Blocked before any thread begins, so that none but this one takes them. */
-    choose_signals(&set);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (!server_start(s, why, sizeof why))
+    take_signals(before);
+    block_signals(true);
+    bool begun = server_start(s, why, sizeof why);
+    block_signals(false);
+    if (!begun)
         return app_fail(a, EXIT_FAILED, "%s", why);
     printf("Pebble-Bridge is at %s\n", server_address(s));
     fflush(stdout);
@@ -130,8 +176,7 @@ static exit_code serve(app *a, server *s)
         app_note(a, "other machines may reach it: the token keeps others out, but what is sent is not encrypted");
     if (!app_option(a, OPT_NO_OPEN))
         open_browser(server_ticket_address(s));
-    sigwait(&set, &signal);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* whoever does not want to wait for the end asks again */
+    wait_for_the_end(before);
     return EXIT_DONE;
 }
 
