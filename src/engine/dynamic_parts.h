@@ -12,7 +12,8 @@ typedef struct pbi_block_piece {
     uint32_t before, after; /* or PBI_NO_PIECE */
     pb_value value;         /* PBI_FREE: nothing is there; PBI_WORK: workspace */
 } pbi_block_piece;
-enum { PBI_FREE = UINT32_MAX, PBI_WORK = UINT32_MAX - 1 };
+#define PBI_FREE UINT32_MAX
+#define PBI_WORK (UINT32_MAX - 1)
 
 typedef struct pbi_pool {
     pb_arena *arena;

@@ -134,6 +134,13 @@ static inline uint64_t pbi_room_of(const pb_engine *e, uint64_t bytes)
 {
     return bytes ? pbi_round_up(bytes, e->options.align) + pbi_guard(&e->options) : 0;
 }
+/* Bytes in use during a move. */
+static inline void pbi_note_peak(pb_engine *e, uint64_t during)
+{
+    during += e->leaving_bytes + e->early_bytes;
+    e->during = during;
+    e->m.peak = during > e->m.peak ? during : e->m.peak;
+}
 static inline void pbi_forget_grants(pb_engine *e)
 {
     e->granted_count = 0;
@@ -178,7 +185,9 @@ pb_status pbi_check_run(pb_engine *e, const pb_call *call, pb_node over, const p
                         bool was_there);
 pb_status pbi_check_cleared(pb_engine *e, pb_node v);
 
-/* ---- gap.c ---- */
+/* ---- grant.c, gap.c ---- */
+
+pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out);
 
 /* The lowest gap of the block with so much room, beside the workspace of the kernel that runs. */
 bool pbi_find_gap(const pb_engine *e, uint64_t room, const void *workspace, uint64_t workspace_bytes, uint64_t *out);

@@ -12,13 +12,6 @@
 
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
-static void note_peak(pb_engine *e, uint64_t during)
-{
-    during += e->leaving_bytes + e->early_bytes;
-    e->during = during;
-    e->m.peak = during > e->m.peak ? during : e->m.peak;
-}
-
 /* Places of what begins at this time. Returns the workspace. */
 static void *begin(pb_engine *e, uint64_t time)
 {
@@ -87,8 +80,6 @@ static void lend(pb_engine *e, pb_node v)
     e->lent_sum[v] = pbi_checksum(e->value[v], size, v);
 }
 
-static pb_status grant(const pb_call *call, uint64_t bytes, void **out);
-
 static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
 {
     *ns = 0;
@@ -117,7 +108,7 @@ static pb_status compute_plainly(pb_engine *e, pb_step k, pb_node v)
 {
     const pb_graph *g = e->graph;
     uint64_t ns;
-    note_peak(e, e->used + g->size[v] + e->leg->game->graph->workspace[v]);
+    pbi_note_peak(e, e->used + g->size[v] + e->leg->game->graph->workspace[v]);
     void *workspace = begin(e, k + 1);
     if (!e->value[v])
         e->value[v] = e->nothing; /* of no size */
@@ -126,7 +117,7 @@ static pb_status compute_plainly(pb_engine *e, pb_step k, pb_node v)
                     .fixed = e->block,
                     .workspace = workspace,
                     .times = e->times[v]++,
-                    .grant = grant,
+                    .grant = pbi_grant,
                     .owner = e};
     if (e->options.timed)
         e->last_ns = pbi_now(e);
@@ -173,7 +164,7 @@ static pb_status compute(pb_engine *e, pb_step k)
         if (status != PB_OK)
             return status;
     }
-    note_peak(e, during);
+    pbi_note_peak(e, during);
     if (has_parts)
         hide_parts(e, v);
     pb_call call = {.node = v,
@@ -182,7 +173,7 @@ static pb_status compute(pb_engine *e, pb_step k)
                     .workspace = begin(e, k + 1),
                     .times = e->times[v]++,
                     .parts_only = was_there,
-                    .grant = grant,
+                    .grant = pbi_grant,
                     .owner = e};
     if (lent)
         lend(e, v);
@@ -228,7 +219,7 @@ static pb_status run_backwards(pb_engine *e, pb_node v, void *workspace)
                     .workspace = workspace,
                     .times = e->times[v],
                     .undo = true,
-                    .grant = grant,
+                    .grant = pbi_grant,
                     .owner = e};
     uint64_t ns;
     if (has_parts)
@@ -255,7 +246,7 @@ static pb_status uncompute(pb_engine *e, pb_step k)
     uint64_t during = e->used + e->leg->game->graph->workspace[v];
     if (e->under_way_count)
         status = pbi_make_room(e, during, k);
-    note_peak(e, during);
+    pbi_note_peak(e, during);
     void *workspace = begin(e, k + 1);
     if (status == PB_OK && (kind_of(e, v) & PB_KERNEL_XOR) && !(g->flags[v] & PB_NODE_BYPRODUCT))
         status = run_backwards(e, v, workspace);
@@ -305,7 +296,7 @@ static pb_status load(pb_engine *e, pb_step k)
         pbi_check_fresh(e, e->value[v], 0, size);
     status = pbi_load(e, k);
     e->used = during;
-    note_peak(e, during);
+    pbi_note_peak(e, during);
     return status;
 }
 
@@ -373,62 +364,11 @@ static pb_status start(pb_engine *e)
     }
     if (e->options.check && g->fixed_size && status == PB_OK)
         pbi_check_fresh(e, e->block, 0, g->fixed_size);
-    note_peak(e, e->used);
+    pbi_note_peak(e, e->used);
     return status;
 }
 
 /* ---- when predictions are wrong ---- */
-
-pb_status pb_call_more(const pb_call *call, uint64_t bytes, void **out) { return call->grant(call, bytes, out); }
-
-/* Room that the plan of the rest has for what the kernel asked for before. */
-static bool take_spare(pb_engine *e, const pb_call *call, uint64_t bytes, void **out)
-{
-    uint64_t said = pbi_round_up(e->graph->workspace[call->node], e->options.align);
-    uint64_t has = e->leg->game->graph->workspace[call->node];
-    if (has <= said + e->spare_used || bytes > has - said - e->spare_used)
-        return false;
-    *out = (unsigned char *)call->workspace + said + e->spare_used;
-    e->spare_used += pbi_round_up(bytes, e->options.align);
-    return true;
-}
-
-static pb_status refuse(pb_engine *e, pb_node v, uint64_t bytes, const char *why)
-{
-    uint64_t asked = 0;
-    for (uint32_t i = 0; i < e->granted_count; i++)
-        asked += e->granted[i].room;
-    e->wanted = pbi_round_up(e->graph->workspace[v], e->options.align) + e->spare_used + asked + bytes;
-    return pbi_fail(e->ctx, PB_ELIMIT, "node %.80s needs %llu bytes of workspace instead of %llu, and %s",
-                    pb_graph_name(e->graph, v), (unsigned long long)e->wanted,
-                    (unsigned long long)e->graph->workspace[v], why);
-}
-
-static pb_status grant(const pb_call *call, uint64_t bytes, void **out)
-{
-    pb_engine *e = call->owner;
-    pb_node v = call->node;
-    pbi_granted *g = &e->granted[e->granted_count];
-    if (!bytes) {
-        *out = e->nothing;
-        return PB_OK;
-    }
-    if (bytes > UINT64_MAX / 4)
-        return refuse(e, v, UINT64_MAX / 4, "there is not so much");
-    if (take_spare(e, call, bytes, out))
-        return PB_OK;
-    if (bytes > e->cap || e->during > e->cap - bytes)
-        return refuse(e, v, bytes, "that passes the cap");
-    uint64_t has = e->leg->game->graph->workspace[v];
-    g->room = pbi_room_of(e, bytes);
-    if (e->granted_count == PBI_MOST_GRANTED || !pbi_find_gap(e, g->room, call->workspace, has, &g->offset))
-        return refuse(e, v, bytes, "no gap of the block has room for it");
-    e->granted_count++;
-    note_peak(e, e->during - e->leaving_bytes - e->early_bytes + bytes);
-    e->m.more_bytes = bytes > e->m.more_bytes ? bytes : e->m.more_bytes;
-    *out = e->block + g->offset;
-    return PB_OK;
-}
 
 /* A lowered cap: does what is left fit, or is it planned anew? `k` is the next move. */
 static pb_status look_at_cap(pb_engine *e, pb_step k, bool *changed)

@@ -99,7 +99,8 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " states", a->states);
+    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", a->states,
+                         a->states == 1 ? "" : "s");
 }
 
 pb_status pbi_plan_exact_reversible(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,

@@ -232,7 +232,8 @@ static pb_status conclude(exact *e, pbi_plan *plan)
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " states", answer->states);
+    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", answer->states,
+                         answer->states == 1 ? "" : "s");
 }
 
 pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { READ_AHEAD = 4096 /* bytes of leaves that are read from a file at a time, one leaf at least */ };
+enum { READ_AHEAD = 16384 /* bytes of leaves that are read from a file at a time, one leaf at least */ };
 
 static pb_status check_file(const pbi_hash_tree *t, const char *path, uint32_t height)
 {

@@ -32,6 +32,39 @@ void life_set_random(uint64_t seed, uint32_t places, uint32_t times, uint64_t la
     out->lives = (pb_lifetimes){out->life, count, places, align};
 }
 
+void life_set_cut(uint64_t seed, uint32_t pieces, uint64_t times, uint64_t size, life_set *out)
+{
+    pbi_rng rng = {seed};
+    uint32_t count = 1;
+    out->life[0] = (pb_lifetime){0, times, size, 0, PB_NO_NODE};
+    for (uint32_t tries = 0; count < pieces && tries < 50 * pieces; tries++) {
+        pb_lifetime *l = &out->life[pbi_rng_below(&rng, count)], *other = &out->life[count];
+        bool in_time = pbi_rng_below(&rng, 2);
+        uint64_t room = in_time ? l->to - l->from : l->size;
+        if (room < 2)
+            continue;
+        uint64_t cut = pbi_rng_below(&rng, 3) ? 1 + pbi_rng_below(&rng, room - 1) : room / 2; /* halves may be alike */
+        *other = *l;
+        if (in_time) {
+            other->from += cut;
+            l->to = other->from;
+        } else {
+            other->size -= cut;
+            l->size = cut;
+        }
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++) { /* numbers that tell nothing of where it was cut */
+        uint32_t k = i + (uint32_t)pbi_rng_below(&rng, count - i);
+        pb_lifetime swap = out->life[k];
+        out->life[k] = out->life[i];
+        out->life[i] = swap;
+        out->life[i].place = i;
+    }
+    qsort(out->life, count, sizeof *out->life, by_from);
+    out->lives = (pb_lifetimes){out->life, count, count, 1};
+}
+
 static uint64_t place_size_at(const pb_lifetimes *lives, uint32_t place, uint64_t time)
 {
     uint64_t size = 0;
@@ -66,6 +99,8 @@ uint64_t life_set_load(const pb_lifetimes *lives)
 typedef struct trial {
     const pb_lifetimes *lives;
     uint64_t block, last, at[LIFE_SET_MAX];
+    uint64_t least, best[LIFE_SET_MAX]; /* the least sum so far, and its offsets */
+    bool any;                           /* the first one will do */
 } trial;
 
 static bool is_apart(const trial *t, uint32_t u, uint32_t v)
@@ -78,29 +113,49 @@ static bool is_apart(const trial *t, uint32_t u, uint32_t v)
     return true;
 }
 
-/* Places v and later ones, with those before at hand. */
-static bool can_place(trial *t, uint32_t v)
+static uint64_t largest_of(const pb_lifetimes *lives, uint32_t place)
 {
     uint64_t most = 0;
-    if (v == t->lives->place_count)
-        return true;
-    for (uint32_t i = 0; i < t->lives->count; i++)
-        if (t->lives->life[i].place == v && t->lives->life[i].size > most)
-            most = t->lives->life[i].size;
+    for (uint32_t i = 0; i < lives->count; i++)
+        if (lives->life[i].place == place && lives->life[i].size > most)
+            most = lives->life[i].size;
+    return most;
+}
+
+/* Places v and later ones, with those before at hand, whose offsets have this sum. */
+static void try_places(trial *t, uint32_t v, uint64_t sum)
+{
+    if (v == t->lives->place_count) {
+        t->least = sum;
+        memcpy(t->best, t->at, sizeof t->best);
+        return;
+    }
+    uint64_t most = largest_of(t->lives, v);
     for (t->at[v] = 0; t->at[v] + most <= t->block; t->at[v] += t->lives->align) {
         bool apart = true;
+        if (sum + t->at[v] >= t->least || (t->any && t->least < UINT64_MAX))
+            return;
         for (uint32_t u = 0; u < v && apart; u++)
             apart = is_apart(t, u, v);
-        if (apart && can_place(t, v + 1))
-            return true;
+        if (apart)
+            try_places(t, v + 1, sum + t->at[v]);
     }
-    return false;
 }
 
 uint64_t life_set_least(const pb_lifetimes *lives)
 {
-    trial t = {.lives = lives, .last = last_time(lives)};
-    for (t.block = life_set_load(lives); !can_place(&t, 0); t.block += lives->align)
-        continue;
-    return t.block;
+    trial t = {.lives = lives, .last = last_time(lives), .least = UINT64_MAX, .any = true};
+    for (t.block = life_set_load(lives);; t.block += lives->align) {
+        try_places(&t, 0, 0);
+        if (t.least < UINT64_MAX)
+            return t.block;
+    }
+}
+
+bool life_set_lowest(const pb_lifetimes *lives, uint64_t block, uint64_t offset[LIFE_SET_MAX])
+{
+    trial t = {.lives = lives, .block = block, .last = last_time(lives), .least = UINT64_MAX};
+    try_places(&t, 0, 0);
+    memcpy(offset, t.best, sizeof t.best);
+    return t.least < UINT64_MAX;
 }
