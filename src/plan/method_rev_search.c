@@ -24,6 +24,7 @@ enum {
     LONGEST = 8,    /* times that in the longest */
     POOR = 3,       /* poor rounds after which they get longer */
     TURNS = 4,      /* one round in so many goes on from the best plan */
+    DEEP = 4,       /* times the cap, is what everything once needs, where it is deep */
     STALE = 6       /* rounds without a better plan, after which it stops */
 };
 
@@ -61,9 +62,10 @@ typedef struct search {
     uint64_t proposals;
     int32_t cap, least; /* the game's; no plan has a smaller peak */
     double enough;
-    bool patient;
+    bool patient, deep;   /* deep: the cap is far below what everything once needs */
     uint64_t seed, times; /* times: how much longer rounds are than the first */
     uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
+    uint32_t ways[2];     /* of those rounds: at the cap, with a falling one */
     pbi_rev_list best;
     double best_cost, reached[KINDS]; /* of all; by rounds of each kind */
     int32_t best_peak;
@@ -176,19 +178,23 @@ static bool is_promising(const search *s, const worker *w)
 /* While the cap falls. */
 static const struct {
     double loose, hot;
-} falling[] = {{8, 0.35}, {3, 0.35}, {8, 0.4}, {8, 0.3}};
+} falling[] = {{8, 0.35}, {8, 0.4}, {3, 0.35}, {8, 0.3}};
 #define FINER 0.1
 #define FREE 1.5 /* times its peak, a start is free to move at first */
 enum { FALLINGS = sizeof falling / sizeof *falling };
 
-/* All kinds by turns; one in three is of the kind that has led to the best plan. */
+/* All kinds by turns, with a falling cap more often where the one that is wanted is deep; the kind that has led to the best
+ * plan has one turn in three, and every other one of those that have led to much less. */
 static uint32_t kind_of(const search *s, uint32_t turn)
 {
-    static const uint32_t turns[] = {FALLING, 0, FALLING, FALLING + BY_CONES, BY_CONES, FALLING + BY_CONES};
+    static const uint32_t turns[2][6] = {{0, FALLING, BY_CONES, 0, FALLING + BY_CONES, BY_CONES},
+                                         {FALLING, 0, FALLING, FALLING + BY_CONES, BY_CONES, FALLING + BY_CONES}};
     uint32_t best = 0, n = turn - turn / 3;
     for (uint32_t k = 1; k < OTHER; k++)
         best = s->reached[k] < s->reached[best] ? k : best;
-    uint32_t kind = turn % 3 == 2 ? best : turns[n % 6];
+    uint32_t kind = turns[s->deep][n % 6];
+    if (turn % 3 == 2 || (turn / 6 % 2 && s->reached[kind] > 1.01 * s->reached[best]))
+        kind = best;
     return s->starts.cone.count ? kind : kind & ~(uint32_t)BY_CONES;
 }
 
@@ -202,10 +208,12 @@ static void choose_fresh(search *s, uint32_t turn, worker *w, pbi_rev_course *c)
     w->continued = false;
     w->cap = other_cap(s, false, turn);
     copy_list(&w->start, w->kind & BY_CONES ? &st->cone : &st->once);
-    *c = fresh[(turn + turn / FRESH) % FRESH];
-    if (!(w->kind & FALLING))
+    bool falls = w->kind & FALLING;
+    uint32_t way = s->ways[falls]++;
+    *c = fresh[(way + way / FRESH) % FRESH];
+    if (!falls)
         return;
-    uint32_t way = (turn + turn / FALLINGS) % FALLINGS;
+    way = (way + way / FALLINGS) % FALLINGS;
     double peak = pbi_rev_starts_peak(st, &w->start), loosest = falling[way].loose * (w->cap + 1.0);
     *c = (pbi_rev_course){.loosest = (int32_t)fmin(FREE * peak, loosest),
                           .hot = falling[way].hot,
@@ -324,7 +332,9 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
     pbi_rev_anneal *first = s->worker[0].a; /* the calling thread's */
     first->better = options->better;
     first->better_state = options->better_state;
-    return pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
+    pb_status status = pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
+    s->deep = status == PB_OK && pbi_rev_starts_peak(&s->starts, &s->starts.once) > (int64_t)DEEP * s->cap;
+    return status;
 }
 
 /* Sizes are rounded in the model: what was given may still be the better one. */
