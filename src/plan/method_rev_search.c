@@ -65,6 +65,7 @@ typedef struct search {
     bool patient, deep;   /* deep: the cap is far below what everything once needs */
     uint64_t seed, times; /* times: how much longer rounds are than the first */
     uint32_t begun, poor; /* rounds from scratch; poor ones since they got longer */
+    uint32_t ways[2];     /* of those rounds: at the cap, with a falling one */
     pbi_rev_list best;
     double best_cost, reached[KINDS]; /* of all; by rounds of each kind */
     int32_t best_peak;
@@ -207,10 +208,12 @@ static void choose_fresh(search *s, uint32_t turn, worker *w, pbi_rev_course *c)
     w->continued = false;
     w->cap = other_cap(s, false, turn);
     copy_list(&w->start, w->kind & BY_CONES ? &st->cone : &st->once);
-    *c = fresh[(turn + turn / FRESH) % FRESH];
-    if (!(w->kind & FALLING))
+    bool falls = w->kind & FALLING;
+    uint32_t way = s->ways[falls]++;
+    *c = fresh[(way + way / FRESH) % FRESH];
+    if (!falls)
         return;
-    uint32_t way = (turn + turn / FALLINGS) % FALLINGS;
+    way = (way + way / FALLINGS) % FALLINGS;
     double peak = pbi_rev_starts_peak(st, &w->start), loosest = falling[way].loose * (w->cap + 1.0);
     *c = (pbi_rev_course){.loosest = (int32_t)fmin(FREE * peak, loosest),
                           .hot = falling[way].hot,
