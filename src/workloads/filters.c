@@ -283,6 +283,15 @@ static bool is_peak(const ring *r, uint32_t x, uint32_t y, uint32_t value)
     return true;
 }
 
+/* Weights are odd, so that no change of a single pixel leaves the sum as it was; they do not depend on tiles. */
+static uint64_t weighed(const uint16_t *row, uint32_t count, uint32_t x, uint32_t y)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += (uint64_t)row[i] * ((x + i) * 0x9e3779b1u | 1);
+    return sum * (y * 0x9e3779b97f4a7c15u | 1);
+}
+
 static void detect(const pbi_filters *f, const area *a, const source *in, pbi_found *out, void *workspace)
 {
     ring r = ring_begin(f, PBI_DETECT, a, in, workspace);
@@ -290,6 +299,7 @@ static void detect(const pbi_filters *f, const area *a, const source *in, pbi_fo
     for (uint32_t y = 0; y < a->height; y++) {
         ring_add(&r, (int64_t)y + r.radius);
         const uint16_t *row = ring_row(&r, y, 0) + r.radius;
+        out->edges += weighed(row, a->width, a->x, a->y + y);
         for (uint32_t x = 0; x < a->width; x++) {
             uint64_t value = row[x], at_x = a->x + x, at_y = a->y + y;
             if (value < f->threshold || !is_peak(&r, x, y, row[x]))
@@ -325,6 +335,7 @@ void pbi_found_join(const pbi_found *a, const pbi_found *b, pbi_found *out)
     sum.x += b->x;
     sum.y += b->y;
     sum.strength += b->strength;
+    sum.edges += b->edges;
     for (uint64_t i = 0; i < b->best_count; i++)
         keep_best(&sum, b->best[i]);
     *out = sum;

@@ -25,7 +25,9 @@ enum { PBI_MOST_RADIUS = 8, PBI_FOUND_BEST = 26 };
 typedef struct pbi_found {
     uint64_t count;
     uint64_t x, y, strength; /* sums */
-    uint64_t best_count, reserved;
+    uint64_t best_count;
+    uint64_t
+        edges; /* sum over all pixels, each with a weight of its place: what is below the threshold is compared too */
     /* The strongest, falling: strength, then 2^24-1 - y and 2^24-1 - x in 24 bits each. */
     uint64_t best[PBI_FOUND_BEST];
 } pbi_found;

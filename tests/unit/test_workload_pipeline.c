@@ -83,6 +83,28 @@ static void an_image_of_one_pixel_has_no_detection(void **state)
     runs_close(&r);
 }
 
+/* Results cover every pixel: with a threshold that nothing reaches images still differ, and tiles still agree. */
+static void what_is_not_detected_is_compared_too(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"width=50,height=40,tile=0,threshold=65535,seed=1",
+                                          "width=50,height=40,tile=16,threshold=65535,seed=1",
+                                          "width=50,height=40,tile=16,halo=own,threshold=65535,seed=1",
+                                          "width=50,height=40,tile=0,threshold=65535,seed=2"};
+    char digest[4][PB_HASH_TEXT], text[100];
+    for (int i = 0; i < 4; i++) {
+        runs r;
+        runs_open(&r, "pipeline", options[i]);
+        runs_at(&r, PB_UNLIMITED, "auto", digest[i]);
+        pb_workload_text(r.w, text, sizeof text);
+        assert_string_equal(text, "no detection");
+        runs_close(&r);
+    }
+    assert_string_equal(digest[0], digest[1]);
+    assert_string_equal(digest[0], digest[2]);
+    assert_string_not_equal(digest[0], digest[3]);
+}
+
 static void opening_fails_cleanly_without_memory(void **state)
 {
     (void)state;
@@ -117,6 +139,7 @@ int main(void)
         cmocka_unit_test(an_image_of_more_than_a_megabyte_goes_through_little_memory),
         cmocka_unit_test(an_image_from_a_file_is_gone_through),
         cmocka_unit_test(an_image_of_one_pixel_has_no_detection),
+        cmocka_unit_test(what_is_not_detected_is_compared_too),
         cmocka_unit_test(opening_fails_cleanly_without_memory),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
     };
