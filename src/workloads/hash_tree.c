@@ -10,7 +10,10 @@
 
 #include <string.h>
 
-enum { READ_AHEAD = 16384 /* bytes of leaves that are read from a file at a time, one leaf at least */ };
+enum {
+    READ_AHEAD = 16384, /* bytes of leaves that are read from a file at a time, one leaf at least */
+    LOOK_EVERY = 65536  /* leaves between two looks whether to stop: subtrees of high trees take many seconds */
+};
 
 static pb_status check_file(const pbi_hash_tree *t, const char *path, uint32_t height)
 {
@@ -145,6 +148,8 @@ pb_status pbi_hash_subtree(pbi_hash_tree *t, uint32_t level, uint64_t index, uns
             top -= PBI_HASH; /* the two on top become one */
             status = hash_behind(t, 1, top - PBI_HASH, 2 * PBI_HASH, top - PBI_HASH);
         }
+        if (status == PB_OK && i % LOOK_EVERY == LOOK_EVERY - 1)
+            status = pbi_poll(t->ctx);
     }
     if (status == PB_OK)
         memcpy(out, stack, PBI_HASH);

@@ -19,6 +19,7 @@ enum {
     MOST_LEVELS = 20 /* of a graph */,
     MOST_PATHS = 16 /* of a graph with paths */
 };
+#define NOT_PUBLISHED UINT64_MAX /* paths sent: none can be before the root is known */
 enum { HEIGHT, LEAF, SOURCE, SEED, MODE, GRAIN };
 
 static const pb_workload_option options[] = {
@@ -180,7 +181,19 @@ static void close_merkle(pb_workload *w)
         pbi_hash_tree_close(&m->tree);
 }
 
-/* ---- after a run ---- */
+/* ---- around a run ---- */
+
+/* What the run before has left must not pass for the results of this one. */
+static pb_status begin_merkle(pb_workload *w, uint64_t step, pb_engine *e)
+{
+    (void)step;
+    (void)e;
+    merkle *m = w->kernels.state;
+    memset(m->paths.root, 0, PBI_HASH);
+    memset(m->paths.sum, 0, PBI_HASH);
+    m->paths.sent = NOT_PUBLISHED;
+    return PB_OK;
+}
 
 static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
 {
@@ -188,6 +201,8 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     merkle *m = w->kernels.state;
     if (!m->traversal)
         memcpy(m->paths.root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
+    else if (m->paths.sent == NOT_PUBLISHED)
+        return pbi_fail(w->ctx, PB_EBUG, "the root was not published");
     else if (m->paths.sent != UINT64_C(1) << m->height)
         return pbi_fail(w->ctx, PB_EBUG, "%llu of 2^%u paths were sent", (unsigned long long)m->paths.sent,
                         (unsigned)m->height);
@@ -224,6 +239,7 @@ const pbi_workload_kind pbi_workload_merkle = {
     .option_count = sizeof options / sizeof *options,
     .open = open_merkle,
     .close = close_merkle,
+    .begin = begin_merkle,
     .end = end_merkle,
     .digest = digest_merkle,
     .text = text_merkle,

@@ -1,8 +1,10 @@
 /* test_workload_merkle.c -- roots and paths against hashes that are made another way, at every cap. */
+#define _POSIX_C_SOURCE 200809L
 #include "workload_runs.h"
 #include "workloads/merkle_paths.h"
 
 #include <openssl/sha.h>
+#include <sys/stat.h>
 
 enum { MOST = 1 << 10 };
 
@@ -205,6 +207,49 @@ static void a_wrong_path_is_found(void **state)
     runs_close(&r);
 }
 
+/* A run that did nothing does not pass with the paths of the run before. */
+static void paths_of_the_run_before_do_not_count(void **state)
+{
+    (void)state;
+    runs r;
+    pb_planned planned;
+    pb_engine *e;
+    pb_measured m;
+    runs_open(&r, "merkle", "height=4,mode=traversal");
+    pb_game game = runs_game(&r, PB_UNLIMITED);
+    assert_int_equal(pb_plan(&r.ctx, &game, &PB_REQUEST_DEFAULT, &r.arena, &planned), PB_OK);
+    assert_int_equal(pb_engine_new(&r.ctx, planned.certificate, pb_workload_kernels(r.w), &(pb_engine_options){0}, &e),
+                     PB_OK);
+    assert_int_equal(pb_workload_begin(r.w, 0, e), PB_OK);
+    assert_int_equal(pb_engine_run(e, &m), PB_OK);
+    assert_int_equal(pb_workload_end(r.w, 0, e), PB_OK);
+    assert_int_equal(pb_workload_begin(r.w, 1, e), PB_OK);
+    assert_int_equal(pb_workload_end(r.w, 1, e), PB_EBUG);
+    pb_engine_free(e);
+    runs_close(&r);
+}
+
+/* A subtree of many leaves takes seconds, and ends when it is asked to. */
+static pb_stop at_once(void *state)
+{
+    (void)state;
+    return PB_STOP_INTERRUPT;
+}
+
+static void a_large_subtree_can_be_stopped(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pbi_hash_tree tree;
+    unsigned char room[2048], hash[PBI_HASH];
+    pb_context_init(&ctx);
+    assert_int_equal(pbi_hash_tree_open(&ctx, "", 1, 8, 24, &tree), PB_OK);
+    assert_true(pbi_hash_subtree_room(&tree, 24) <= sizeof room);
+    ctx.stop = at_once;
+    assert_int_equal(pbi_hash_subtree(&tree, 24, 0, room, hash), PB_ECANCELLED);
+    pbi_hash_tree_close(&tree);
+}
+
 static void opening_fails_cleanly_without_memory(void **state)
 {
     (void)state;
@@ -226,6 +271,10 @@ static void bad_options_are_refused_with_a_sentence(void **state)
     runs_refuse("merkle", "depth=3", PB_EUNKNOWN, "no option depth");
     runs_refuse("merkle", "file=/nowhere/leaves", PB_EIO, "/nowhere/leaves cannot be read");
     runs_refuse("merkle", "file=.", PB_EIO, "not a plain file");
+    remove("test_workload_merkle.pipe");
+    assert_int_equal(mkfifo("test_workload_merkle.pipe", 0600), 0);
+    runs_refuse("merkle", "file=test_workload_merkle.pipe", PB_EIO, "not a plain file"); /* nobody writes to it */
+    remove("test_workload_merkle.pipe");
     static const char name[] = "test_workload_merkle.short";
     write_file(name, (const unsigned char *)"short", 5);
     runs_refuse("merkle", "height=1,leaf=3,file=test_workload_merkle.short", PB_EFORMAT,
@@ -267,6 +316,8 @@ int main(void)
         cmocka_unit_test(paths_come_by_the_named_algorithms),
         cmocka_unit_test(streams_send_the_same_paths),
         cmocka_unit_test(a_wrong_path_is_found),
+        cmocka_unit_test(paths_of_the_run_before_do_not_count),
+        cmocka_unit_test(a_large_subtree_can_be_stopped),
         cmocka_unit_test(opening_fails_cleanly_without_memory),
         cmocka_unit_test(bad_options_are_refused_with_a_sentence),
         cmocka_unit_test(a_file_that_shrinks_stops_the_run),
