@@ -99,7 +99,7 @@ static pb_status read_real(pb_context *ctx, int which, const char *text, float *
 {
     char *end;
     double value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0 && value < 1))
+    if (end == text || *end || !(value >= 0 && (float)value < 1)) /* 0.99999999 is 1 as a float */
         return pbi_fail(ctx, PB_EINVAL, "train: %s=%s: it must be a number of 0 to less than 1", options[which].key,
                         text);
     *out = (float)value;

@@ -173,6 +173,7 @@ static void values_that_cannot_be_are_refused(void **state)
     refuse("classes", "1", PB_EINVAL, "integer of 2");
     refuse("dropout", "1", PB_EINVAL, "less than 1");
     refuse("dropout", "nan", PB_EINVAL, "less than 1");
+    refuse("dropout", "0.99999999999", PB_EINVAL, "less than 1");
     refuse("image", "100", PB_EINVAL, "multiple of 2^depth");
     refuse("layers", "3", PB_EUNKNOWN, "no option layers");
     pb_option uneven[] = {{"model", "transformer"}, {"heads", "3"}};
