@@ -96,11 +96,11 @@ static bool add_row(table *tab, const task *t, pb_fit_way way)
 {
     const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_WRITTEN];
     char value[FIGURE_ROOM], times[FIGURE_ROOM] = "", size[FIGURE_ROOM] = "-", each[FIGURE_ROOM] = "-";
-    char predicted[FIGURE_ROOM] = "none", measured[FIGURE_ROOM] = "-", passes[FIGURE_ROOM] = "-";
+    char predicted[FIGURE_ROOM] = "-", measured[FIGURE_ROOM] = "-", passes[FIGURE_ROOM] = "-";
     if (row->value)
         snprintf(value, sizeof value, "%llu%s", (unsigned long long)row->value, row->bounded ? "" : "+");
     else
-        snprintf(value, sizeof value, "none");
+        snprintf(value, sizeof value, t->fit.stopped ? "-" : "none");
     if (row->value && written->value)
         snprintf(times, sizeof times, "%.2f x", (double)row->value / (double)written->value);
     if (row->ran) {
@@ -111,6 +111,8 @@ static bool add_row(table *tab, const task *t, pb_fit_way way)
     }
     if (row->overhead > 0)
         percent_text(row->overhead, predicted);
+    else if (row->value)
+        snprintf(predicted, sizeof predicted, "none");
     const char *cells[] = {way_text(way), value, times, size, each, predicted, measured, passes};
     return table_row(tab, cells, way == PB_FIT_PLAN ? "1" : NULL);
 }
@@ -134,7 +136,12 @@ static bool print_text(app *a, const task *t)
         if (!add_row(&tab, t, (pb_fit_way)way))
             return false;
     table_print(&tab, stdout);
-    if (t->fit.profile_value)
+    if (t->fit.profiled_each)
+        printf(
+            "\ncosts were measured at every value of %s that was planned; the measured figures are of one step of each "
+            "answer\n",
+            r->vary);
+    else if (t->fit.profile_value)
         printf("\ncosts are those measured at %s=%llu, in the same proportions; the measured figures are of one step "
                "of each answer\n",
                r->vary, (unsigned long long)t->fit.profile_value);
@@ -185,7 +192,10 @@ static void print_json(const task *t)
         fputs(",\"max_overhead\":\"forward\"", stdout);
     else
         number("max_overhead", r->max_overhead);
-    count("profile_value", t->fit.profile_value);
+    if (t->fit.profiled_each)
+        fputs(",\"profile_value\":null", stdout);
+    else
+        count("profile_value", t->fit.profile_value);
     count("plans", t->fit.plans);
     printf(",\"stopped\":%s,\"rows\":[", t->fit.stopped ? "true" : "false");
     for (int way = 0; way < PB_FIT_WAYS; way++)

@@ -95,7 +95,7 @@ typedef struct pb_fit_request {
 
 typedef struct pb_fit_row {
     uint64_t value; /* the largest that fits; 0: none does */
-    bool bounded;   /* false: the workload takes no larger one */
+    bool bounded;   /* false: the workload takes no larger one; true after a stop */
     bool ran;       /* one step was run; the figures below are of it */
     pb_run_figures measured;
     double overhead;          /* as predicted, from costs measured at profile_value: of nothing but order 0 */
@@ -107,6 +107,7 @@ typedef struct pb_fit_row {
 typedef struct pb_fit {
     pb_fit_row row[PB_FIT_WAYS];
     uint64_t profile_value; /* where costs were measured; planning at other values takes them in the same proportions */
+    bool profiled_each;     /* the option changes the nodes: costs were measured at every value that was planned */
     uint32_t plans;         /* that were made */
     bool stopped;           /* before the end: rows may be too small, or not run */
 } pb_fit;

@@ -87,13 +87,15 @@ static pb_status measure_costs(finder *f, pb_workload *w, uint64_t value)
     return PB_OK;
 }
 
-/* The graph at this value with measured costs; measured anew where the option changes the graph's nodes. */
+/* The graph at this value with measured costs; measured at each value where the option changes the graph's nodes. */
 static pb_status with_costs(finder *f, attempt *t, const pb_graph **out)
 {
     const pb_graph *g = pb_workload_graph(t->w);
     pb_status status = PB_OK;
-    if (!f->cost || f->cost_count != g->node_count)
+    if (!f->cost || f->cost_count != g->node_count) {
+        f->fit.profiled_each |= f->cost != NULL;
         status = measure_costs(f, t->w, t->value);
+    }
     if (status == PB_OK)
         status = pb_graph_with_costs(f->ctx, g, &(pb_graph_costs){.cost = f->cost, .cost_unit = "ns"}, &t->arena, out);
     return status;
@@ -204,14 +206,19 @@ static pb_status search(finder *f, pb_fit_way way, uint64_t low)
 
 /* ---- the answers, for real ---- */
 
+static void describe_best(const finder *f, pb_fit_row *row)
+{
+    row->overhead = f->best.overhead;
+    row->forward_passes = f->best.forward_passes;
+    row->strategy = f->best.strategy;
+}
+
 static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
 {
     pb_fit_row *row = &f->fit.row[way];
     if (f->best.value != row->value) /* the way before has no smaller answer: its plan is as good */
         return PB_OK;
-    row->overhead = f->best.overhead;
-    row->forward_passes = f->best.forward_passes;
-    row->strategy = f->best.strategy;
+    describe_best(f, row);
     pb_run_options how = {.steps = 1, .most_bytes = f->request->cap, .packing = &f->best.packing};
     pb_status status = pb_run_plan(f->ctx, f->best.w, f->best.plan, &how, result, &row->measured);
     if (status != PB_OK)
@@ -223,6 +230,20 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     row->measured_overhead = all > again ? (double)again / (double)(all - again) : 0;
     row->ran = true;
     return PB_OK;
+}
+
+/* After a stop: what was found and not run is told all the same, and what fits one way fits those after it. That the workload takes no
+ * larger value is not known. */
+static void settle(finder *f)
+{
+    for (int way = 0; way < PB_FIT_WAYS; way++) {
+        pb_fit_row *row = &f->fit.row[way];
+        if (way && row->value <= f->fit.row[way - 1].value)
+            *row = f->fit.row[way - 1];
+        else if (row->value && !row->ran && f->best.value == row->value)
+            describe_best(f, row);
+        row->bounded = true;
+    }
 }
 
 static pb_status find_all(finder *f, pb_arena *result)
@@ -276,8 +297,10 @@ pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *
     pb_arena_init(&f.costs_arena, ctx);
     status = find_all(&f, result);
     f.fit.stopped = status == PB_ECANCELLED;
-    if (f.fit.stopped)
+    if (f.fit.stopped) {
+        settle(&f);
         status = PB_OK;
+    }
     drop(&f.best);
     pb_arena_release(&f.costs_arena);
     if (status == PB_OK)

@@ -267,6 +267,58 @@ static pb_stop stop_at_once(void *state)
     return PB_STOP_INTERRUPT;
 }
 
+/* Stops a search when it plans with recomputation at a value of this size. */
+typedef struct stopper {
+    uint64_t value;
+    bool stop;
+} stopper;
+
+static void look(void *state, const char *what, uint64_t done, uint64_t total)
+{
+    stopper *s = state;
+    (void)total;
+    s->stop |= strcmp(what, pb_fit_way_name(PB_FIT_PLAN)) == 0 && done > s->value;
+}
+
+static pb_stop stop_then(void *state)
+{
+    const stopper *s = state;
+    return s->stop ? PB_STOP_TIME : PB_GO_ON;
+}
+
+/* 27 items fit in the best order: 54 of them fit with recomputation, and the search is stopped on its way to 108. */
+static void a_fit_that_is_stopped_tells_what_it_found(void **state)
+{
+    (void)state;
+    case_ c;
+    pb_fit fit;
+    stopper s = {.value = 54};
+    open_case(&c);
+    pb_fit_request request = {.workload = "synthetic",
+                              .options = small,
+                              .option_count = 4,
+                              .cap = 100000,
+                              .max_overhead = 10,
+                              .plan = PB_REQUEST_DEFAULT};
+    c.ctx.stop = stop_then;
+    c.ctx.progress = look;
+    c.ctx.callback_state = &s;
+    assert_int_equal(pb_fit_find(&c.ctx, &request, &c.arena, &fit), PB_OK);
+    assert_true(fit.stopped);
+    assert_int_equal(fit.row[PB_FIT_ORDER].value, 27);
+    assert_int_equal(fit.row[PB_FIT_PLAN].value, 54);
+    assert_false(fit.row[PB_FIT_PLAN].ran);
+    assert_true(fit.row[PB_FIT_PLAN].overhead > 0 && fit.row[PB_FIT_PLAN].forward_passes > 0);
+    assert_non_null(fit.row[PB_FIT_PLAN].strategy);
+    s = (stopper){.value = 10}; /* before any plan of the last way: what the way before it found fits */
+    c.ctx.stopped = PB_GO_ON;
+    assert_int_equal(pb_fit_find(&c.ctx, &request, &c.arena, &fit), PB_OK);
+    assert_true(fit.stopped);
+    assert_int_equal(fit.row[PB_FIT_PLAN].value, 27);
+    assert_true(fit.row[PB_FIT_PLAN].ran);
+    close_case(&c);
+}
+
 static void stops_are_clean(void **state)
 {
     (void)state;
@@ -340,6 +392,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_no_plan),
         cmocka_unit_test(fit_grows_from_way_to_way),
         cmocka_unit_test(fit_tells_what_cannot_be),
+        cmocka_unit_test(a_fit_that_is_stopped_tells_what_it_found),
         cmocka_unit_test(stops_are_clean),
         cmocka_unit_test(refused_memory_leaves_nothing_behind),
     };
