@@ -95,7 +95,8 @@ static pb_status add_nodes(const synthetic *s, pb_builder *b)
         snprintf(name, sizeof name, gradient ? "g%" PRIu64 : "x%" PRIu64, at);
         snprintf(group, sizeof group, "step %" PRIu64, at);
         pb_node_spec spec = {.name = name, .group = group, .size = s->words * sizeof(uint64_t)};
-        spec.cost = v ? rounds_of(s, at) * s->words * (gradient ? 2 : 1) : 0;
+        if (v && !pbi_mul(rounds_of(s, at) * (gradient ? 2 : 1), s->words, &spec.cost))
+            spec.cost = UINT64_MAX; /* and all of them together are refused */
         spec.flags = v == 0 ? PB_NODE_GIVEN : v == last ? PB_NODE_KEEP : 0;
         status = pb_builder_add_node(b, &spec, NULL);
         if (status == PB_OK && v && v != s->steps + 1)
