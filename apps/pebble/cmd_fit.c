@@ -37,15 +37,23 @@ static bool read_overhead(app *a, double *out)
     return true;
 }
 
-static bool has_option(const char *workload, const char *key)
+/* False after telling which options there are; the workload is one of the table. */
+static bool check_option(app *a, const char *workload, const char *key)
 {
+    pb_workload_row row = {0};
+    char list[300] = "";
     for (uint32_t i = 0; i < pb_workload_count(); i++) {
-        pb_workload_row row;
         pb_workload_row_of(i, &row);
-        for (uint32_t k = 0; strcmp(row.name, workload) == 0 && k < row.option_count; k++)
-            if (strcmp(row.options[k].key, key) == 0)
-                return true;
+        if (strcmp(row.name, workload) == 0)
+            break;
     }
+    for (uint32_t k = 0, used = 0; k < row.option_count; k++) {
+        if (strcmp(row.options[k].key, key) == 0)
+            return true;
+        int more = snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", row.options[k].key);
+        used += used + (uint32_t)more < sizeof list ? (uint32_t)more : 0;
+    }
+    app_usage(a, "the workload %s has no option %.40s; --option takes one of %s", workload, key, list);
     return false;
 }
 
@@ -81,9 +89,7 @@ static exit_code read_task(app *a, task *t)
     r->workload = t->spec.name;
     r->options = t->spec.options;
     r->option_count = t->spec.option_count;
-    if (!has_option(t->spec.name, r->vary))
-        return app_usage(a, "the workload %s has no option %.40s", t->spec.name, r->vary);
-    return read_cap(a, t);
+    return check_option(a, t->spec.name, r->vary) ? read_cap(a, t) : EXIT_USAGE;
 }
 
 static const char *way_text(pb_fit_way way)

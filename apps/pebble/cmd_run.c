@@ -25,6 +25,8 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "-o needs the name of a file: standard output has the figures");
     if (app_option(a, OPT_PLAN) && path)
         return app_usage(a, "--plan runs a schedule that is there; -o would write it again");
+    if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
+        return app_usage(a, "--slow-cap is the limit of slow memory: --slow says where that is");
     *s = (settings){.request = {.seed = 1, .threads = 1}};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
         !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, LEAST_STEPS, &s->steps) ||
@@ -98,6 +100,8 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     exit_code code = read_schedule(a, path, r->game.graph, s);
     if (code != EXIT_DONE)
         return code;
+    if (s->game == PB_GAME_TIERED && !app_option(a, OPT_SLOW))
+        return app_usage(a, "%s: the schedule uses slow memory; --slow says where that is", path);
     if (!setting_size(a, OPT_CAP, r->game.graph, &s->cap))
         return EXIT_USAGE;
     pb_status status = pb_judge(&a->ctx, r->game.graph, s, &a->arena, &r->game, &verdict, &s->metrics);
@@ -168,7 +172,7 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
 static void look_at_memory(void *state, uint64_t step)
 {
     run_report *r = state;
-    uint64_t now = resident_bytes(false);
+    uint64_t now = r->resident_most ? resident_most() : resident_bytes(false);
     (void)step;
     if (now > r->resident_before && now - r->resident_before > r->resident_growth)
         r->resident_growth = now - r->resident_before;
@@ -194,6 +198,7 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     how.packing = r->packing.offset ? &r->packing : NULL;
     how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
+    r->resident_most = resident_most_begin();
     measuring(a, true);
     status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);
     if (status == PB_OK && !app_option(a, OPT_NO_REFERENCE) && a->ctx.stopped == PB_GO_ON) {

@@ -65,7 +65,12 @@ bool workload_parse(app *a, const char *text, workload_spec *out)
 
 exit_code workload_open(app *a, const workload_spec *spec, pb_workload **out)
 {
-    return app_status(a, pb_workload_open(&a->ctx, spec->name, spec->options, spec->option_count, out));
+    pb_status status = pb_workload_open(&a->ctx, spec->name, spec->options, spec->option_count, out);
+    if (status == PB_EIO || status == PB_EFORMAT)
+        return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
+    if (status == PB_ERANGE)
+        return app_usage(a, "%s: with these options %s", spec->name, a->ctx.error.message);
+    return app_status(a, status);
 }
 
 void workload_print_options(const workload_spec *spec)
@@ -119,6 +124,28 @@ uint64_t resident_bytes(bool give_back)
         resident = 0;
     fclose(file);
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+bool resident_most_begin(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (!file)
+        return false;
+    bool done = fputs("5", file) >= 0;
+    return fclose(file) == 0 && done;
+}
+
+uint64_t resident_most(void)
+{
+    char line[160];
+    unsigned long long kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    if (!file)
+        return 0;
+    while (fgets(line, sizeof line, file) && sscanf(line, "VmHWM: %llu kB", &kib) != 1)
+        ;
+    fclose(file);
+    return 1024 * (uint64_t)kib;
 }
 
 bool clock_option(app *a)

@@ -26,6 +26,10 @@ void change_text(double before, double now, char text[FIGURE_ROOM]);
 
 /* Memory of this process that is in RAM, after giving back what it does not use; 0 where that is not known. */
 uint64_t resident_bytes(bool give_back);
+/* The most there was since resident_most_begin, which is false where the system keeps no such count. What a library takes inside a
+ * kernel and gives back is part of it. */
+bool resident_most_begin(void);
+uint64_t resident_most(void);
 
 /* Around what is measured: Ctrl-C waits for the end of a step, and --clock holds. */
 void measuring(app *a, bool begins);
