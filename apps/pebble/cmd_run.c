@@ -114,7 +114,8 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     code = take_addresses(a, path, s, verdict.certificate, &r->packing);
     if (code != EXIT_DONE)
         return code;
-    s->metrics.gap = -1; /* its bound was for other costs */
+    s->metrics.gap = -1; /* its bound, and a proof that nothing is better, were for other costs */
+    s->outcome = PB_FOUND;
     r->planned.game = &r->game;
     r->planned.certificate = verdict.certificate;
     return EXIT_DONE;
