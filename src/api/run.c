@@ -90,7 +90,9 @@ static void keep_step(runner *r, uint64_t step, const pb_measured *m, uint64_t f
     f->peak = m->peak > f->peak ? m->peak : f->peak;
     f->more_bytes = m->more_bytes > f->more_bytes ? m->more_bytes : f->more_bytes;
     f->replanned += m->replanned;
-    f->block = m->block > m->peak ? m->block : m->peak; /* workspace beyond the plan has places behind the plan's */
+    uint64_t block =
+        m->block > m->peak ? m->block : m->peak; /* workspace beyond the plan has places behind the plan's */
+    f->block = block > f->block ? block : f->block;
     f->computed = m->computed;
     f->recomputed = m->recomputed;
     f->stored_bytes = m->stored_bytes;
