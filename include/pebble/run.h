@@ -19,7 +19,8 @@ extern "C" {
 /* pb_profile_run for a workload; `repeat` as there. */
 pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, pb_arena *result, pb_profiled *out);
 
-/* pb_plan_addressed, and where its addresses do not fit game->cap quick plans for much less memory. Where none fits: gave_up.
+/* pb_plan_addressed, and where its addresses do not fit game->cap quick plans for much less memory; where the time was too short for any
+ * plan, a quick one for the cap first. Where none fits: gave_up.
  *   out      *packing    with a plan: the addresses, at multiples of 64 */
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_planned *out, pb_packing *packing);

@@ -168,25 +168,6 @@ static pb_status use_rest(maker *m)
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* A plan for less than the cap, as a plan for the cap: with the bounds that hold there. */
-static void restate(const maker *m, pb_planned *p, pb_game *game, char *note, size_t room)
-{
-    pb_schedule *s = &p->schedule;
-    const pb_schedule *first = &m->first.planned.schedule;
-    snprintf(note, room, "planned for %llu of the %llu, so that addresses fit%s%s", (unsigned long long)s->cap,
-             (unsigned long long)m->game->cap, s->note ? "; " : "", s->note ? s->note : "");
-    *game = *p->game;
-    game->cap = s->cap = m->game->cap;
-    p->game = game;
-    s->note = note;
-    s->outcome = PB_FOUND;
-    s->bound_kind = first->bound_kind;
-    s->lower_bound = first->lower_bound;
-    s->has_cost_bound = first->has_cost_bound;
-    s->cost_bound = first->cost_bound;
-    s->metrics.gap = s->bound_kind == PB_BOUND_NONE ? -1 : pb_metrics_gap(s->metrics.makespan, s->lower_bound);
-}
-
 static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
 {
     const attempt *a = best_of(m);
@@ -198,7 +179,7 @@ static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
         planned.schedule.addresses =
             (pb_addresses){m->align, a->packing.size, a->packing.least, a->packing.offset, a->lives.count};
         if (cap != m->game->cap)
-            restate(m, &planned, &game, note, sizeof note);
+            pbi_planned_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
     }
     pbi_held held = pbi_hold(m->ctx);
     pb_addressed answer = {.packing = a->packing, .planned_cap = cap, .plans = m->plans};

@@ -62,6 +62,10 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s);
 /* The same for a whole answer, whose plan is replayed once more: a certificate cannot be copied. */
 pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *result, pb_planned *out);
 
+/* A plan for less than `cap`, as a plan for it: with the bounds of `first`, which was asked for that much. `game` and `note` are what it
+ * points to from now on. */
+void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room);
+
 /* Does plan a beat plan b under the weights? Plans that found nothing never do. */
 bool pbi_planned_better(const pb_planned *a, const pb_planned *b);
 

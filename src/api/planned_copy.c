@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static pb_status copy_text(pb_arena *arena, const char **text)
@@ -80,4 +81,21 @@ pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *re
     }
     *out = copy;
     return PB_OK;
+}
+
+void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room)
+{
+    pb_schedule *s = &p->schedule;
+    snprintf(note, room, "planned for %llu of the %llu, so that addresses fit%s%s", (unsigned long long)s->cap,
+             (unsigned long long)cap, s->note ? "; " : "", s->note ? s->note : "");
+    *game = *p->game;
+    game->cap = s->cap = cap;
+    p->game = game;
+    s->note = note;
+    s->outcome = PB_FOUND;
+    s->bound_kind = first->bound_kind;
+    s->lower_bound = first->lower_bound;
+    s->has_cost_bound = first->has_cost_bound;
+    s->cost_bound = first->cost_bound;
+    s->metrics.gap = s->bound_kind == PB_BOUND_NONE ? -1 : pb_metrics_gap(s->metrics.makespan, s->lower_bound);
 }

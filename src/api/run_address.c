@@ -1,6 +1,7 @@
 /* run_address.c -- plans whose addresses fit the cap, not only their sizes. */
 #include "pebble/run.h"
 
+#include "api/pipeline.h"
 #include "api/run_address.h"
 #include "base/context.h"
 
@@ -38,29 +39,45 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
-/* Much smaller caps, quickly, and whatever time it is: memory that is left over is better than no plan that fits. *fits stays false
- * where none does. */
+/* The plan as one for the whole cap: nothing that was proved for less holds there. */
+static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *first, pb_planned *now, pb_arena *result,
+                      pb_planned *out)
+{
+    pb_game whole;
+    char note[600];
+    if (now->schedule.cap != game->cap)
+        pbi_planned_restate(now, game->cap, first, &whole, note, sizeof note);
+    return pbi_planned_copy(ctx, now, result, out);
+}
+
+/* The cap itself where there was no plan for it in time, and much smaller ones, quickly, and whatever time it is: memory that is left
+ * over is better than no plan that fits. *fits stays false where none does. */
 static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                              pb_planned *out, pb_packing *packing, bool *fits)
 {
-    static const uint64_t shares[] = {95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    const pb_schedule first = out->schedule;
     pb_game smaller = *game;
     pb_request quick = *request;
     pb_status status = PB_OK;
     quick.time_ns = 0;
     quick.patient = false;
     pbi_held held = pbi_hold(ctx);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
+    for (size_t i = out->certificate ? 1 : 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
         pb_planned now;
-        smaller.cap = game->cap / 100 * shares[i];
+        pb_packing places;
+        smaller.cap = shares[i] == 100 ? game->cap : game->cap / 100 * shares[i];
         ctx->tick_limit = QUICK_TICKS;
         status = pb_plan(ctx, &smaller, &quick, result, &now);
         if (status != PB_OK || !now.certificate)
             break;
-        status = pbi_address_plan(ctx, now.certificate, game->cap, result, packing);
-        *fits = status == PB_OK && packing->size <= game->cap;
-        if (*fits)
-            *out = now;
+        status = pbi_address_plan(ctx, now.certificate, game->cap, result, &places);
+        *fits = status == PB_OK && places.size <= game->cap;
+        if (*fits) {
+            *packing = places;
+            ctx->tick_limit = 0;
+            status = take(ctx, game, &first, &now, result, out);
+        }
     }
     pbi_resume(ctx, held);
     return status;
@@ -76,9 +93,10 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
         return status;
     *out = made.planned;
     *packing = made.packing;
-    if (!made.planned.certificate || made.fits)
+    bool late = !out->certificate && out->schedule.outcome == PB_GAVE_UP && request->time_ns;
+    if (made.fits || (!out->certificate && !late))
         return PB_OK;
     if (ctx->stopped != PB_STOP_INTERRUPT)
         status = last_resort(ctx, game, request, result, out, packing, &fits);
-    return status != PB_OK || fits ? status : give_up(game, made.packing.size, result, out);
+    return status != PB_OK || fits || late ? status : give_up(game, made.packing.size, result, out);
 }

@@ -205,6 +205,39 @@ static void what_does_not_fit_is_no_plan(void **state)
     close_case(&c);
 }
 
+/* No time at all: a plan is made quickly all the same. Where one for the cap does not fit by its addresses (12 parameters take two lines
+ * of 64 bytes), one for less is no proof for the cap. */
+static void too_little_time_is_enough_for_some_plan(void **state)
+{
+    (void)state;
+    static const uint64_t caps[] = {10 * 512 + 128, 10 * 512 + 96};
+    case_ c;
+    open_case(&c);
+    for (int i = 0; i < 2; i++) {
+        pb_planned planned;
+        pb_packing packing;
+        pb_run_figures figures;
+        pb_request request = PB_REQUEST_DEFAULT;
+        pb_game game = {
+            .graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = caps[i], .weights = PB_WEIGHTS_DEFAULT};
+        request.time_ns = 1;
+        assert_int_equal(pb_run_plan_make(&c.ctx, &game, &request, &c.arena, &planned, &packing), PB_OK);
+        assert_non_null(planned.certificate);
+        assert_true(packing.size <= caps[i]);
+        assert_int_equal(planned.schedule.cap, caps[i]);
+        assert_int_equal(pb_certificate_game(planned.certificate)->cap, caps[i]);
+        if (i) {
+            assert_int_equal(planned.schedule.outcome, PB_FOUND);
+            assert_non_null(strstr(planned.schedule.note, "planned for "));
+            assert_true(planned.schedule.metrics.peak <= 9 * 512 + 96);
+        }
+        pb_run_options options = {.packing = &packing, .most_bytes = caps[i]};
+        assert_int_equal(pb_run_plan(&c.ctx, c.w, planned.certificate, &options, &c.arena, &figures), PB_OK);
+        assert_int_equal(figures.peak, planned.schedule.metrics.peak);
+    }
+    close_case(&c);
+}
+
 static void fit_grows_from_way_to_way(void **state)
 {
     (void)state;
@@ -390,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_difference_is_found_where_it_begins),
         cmocka_unit_test(addresses_that_overlap_are_refused),
         cmocka_unit_test(what_does_not_fit_is_no_plan),
+        cmocka_unit_test(too_little_time_is_enough_for_some_plan),
         cmocka_unit_test(fit_grows_from_way_to_way),
         cmocka_unit_test(fit_tells_what_cannot_be),
         cmocka_unit_test(a_fit_that_is_stopped_tells_what_it_found),
