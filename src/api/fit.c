@@ -66,6 +66,11 @@ static pb_status open_at(finder *f, uint64_t value, attempt *t, bool *taken)
     *taken = status == PB_OK;
     if (status == PB_OK)
         return PB_OK;
+    if (value == 1 && status == PB_EINVAL) {
+        char why[300];
+        snprintf(why, sizeof why, "%.299s", f->ctx->error.message);
+        return pbi_fail(f->ctx, status, "a search begins at %s=1: %s", f->options[f->varied].key, why);
+    }
     bool too_large = value > 1 && (status == PB_EINVAL || status == PB_ERANGE || status == PB_ENOMEM);
     return too_large ? PB_OK : status;
 }

@@ -16,6 +16,7 @@ try fit synthetic --cap none
 try fit synthetic --cap 1MiB --max-overhead 10
 try fit synthetic --cap 1MiB --option length
 try fit adjoint --cap 1MiB
+try fit adjoint --cap 1MiB --option size
 try run synthetic --cap 50% --slow-cap 1MiB
 try run synthetic:batch=16777216,bytes=16777216,work=1000000 --cap 50%
 try run merkle:file=nowhere --cap 50%
