@@ -132,6 +132,7 @@ static pb_status look(const suspect *s, unsigned char decoy)
 static pb_status run(suspect *s, unsigned char decoy)
 {
     pb_engine *e = s->e;
+    e->during -= e->granted_bytes; /* of the same kernel's run before: it gave them back */
     pbi_forget_grants(e);
     pb_status status = e->kernels->of[s->call.node](e->kernels->state, e->ctx, &s->call);
     return status == PB_OK ? look(s, decoy) : status;
