@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 6, SIZE = 270001 /* several pieces, not aligned */ };
+enum { NODES = 6, SIZE = 270001 /* several pieces, not aligned */, CRUMB = 1000 };
 
 /* A chain whose values are all stored and freed, and loaded backwards by the last node. */
 typedef struct bench {
@@ -107,6 +107,7 @@ typedef struct faults {
     int error;     /* errno; 0: another fault */
     bool short_ok; /* transfers of half of what was asked for: legal, and not a fault */
     bool ends;     /* a transfer of nothing */
+    int crumbs;    /* 1: every write is of a few bytes, 2: every read */
     bool flip;     /* one bit of what is read is another one */
     int delay_us;
 } faults;
@@ -126,7 +127,8 @@ static ssize_t faulty_write(void *state, int file, const void *bytes, size_t cou
         return f->ends ? 0 : -1;
     }
     size_t some = f->short_ok && count > 8192 ? count / 2 / 4096 * 4096 : count;
-    return pwrite(file, bytes, some, at);
+    ssize_t wrote = pwrite(file, bytes, some, at);
+    return f->crumbs == 1 && wrote > CRUMB ? CRUMB : wrote;
 }
 
 static ssize_t faulty_read(void *state, int file, void *bytes, size_t count, off_t at)
@@ -141,7 +143,7 @@ static ssize_t faulty_read(void *state, int file, void *bytes, size_t count, off
     ssize_t got = pread(file, bytes, some, at);
     if (wrong && got > 0)
         ((unsigned char *)bytes)[got / 2] ^= 4;
-    return got;
+    return f->crumbs == 2 && got > CRUMB ? CRUMB : got;
 }
 
 static pb_status run_with(bench *b, faults *f, pb_engine_options o, pb_measured *m)
@@ -186,6 +188,25 @@ static void short_transfers_are_gone_on_with(void **state)
     for (int direct = 0; direct < 2; direct++) {
         faults f = {.at = -1, .short_ok = true};
         assert_int_equal(run_with(&b, &f, (pb_engine_options){.no_direct = !direct}, &m), PB_OK);
+    }
+    close_bench(&b);
+}
+
+/* Direct transfers must begin where a unit does: those that never get so far end with a sentence, not never. */
+static void crumbs_end_with_a_sentence(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    for (int way = 0; way < 4; way++) {
+        faults f = {.at = -1, .crumbs = 1 + way / 2};
+        pb_status status = run_with(&b, &f, (pb_engine_options){.no_direct = way % 2}, &m);
+        if (status == PB_OK)
+            continue; /* not direct: the rest follows */
+        assert_int_equal(way % 2, 0);
+        assert_int_equal(status, PB_EIO);
+        assert_non_null(strstr(b.ctx.error.message, "at offset"));
     }
     close_bench(&b);
 }
@@ -410,6 +431,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(checksums_are_xxh64),
         cmocka_unit_test(stored_values_come_back),
         cmocka_unit_test(short_transfers_are_gone_on_with),
+        cmocka_unit_test(crumbs_end_with_a_sentence),
         cmocka_unit_test(every_fault_is_reported),
         cmocka_unit_test(a_full_disk_is_a_sentence),
         cmocka_unit_test(a_tier_needs_a_path_that_is_there),
