@@ -273,10 +273,49 @@ static void what_cannot_fit_is_a_sentence(void **state)
     assert_int_equal(pb_dynamic_new(&ctx, &options, &o), PB_EINVAL);
 }
 
+/* What is computed once only never needs its inputs again: their memory is free when the program is done with them. */
+static void inputs_of_once_values_can_go(void **state)
+{
+    (void)state;
+    static unsigned char bytes[768];
+    pb_context ctx;
+    pb_context_init(&ctx);
+    for (int policy = 0; policy < PB_DYNAMIC_POLICIES; policy++) {
+        pb_dynamic *o;
+        pb_value x, y, z, w;
+        unsigned calls = 0;
+        pb_dynamic_counts counts;
+        const pb_graph *g;
+        pb_arena arena;
+        pb_arena_init(&arena, &ctx);
+        pb_dynamic_options options = {.cap = 1024, .policy = (pb_dynamic_policy)policy, .record = true};
+        assert_int_equal(pb_dynamic_new(&ctx, &options, &o), PB_OK);
+        assert_int_equal(pb_dynamic_input(o, bytes, 768, &x), PB_OK);
+        pb_dynamic_spec spec = {.kernel = grow, .state = &calls, .count = 2, .size = 64, .cost = 1, .once = true};
+        spec.inputs = (pb_value[]){x, x};
+        assert_int_equal(pb_dynamic_compute(o, &spec, &y), PB_OK);
+        spec.inputs = (pb_value[]){y, x};
+        assert_int_equal(pb_dynamic_compute(o, &spec, &z), PB_OK);
+        assert_int_equal(pb_dynamic_release(o, x), PB_OK);
+        assert_int_equal(pb_dynamic_input(o, bytes, 768, &w), PB_OK);
+        assert_int_equal(pb_dynamic_release(o, y), PB_OK);
+        pb_dynamic_count(o, &counts);
+        assert_int_equal(counts.values, 2); /* z and w */
+        assert_true(audit(o));
+        assert_int_equal(pb_dynamic_trace(o, &arena, &g), PB_OK);
+        assert_int_equal(g->node_count, 4);
+        assert_int_equal(g->in_start[4], 3);
+        pb_arena_release(&arena);
+        pb_dynamic_free(o);
+        assert_int_equal(ctx.memory_used, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_fit_is_a_sentence),
+        cmocka_unit_test(inputs_of_once_values_can_go),
         cmocka_unit_test(long_chains_are_computed_again_without_recursion),
         cmocka_unit_test(random_programs_get_the_right_bits),
     };
