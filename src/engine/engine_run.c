@@ -342,8 +342,12 @@ static pb_status start(pb_engine *e)
     memset(e->file_end, 0, sizeof e->file_end);
     if (e->check.sum)
         memset(e->check.sum, 0, g->node_count * sizeof *e->check.sum);
-    if (e->stored)
+    if (e->stored) { /* nor is anything left of a run that failed */
         memset(e->stored, 0, g->node_count);
+        memset(e->loading, 0, g->node_count);
+    }
+    if (e->lent_sum)
+        memset(e->lent_sum, 0, g->node_count * sizeof *e->lent_sum);
     if (e->part_done)
         memset(e->part_done, 0, g->node_count);
     if (e->workspace)
