@@ -19,6 +19,8 @@ pb_status pbi_check_open(pb_engine *e)
     pbi_check *c = &e->check;
     for (pb_node v = 0; v < g->node_count; v++)
         c->largest = g->size[v] > c->largest ? g->size[v] : c->largest;
+    if (c->largest > UINT64_MAX / 2 || e->options.align > UINT64_MAX / 4)
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: a value has %llu bytes", (unsigned long long)c->largest);
     c->largest += 64;
     c->table = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->table);
     c->sum = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->sum);

@@ -479,6 +479,47 @@ static void a_stop_gives_back_first(void **state)
     close_bench(&b);
 }
 
+/* Sizes that no memory has, of a value that is made and of one that is not: the bytes behind them do not wrap around. */
+static void sizes_near_the_limit_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {UINT64_C(1) << 63, UINT64_MAX - 127, UINT64_MAX - 63, UINT64_MAX - 31,
+                                     UINT64_MAX - 20};
+    for (unsigned i = 0; i < 20; i++) {
+        pb_context ctx;
+        pb_arena arena;
+        pb_builder *builder;
+        pb_node got;
+        const pb_graph *g;
+        pb_verdict verdict;
+        pb_moves moves;
+        pb_engine *e;
+        bool made = i & 1;
+        pb_kernel kernel[] = {compute, compute};
+        pb_context_init(&ctx);
+        pb_arena_init(&arena, &ctx);
+        assert_int_equal(pb_builder_new(&ctx, &builder), PB_OK);
+        for (pb_node v = 0; v < 2; v++)
+            assert_int_equal(
+                pb_builder_add_node(builder, &(pb_node_spec){.cost = 1, .size = v ? 10 : sizes[i / 4]}, &got), PB_OK);
+        assert_int_equal(pb_builder_add_target(builder, made ? 0 : 1), PB_OK);
+        assert_int_equal(pb_builder_freeze(builder, &arena, &g), PB_OK);
+        pb_builder_free(builder);
+        pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED};
+        pb_moves_init(&moves, &arena);
+        pb_moves_add(&moves, PB_COMPUTE, made ? 0 : 1, 0);
+        assert_int_equal(pb_verify(&ctx, &game, &moves, &arena, &verdict), PB_OK);
+        assert_non_null(verdict.certificate);
+        pb_engine_options o = {.check = true, .align = i & 2 ? 1 : 64};
+        ctx.error.message[0] = '\0';
+        pb_status status = pb_engine_new(&ctx, verdict.certificate, &(pb_kernels){.of = kernel}, &o, &e);
+        assert_true(status == PB_ERANGE || status == PB_ENOMEM);
+        assert_true(ctx.error.message[0]);
+        pb_arena_release(&arena);
+        assert_int_equal(ctx.memory_used, 0);
+    }
+}
+
 /* The block is one allocation of the packed bytes, and is charged to the context. */
 static void memory_is_what_was_planned(void **state)
 {
@@ -656,6 +697,7 @@ int main(void)
         cmocka_unit_test(borrowed_bytes_come_back),
         cmocka_unit_test(a_stop_gives_back_first),
         cmocka_unit_test(memory_is_what_was_planned),
+        cmocka_unit_test(sizes_near_the_limit_are_refused),
         cmocka_unit_test(every_refused_allocation_is_an_error),
         cmocka_unit_test(pieces_change_places),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
