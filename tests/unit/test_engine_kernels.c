@@ -448,6 +448,45 @@ static void borrowed_bytes_come_back(void **state)
     close_bench(&b);
 }
 
+static pb_status out_of_order(void *state, pb_context *ctx, const pb_call *call)
+{
+    (void)state;
+    (void)call;
+    snprintf(ctx->error.message, sizeof ctx->error.message, "the device is out of order");
+    return PB_EIO;
+}
+
+/* Who lent memory is told when it does not come back, and only then. */
+static void a_failure_says_what_is_left_in_borrowed_memory(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    borrow_moves(&b);
+    b.kinds[C] = PB_KERNEL_XOR;
+    b.kinds[D] = PB_KERNEL_READS_BORROWED;
+    b.game.cap = 350;
+    b.more = 120; /* C itself fails, and has changed nothing */
+    pb_engine_options o = {.borrowed = b.lent, .borrowed_bytes = sizeof b.lent, .replan = plan_rest};
+    assert_int_equal(run(&b, &o, &m), PB_ELIMIT);
+    assert_non_null(strstr(b.ctx.error.message, "no plan of what is left was found"));
+    assert_null(strstr(b.ctx.error.message, "borrowed"));
+    for (size_t i = 0; i < sizeof b.lent; i++)
+        assert_int_equal(b.lent[i], 0x42);
+    b.more = 0;
+    b.kernel[C] = out_of_order;
+    assert_int_equal(run(&b, &o, &m), PB_EIO);
+    assert_string_equal(b.ctx.error.message, "the device is out of order");
+    b.kernel[C] = compute;
+    b.kernel[D] = out_of_order;
+    assert_int_equal(run(&b, &o, &m), PB_EIO);
+    assert_string_equal(
+        b.ctx.error.message,
+        "the device is out of order; 1 value is left in borrowed memory, whose bytes are not as they were");
+    close_bench(&b);
+}
+
 static pb_stop always(void *state)
 {
     (void)state;
@@ -695,6 +734,7 @@ int main(void)
         cmocka_unit_test(a_lowered_cap_is_kept_or_stops),
         cmocka_unit_test(another_thread_may_lower_the_cap),
         cmocka_unit_test(borrowed_bytes_come_back),
+        cmocka_unit_test(a_failure_says_what_is_left_in_borrowed_memory),
         cmocka_unit_test(a_stop_gives_back_first),
         cmocka_unit_test(memory_is_what_was_planned),
         cmocka_unit_test(sizes_near_the_limit_are_refused),
