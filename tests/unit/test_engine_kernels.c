@@ -339,6 +339,7 @@ static void a_cap_beyond_memory_is_no_fault(void **state)
         open_bench(&b);
         plain_moves(&b, false);
         b.game.cap = UINT64_C(1) << bits;
+        b.ctx.memory_limit = 1 << 26;
         assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_OK);
         assert_int_equal(m.peak, 350);
         close_bench(&b);
@@ -536,6 +537,7 @@ static void sizes_near_the_limit_are_refused(void **state)
         bool made = i & 1;
         pb_kernel kernel[] = {compute, compute};
         pb_context_init(&ctx);
+        ctx.memory_limit = 1 << 26;
         pb_arena_init(&arena, &ctx);
         assert_int_equal(pb_builder_new(&ctx, &builder), PB_OK);
         for (pb_node v = 0; v < 2; v++)
