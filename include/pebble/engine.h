@@ -130,7 +130,8 @@ void pb_engine_free(pb_engine *e);
  * anew. A stop ends it with PB_ECANCELLED between two moves, when nothing is in borrowed memory; stores and loads under way are waited for.
  *   returns PB_EIO      a store or load failed, or other bytes came back than were stored; ctx->error names node, file and offset
  *           PB_EINVAL   a kernel broke its contract
- *           PB_ELIMIT   more memory is needed than there is, and the rest could not be planned anew */
+ *           PB_ELIMIT   more memory is needed than there is, and the rest could not be planned anew
+ * Where a run fails while something is in borrowed memory, it stays there, and ctx->error says so. */
 pb_status pb_engine_run(pb_engine *e, pb_measured *out);
 
 /* The cap is at most `bytes` from the next move on (and where something is borrowed, from when it is given back): what is left is planned

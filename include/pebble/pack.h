@@ -64,7 +64,8 @@ pb_status pb_pack(pb_context *ctx, const pb_lifetimes *lives, const pb_pack_opti
                   pb_packing *out);
 
 /* Do the offsets keep all lifetimes apart? Where not: *a and *b overlap, or are of one place and have two offsets, or *a == *b is not
- * aligned or passes the size. Shares no code with what makes them. */
+ * aligned or passes the size. Shares no code with what makes them.
+ *   returns PB_EINVAL where a lifetime is in no place, or ends before it begins */
 pb_status pb_packing_check(pb_context *ctx, const pb_lifetimes *lives, const pb_packing *packing, bool *good,
                            uint32_t *a, uint32_t *b);
 

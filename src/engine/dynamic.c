@@ -112,6 +112,14 @@ static void unlink_reading(pb_dynamic *o, uint32_t edge)
         o->reading[e->after].before = e->before;
 }
 
+static void give_readings(pb_dynamic *o, const pbi_record *r)
+{
+    if (!r->inputs || r->inputs >= PBI_FEW_INPUTS)
+        return;
+    o->reading[r->reading].after = o->spare_readings[r->inputs];
+    o->spare_readings[r->inputs] = r->reading;
+}
+
 /* Forgets v, and then whatever only it needed. */
 static void forget(pb_dynamic *o, pb_value v)
 {
@@ -130,14 +138,26 @@ static void forget(pb_dynamic *o, pb_value v)
             if (--in->needed == 0 && !in->held && !in->pins)
                 o->search[depth++] = w;
         }
-        if (r->inputs && r->inputs < PBI_FEW_INPUTS) {
-            o->reading[r->reading].after = o->spare_readings[r->inputs];
-            o->spare_readings[r->inputs] = r->reading;
-        }
+        give_readings(o, r);
         *r = (pbi_record){.group = o->dead, .piece = PBI_NO_PIECE};
         o->dead = at;
         o->counts.values--;
     }
+}
+
+/* What is never computed again has no need for its inputs any more. */
+static void cut_inputs(pb_dynamic *o, pb_value v)
+{
+    pbi_record *r = &o->record[v];
+    for (uint32_t i = 0; i < r->inputs; i++) {
+        pb_value w = o->reading[r->reading + i].input;
+        pbi_record *in = &o->record[w];
+        unlink_reading(o, r->reading + i);
+        if (--in->needed == 0 && !in->held && !in->pins)
+            forget(o, w);
+    }
+    give_readings(o, r);
+    r->inputs = 0;
 }
 
 /* Nobody holds or pins it: it goes as far as it can. */
@@ -388,6 +408,8 @@ pb_status pb_dynamic_compute(pb_dynamic *o, const pb_dynamic_spec *spec, pb_valu
         forget(o, v);
         return status;
     }
+    if (spec->once)
+        cut_inputs(o, v);
     *out = v;
     return PB_OK;
 }

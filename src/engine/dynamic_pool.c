@@ -40,8 +40,10 @@ pb_status pbi_pool_take(pbi_pool *p, uint64_t size, pb_value value, uint32_t *ou
         return PB_OK;
     if (p->piece[best].size > size) { /* the rest stays free */
         uint32_t rest = fresh(p);
-        if (rest == PBI_NO_PIECE)
+        if (rest == PBI_NO_PIECE) {
+            *out = PBI_NO_PIECE; /* it was not taken: nobody may give it back */
             return PB_ENOMEM;
+        }
         pbi_block_piece *b = &p->piece[best];
         p->piece[rest] = (pbi_block_piece){b->at + size, b->size - size, best, b->after, PBI_FREE};
         if (b->after != PBI_NO_PIECE)

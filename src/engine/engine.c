@@ -108,11 +108,15 @@ static pb_status take_tables(pb_engine *e)
 static pb_status take_block(pb_engine *e)
 {
     uint64_t bytes, align = e->options.align;
-    if (!pbi_add(e->block_bytes, align, &bytes) || bytes > SIZE_MAX)
-        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: %llu bytes asked for", (unsigned long long)e->block_bytes);
-    unsigned char *block = pb_arena_alloc(&e->arena, (size_t)bytes, 1);
+    unsigned char *block = NULL;
+    if (pbi_add(e->block_bytes, align, &bytes) && bytes <= SIZE_MAX)
+        block = pb_arena_alloc(&e->arena, (size_t)bytes, 1);
+    if (!block && e->block_bytes > e->whole.packing.size) { /* what other plans might need is not to be had */
+        e->block_bytes = e->whole.packing.size;
+        return take_block(e);
+    }
     if (!block)
-        return PB_ENOMEM;
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: %llu bytes asked for", (unsigned long long)e->block_bytes);
     e->block = block + (align - (uintptr_t)block % align) % align;
     memset(e->block, 0, e->graph->fixed_size);
     return PB_OK;

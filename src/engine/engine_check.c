@@ -19,6 +19,8 @@ pb_status pbi_check_open(pb_engine *e)
     pbi_check *c = &e->check;
     for (pb_node v = 0; v < g->node_count; v++)
         c->largest = g->size[v] > c->largest ? g->size[v] : c->largest;
+    if (c->largest > UINT64_MAX / 2 || e->options.align > UINT64_MAX / 4)
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: a value has %llu bytes", (unsigned long long)c->largest);
     c->largest += 64;
     c->table = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->table);
     c->sum = pb_arena_zero(&e->arena, (size_t)g->node_count + 1, sizeof *c->sum);
@@ -132,6 +134,7 @@ static pb_status look(const suspect *s, unsigned char decoy)
 static pb_status run(suspect *s, unsigned char decoy)
 {
     pb_engine *e = s->e;
+    e->during -= e->granted_bytes; /* of the same kernel's run before: it gave them back */
     pbi_forget_grants(e);
     pb_status status = e->kernels->of[s->call.node](e->kernels->state, e->ctx, &s->call);
     return status == PB_OK ? look(s, decoy) : status;

@@ -119,6 +119,7 @@ struct pb_engine {
     uint64_t during;                       /* bytes in use during the move that runs */
     pbi_granted granted[PBI_MOST_GRANTED]; /* more workspace of the kernel that runs */
     uint32_t granted_count;
+    uint64_t granted_bytes;
     uint64_t spare_used;      /* of what the plan has for it */
     _Atomic uint64_t lowered; /* the cap that was asked for */
     uint64_t nothing[8];      /* where values without a size are */
@@ -144,7 +145,7 @@ static inline void pbi_note_peak(pb_engine *e, uint64_t during)
 static inline void pbi_forget_grants(pb_engine *e)
 {
     e->granted_count = 0;
-    e->spare_used = e->wanted = 0;
+    e->granted_bytes = e->spare_used = e->wanted = 0;
 }
 static inline bool pbi_in_block(const pb_engine *e, const void *at)
 {

@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "engine/checksum.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
@@ -80,6 +81,20 @@ static void lend(pb_engine *e, pb_node v)
     e->lent_sum[v] = pbi_checksum(e->value[v], size, v);
 }
 
+/* Are the lender's bytes there again? */
+static bool gave_back(const pb_engine *e, pb_node v)
+{
+    uint64_t size = e->graph->size[v];
+    return !size || pbi_checksum(e->value[v], size, v) == e->lent_sum[v];
+}
+
+static void unlend(pb_engine *e, pb_node v)
+{
+    e->lent_count--;
+    e->lent_used -= e->graph->size[v];
+    e->lent_sum[v] = 0;
+}
+
 static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
 {
     *ns = 0;
@@ -98,6 +113,9 @@ static void take_back(pb_engine *e, pb_step k, bool was_there, const pb_node *pa
     pb_node v = e->leg->moves->move[k].node;
     for (uint32_t i = 0; i < parts; i++)
         e->value[part[i]] = NULL;
+    bool lent = e->leg->moves->move[k].flags & PB_MOVE_BORROW;
+    if (lent && gave_back(e, v)) /* else some of it was made there already */
+        unlend(e, v);
     if (!was_there)
         e->value[v] = NULL;
     e->times[v]--;
@@ -253,12 +271,10 @@ static pb_status uncompute(pb_engine *e, pb_step k)
     if (status != PB_OK)
         return status;
     if (lent) {
-        if (size && pbi_checksum(e->value[v], size, v) != e->lent_sum[v])
+        if (!gave_back(e, v))
             return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not give the borrowed bytes back",
                             pb_graph_name(g, v));
-        e->lent_count--;
-        e->lent_used -= size;
-        e->lent_sum[v] = 0;
+        unlend(e, v);
     } else {
         if (e->options.check && size)
             status = pbi_check_cleared(e, v);
@@ -342,8 +358,12 @@ static pb_status start(pb_engine *e)
     memset(e->file_end, 0, sizeof e->file_end);
     if (e->check.sum)
         memset(e->check.sum, 0, g->node_count * sizeof *e->check.sum);
-    if (e->stored)
+    if (e->stored) { /* nor is anything left of a run that failed */
         memset(e->stored, 0, g->node_count);
+        memset(e->loading, 0, g->node_count);
+    }
+    if (e->lent_sum)
+        memset(e->lent_sum, 0, g->node_count * sizeof *e->lent_sum);
     if (e->part_done)
         memset(e->part_done, 0, g->node_count);
     if (e->workspace)
@@ -395,6 +415,16 @@ static pb_status look_at_cap(pb_engine *e, pb_step k, bool *changed)
     return pbi_replan(e, PB_NO_NODE, why);
 }
 
+/* The lender has to know. */
+static void say_what_is_left(pb_engine *e)
+{
+    char *text = e->ctx->error.message;
+    size_t length = strlen(text), room = sizeof e->ctx->error.message - length;
+    if (e->lent_count)
+        snprintf(text + length, room, "; %u value%s left in borrowed memory, whose bytes are not as they were",
+                 (unsigned)e->lent_count, e->lent_count == 1 ? " is" : "s are");
+}
+
 static pb_status run(pb_engine *e)
 {
     pb_status status = start(e);
@@ -424,8 +454,10 @@ static pb_status run(pb_engine *e)
     }
     pb_error error = e->ctx->error;
     pb_status drained = e->slow ? pbi_drain(e) : PB_OK;
-    if (status != PB_OK)
+    if (status != PB_OK) {
         e->ctx->error = error;
+        say_what_is_left(e);
+    }
     if (status == PB_OK && drained == PB_OK && e->options.check)
         for (pb_node v = 0; v < e->graph->node_count && status == PB_OK; v++)
             status = e->value[v] ? pbi_check_guard(e, v) : PB_OK;

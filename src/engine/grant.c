@@ -32,7 +32,6 @@ pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out)
 {
     pb_engine *e = call->owner;
     pb_node v = call->node;
-    pbi_granted *g = &e->granted[e->granted_count];
     if (!bytes) {
         *out = e->nothing;
         return PB_OK;
@@ -44,12 +43,13 @@ pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out)
     if (bytes > e->cap || e->during > e->cap - bytes)
         return refuse(e, v, bytes, "that passes the cap");
     uint64_t has = e->leg->game->graph->workspace[v];
-    g->room = pbi_room_of(e, bytes);
-    if (e->granted_count == PBI_MOST_GRANTED || !pbi_find_gap(e, g->room, call->workspace, has, &g->offset))
+    pbi_granted g = {.room = pbi_room_of(e, bytes)};
+    if (e->granted_count == PBI_MOST_GRANTED || !pbi_find_gap(e, g.room, call->workspace, has, &g.offset))
         return refuse(e, v, bytes, "no gap of the block has room for it");
-    e->granted_count++;
+    e->granted[e->granted_count++] = g;
+    e->granted_bytes += bytes;
     pbi_note_peak(e, e->during - e->leaving_bytes - e->early_bytes + bytes);
-    e->m.more_bytes = bytes > e->m.more_bytes ? bytes : e->m.more_bytes;
-    *out = e->block + g->offset;
+    e->m.more_bytes = e->granted_bytes > e->m.more_bytes ? e->granted_bytes : e->m.more_bytes;
+    *out = e->block + g.offset;
     return PB_OK;
 }

@@ -1,6 +1,7 @@
 /* leg.c -- a certified schedule gets its addresses: in the block, in borrowed memory, in the files. */
 #include "engine/engine_parts.h"
 
+#include "base/checked.h"
 #include "base/context.h"
 
 #include <string.h>
@@ -99,7 +100,8 @@ pb_status pbi_leg_make(pb_context *ctx, const pb_certificate *plan, const pb_eng
     if (status == PB_OK)
         status = pb_lifetimes_borrowed(ctx, leg.game, leg.moves, o->align, arena, &leg.lent);
     for (uint32_t i = 0; guard && i < leg.lives.count && status == PB_OK; i++)
-        leg.lives.life[i].size += guard;
+        if (!pbi_add(leg.lives.life[i].size, guard, &leg.lives.life[i].size))
+            status = pbi_fail(ctx, PB_ERANGE, "no memory has room for a value and the bytes behind it");
     bool given = first && o->packing && !guard && !leg.lent.count;
     if (status == PB_OK && given)
         status = take_packing(ctx, &leg, o->packing, arena);

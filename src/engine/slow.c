@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 18, MOST_THREADS = 16 };
+enum { PIECE = 1 << 18, MOST_THREADS = 16, IN_VAIN = 4 };
 
 typedef struct slow_file {
     int file;
@@ -61,22 +61,32 @@ static ssize_t system_read(void *state, int file, void *bytes, size_t count, off
 
 /* ---- transfers, in any thread ---- */
 
+/* Where a transfer goes on after `some` bytes more: one that is direct only where a unit begins. False: it has come no further for
+ * several times (the file ends there, or the disk is full), so that it never will. */
+static bool go_on(const slow_file *f, size_t some, size_t goal, size_t *done, int *in_vain)
+{
+    size_t now = *done + some;
+    if (f->direct && now < goal)
+        now -= now % PBI_SLOW_UNIT;
+    *in_vain = now > *done ? 0 : *in_vain + 1;
+    *done = now;
+    return *in_vain < IN_VAIN;
+}
+
 static bool put(const pbi_slow *s, pbi_transfer *t, const unsigned char *bytes, size_t count, uint64_t at)
 {
     const slow_file *f = &s->file[t->tier];
     size_t done = 0;
+    int in_vain = 0;
     while (done < count) {
         ssize_t wrote = s->calls.write(s->calls.state, f->file, bytes + done, count - done, (off_t)(at + done));
         if (wrote < 0 && errno == EINTR)
             continue;
-        if (wrote <= 0) {
+        if (wrote <= 0 || !go_on(f, (size_t)wrote, count, &done, &in_vain)) {
             t->error = wrote < 0 ? errno : PBI_SLOW_ENDS;
             t->failed_at = at + done;
             return false;
         }
-        done += (size_t)wrote;
-        if (f->direct && done < count)
-            done -= done % PBI_SLOW_UNIT; /* the rest must begin where a direct write may */
     }
     return true;
 }
@@ -86,18 +96,16 @@ static bool get(const pbi_slow *s, pbi_transfer *t, unsigned char *bytes, size_t
 {
     const slow_file *f = &s->file[t->tier];
     size_t done = 0;
+    int in_vain = 0;
     while (done < least) {
         ssize_t got = s->calls.read(s->calls.state, f->file, bytes + done, count - done, (off_t)(at + done));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0) {
+        if (got <= 0 || !go_on(f, (size_t)got, least, &done, &in_vain)) {
             t->error = got < 0 ? errno : PBI_SLOW_ENDS;
             t->failed_at = at + done;
             return false;
         }
-        done += (size_t)got;
-        if (f->direct && done < least)
-            done -= done % PBI_SLOW_UNIT;
     }
     return true;
 }
@@ -223,7 +231,8 @@ pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer 
     const char *file = s->file[t->tier].name, *what = t->store ? "storing" : "loading";
     if (t->error == PBI_SLOW_ENDS)
         return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s", what, name, file,
-                        (unsigned long long)t->failed_at, t->store ? "nothing was written" : "the file ends there");
+                        (unsigned long long)t->failed_at,
+                        t->store ? "nothing more was written" : "the file ends there");
     if (t->error)
         return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s", what, name, file,
                         (unsigned long long)t->failed_at, strerror_r(t->error, text, sizeof text));

@@ -60,8 +60,11 @@ static bool enter(sweep *s, uint32_t life, uint32_t *other)
     }
     while (before > 0 && same_place(s, s->there[before - 1], life))
         before--;
-    if (before > 0 && s->offset[s->there[before - 1]] + l[s->there[before - 1]].size > s->offset[life]) {
-        *other = s->there[before - 1];
+    /* All that begin where the one before does: of one place the larger may not be the last. */
+    for (uint32_t i = before; i > 0 && s->offset[s->there[i - 1]] == s->offset[s->there[before - 1]]; i--) {
+        if (s->offset[s->there[i - 1]] + l[s->there[i - 1]].size <= s->offset[life])
+            continue;
+        *other = s->there[i - 1];
         return false;
     }
     for (uint32_t i = s->count++; i > at; i--)
@@ -120,9 +123,24 @@ static size_t list_events(const pb_lifetimes *lives, event *events)
     return count;
 }
 
+/* The sweep counts on what is in a place and ends after it begins. */
+static pb_status check_lives(pb_context *ctx, const pb_lifetimes *lives)
+{
+    for (uint32_t i = 0; i < lives->count; i++) {
+        if (lives->life[i].place >= lives->place_count)
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u is in no place", (unsigned)i);
+        if (lives->life[i].from >= lives->life[i].to)
+            return pbi_fail(ctx, PB_EINVAL, "lifetime %u ends before it begins", (unsigned)i);
+    }
+    return PB_OK;
+}
+
 pb_status pb_packing_check(pb_context *ctx, const pb_lifetimes *lives, const pb_packing *packing, bool *good,
                            uint32_t *a, uint32_t *b)
 {
+    pb_status known = check_lives(ctx, lives);
+    if (known != PB_OK)
+        return known;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     event *events = pb_arena_alloc(&scratch, 2 * (size_t)lives->count, sizeof *events);

@@ -3,6 +3,7 @@
 #include "engine/dynamic_parts.h"
 #include "pebble/pebble.h"
 #include "support/cases.h"
+#include "support/outside.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,10 +274,95 @@ static void what_cannot_fit_is_a_sentence(void **state)
     assert_int_equal(pb_dynamic_new(&ctx, &options, &o), PB_EINVAL);
 }
 
+/* What is computed once only never needs its inputs again: their memory is free when the program is done with them. */
+static void inputs_of_once_values_can_go(void **state)
+{
+    (void)state;
+    static unsigned char bytes[768];
+    pb_context ctx;
+    pb_context_init(&ctx);
+    for (int policy = 0; policy < PB_DYNAMIC_POLICIES; policy++) {
+        pb_dynamic *o;
+        pb_value x, y, z, w;
+        unsigned calls = 0;
+        pb_dynamic_counts counts;
+        const pb_graph *g;
+        pb_arena arena;
+        pb_arena_init(&arena, &ctx);
+        pb_dynamic_options options = {.cap = 1024, .policy = (pb_dynamic_policy)policy, .record = true};
+        assert_int_equal(pb_dynamic_new(&ctx, &options, &o), PB_OK);
+        assert_int_equal(pb_dynamic_input(o, bytes, 768, &x), PB_OK);
+        pb_dynamic_spec spec = {.kernel = grow, .state = &calls, .count = 2, .size = 64, .cost = 1, .once = true};
+        spec.inputs = (pb_value[]){x, x};
+        assert_int_equal(pb_dynamic_compute(o, &spec, &y), PB_OK);
+        spec.inputs = (pb_value[]){y, x};
+        assert_int_equal(pb_dynamic_compute(o, &spec, &z), PB_OK);
+        assert_int_equal(pb_dynamic_release(o, x), PB_OK);
+        assert_int_equal(pb_dynamic_input(o, bytes, 768, &w), PB_OK);
+        assert_int_equal(pb_dynamic_release(o, y), PB_OK);
+        pb_dynamic_count(o, &counts);
+        assert_int_equal(counts.values, 2); /* z and w */
+        assert_true(audit(o));
+        assert_int_equal(pb_dynamic_trace(o, &arena, &g), PB_OK);
+        assert_int_equal(g->node_count, 4);
+        assert_int_equal(g->in_start[4], 3);
+        pb_arena_release(&arena);
+        pb_dynamic_free(o);
+        assert_int_equal(ctx.memory_used, 0);
+    }
+}
+
+/* Steps with workspace now and then, all values held; each refused request is an error after which all goes on. */
+static unsigned run_refused(uint64_t refuse_at, unsigned spaced, uint64_t *requests)
+{
+    enum { STEPS = 1000 };
+    outside world = {.refuse_at = refuse_at};
+    pb_context ctx;
+    pb_dynamic *o;
+    unsigned calls = 0, refused = 0;
+    pb_value value[STEPS + 1];
+    unsigned char zero[64] = {0};
+    outside_context(&ctx, &world);
+    pb_dynamic_options options = {.cap = 2048 * 64, .policy = PB_DYNAMIC_DTR_EQ, .record = true};
+    pb_status status = pb_dynamic_new(&ctx, &options, &o);
+    if (status == PB_OK) {
+        while ((status = pb_dynamic_input(o, zero, 64, &value[0])) == PB_ENOMEM && refused++ < 3)
+            assert_true(audit(o));
+        assert_int_equal(status, PB_OK);
+        for (unsigned i = 1; i <= STEPS; i++) {
+            pb_dynamic_spec spec = {.kernel = grow, .state = &calls, .inputs = &value[i - 1], .count = 1, .size = 64};
+            spec.workspace = i % spaced ? 0 : 64;
+            spec.cost = 1;
+            while ((status = pb_dynamic_compute(o, &spec, &value[i])) == PB_ENOMEM && refused++ < 3)
+                assert_true(audit(o));
+            assert_int_equal(status, PB_OK);
+        }
+        assert_true(audit(o));
+        pb_dynamic_free(o);
+    }
+    *requests = world.requests;
+    assert_int_equal(world.live_blocks, 0);
+    return refused;
+}
+
+static void every_refused_request_leaves_order(void **state)
+{
+    (void)state;
+    for (unsigned spaced = 1; spaced < 12; spaced++) {
+        uint64_t requests, ignored;
+        unsigned refused = run_refused(0, spaced, &requests);
+        for (uint64_t at = 1; at <= requests; at++)
+            refused += run_refused(at, spaced, &ignored);
+        assert_true(refused > 3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_fit_is_a_sentence),
+        cmocka_unit_test(every_refused_request_leaves_order),
+        cmocka_unit_test(inputs_of_once_values_can_go),
         cmocka_unit_test(long_chains_are_computed_again_without_recursion),
         cmocka_unit_test(random_programs_get_the_right_bits),
     };

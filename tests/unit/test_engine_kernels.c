@@ -42,7 +42,8 @@ typedef struct bench {
     pb_kernels kernels;
     sin_of sin;
     uint64_t more, calls;
-    bool makes_do; /* without what it asked for */
+    unsigned pieces; /* that it is asked for in; 0: one */
+    bool makes_do;   /* without what it asked for */
     unsigned char lent[4 * SIZE];
     bool forgets; /* the exclusive-or kernel does other things when it is called back */
 } bench;
@@ -55,7 +56,7 @@ static pb_status compute(void *state, pb_context *ctx, const pb_call *call)
     unsigned char *out = call->value[v], seed = (unsigned char)(v * 31);
     (void)ctx;
     b->calls++;
-    if (b->more && v == C) {
+    for (unsigned k = 0; b->more && v == C && k < (b->pieces ? b->pieces : 1); k++) {
         void *more;
         pb_status status = pb_call_more(call, b->more, &more);
         if (status != PB_OK && !b->makes_do)
@@ -223,6 +224,30 @@ static void more_workspace_takes_a_gap(void **state)
     close_bench(&b);
 }
 
+/* C over B takes 250 of 300 bytes, and asks for more in pieces. */
+static void more_workspace_may_come_in_pieces(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    pb_moves_add(&b.moves, PB_COMPUTE, B, 0);
+    pb_moves_add_compute(&b.moves, C, B, NULL, 0);
+    pb_moves_add(&b.moves, PB_COMPUTE, D, 0);
+    b.more = 20;
+    b.pieces = 2;
+    assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_OK);
+    assert_int_equal(m.more_bytes, 40);
+    b.more = 4;
+    b.pieces = PBI_MOST_GRANTED;
+    assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_OK);
+    assert_int_equal(m.more_bytes, 4 * PBI_MOST_GRANTED);
+    b.pieces++; /* more pieces than are counted: what is said is still true */
+    assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_ELIMIT);
+    assert_non_null(strstr(b.ctx.error.message, "node 2 needs 86 bytes of workspace instead of 50"));
+    close_bench(&b);
+}
+
 static pb_status out_of_luck(void *state, pb_context *ctx, const pb_call *call)
 {
     (void)state;
@@ -261,6 +286,26 @@ static pb_status plan_rest(void *state, pb_context *ctx, const pb_game *rest, pb
     return status;
 }
 
+/* A kernel that is run twice to be checked has its workspace once. */
+static void more_workspace_counts_once_when_checked(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    pb_moves_add(&b.moves, PB_COMPUTE, B, 0);
+    pb_moves_add_compute(&b.moves, C, B, NULL, 0);
+    pb_moves_add(&b.moves, PB_COMPUTE, D, 0);
+    pb_moves_add(&b.moves, PB_FREE, C, 0);
+    b.game.cap = 330;
+    b.more = 70;
+    assert_int_equal(run(&b, &(pb_engine_options){.check = true, .replan = plan_rest}, &m), PB_OK);
+    assert_int_equal(m.replanned, 0);
+    assert_int_equal(m.peak, 320);
+    assert_int_equal(m.more_bytes, 70);
+    close_bench(&b);
+}
+
 static void more_workspace_leads_to_another_plan(void **state)
 {
     (void)state;
@@ -276,7 +321,29 @@ static void more_workspace_leads_to_another_plan(void **state)
     b.more = 900;
     assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_ELIMIT);
     assert_non_null(strstr(b.ctx.error.message, "no plan of what is left was found"));
+    for (uint64_t huge = UINT64_C(1) << 60; huge; huge = huge == UINT64_MAX ? 0 : huge << 1 ? huge << 1 : UINT64_MAX) {
+        b.more = huge;
+        assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_ELIMIT);
+        assert_non_null(strstr(b.ctx.error.message, "bytes of workspace instead of 50"));
+    }
     close_bench(&b);
+}
+
+/* A block with room for any plan within the cap would be more than there is: the one of this plan is enough to begin with. */
+static void a_cap_beyond_memory_is_no_fault(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    for (int bits = 40; bits < 64; bits++) {
+        open_bench(&b);
+        plain_moves(&b, false);
+        b.game.cap = UINT64_C(1) << bits;
+        b.ctx.memory_limit = 1 << 26;
+        assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_OK);
+        assert_int_equal(m.peak, 350);
+        close_bench(&b);
+    }
 }
 
 static void a_lowered_cap_is_kept_or_stops(void **state)
@@ -382,6 +449,45 @@ static void borrowed_bytes_come_back(void **state)
     close_bench(&b);
 }
 
+static pb_status out_of_order(void *state, pb_context *ctx, const pb_call *call)
+{
+    (void)state;
+    (void)call;
+    snprintf(ctx->error.message, sizeof ctx->error.message, "the device is out of order");
+    return PB_EIO;
+}
+
+/* Who lent memory is told when it does not come back, and only then. */
+static void a_failure_says_what_is_left_in_borrowed_memory(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    borrow_moves(&b);
+    b.kinds[C] = PB_KERNEL_XOR;
+    b.kinds[D] = PB_KERNEL_READS_BORROWED;
+    b.game.cap = 350;
+    b.more = 120; /* C itself fails, and has changed nothing */
+    pb_engine_options o = {.borrowed = b.lent, .borrowed_bytes = sizeof b.lent, .replan = plan_rest};
+    assert_int_equal(run(&b, &o, &m), PB_ELIMIT);
+    assert_non_null(strstr(b.ctx.error.message, "no plan of what is left was found"));
+    assert_null(strstr(b.ctx.error.message, "borrowed"));
+    for (size_t i = 0; i < sizeof b.lent; i++)
+        assert_int_equal(b.lent[i], 0x42);
+    b.more = 0;
+    b.kernel[C] = out_of_order;
+    assert_int_equal(run(&b, &o, &m), PB_EIO);
+    assert_string_equal(b.ctx.error.message, "the device is out of order");
+    b.kernel[C] = compute;
+    b.kernel[D] = out_of_order;
+    assert_int_equal(run(&b, &o, &m), PB_EIO);
+    assert_string_equal(
+        b.ctx.error.message,
+        "the device is out of order; 1 value is left in borrowed memory, whose bytes are not as they were");
+    close_bench(&b);
+}
+
 static pb_stop always(void *state)
 {
     (void)state;
@@ -411,6 +517,48 @@ static void a_stop_gives_back_first(void **state)
     for (size_t i = 0; i < sizeof b.lent; i++)
         assert_int_equal(b.lent[i], 0x42);
     close_bench(&b);
+}
+
+/* Sizes that no memory has, of a value that is made and of one that is not: the bytes behind them do not wrap around. */
+static void sizes_near_the_limit_are_refused(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {UINT64_C(1) << 63, UINT64_MAX - 127, UINT64_MAX - 63, UINT64_MAX - 31,
+                                     UINT64_MAX - 20};
+    for (unsigned i = 0; i < 20; i++) {
+        pb_context ctx;
+        pb_arena arena;
+        pb_builder *builder;
+        pb_node got;
+        const pb_graph *g;
+        pb_verdict verdict;
+        pb_moves moves;
+        pb_engine *e;
+        bool made = i & 1;
+        pb_kernel kernel[] = {compute, compute};
+        pb_context_init(&ctx);
+        ctx.memory_limit = 1 << 26;
+        pb_arena_init(&arena, &ctx);
+        assert_int_equal(pb_builder_new(&ctx, &builder), PB_OK);
+        for (pb_node v = 0; v < 2; v++)
+            assert_int_equal(
+                pb_builder_add_node(builder, &(pb_node_spec){.cost = 1, .size = v ? 10 : sizes[i / 4]}, &got), PB_OK);
+        assert_int_equal(pb_builder_add_target(builder, made ? 0 : 1), PB_OK);
+        assert_int_equal(pb_builder_freeze(builder, &arena, &g), PB_OK);
+        pb_builder_free(builder);
+        pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED};
+        pb_moves_init(&moves, &arena);
+        pb_moves_add(&moves, PB_COMPUTE, made ? 0 : 1, 0);
+        assert_int_equal(pb_verify(&ctx, &game, &moves, &arena, &verdict), PB_OK);
+        assert_non_null(verdict.certificate);
+        pb_engine_options o = {.check = true, .align = i & 2 ? 1 : 64};
+        ctx.error.message[0] = '\0';
+        pb_status status = pb_engine_new(&ctx, verdict.certificate, &(pb_kernels){.of = kernel}, &o, &e);
+        assert_true(status == PB_ERANGE || status == PB_ENOMEM);
+        assert_true(ctx.error.message[0]);
+        pb_arena_release(&arena);
+        assert_int_equal(ctx.memory_used, 0);
+    }
 }
 
 /* The block is one allocation of the packed bytes, and is charged to the context. */
@@ -580,13 +728,18 @@ int main(void)
         cmocka_unit_test(checks_find_every_fault),
         cmocka_unit_test(checks_run_kernels_twice),
         cmocka_unit_test(more_workspace_takes_a_gap),
+        cmocka_unit_test(more_workspace_may_come_in_pieces),
+        cmocka_unit_test(more_workspace_counts_once_when_checked),
         cmocka_unit_test(a_kernel_may_make_do_with_less),
         cmocka_unit_test(more_workspace_leads_to_another_plan),
+        cmocka_unit_test(a_cap_beyond_memory_is_no_fault),
         cmocka_unit_test(a_lowered_cap_is_kept_or_stops),
         cmocka_unit_test(another_thread_may_lower_the_cap),
         cmocka_unit_test(borrowed_bytes_come_back),
+        cmocka_unit_test(a_failure_says_what_is_left_in_borrowed_memory),
         cmocka_unit_test(a_stop_gives_back_first),
         cmocka_unit_test(memory_is_what_was_planned),
+        cmocka_unit_test(sizes_near_the_limit_are_refused),
         cmocka_unit_test(every_refused_allocation_is_an_error),
         cmocka_unit_test(pieces_change_places),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

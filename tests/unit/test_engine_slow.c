@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-enum { NODES = 6, SIZE = 270001 /* several pieces, not aligned */ };
+enum { NODES = 6, SIZE = 270001 /* several pieces, not aligned */, CRUMB = 1000 };
 
 /* A chain whose values are all stored and freed, and loaded backwards by the last node. */
 typedef struct bench {
@@ -107,6 +107,7 @@ typedef struct faults {
     int error;     /* errno; 0: another fault */
     bool short_ok; /* transfers of half of what was asked for: legal, and not a fault */
     bool ends;     /* a transfer of nothing */
+    int crumbs;    /* 1: every write is of a few bytes, 2: every read */
     bool flip;     /* one bit of what is read is another one */
     int delay_us;
 } faults;
@@ -126,7 +127,8 @@ static ssize_t faulty_write(void *state, int file, const void *bytes, size_t cou
         return f->ends ? 0 : -1;
     }
     size_t some = f->short_ok && count > 8192 ? count / 2 / 4096 * 4096 : count;
-    return pwrite(file, bytes, some, at);
+    ssize_t wrote = pwrite(file, bytes, some, at);
+    return f->crumbs == 1 && wrote > CRUMB ? CRUMB : wrote;
 }
 
 static ssize_t faulty_read(void *state, int file, void *bytes, size_t count, off_t at)
@@ -141,7 +143,7 @@ static ssize_t faulty_read(void *state, int file, void *bytes, size_t count, off
     ssize_t got = pread(file, bytes, some, at);
     if (wrong && got > 0)
         ((unsigned char *)bytes)[got / 2] ^= 4;
-    return got;
+    return f->crumbs == 2 && got > CRUMB ? CRUMB : got;
 }
 
 static pb_status run_with(bench *b, faults *f, pb_engine_options o, pb_measured *m)
@@ -190,6 +192,25 @@ static void short_transfers_are_gone_on_with(void **state)
     close_bench(&b);
 }
 
+/* Direct transfers must begin where a unit does: those that never get so far end with a sentence, not never. */
+static void crumbs_end_with_a_sentence(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    open_bench(&b);
+    for (int way = 0; way < 4; way++) {
+        faults f = {.at = -1, .crumbs = 1 + way / 2};
+        pb_status status = run_with(&b, &f, (pb_engine_options){.no_direct = way % 2}, &m);
+        if (status == PB_OK)
+            continue; /* not direct: the rest follows */
+        assert_int_equal(way % 2, 0);
+        assert_int_equal(status, PB_EIO);
+        assert_non_null(strstr(b.ctx.error.message, "at offset"));
+    }
+    close_bench(&b);
+}
+
 /* Every call in turn goes wrong in every way. */
 static void every_fault_is_reported(void **state)
 {
@@ -222,6 +243,63 @@ static void every_fault_is_reported(void **state)
         }
         assert_true(reported > 3);
     }
+    close_bench(&b);
+}
+
+/* What is given in slow memory is stored again, and the store fails while its load waits for it. */
+static void open_returning(bench *b)
+{
+    static const struct {
+        pb_op op;
+        pb_node v;
+        uint8_t tier;
+    } moves[] = {{PB_LOAD, 0, 1}, {PB_DROP, 0, 1}, {PB_STORE, 0, 1},
+                 {PB_FREE, 0, 0}, {PB_LOAD, 0, 1}, {PB_COMPUTE, 1, 0}};
+    pb_builder *builder;
+    pb_node got;
+    const pb_graph *g;
+    pb_verdict verdict;
+    pb_context_init(&b->ctx);
+    pb_arena_init(&b->arena, &b->ctx);
+    assert_int_equal(pb_builder_new(&b->ctx, &builder), PB_OK);
+    for (pb_node v = 0; v < 2; v++) {
+        pb_node_spec spec = {.cost = 1, .size = SIZE, .flags = v ? PB_NODE_KEEP : PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW};
+        assert_int_equal(pb_builder_add_node(builder, &spec, &got), PB_OK);
+    }
+    assert_int_equal(pb_builder_add_edge(builder, 0, 1), PB_OK);
+    assert_int_equal(pb_builder_freeze(builder, &b->arena, &g), PB_OK);
+    pb_builder_free(builder);
+    b->game = (pb_game){.graph = g, .kind = PB_GAME_TIERED, .cap = 2 * SIZE, .tier_count = 1};
+    b->game.tiers[0] = (pb_tier){.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED};
+    pb_moves_init(&b->moves, &b->arena);
+    for (size_t k = 0; k < sizeof moves / sizeof *moves; k++)
+        pb_moves_add(&b->moves, moves[k].op, moves[k].v, moves[k].tier);
+    assert_int_equal(pb_verify(&b->ctx, &b->game, &b->moves, &b->arena, &verdict), PB_OK);
+    assert_non_null(verdict.certificate);
+    b->plan = verdict.certificate;
+    engine_case_open(&b->c, g, false);
+}
+
+static void a_run_after_one_that_failed_is_whole(void **state)
+{
+    (void)state;
+    bench b;
+    pb_measured m;
+    pb_engine *e;
+    uint64_t offset[] = {0, SIZE, 0}; /* both loads and the result: the second load needs no memory of the first */
+    pb_packing packing = {offset, 2 * SIZE, 0, false};
+    faults f = {.at = 4, .error = ENOSPC, .delay_us = 5000};
+    pbi_slow_calls calls = {faulty_write, faulty_read, &f};
+    open_returning(&b);
+    pb_engine_options o = {.slow_path = {"."}, .align = 1, .io_threads = 1, .packing = &packing};
+    assert_int_equal(pbi_engine_new(&b.ctx, b.plan, &b.c.kernels, &o, &calls, &e), PB_OK);
+    assert_int_equal(pb_engine_run(e, &m), PB_EIO);
+    assert_non_null(strstr(b.ctx.error.message, "No space left on device"));
+    f.at = -1;
+    assert_int_equal(pb_engine_run(e, &m), PB_OK);
+    assert_true(engine_case_right(&b.c, e));
+    assert_int_equal(b.c.faults, 0);
+    pb_engine_free(e);
     close_bench(&b);
 }
 
@@ -410,7 +488,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(checksums_are_xxh64),
         cmocka_unit_test(stored_values_come_back),
         cmocka_unit_test(short_transfers_are_gone_on_with),
+        cmocka_unit_test(crumbs_end_with_a_sentence),
         cmocka_unit_test(every_fault_is_reported),
+        cmocka_unit_test(a_run_after_one_that_failed_is_whole),
         cmocka_unit_test(a_full_disk_is_a_sentence),
         cmocka_unit_test(a_tier_needs_a_path_that_is_there),
         cmocka_unit_test(a_killed_run_leaves_nothing),

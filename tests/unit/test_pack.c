@@ -125,13 +125,14 @@ static void what_cannot_be_meant_is_refused(void **state)
         pb_lifetime life[2];
         uint32_t places;
         uint64_t align;
+        bool checked; /* the check of a packing refuses it, too */
     } bad[] = {
-        {{{0, 4, 8, 0, 0}, {5, 5, 8, 1, 1}}, 2, 1},  /* no time */
-        {{{0, 4, 8, 0, 0}, {6, 5, 8, 1, 1}}, 2, 1},  /* ends before it begins */
-        {{{0, 4, 8, 0, 0}, {1, 5, 12, 1, 1}}, 2, 8}, /* not a multiple */
-        {{{0, 4, 8, 0, 0}, {1, 5, 8, 2, 1}}, 2, 1},  /* no such place */
-        {{{0, 4, 8, 0, 0}, {1, 5, 8, 0, 1}}, 2, 1},  /* a place without lifetimes */
-        {{{0, 9, 8, 0, 0}, {1, 5, 16, 0, 1}}, 1, 1}, /* inside another one of its place */
+        {{{0, 4, 8, 0, 0}, {5, 5, 8, 1, 1}}, 2, 1, true},   /* no time */
+        {{{0, 4, 8, 0, 0}, {6, 5, 8, 1, 1}}, 2, 1, true},   /* ends before it begins */
+        {{{0, 4, 8, 0, 0}, {1, 5, 12, 1, 1}}, 2, 8, false}, /* not a multiple */
+        {{{0, 4, 8, 0, 0}, {1, 5, 8, 2, 1}}, 2, 1, true},   /* no such place */
+        {{{0, 4, 8, 0, 0}, {1, 5, 8, 0, 1}}, 2, 1, false},  /* a place without lifetimes */
+        {{{0, 9, 8, 0, 0}, {1, 5, 16, 0, 1}}, 1, 1, false}, /* inside another one of its place */
     };
     fixture f = {0};
     (void)state;
@@ -143,6 +144,15 @@ static void what_cannot_be_meant_is_refused(void **state)
         f.ctx.error.message[0] = 0;
         assert_int_equal(pb_pack(&f.ctx, &lives, &(pb_pack_options){0}, &f.arena, &p), PB_EINVAL);
         assert_true(f.ctx.error.message[0]);
+        if (bad[i].checked) {
+            uint64_t offset[2] = {0, 8};
+            bool good;
+            uint32_t a, b;
+            p = (pb_packing){offset, 64, 0, false};
+            f.ctx.error.message[0] = 0;
+            assert_int_equal(pb_packing_check(&f.ctx, &lives, &p, &good, &a, &b), PB_EINVAL);
+            assert_true(f.ctx.error.message[0]);
+        }
     }
     finish(&f);
 }
@@ -207,6 +217,27 @@ static void the_check_names_what_overlaps(void **state)
             assert_int_equal(a, c[i].a);
             assert_int_equal(b, c[i].b);
         }
+    }
+    finish(&f);
+}
+
+/* A value that grows over another one: what begins at that very move must be apart from the larger of the two. */
+static void the_check_sees_the_larger_of_one_place(void **state)
+{
+    fixture f = {0};
+    bool good;
+    uint32_t a, b;
+    (void)state;
+    start(&f);
+    for (int grows = 0; grows < 2; grows++) {
+        pb_lifetime life[] = {{0, 4, 8, 0, 0}, {3, 7, 8, 0, 1}, {3, 4, 8, 1, PB_NO_NODE}};
+        uint64_t offset[] = {0, 0, 8};
+        life[grows].size = 16;
+        pb_packing p = {offset, 16, 0, false};
+        assert_int_equal(pb_packing_check(&f.ctx, &(pb_lifetimes){life, 3, 2, 8}, &p, &good, &a, &b), PB_OK);
+        assert_false(good);
+        assert_int_equal(a, 2);
+        assert_int_equal(b, grows);
     }
     finish(&f);
 }
@@ -312,6 +343,7 @@ int main(void)
         cmocka_unit_test(sizes_near_the_limit_do_not_wrap),
         cmocka_unit_test(a_cap_is_enough),
         cmocka_unit_test(the_check_names_what_overlaps),
+        cmocka_unit_test(the_check_sees_the_larger_of_one_place),
         cmocka_unit_test(every_refused_request_is_clean),
         cmocka_unit_test(stops_keep_what_there_is),
         cmocka_unit_test(a_million_lifetimes_are_packed_along),
