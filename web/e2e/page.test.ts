@@ -255,7 +255,7 @@ test("a file opens, and its link asks for it again", options, async () => {
   await page.waitForFunction(() => document.querySelector("[data-testid=graph-size]")?.textContent === "31 nodes");
   await ready(page);
   await setCap(page, "80%");
-  await page.waitForFunction(() => location.hash.includes("file=mine.json"));
+  await page.waitForFunction(() => location.hash.includes("file=mine.json") && location.hash.includes("cap=80"));
   const hash = await page.evaluate(() => location.hash);
   await page.reload();
   await ready(page);
