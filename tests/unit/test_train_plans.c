@@ -188,6 +188,7 @@ static void odd_sizes_are_as_good(void **state)
         {"mlp", {{"model", "mlp"}, {"batch", "7"}, {"depth", "2"}, {"width", "17"}, {"image", "5"}}, 5, NULL},
         {"resnet", {{"model", "resnet"}, {"batch", "3"}, {"depth", "1"}, {"width", "20"}, {"image", "9"}}, 5, NULL},
         {"unet", {{"model", "unet"}, {"batch", "1"}, {"depth", "1"}, {"image", "10"}, {"classes", "3"}}, 5, NULL},
+        {"narrow unet", {{"model", "unet"}, {"batch", "1"}, {"depth", "2"}, {"width", "12"}, {"image", "12"}}, 5, NULL},
         {"transformer",
          {{"model", "transformer"},
           {"batch", "3"},
