@@ -86,8 +86,8 @@ pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *re
 void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room)
 {
     pb_schedule *s = &p->schedule;
-    snprintf(note, room, "planned for %llu of the %llu, so that addresses fit%s%s", (unsigned long long)s->cap,
-             (unsigned long long)cap, s->note ? "; " : "", s->note ? s->note : "");
+    snprintf(note, room, "planned for %llu of the %llu, to leave room for gaps between addresses%s%s",
+             (unsigned long long)s->cap, (unsigned long long)cap, s->note ? "; " : "", s->note ? s->note : "");
     *game = *p->game;
     game->cap = s->cap = cap;
     p->game = game;
