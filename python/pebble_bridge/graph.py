@@ -382,6 +382,11 @@ class Graph:
         Session().do("pb_flat_size", self._handle, str(text).encode(), byref(value))
         return None if value.value == 0xFFFFFFFFFFFFFFFF else value.value
 
+    def _repr_html_(self) -> str:
+        from .html import graph_html
+
+        return graph_html(self)
+
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {self.node_count} nodes, {self.edge_count} edges>"
 

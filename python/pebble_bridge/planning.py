@@ -12,6 +12,7 @@ from ._library import BORROWED, NO_NODE
 from ._session import Session
 from .errors import InvalidArgument
 from .graph import Graph, read_bytes
+from .progress import watching
 from .results import OPS, Metrics, Move, Plan, Verdict, whole
 
 __all__ = ["plan", "verify"]
@@ -98,7 +99,8 @@ def plan(
         borrow=borrow,
     )
     begin = start._handle if start is not None else None
-    handle = session.make_patiently("pb_flat_plan", graph._handle, begin)
+    with watching(progress, graph) as watch:
+        handle = session.make_patiently("pb_flat_plan", graph._handle, begin, watch=watch)
     return Plan(graph, session, handle, session.stopped())
 
 

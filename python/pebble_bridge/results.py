@@ -359,6 +359,17 @@ class Plan:
         )
         return fast, slow
 
+    def plot(self, ax: Any = None) -> Any:
+        """Memory over time with matplotlib; returns the axes."""
+        from .plots import plot_plan
+
+        return plot_plan(self, ax)
+
+    def _repr_html_(self) -> str:
+        from .html import plan_html
+
+        return plan_html(self)
+
     def __repr__(self) -> str:
         if not self:
             return f"<Plan: {self.outcome}: {self.reason}>"
