@@ -64,7 +64,8 @@ class Action(NamedTuple):
             return "true" if flag else "false"
 
         if self.kind == "Forward":
-            return f"Forward({self.n0}, {self.n1}, {word(self.write_restart)}, {word(self.write_reverse)}, {self.target})"
+            written = f"{word(self.write_restart)}, {word(self.write_reverse)}"
+            return f"Forward({self.n0}, {self.n1}, {written}, {self.target})"
         if self.kind == "Reverse":
             return f"Reverse({self.n1}, {self.n0})"
         if self.kind in ("Copy", "Move"):
@@ -152,9 +153,9 @@ def revolve(steps: int, snapshots: int) -> Stream:
     --------
     >>> from pebble_bridge import adjoint
     >>> sum(a.n1 - a.n0 for a in adjoint.revolve(100, 10) if a.kind == "Forward")
-    344
+    322
     >>> adjoint.revolve_cost(100, 10).forward_steps
-    344
+    322
     """
     session = Session()
     return Stream(session, session.make("pb_flat_revolve", _count(steps), _count(snapshots)))
@@ -183,7 +184,7 @@ def multilevel(
     --------
     >>> from pebble_bridge import adjoint
     >>> adjoint.multilevel(10, [(2,), (5, 2, 2)]).cost
-    44
+    40
     """
     rows = [Level(*level) for level in levels]
     columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]

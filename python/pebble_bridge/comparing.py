@@ -173,7 +173,7 @@ def compare(
     >>> import pebble_bridge as pb
     >>> c = pb.compare(pb.generate("adjoint-chain", 20), 8, strategies=["chain", "sqrt"])
     >>> c.winner.strategy, c.winner.metrics.recompute
-    ('chain', 24)
+    ('chain', 18)
     """
     if strategies is not None and not isinstance(strategies, str):
         strategies = ",".join(strategies)

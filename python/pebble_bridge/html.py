@@ -22,13 +22,15 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 680, 190, 8, 120, 14, 24
 FAST, SLOW, CAP = "#3b82c4", "#c98a2b", "#d1495b"  # readable on white and on black
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), best: int | None = None) -> str:
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), best: int | None = None
+) -> str:
     """A table of texts, which are escaped here. Columns in `numbers` stand to the right, row `best` is bold."""
 
     def cells(tag: str, texts: Sequence[str], extra: str = "") -> str:
         parts = []
         for k, text in enumerate(texts):
-            side = "right" if k in numbers else "left"
+            side = "right;white-space:nowrap" if k in numbers else "left"
             parts.append(f'<{tag} style="text-align:{side}{extra}">{escape(text)}</{tag}>')
         return "<tr>" + "".join(parts) + "</tr>"
 
@@ -97,7 +99,7 @@ def memory_svg(plan: Plan) -> str:
         parts.append(_mark(plan.cap, top, f"cap {amount(plan.cap, unit)}", CAP, "6 3", 1 if close else 4))
     floor = HEIGHT - BOTTOM
     end = amount(length, plan.graph.cost_unit) if axis == "time" else f"{length:,} moves"
-    parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{floor}" y2="{floor}" stroke="currentColor" opacity=".5"/>')
+    parts.append(f'<path d="M{LEFT} {floor}H{WIDTH - RIGHT}" stroke="currentColor" opacity=".5"/>')
     parts.append(
         f'<text x="{WIDTH - RIGHT}" y="{floor + 15}" text-anchor="end" fill="currentColor" font-size="11">'
         f"{escape(end)}</text>"
@@ -145,10 +147,10 @@ def plan_html(plan: Plan) -> str:
 def _row_texts(comparison: Comparison, row: Row) -> list[str]:
     g, m = comparison.graph, row.metrics
     if m is None:
-        return [row.strategy, row.game, row.outcome, row.reason or "", "", "", "", ""]
+        return [row.strategy, row.game, row.outcome, "", "", "", "", row.reason or ""]
     gap = "" if row.gap is None else percent(row.gap)
-    peak = amount(m.peak, g.size_unit)
-    return [row.strategy, row.game, row.outcome, "", peak, f"{m.makespan:,}", percent(m.overhead), gap]
+    peak = amount(m.peak, g.size_unit if g.size_unit == "byte" else "")
+    return [row.strategy, row.game, row.outcome, peak, f"{m.makespan:,}", percent(m.overhead), gap, ""]
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -156,9 +158,9 @@ def comparison_html(comparison: Comparison) -> str:
     g, winner = comparison.graph, comparison.winner
     shown = [row for row in comparison.ranked() if row.metrics or not (row.reason or "").startswith("does not apply")]
     shown = shown or comparison.ranked()
-    head = ["strategy", "game", "outcome", "why not", "peak", f"work and io ({g.cost_unit})", "overhead", "gap"]
+    head = ["strategy", "game", "outcome", "peak", f"work and io ({g.cost_unit})", "overhead", "gap", "why not"]
     best = next((k for k, row in enumerate(shown) if row is winner), None)
-    body = table(head, [_row_texts(comparison, row) for row in shown], numbers=(4, 5, 6, 7), best=best)
+    body = table(head, [_row_texts(comparison, row) for row in shown], numbers=(3, 4, 5, 6), best=best)
     cap = "no cap" if comparison.cap is None else f"cap {amount(comparison.cap, g.size_unit)}"
     said = f"{g.name}: {cap}; as written it needs {amount(comparison.written_peak, g.size_unit)}"
     end = f"winner: {winner.strategy} in the {winner.game} game" if winner else "no strategy fits"

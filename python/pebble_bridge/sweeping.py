@@ -205,7 +205,7 @@ def sweep(
     graph, game, policy, ticks, seed, tiers, progress
         As in `plan`.
     caps : str or sequence of int or str, optional
-        ``"100%..30%,20%,least"`` or a list. Without: from what the program as written needs down to the least that works.
+        ``"100%..30%,20%,least"`` or a list. Without: from what the program as written needs to the least that works.
     points : int
         How many caps a range has.
     strategies : str or sequence of str
@@ -222,7 +222,7 @@ def sweep(
     >>> import pebble_bridge as pb
     >>> s = pb.sweep(pb.generate("adjoint-chain", 20), "100%..40%", points=4)
     >>> [(c.cap, c.metrics.work) for c in s]
-    [(22, 40), (18, 44), (13, 50), (9, 62)]
+    [(22, 40), (18, 44), (14, 48), (9, 53)]
     """
     if caps is not None and not isinstance(caps, str):
         caps = ",".join(cap_text(cap) for cap in caps)
