@@ -35,6 +35,6 @@ void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *para
         options.dropout = pbi_param_real(params, "dropout") > 0;
         options.dropout_seed = pbi_param_is(params, "dropout-state", "seed");
     }
-    pbi_emit_init(&s->emit, ctx, params, builder);
+    pbi_emit_init(&s->emit, ctx, params->family->name, builder);
     pbi_tape_init(&s->tape, &s->emit, arena, &options);
 }

@@ -1,5 +1,5 @@
 /* tape.c -- see tape.h. One loop forward as operations come in, one loop back over them in reverse. */
-#include "generate/tape.h"
+#include "tape/tape.h"
 
 #include <string.h>
 

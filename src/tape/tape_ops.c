@@ -1,6 +1,6 @@
 /* tape_ops.c -- shapes, costs and what is saved of each operation. Products saturate: the tape refuses what overflows.
  */
-#include "generate/tape.h"
+#include "tape/tape.h"
 
 static uint64_t product(uint64_t a, uint64_t b, uint64_t c) { return pbi_times(pbi_times(a, b), c); }
 

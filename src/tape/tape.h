@@ -18,7 +18,7 @@
 #ifndef PBI_TAPE_H
 #define PBI_TAPE_H
 
-#include "generate/emit.h"
+#include "graph/emit.h"
 
 typedef uint32_t pbi_value;
 #define PBI_NO_VALUE UINT32_MAX
