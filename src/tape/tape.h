@@ -31,6 +31,16 @@ typedef struct pbi_dims {
 
 typedef enum pbi_grads { PBI_GRADS_ACCUMULATE, PBI_GRADS_KEEP, PBI_GRADS_UPDATE } pbi_grads;
 
+/* accumulate, keep or update. */
+bool pbi_grads_parse(const char *name, pbi_grads *out);
+
+typedef struct pbi_optimizer {
+    const char *name;
+    uint64_t state, flops; /* for each parameter */
+} pbi_optimizer;
+/* none, sgd, momentum, adam; NULL where there is no such. */
+const pbi_optimizer *pbi_optimizer_find(const char *name);
+
 typedef struct pbi_tape_options {
     uint64_t element_size; /* bytes of a number */
     pbi_grads grads;

@@ -2,6 +2,29 @@
  */
 #include "tape/tape.h"
 
+#include <string.h>
+
+static const pbi_optimizer optimizers[] = {{"none", 0, 0}, {"sgd", 0, 2}, {"momentum", 1, 4}, {"adam", 2, 12}};
+
+const pbi_optimizer *pbi_optimizer_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
+        if (strcmp(name, optimizers[i].name) == 0)
+            return &optimizers[i];
+    return NULL;
+}
+
+bool pbi_grads_parse(const char *name, pbi_grads *out)
+{
+    static const char *const names[] = {"accumulate", "keep", "update"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (pbi_grads)i;
+            return true;
+        }
+    return false;
+}
+
 static uint64_t product(uint64_t a, uint64_t b, uint64_t c) { return pbi_times(pbi_times(a, b), c); }
 
 /* `rows` times `inner` times `columns` multiply-adds. */
