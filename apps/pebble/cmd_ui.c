@@ -63,7 +63,7 @@ static bool take_options(app *a, server_options *o)
     if (app_option(a, OPT_HOST))
         o->host = app_option(a, OPT_HOST);
     o->page_folder = app_option(a, OPT_PAGE);
-    return inputs_option(a, &o->inputs) && take_bytes(a, OPT_MAX_BODY, &o->most_body) &&
+    return read_options(a, &o->reading) && take_bytes(a, OPT_MAX_BODY, &o->most_body) &&
            take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 

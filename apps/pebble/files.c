@@ -59,21 +59,71 @@ static void close_input(file_in *in)
         fclose(in->stream);
 }
 
-bool inputs_option(app *a, pb_inputs *out)
+/* --dim NAME=N, each; the last equals sign parts them. */
+static bool dim_options(app *a, pb_read_options *out)
 {
-    const char *text = app_option(a, OPT_INPUTS);
-    *out = PB_INPUTS_AUTO;
-    if (!text || (pb_inputs_parse(text, out) && *out != PB_INPUTS_AUTO))
-        return true;
-    app_usage(a, "--inputs: free, given or computed is wanted, not `%s`", text);
-    return false;
+    uint32_t count = a->opts.dim_count;
+    pb_option *dims = pb_arena_alloc(&a->arena, count + 1, sizeof *dims);
+    for (uint32_t i = 0; dims && i < count; i++) {
+        const char *text = a->opts.dims[i], *equals = strrchr(text, '=');
+        if (!equals || equals == text || !equals[1]) {
+            app_usage(a, "--dim: NAME=N is wanted, as in batch=32, not `%s`", text);
+            return false;
+        }
+        dims[i] = (pb_option){pb_arena_text(&a->arena, text, (size_t)(equals - text)), equals + 1};
+        if (!dims[i].key)
+            dims = NULL;
+    }
+    out->dims = dims;
+    out->dim_count = count;
+    if (!dims)
+        app_status(a, PB_ENOMEM);
+    return dims != NULL;
+}
+
+/* One of the words, or not given. */
+static bool word_option(app *a, option_id id, const char *const *words, const char *wanted, const char **out)
+{
+    const char *text = app_option(a, id);
+    *out = text;
+    for (; text && *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    if (text)
+        app_usage(a, "--%s: %s is wanted, not `%s`", option_specs[id].name, wanted, text);
+    return !text;
+}
+
+bool read_options(app *a, pb_read_options *out)
+{
+    static const char *const inputs[] = {"free", "given", "computed", NULL};
+    static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", NULL};
+    static const char *const grads[] = {"accumulate", "keep", "update", NULL};
+    const char *how;
+    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO, .train = app_option(a, OPT_TRAIN) != NULL};
+    if (!word_option(a, OPT_INPUTS, inputs, "free, given or computed", &how) || !dim_options(a, out) ||
+        !app_number(a, OPT_BATCH, 0, &out->batch) ||
+        !word_option(a, OPT_OPTIMIZER, optimizers, "none, sgd, momentum or adam", &out->optimizer) ||
+        !word_option(a, OPT_GRADS, grads, "accumulate, keep or update", &out->grads))
+        return false;
+    if (how)
+        pb_inputs_parse(how, &out->inputs);
+    if (app_option(a, OPT_BATCH) && !out->batch) {
+        app_usage(a, "--batch: a number from 1 on is wanted");
+        return false;
+    }
+    if ((out->optimizer || out->grads) && !out->train) {
+        app_usage(a, "--%s goes with --train", out->optimizer ? "optimizer" : "grads");
+        return false;
+    }
+    return true;
 }
 
 exit_code read_graph(app *a, const char *path, const pb_graph **out)
 {
     file_in in;
-    pb_inputs inputs;
-    if (!inputs_option(a, &inputs))
+    pb_read_options how;
+    if (!read_options(a, &how))
         return EXIT_USAGE;
     exit_code code = open_input(a, path, &in);
     if (code != EXIT_DONE)
@@ -81,8 +131,8 @@ exit_code read_graph(app *a, const char *path, const pb_graph **out)
     void (*log)(void *, const char *) = a->ctx.log;
     if (app_option(a, OPT_QUIET)) /* a reader's notes */
         a->ctx.log = NULL;
-    pb_status status = pb_graph_read_inputs(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
-                                            is_standard(path) ? NULL : path, inputs, &a->arena, out);
+    pb_status status = pb_graph_read_with(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
+                                          is_standard(path) ? NULL : path, &how, &a->arena, out);
     a->ctx.log = log;
     close_input(&in);
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);

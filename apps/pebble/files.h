@@ -25,8 +25,8 @@ exit_code file_finish(app *a, file_out *out, pb_status status);
 /* A sink into an open stream. */
 pb_sink stream_sink(FILE *stream);
 
-/* What --inputs says. False after telling what is wrong with it. */
-bool inputs_option(app *a, pb_inputs *out);
+/* --inputs and the options of models. False after telling what is wrong with them. */
+bool read_options(app *a, pb_read_options *out);
 
 /* Reads with any format. EXIT_DONE, or the exit code after telling "path:line:column: sentence". */
 exit_code read_graph(app *a, const char *path, const pb_graph **out);

@@ -179,6 +179,8 @@ static bool read_long(reader *r, const char *word)
     r->o->value[id] = value;
     if (id == OPT_WEIGHTS && r->o->weights_count < MAX_WEIGHTS)
         r->o->weights[r->o->weights_count++] = value;
+    if (id == OPT_DIM && r->o->dim_count < MAX_DIMS)
+        r->o->dims[r->o->dim_count++] = value;
     return true;
 }
 

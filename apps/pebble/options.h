@@ -39,7 +39,7 @@ typedef struct option_spec {
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 
-enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32 };
+enum { MAX_POSITIONALS = 64, MAX_PARAMS = 64, MAX_WEIGHTS = 32, MAX_DIMS = 64 };
 
 typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
@@ -49,6 +49,8 @@ typedef struct options {
     uint32_t param_count;
     const char *weights[MAX_WEIGHTS]; /* every --weights, for commands that take several */
     uint32_t weights_count;
+    const char *dims[MAX_DIMS]; /* every --dim */
+    uint32_t dim_count;
 } options;
 
 /* Reads the words after the command's name. `command` is one ON_ bit, 0 when there is no command yet.

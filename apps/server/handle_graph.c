@@ -52,8 +52,8 @@ stored_graph *graph_from_bytes(const server *s, const char *name, const char *by
     *status = PB_ENOMEM;
     if (!g)
         return NULL;
-    *status = pb_graph_read_inputs(&g->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, name, s->options.inputs,
-                                   &g->arena, &g->g);
+    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, name, &s->options.reading,
+                                 &g->arena, &g->g);
     if (*status == PB_OK)
         *status = graph_complete(g, name);
     if (*status == PB_OK)

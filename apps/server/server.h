@@ -19,7 +19,7 @@ typedef struct server_options {
     uint16_t port;           /* 0: any that is free */
     unsigned threads;        /* plans made at a time */
     uint64_t most_body;      /* bytes of a request */
-    pb_inputs inputs;        /* of the graphs that are read */
+    pb_read_options reading; /* how graphs are read */
     uint64_t most_kept;      /* bytes of graphs and plans together, and of one graph */
     const char *page_folder; /* NULL: the page inside the command */
 } server_options;

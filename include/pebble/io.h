@@ -20,11 +20,12 @@ typedef enum pb_format {
     PB_FORMAT_BINARY,
     PB_FORMAT_BENCH, /* this and the two below are circuits, and read only */
     PB_FORMAT_BLIF,
-    PB_FORMAT_AIGER
+    PB_FORMAT_AIGER,
+    PB_FORMAT_ONNX /* a model of a network, read only */
 } pb_format;
-const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary, bench, blif, aiger */
+const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary, bench, blif, aiger, onnx */
 bool pb_format_parse(const char *name, pb_format *out);
-/* What a file's name suggests (.json .dot .gv .csv .pbs .bench .blif .aag .aig); PB_FORMAT_AUTO when it says nothing. */
+/* What a file's name suggests (.json .dot .gv .csv .pbs .bench .blif .aag .aig .onnx); PB_FORMAT_AUTO when it says nothing. */
 pb_format pb_format_of_path(const char *path);
 
 /* What becomes of the inputs of a circuit, and of the given values of any other graph. */
@@ -40,10 +41,22 @@ bool pb_inputs_parse(const char *name, pb_inputs *out);
 /* PB_FORMAT_AUTO looks at the content first; `path` (may be NULL) decides where content does not. */
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out);
-/* The same with a word about inputs. ctx->log hears of what a circuit's reader leaves out or cuts, and of a graph
- * without inputs. */
-pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_inputs inputs,
-                               pb_arena *result, const pb_graph **out);
+
+/* How a file is read; all zero is as pb_graph_read does it. Texts and arrays are borrowed for the call. */
+typedef struct pb_read_options {
+    pb_inputs inputs;
+    /* Of models (docs/onnx.md); other formats leave them alone. */
+    const pb_option *dims; /* sizes of dimensions that the model leaves open: {"sequence", "128"} */
+    uint32_t dim_count;
+    uint64_t batch;        /* size of the first dimension of the first input, and of others like it; 0: as it stands */
+    bool train;            /* a training step: loss over the first output, gradients of all parameters */
+    const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */
+    const char *grads;     /* of a training step: accumulate (NULL), keep or update */
+} pb_read_options;
+/* `options` may be NULL. ctx->log hears of what a reader leaves out or cuts, and of a graph without inputs. PB_EINVAL
+ * where an option does not fit the file. */
+pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
+                             const pb_read_options *options, pb_arena *result, const pb_graph **out);
 /* json, dot or csv. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
 

@@ -1,5 +1,5 @@
 /* family_chain.c -- paths, and paths with the gradients that read them backwards. */
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 #include "generate/node_profile.h"
 
@@ -8,7 +8,7 @@ pb_status pbi_generate_chain(pb_context *ctx, const pbi_params *params, pb_build
     uint64_t count = pbi_param_integer(params, "nodes");
     uint64_t cost = pbi_param_integer(params, "cost"), size = pbi_param_integer(params, "size");
     pbi_emit e;
-    pbi_emit_init(&e, ctx, params, builder);
+    pbi_emit_init(&e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&e, count, count) != PB_OK)
         return e.status;
     pbi_profile profile = pbi_profile_read(params, count);
@@ -113,7 +113,7 @@ pb_status pbi_generate_adjoint_chain(pb_context *ctx, const pbi_params *params, 
                  .inplace = pbi_param_is(params, "inplace", "yes")};
     /* Where gradients read inputs alone nobody reads the last state, so it is not made. */
     a.states = a.reads_output || a.reads_saved ? a.steps + 1 : a.steps;
-    pbi_emit_init(&a.e, ctx, params, builder);
+    pbi_emit_init(&a.e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&a.e, a.states + a.steps + (a.reads_saved ? a.steps : 0), 4 * a.steps) != PB_OK)
         return a.e.status;
     a.profile = pbi_profile_read(params, a.steps + 1);

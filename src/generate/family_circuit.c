@@ -2,7 +2,7 @@
  *
  * A gate is named by the value and what computes it, as in `s3.xor`. The inputs are no nodes unless they are asked for.
  */
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 
 #define NOTHING PB_NO_NODE
@@ -21,7 +21,7 @@ typedef struct place {
 
 static void circuit_init(circuit *c, pb_context *ctx, const pbi_params *params, pb_builder *builder)
 {
-    pbi_emit_init(&c->e, ctx, params, builder);
+    pbi_emit_init(&c->e, ctx, params->family->name, builder);
     pbi_emit_units(&c->e, "step", "pebble");
     c->majority = pbi_param_is(params, "gates", "majority");
     c->given = pbi_param_is(params, "inputs", "given");

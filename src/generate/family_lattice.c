@@ -1,5 +1,5 @@
 /* family_lattice.c -- pyramids, grids and butterflies: the graphs of the classic space bounds. */
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 
 typedef struct lattice {
@@ -10,7 +10,7 @@ typedef struct lattice {
 
 static void lattice_init(lattice *l, pb_context *ctx, const pbi_params *params, pb_builder *builder)
 {
-    pbi_emit_init(&l->e, ctx, params, builder);
+    pbi_emit_init(&l->e, ctx, params->family->name, builder);
     l->cost = pbi_param_integer(params, "cost");
     l->size = pbi_param_integer(params, "size");
     l->inputs_given = false;

@@ -6,7 +6,7 @@
  */
 #include "base/arena.h"
 #include "base/rng.h"
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 
 typedef struct layered {
@@ -127,7 +127,7 @@ pb_status pbi_generate_layered(pb_context *ctx, const pbi_params *params, pb_bui
         l.width = square_root(l.nodes) / 2;
     if (l.width == 0)
         l.width = 1;
-    pbi_emit_init(&l.e, ctx, params, builder);
+    pbi_emit_init(&l.e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&l.e, l.nodes, (l.degree * l.nodes >> 16) + l.nodes) != PB_OK)
         return l.e.status;
     pbi_emit_units(&l.e, "unit", "unit");

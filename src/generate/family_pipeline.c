@@ -2,7 +2,7 @@
  *
  * A tile of stage s reads the tiles of stage s-1 that its pixels and their halo touch. Stage 0 is the input image.
  */
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 
 typedef struct filter {
@@ -184,7 +184,7 @@ static pipeline read_pipeline(const pbi_params *params)
 pb_status pbi_generate_pipeline(pb_context *ctx, const pbi_params *params, pb_builder *builder)
 {
     pipeline p = read_pipeline(params);
-    pbi_emit_init(&p.e, ctx, params, builder);
+    pbi_emit_init(&p.e, ctx, params->family->name, builder);
     uint64_t nodes = pbi_times(p.stages + 1, p.tiles);
     uint64_t across = 2 * pbi_ceil_div(p.halo > 1 ? p.halo : 1, p.tile) + 1;
     uint64_t reads = (across < p.columns ? across : p.columns) * (across < p.rows ? across : p.rows);

@@ -4,7 +4,7 @@
  * the graph by these numbers. A path is a node without cost and size that reads its hashes and the path before it, so that
  * the order of the paths is fixed and what is computed in between is not.
  */
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 
 typedef struct traversal {
@@ -75,7 +75,7 @@ pb_status pbi_generate_merkle_traversal(pb_context *ctx, const pbi_params *param
                    .leaf_cost = pbi_param_integer(params, "leaf-cost"),
                    .inner_cost = pbi_param_integer(params, "inner-cost")};
     t.leaves = UINT64_C(1) << t.height;
-    pbi_emit_init(&t.e, ctx, params, builder);
+    pbi_emit_init(&t.e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&t.e, 3 * t.leaves, (t.height + 3) * t.leaves) != PB_OK)
         return t.e.status;
     pbi_emit_units(&t.e, "step", "hash");

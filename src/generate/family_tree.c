@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/rng.h"
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "generate/families.h"
 #include "generate/node_profile.h"
 
@@ -148,7 +148,7 @@ pb_status pbi_generate_tree(pb_context *ctx, const pbi_params *params, pb_builde
     if (complete)
         count = complete_count(arity, pbi_param_integer(params, "height"));
     pbi_emit e;
-    pbi_emit_init(&e, ctx, params, builder);
+    pbi_emit_init(&e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&e, count, count) != PB_OK)
         return e.status;
     pb_arena scratch;
@@ -242,7 +242,7 @@ pb_status pbi_generate_merkle(pb_context *ctx, const pbi_params *params, pb_buil
                 .proof = pbi_param_integer(params, "proof"),
                 .data_given = pbi_param_is(params, "data", "given")};
     uint64_t leaves = UINT64_C(1) << m.height;
-    pbi_emit_init(&m.e, ctx, params, builder);
+    pbi_emit_init(&m.e, ctx, params->family->name, builder);
     if (m.proof > leaves)
         return pbi_fail(ctx, PB_ERANGE, "merkle: proof must be between 0 and %llu, the number of leaves, not %llu",
                         (unsigned long long)leaves, (unsigned long long)m.proof);

@@ -1,12 +1,7 @@
 /* training.c -- see training.h. */
 #include "generate/training.h"
 
-typedef struct optimizer {
-    const char *name;
-    uint64_t state, flops; /* for each parameter */
-} optimizer;
-
-static const optimizer optimizers[] = {{"none", 0, 0}, {"sgd", 0, 2}, {"momentum", 1, 4}, {"adam", 2, 12}};
+static const char *const optimizers[] = {"none", "sgd", "momentum", "adam"};
 
 static uint64_t element_size(const pbi_params *params)
 {
@@ -24,10 +19,11 @@ void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *para
     else if (pbi_param_is(params, "grads", "update"))
         options.grads = PBI_GRADS_UPDATE;
     for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
-        if (!pbi_param_is(params, "optimizer", optimizers[i].name))
+        if (!pbi_param_is(params, "optimizer", optimizers[i]))
             continue;
-        options.state_per_parameter = optimizers[i].state;
-        options.update_cost = optimizers[i].flops;
+        const pbi_optimizer *optimizer = pbi_optimizer_find(optimizers[i]);
+        options.state_per_parameter = optimizer->state;
+        options.update_cost = optimizer->flops;
     }
     if (pbi_params_has(params, "workspace"))
         options.im2col = pbi_param_is(params, "workspace", "im2col");
@@ -35,6 +31,6 @@ void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *para
         options.dropout = pbi_param_real(params, "dropout") > 0;
         options.dropout_seed = pbi_param_is(params, "dropout-state", "seed");
     }
-    pbi_emit_init(&s->emit, ctx, params, builder);
+    pbi_emit_init(&s->emit, ctx, params->family->name, builder);
     pbi_tape_init(&s->tape, &s->emit, arena, &options);
 }

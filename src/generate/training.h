@@ -8,7 +8,8 @@
 #ifndef PBI_TRAINING_H
 #define PBI_TRAINING_H
 
-#include "generate/tape.h"
+#include "generate/params.h"
+#include "tape/tape.h"
 
 typedef struct pbi_training {
     pbi_emit emit;

@@ -2,7 +2,7 @@
 #include "base/context.h"
 #include "io/formats.h"
 
-static const char *const names[] = {"auto", "json", "dot", "csv", "binary", "bench", "blif", "aiger"};
+static const char *const names[] = {"auto", "json", "dot", "csv", "binary", "bench", "blif", "aiger", "onnx"};
 enum { FORMATS = sizeof names / sizeof *names };
 
 const char *pb_format_name(pb_format format) { return (unsigned)format < FORMATS ? names[format] : "unknown"; }
@@ -53,7 +53,8 @@ pb_format pb_format_of_path(const char *path)
         pb_format format;
     } endings[] = {{".json", PB_FORMAT_JSON}, {".dot", PB_FORMAT_DOT},    {".gv", PB_FORMAT_DOT},
                    {".csv", PB_FORMAT_CSV},   {".pbs", PB_FORMAT_BINARY}, {".bench", PB_FORMAT_BENCH},
-                   {".blif", PB_FORMAT_BLIF}, {".aag", PB_FORMAT_AIGER},  {".aig", PB_FORMAT_AIGER}};
+                   {".blif", PB_FORMAT_BLIF}, {".aag", PB_FORMAT_AIGER},  {".aig", PB_FORMAT_AIGER},
+                   {".onnx", PB_FORMAT_ONNX}};
     for (size_t i = 0; path && i < sizeof endings / sizeof *endings; i++)
         if (ends_with(path, endings[i].ending))
             return endings[i].format;
@@ -140,12 +141,21 @@ static bool looks_like_aiger(const char *c, const char *end)
     return end - c > 4 && (memcmp(c, "aag ", 4) == 0 || memcmp(c, "aig ", 4) == 0) && c[4] >= '0' && c[4] <= '9';
 }
 
+/* A model begins with its version, a small number, and goes on with the producer, the opsets or the graph. */
+static bool looks_like_onnx(const char *c, const char *end)
+{
+    return end - c >= 3 && c[0] == 0x08 && c[1] > 0 && c[1] < 64 && strchr("\x12\x1a\x22\x28\x32\x3a\x42", c[2]) &&
+           c[2];
+}
+
 /* What the content says for certain; PB_FORMAT_AUTO when it says nothing. */
 static pb_format sniff(const pbi_text *text)
 {
     const char *c = first_word(text), *end = text->end;
     if (end - text->at >= PBI_BINARY_MAGIC_BYTES && memcmp(text->at, PBI_BINARY_MAGIC, PBI_BINARY_MAGIC_BYTES) == 0)
         return PB_FORMAT_BINARY;
+    if (looks_like_onnx(text->at, end))
+        return PB_FORMAT_ONNX;
     if (c < end && (*c == '{' || *c == '['))
         return PB_FORMAT_JSON;
     if (is_word(c, end, "digraph") || is_word(c, end, "strict") || is_word(c, end, "graph"))
@@ -164,9 +174,10 @@ static bool looks_like_csv(const pbi_text *text)
     return c < text->end && *c == ',';
 }
 
-static pb_status read_graph_as(pbi_text *text, pb_format format, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
-                               const pb_graph **out)
+static pb_status read_graph_as(pbi_text *text, pb_format format, const pb_read_options *options, pb_arena *scratch,
+                               pb_arena *result, const pb_graph **out)
 {
+    pb_inputs inputs = options->inputs;
     switch (format) {
     case PB_FORMAT_JSON: return pbi_graph_json_read(text, scratch, result, out);
     case PB_FORMAT_DOT: return pbi_graph_dot_read(text, scratch, result, out);
@@ -174,14 +185,16 @@ static pb_status read_graph_as(pbi_text *text, pb_format format, pb_inputs input
     case PB_FORMAT_BENCH: return pbi_graph_bench_read(text, inputs, scratch, result, out);
     case PB_FORMAT_BLIF: return pbi_graph_blif_read(text, inputs, scratch, result, out);
     case PB_FORMAT_AIGER: return pbi_graph_aiger_read(text, inputs, scratch, result, out);
+    case PB_FORMAT_ONNX: return pbi_graph_onnx_read(text, options, scratch, result, out);
     case PB_FORMAT_BINARY:
         return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1, "this is a schedule in binary form, not a graph");
     case PB_FORMAT_AUTO: break;
     }
-    return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1,
-                       text->at == text->end
-                           ? "the file is empty"
-                           : "this is no graph in JSON, DOT or CSV, nor a circuit, that can be told by its content");
+    return pbi_fail_at(
+        text->ctx, PB_EFORMAT, 1, 1,
+        text->at == text->end
+            ? "the file is empty"
+            : "this is no graph in JSON, DOT or CSV, no circuit and no model, that can be told by its content");
 }
 
 static bool is_circuit(pb_format format)
@@ -189,9 +202,12 @@ static bool is_circuit(pb_format format)
     return format == PB_FORMAT_BENCH || format == PB_FORMAT_BLIF || format == PB_FORMAT_AIGER;
 }
 
-pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_inputs inputs,
-                               pb_arena *result, const pb_graph **out)
+pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
+                             const pb_read_options *options, pb_arena *result, const pb_graph **out)
 {
+    static const pb_read_options standard = {.inputs = PB_INPUTS_AUTO};
+    if (!options)
+        options = &standard;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_text text;
@@ -204,12 +220,12 @@ pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format form
         if (format == PB_FORMAT_AUTO && looks_like_csv(&text))
             format = PB_FORMAT_CSV;
     }
-    bool turned = inputs != PB_INPUTS_AUTO && !is_circuit(format);
+    bool turned = options->inputs != PB_INPUTS_AUTO && !is_circuit(format);
     const pb_graph *g;
     if (status == PB_OK)
-        status = read_graph_as(&text, format, inputs, &scratch, result, &g);
+        status = read_graph_as(&text, format, options, &scratch, result, &g);
     if (status == PB_OK && turned)
-        status = pbi_graph_turn_inputs(ctx, g, inputs, result, &g);
+        status = pbi_graph_turn_inputs(ctx, g, options->inputs, result, &g);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = g;
@@ -219,7 +235,7 @@ pb_status pb_graph_read_inputs(pb_context *ctx, pb_source source, pb_format form
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out)
 {
-    return pb_graph_read_inputs(ctx, source, format, path, PB_INPUTS_AUTO, result, out);
+    return pb_graph_read_with(ctx, source, format, path, NULL, result, out);
 }
 
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink)
@@ -232,7 +248,8 @@ pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, p
     case PB_FORMAT_BINARY:
     case PB_FORMAT_BENCH:
     case PB_FORMAT_BLIF:
-    case PB_FORMAT_AIGER: break;
+    case PB_FORMAT_AIGER:
+    case PB_FORMAT_ONNX: break;
     }
     return pbi_fail(ctx, PB_EINVAL, "a graph is written as json, dot or csv, not as %s", pb_format_name(format));
 }

@@ -24,6 +24,10 @@ pb_status pbi_graph_blif_read(pbi_text *text, pb_inputs inputs, pb_arena *scratc
 pb_status pbi_graph_aiger_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
                                const pb_graph **out);
 
+/* Models: see onnx_model.h. */
+pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb_arena *scratch, pb_arena *result,
+                              const pb_graph **out);
+
 /* A graph like `g` with its given values turned into what `inputs` says; g itself where it has none. */
 pb_status pbi_graph_turn_inputs(pb_context *ctx, const pb_graph *g, pb_inputs inputs, pb_arena *result,
                                 const pb_graph **out);

@@ -90,8 +90,7 @@ pb_status pbi_file_write(const pbi_file *file, pb_context *ctx, uint64_t offset,
 
 pb_status pbi_draft_begin(pbi_draft *draft, pb_workload *w, const char *name, const char *cost_unit)
 {
-    *draft = (pbi_draft){.e = {.ctx = w->ctx}, .family = {.name = name}};
-    draft->e.family = &draft->family;
+    *draft = (pbi_draft){.e = {.ctx = w->ctx, .maker = name}};
     pb_status status = pb_builder_new(w->ctx, &draft->e.builder);
     if (status == PB_OK)
         status = pb_builder_set_texts(draft->e.builder, name, cost_unit, "byte");

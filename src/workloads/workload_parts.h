@@ -2,7 +2,7 @@
 #ifndef PBI_WORKLOAD_PARTS_H
 #define PBI_WORKLOAD_PARTS_H
 
-#include "generate/emit.h"
+#include "graph/emit.h"
 #include "workloads/workload.h"
 
 /* The next multiple of 64: addresses in the engine's block are such, so a smaller size would save nothing. */
@@ -29,7 +29,6 @@ pb_status pbi_file_write(const pbi_file *file, pb_context *ctx, uint64_t offset,
 /* A graph under construction, in the way of the generators: the first failure sticks. */
 typedef struct pbi_draft {
     pbi_emit e;
-    pb_family family; /* its name stands in messages */
 } pbi_draft;
 pb_status pbi_draft_begin(pbi_draft *draft, pb_workload *w, const char *name, const char *cost_unit);
 /* Freezes it into w->graph; ends the draft in any case. */

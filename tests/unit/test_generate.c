@@ -1,7 +1,7 @@
 /* Claims about every family and about how parameters are read. */
 #include "test_generate.h"
 
-#include "generate/emit.h"
+#include "graph/emit.h"
 
 static void every_family_makes_a_sound_graph_by_default(void **state)
 {

@@ -1,6 +1,29 @@
 /* tape_ops.c -- shapes, costs and what is saved of each operation. Products saturate: the tape refuses what overflows.
  */
-#include "generate/tape.h"
+#include "tape/tape.h"
+
+#include <string.h>
+
+static const pbi_optimizer optimizers[] = {{"none", 0, 0}, {"sgd", 0, 2}, {"momentum", 1, 4}, {"adam", 2, 12}};
+
+const pbi_optimizer *pbi_optimizer_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++)
+        if (strcmp(name, optimizers[i].name) == 0)
+            return &optimizers[i];
+    return NULL;
+}
+
+bool pbi_grads_parse(const char *name, pbi_grads *out)
+{
+    static const char *const names[] = {"accumulate", "keep", "update"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (pbi_grads)i;
+            return true;
+        }
+    return false;
+}
 
 static uint64_t product(uint64_t a, uint64_t b, uint64_t c) { return pbi_times(pbi_times(a, b), c); }
 
@@ -12,7 +35,19 @@ static uint64_t product_cost(uint64_t rows, uint64_t inner, uint64_t columns)
 
 static pbi_op unary(const pbi_tape *t, pbi_op_kind kind, const char *name, pbi_value x)
 {
-    return (pbi_op){.kind = kind, .name = name, .in = {x}, .dims = pbi_tape_dims(t, x), .side = PB_NO_NODE};
+    return (pbi_op){.kind = kind, .name = name, .dims = pbi_tape_dims(t, x), .side = PB_NO_NODE};
+}
+
+static pbi_value learnt(pbi_tape *t, const char *name, uint64_t count)
+{
+    return pbi_tape_fixed(t, name, (pbi_dims){count, 1, 1, 1}, t->options.element_size, true);
+}
+
+static pbi_value write_one(pbi_tape *t, const pbi_op *op, pbi_value x) { return pbi_tape_op(t, op, &x, 1); }
+
+static pbi_value write_two(pbi_tape *t, const pbi_op *op, pbi_value a, pbi_value b)
+{
+    return pbi_tape_op(t, op, (pbi_value[]){a, b}, 2);
 }
 
 pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t outputs)
@@ -20,9 +55,9 @@ pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t out
     pbi_op op = unary(t, PBI_OP_LINEAR, name, x);
     uint64_t inputs = product(op.dims.channels, op.dims.height, op.dims.width);
     op.dims = (pbi_dims){op.dims.rows, outputs, 1, 1};
-    op.cost = op.grad_cost = op.weight_cost = product_cost(op.dims.rows, inputs, outputs);
-    op.parameters = pbi_add_saturated(pbi_times(inputs, outputs), outputs); /* with bias */
-    return pbi_tape_op(t, &op);
+    op.cost = op.grad_cost = product_cost(op.dims.rows, inputs, outputs);
+    pbi_value w = learnt(t, name, pbi_add_saturated(pbi_times(inputs, outputs), outputs)); /* with bias */
+    return write_two(t, &op, x, w);
 }
 
 pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, uint64_t kernel, uint64_t stride)
@@ -32,11 +67,11 @@ pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t chann
     op.dims =
         (pbi_dims){op.dims.rows, channels, pbi_ceil_div(op.dims.height, stride), pbi_ceil_div(op.dims.width, stride)};
     uint64_t pixels = op.dims.height * op.dims.width;
-    op.cost = op.grad_cost = op.weight_cost = product_cost(pbi_times(op.dims.rows, pixels), patch, channels);
-    op.parameters = pbi_times(patch, channels);
+    op.cost = op.grad_cost = product_cost(pbi_times(op.dims.rows, pixels), patch, channels);
+    pbi_value w = learnt(t, name, pbi_times(patch, channels));
     if (t->options.im2col && (kernel > 1 || stride > 1))
         op.workspace = product(pixels, patch, t->options.element_size);
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, x, w);
 }
 
 pbi_value pbi_op_conv_up(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, pbi_value like)
@@ -45,38 +80,37 @@ pbi_value pbi_op_conv_up(pbi_tape *t, const char *name, pbi_value x, uint64_t ch
     pbi_dims in = op.dims, shape = pbi_tape_dims(t, like);
     op.dims = (pbi_dims){in.rows, channels, shape.height, shape.width};
     uint64_t pixels = in.height * in.width;
-    op.cost = op.grad_cost = op.weight_cost =
-        product_cost(pbi_times(in.rows, pixels), in.channels, pbi_times(channels, 4));
-    op.parameters = product(in.channels, channels, 4);
-    return pbi_tape_op(t, &op);
+    op.cost = op.grad_cost = product_cost(pbi_times(in.rows, pixels), in.channels, pbi_times(channels, 4));
+    pbi_value w = learnt(t, name, product(in.channels, channels, 4));
+    return write_two(t, &op, x, w);
 }
 
 pbi_value pbi_op_relu(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_RELU, name, x);
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 pbi_value pbi_op_gelu(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_GELU, name, x);
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 pbi_value pbi_op_batch_norm(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_NORM, name, x);
-    op.parameters = 2 * op.dims.channels;
+    pbi_value w = learnt(t, name, 2 * op.dims.channels);
     op.side_size = product(2, op.dims.channels, t->options.element_size);
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, x, w);
 }
 
 pbi_value pbi_op_layer_norm(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_NORM, name, x);
-    op.parameters = 2 * op.dims.channels;
+    pbi_value w = learnt(t, name, 2 * op.dims.channels);
     op.side_size = product(2, op.dims.rows, t->options.element_size);
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, x, w);
 }
 
 pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t kernel, uint64_t stride)
@@ -87,7 +121,7 @@ pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t k
     uint64_t elements = pbi_dims_elements(op.dims);
     op.cost = product(elements, kernel, kernel);
     op.side_size = elements; /* which of the window was largest: a byte each */
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 pbi_value pbi_op_mean_pool(pbi_tape *t, const char *name, pbi_value x)
@@ -95,37 +129,34 @@ pbi_value pbi_op_mean_pool(pbi_tape *t, const char *name, pbi_value x)
     pbi_op op = unary(t, PBI_OP_MEAN_POOL, name, x);
     op.cost = pbi_dims_elements(op.dims);
     op.dims.height = op.dims.width = 1;
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 pbi_value pbi_op_add(pbi_tape *t, const char *name, pbi_value a, pbi_value b)
 {
     pbi_op op = unary(t, PBI_OP_ADD, name, a);
-    op.in[1] = b;
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, a, b);
 }
 
 pbi_value pbi_op_concat(pbi_tape *t, const char *name, pbi_value a, pbi_value b)
 {
     pbi_op op = unary(t, PBI_OP_CONCAT, name, a);
-    op.in[1] = b;
     op.dims.channels += pbi_tape_dims(t, b).channels;
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, a, b);
 }
 
 pbi_value pbi_op_matmul(pbi_tape *t, const char *name, pbi_value a, pbi_value b, pbi_dims out, uint64_t inner)
 {
     pbi_op op = unary(t, PBI_OP_MATMUL, name, a);
-    op.in[1] = b;
     op.dims = out;
     op.cost = op.grad_cost = pbi_times(2 * inner, pbi_dims_elements(out));
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, a, b);
 }
 
 pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_SOFTMAX, name, x);
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 /* A random draw happens once: what the way back needs of it, the mask or the seed, is a node that may not be computed
@@ -142,7 +173,7 @@ pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
     } else {
         op.side = pbi_tape_source(t, name, ".mask", draws, elements);
     }
-    return pbi_tape_op(t, &op);
+    return write_one(t, &op, x);
 }
 
 pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t width, uint64_t vocabulary,
@@ -150,29 +181,26 @@ pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t
 {
     pbi_op op = unary(t, PBI_OP_EMBED, name, tokens);
     op.dims = (pbi_dims){op.dims.rows, width, 1, 1};
-    op.parameters = pbi_times(pbi_add_saturated(vocabulary, positions), width);
-    return pbi_tape_op(t, &op);
+    pbi_value w = learnt(t, name, pbi_times(pbi_add_saturated(vocabulary, positions), width));
+    return write_two(t, &op, tokens, w);
 }
 
 pbi_value pbi_op_attention(pbi_tape *t, const char *name, const pbi_attention *a)
 {
     pbi_op op = unary(t, PBI_OP_ATTENTION, name, a->q);
-    op.in[1] = a->k;
-    op.in[2] = a->v;
     uint64_t products = product_cost(op.dims.rows, op.dims.channels, a->sequence);
     uint64_t scores = product(op.dims.rows, a->heads, a->sequence);
     /* Two products forward, five back (the scores are made again), and the softmax each way. */
     op.cost = pbi_add_saturated(pbi_times(2, products), pbi_times(5, scores));
     op.grad_cost = pbi_add_saturated(pbi_times(5, products), pbi_times(9, scores));
     op.side_size = product(op.dims.rows, a->heads, 4);
-    return pbi_tape_op(t, &op);
+    return pbi_tape_op(t, &op, (pbi_value[]){a->q, a->k, a->v}, 3);
 }
 
 pbi_value pbi_op_loss(pbi_tape *t, const char *name, pbi_value logits, pbi_value labels)
 {
     pbi_op op = unary(t, PBI_OP_LOSS, name, logits);
-    op.in[1] = labels;
     op.cost = pbi_times(5, pbi_dims_elements(op.dims));
     op.dims = (pbi_dims){1, 1, 1, 1};
-    return pbi_tape_op(t, &op);
+    return write_two(t, &op, logits, labels);
 }

@@ -1,7 +1,7 @@
-/* emit.h -- how a generator writes its graph: a builder whose first failure sticks, and labels for names.
+/* emit.h -- how code writes a graph: a builder whose first failure sticks, and labels for names.
  *
  *     pbi_emit e;
- *     pbi_emit_init(&e, ctx, params, builder);
+ *     pbi_emit_init(&e, ctx, "chain", builder);
  *     if (pbi_emit_budget(&e, nodes, edges) != PB_OK)
  *         return e.status;
  *     pb_node v = pbi_emit_step(&e, &(pb_node_spec){...});
@@ -15,7 +15,7 @@
 #define PBI_EMIT_H
 
 #include "base/checked.h"
-#include "generate/params.h"
+#include "pebble/graph.h"
 
 /* More than any planner takes, and a slip of the keyboard away from a useful number. */
 #define PBI_GENERATED_NODES 200000000u
@@ -24,12 +24,12 @@
 typedef struct pbi_emit {
     pb_context *ctx;
     pb_builder *builder;
-    const pb_family *family;
+    const char *maker; /* begins sentences: the family, the model */
     pb_status status;
     uint32_t since_poll;
 } pbi_emit;
 
-void pbi_emit_init(pbi_emit *e, pb_context *ctx, const pbi_params *params, pb_builder *builder);
+void pbi_emit_init(pbi_emit *e, pb_context *ctx, const char *maker, pb_builder *builder);
 
 /* Refuse counts that are too large, before anything is built. */
 pb_status pbi_emit_budget(pbi_emit *e, uint64_t nodes, uint64_t edges);

@@ -10,15 +10,16 @@
  *
  * Each operation follows a rule (tape.c has the table) that says what its gradients read: inputs, its own output or
  * what it saved on the side. Values that several operations read get their gradients added up by nodes named `dsum`.
+ * Parameters and constants are values without a node: they lie in the graph's fixed memory, and reading them is free.
  * Adding an operation: one row in the table of rules, one function in tape_ops.c that works out shape and cost.
  *
- * Names are "<group>.<operation>", then ".dx" for the gradient of its input (".dx0", ".dx1" with several), ".dw" for
- * that of its weights, ".update" for the optimiser's step.
+ * Names are "<group>.<operation>", then ".dx" for the gradient of its input (".dx0", ".dx1" with several), ".dw" and
+ * ".db" for those of its first and second parameter, ".update" for the optimiser's step.
  */
 #ifndef PBI_TAPE_H
 #define PBI_TAPE_H
 
-#include "generate/emit.h"
+#include "graph/emit.h"
 
 typedef uint32_t pbi_value;
 #define PBI_NO_VALUE UINT32_MAX
@@ -30,6 +31,16 @@ typedef struct pbi_dims {
 
 typedef enum pbi_grads { PBI_GRADS_ACCUMULATE, PBI_GRADS_KEEP, PBI_GRADS_UPDATE } pbi_grads;
 
+/* accumulate, keep or update. */
+bool pbi_grads_parse(const char *name, pbi_grads *out);
+
+typedef struct pbi_optimizer {
+    const char *name;
+    uint64_t state, flops; /* for each parameter */
+} pbi_optimizer;
+/* none, sgd, momentum, adam; NULL where there is no such. */
+const pbi_optimizer *pbi_optimizer_find(const char *name);
+
 typedef struct pbi_tape_options {
     uint64_t element_size; /* bytes of a number */
     pbi_grads grads;
@@ -38,6 +49,7 @@ typedef struct pbi_tape_options {
     bool im2col;                  /* convolutions take workspace for one image's patches */
     bool dropout;                 /* without it pbi_op_dropout does nothing */
     bool dropout_seed;            /* save the seed, not the mask */
+    bool whole_names;             /* operations have names of their own: no group in front */
 } pbi_tape_options;
 
 typedef enum pbi_op_kind {
@@ -56,24 +68,37 @@ typedef enum pbi_op_kind {
     PBI_OP_EMBED,
     PBI_OP_ATTENTION,
     PBI_OP_LOSS,
+    /* By what their gradients read, for operations that have no more to tell. */
+    PBI_OP_BY_INPUT,  /* element by element: erf, log, clip */
+    PBI_OP_BY_OUTPUT, /* element by element: tanh, exp, sqrt */
+    PBI_OP_SCALED,    /* element by element, by a constant: negation */
+    PBI_OP_MOVED,     /* transposes, slices, sums: the gradient needs nothing but the output's */
+    PBI_OP_BY_BOTH,   /* a largest value, a length */
+    PBI_OP_CHOICE,    /* the largest or least of several inputs */
+    PBI_OP_SUB,
+    PBI_OP_MUL,
+    PBI_OP_DIV,
+    PBI_OP_POW,
+    PBI_OP_WHERE,   /* by its first input */
+    PBI_OP_PICKED,  /* by the indices in its second input */
+    PBI_OP_SORTED,  /* by the indices it saved */
+    PBI_OP_SCALES,  /* a normalisation by known statistics: factor and term for each channel */
+    PBI_OP_BLOCKED, /* no gradient: comparisons, indices, rounding */
     PBI_OP_KINDS
 } pbi_op_kind;
-
-#define PBI_OP_INPUTS 3
 
 /* What an operation function hands to the tape. */
 typedef struct pbi_op {
     pbi_op_kind kind;
-    const char *name; /* must outlive the tape: a literal, or pbi_tape_text */
-    pbi_value in[PBI_OP_INPUTS];
-    pbi_dims dims;        /* of the output */
-    uint64_t cost;        /* forward; 0: by the rule, for each element of the output */
-    uint64_t grad_cost;   /* of each input's gradient; 0: by the rule, for each element of the input */
-    uint64_t parameters;  /* numbers that are learnt */
-    uint64_t weight_cost; /* of their gradient; 0: by the rule, for each element of the output */
-    uint64_t workspace;   /* of the forward node and of each gradient */
-    uint64_t side_size;   /* bytes saved as a by-product for the way back; 0: none */
-    pb_node side;         /* or a node that both ways read; PB_NO_NODE: none */
+    const char *name;      /* must outlive the tape: a literal, or pbi_tape_text */
+    pbi_dims dims;         /* of the output */
+    uint64_t element_size; /* of the output; 0: the tape's */
+    uint64_t cost;         /* forward; 0: by the rule, for each element of the output */
+    uint64_t grad_cost;    /* of each input's gradient; 0: by the rule */
+    uint64_t workspace;    /* of the forward node and of each gradient */
+    uint64_t side_size;    /* bytes saved as a by-product for the way back; 0: none */
+    pb_node side;          /* or a node that both ways read; PB_NO_NODE: none */
+    uint16_t flags;        /* of the node */
 } pbi_op;
 
 typedef struct pbi_tape {
@@ -84,7 +109,10 @@ typedef struct pbi_tape {
     struct pbi_tape_record *ops;
     size_t value_count, value_room, op_count, op_room;
     const char *group; /* of the operations that follow, "" for none */
-    uint64_t parameters;
+    char *label;       /* the name of the node that is being made */
+    size_t label_length, label_room;
+    uint64_t parameters;                      /* numbers that are learnt */
+    uint64_t parameter_bytes, constant_bytes; /* in fixed memory */
 } pbi_tape;
 
 void pbi_tape_init(pbi_tape *t, pbi_emit *emit, pb_arena *arena, const pbi_tape_options *options);
@@ -97,8 +125,12 @@ const char *pbi_tape_text(pbi_tape *t, const char *text, uint64_t number);
 
 /* Data that is there from the start and wants no gradient. */
 pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size);
+/* A value in fixed memory: a parameter, which wants a gradient, or a constant. */
+pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size, bool learnt);
 /* The forward node; PBI_NO_VALUE after a failure, which every later call takes. */
-pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op);
+pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op, const pbi_value *in, uint32_t count);
+/* Another output of the operation written last. `saved`: it is what the rule calls the side. */
+pbi_value pbi_tape_part(pbi_tape *t, const pbi_op *part, bool saved);
 /* A node of the operation to come that is no value: a random mask, a seed. */
 pb_node pbi_tape_source(pbi_tape *t, const char *name, const char *suffix, uint64_t cost, uint64_t size);
 pbi_dims pbi_tape_dims(const pbi_tape *t, pbi_value value);
@@ -109,6 +141,11 @@ static inline uint64_t pbi_dims_elements(pbi_dims d)
 
 /* All gradients, in the reverse order of the operations; targets and the fixed size too. */
 pb_status pbi_tape_backward(pbi_tape *t);
+/* No way back: the fixed size alone. */
+pb_status pbi_tape_forward(pbi_tape *t);
+/* The node of a value, PB_NO_NODE in fixed memory, and whether gradients of parameters pass through it. */
+pb_node pbi_tape_node(const pbi_tape *t, pbi_value value);
+bool pbi_tape_wants_grad(const pbi_tape *t, pbi_value value);
 
 /* Operations, tape_ops.c. Costs in flop: a multiplication and an addition are two; operations that only move data count
  * one for each element. */
