@@ -122,8 +122,8 @@ def test_in_place_and_byproducts_are_in_the_moves():
 
 def test_a_search_begins_from_a_plan():
     g = pb.generate("layered", nodes=150)
-    first = pb.plan(g, "60%", strategy="search", ticks=200000)
-    again = pb.plan(g, "60%", strategy="search", ticks=1000, start=first.require())
+    first = pb.plan(g, "70%", strategy="search", ticks=200000)
+    again = pb.plan(g, "70%", strategy="search", ticks=1000, start=first.require())
     assert again.metrics.makespan <= first.metrics.makespan
 
 
@@ -183,7 +183,8 @@ def test_files_are_written_verified_and_read(tmp_path, tiny, chain, ending):
     assert pb.verify(tiny, path, cap=3).rule == "over-cap"
     other = pb.verify(pb.generate("chain", 3), path)
     assert other.legal and not other and "another graph" in other.sentence and not other.same_graph
-    assert pb.verify(pb.generate("chain", 3), path, any_graph=True)
+    twin = pb.Graph.from_json(tiny.to_json().replace('"a"', '"other"'))
+    assert not pb.verify(twin, path) and pb.verify(twin, path, any_graph=True)
     with pytest.raises(pb.InvalidArgument):
         pb.Plan.read(chain, path)
 
