@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Plans in a notebook
-# Editors that know the `# %%` cells (VS Code, Spyder, Jupytext) run this file as a notebook; as a script it writes what a notebook
-# would show to `notebook.html`.
+# Editors that know the `# %%` cells (VS Code, Spyder, Jupytext) run this file as a notebook; as a script it writes what
+# a notebook would show to `notebook.html`.
 
 # %%
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Plan a small training step under half of its memory, and see what the plan does.
 
-    python examples/python/plan_a_graph.py
+python examples/python/plan_a_graph.py
 """
 
 import pebble_bridge as pb

@@ -1,6 +1,6 @@
 """What does memory cost in work? Sweep the cap of a U-Net training step, and plot the trade.
 
-    python examples/python/sweep_and_plot.py          writes sweep.svg, and sweep.png where matplotlib is installed
+python examples/python/sweep_and_plot.py          writes sweep.svg, and sweep.png where matplotlib is installed
 """
 
 from pathlib import Path

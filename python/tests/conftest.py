@@ -37,5 +37,5 @@ def quick() -> list[str]:
 
 @pytest.fixture
 def chain() -> pb.Graph:
-    """Twenty steps and their gradients."""
+    """Twenty steps and their gradients: 22 as written."""
     return pb.generate("adjoint-chain", 20)

@@ -24,8 +24,9 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def interrupted(code: str, times: int = 1) -> tuple[subprocess.Popen[str], str, float]:
     """Runs a program, presses Ctrl-C once it says that it has begun, and waits for its end."""
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     process = subprocess.Popen(
-        [sys.executable, "-u", "-c", "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + code],
+        [sys.executable, "-u", "-c", listen + code],
         cwd=PYTHON,
         stdout=subprocess.PIPE,
         text=True,
@@ -136,7 +137,8 @@ def test_the_library_is_found_or_missed_with_a_sentence(tmp_path):
     built = PYTHON.parent / "build" / "libpebble.so"
     copy = tmp_path / "mine.so"
     copy.write_bytes(built.read_bytes())
-    assert python("import pebble_bridge as pb; print(pb.version().library)", PEBBLE_LIBRARY=str(copy)).stdout == f"{copy}\n"
+    told = python("import pebble_bridge as pb; print(pb.version().library)", PEBBLE_LIBRARY=str(copy))
+    assert told.stdout == f"{copy}\n"
     gone = python("import pebble_bridge", PEBBLE_LIBRARY=str(tmp_path / "gone.so"))
     assert "where there is no file" in gone.stderr and gone.returncode == 1
     (tmp_path / "text.so").write_text("not a library")
