@@ -190,11 +190,11 @@ static uint64_t at_least_one(uint64_t cost) { return cost ? cost : 1; }
 static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, pbi_op *op)
 {
     const pbi_onnx_tensor *first = pbi_onnx_in(m, n, 0);
-    uint64_t most = pbi_onnx_elements(pbi_onnx_out(m, n, 0)), inputs = first ? pbi_onnx_elements(first) : 0;
-    most = inputs > most ? inputs : most;
+    uint64_t made = pbi_onnx_elements(pbi_onnx_out(m, n, 0)), inputs = first ? pbi_onnx_elements(first) : 0;
+    uint64_t most = inputs > made ? inputs : made;
     op->cost = n->cost ? n->cost : pbi_times(most, n->rule->flops);
     op->grad_cost = n->grad_cost ? n->grad_cost : pbi_times(most, n->rule->grads);
-    if (!most)
+    if (!made)
         op->cost = at_least_one(op->cost);
 }
 
