@@ -264,7 +264,7 @@ static pb_status emit_forward(pbi_onnx *m, pbi_tape *tape)
     }
     if (status == PB_OK && dropped && m->ctx->log) {
         char text[120];
-        snprintf(text, sizeof text, "%" PRIu64 " operators that no output needs are left out", dropped);
+        snprintf(text, sizeof text, "operators that no output needs are left out: %" PRIu64, dropped);
         m->ctx->log(m->ctx->callback_state, text);
     }
     return status;
