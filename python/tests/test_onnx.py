@@ -318,3 +318,51 @@ def test_weights_of_any_size_are_stepped_over(tmp_path: Path) -> None:
     net.initializers.append(TensorProto(name="w", dims=[1024, 1024], data_type=TensorProto.FLOAT, raw_data=bytes(1 << 22)))
     model = net.model(net.op("MatMul", net.input("x", [2, 1024]), "w"))
     assert int(read(tmp_path, model)["fixed_size"]) == 1 << 22
+
+
+def torch_models(torch: Any) -> dict[str, tuple[Any, Any]]:
+    """Small networks and what they are called with."""
+    nn = torch.nn
+
+    class Images(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.norm = nn.Conv2d(3, 8, 7, 2, 3, bias=False), nn.BatchNorm2d(8)
+            self.drop, self.up, self.last = nn.Dropout(0.1), nn.Upsample(scale_factor=2, mode="bilinear"), nn.Linear(8, 10)
+
+        def forward(self, x: Any) -> Any:
+            x = nn.functional.max_pool2d(torch.relu(self.norm(self.first(x))), 3, 2, 1)
+            return self.last(self.up(self.drop(nn.functional.gelu(x))).mean((2, 3)))
+
+    class Text(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table, self.last = nn.Embedding(50, 16), nn.Linear(16, 50)
+            self.layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+
+        def forward(self, ids: Any) -> Any:
+            return self.last(self.layer(self.table(ids)))
+
+    return {"images": (Images(), torch.zeros(2, 3, 32, 32)), "text": (Text(), torch.zeros(2, 6, dtype=torch.long))}
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", ["images", "text"])
+@pytest.mark.filterwarnings("ignore")
+def test_what_torch_exports_is_read(tmp_path: Path, name: str, training: bool) -> None:
+    torch = pytest.importorskip("torch")
+    module, sample = torch_models(torch)[name]
+    path = tmp_path / "torch.onnx"
+    mode = torch.onnx.TrainingMode
+    torch.onnx.export(module, (sample,), str(path), dynamo=False, input_names=["x"], dynamic_axes={"x": {0: "batch"}},
+                      training=mode.TRAINING if training else mode.EVAL, do_constant_folding=not training,
+                      opset_version=17)
+    model = onnx.load(str(path))
+    sizes = evaluated(model, {"batch": 3})
+    graph = read(tmp_path, model, "--batch", "3", *(["--train"] if training else []))
+    known = [node for node in graph["nodes"] if node["name"] in sizes]
+    assert len(known) > 8
+    assert all(size_of(node) == sizes[node["name"]] for node in known)
+    drops = [node["name"] for node in graph["nodes"] if node["name"].endswith(".mask")]
+    assert bool(drops) == training
+    assert all(node.get("once") for node in graph["nodes"] if node["name"] in drops)
