@@ -292,6 +292,10 @@ def test_dims_and_batch(tmp_path: Path) -> None:
     fixed = Net()
     model = fixed.model(fixed.op("Relu", fixed.input("x", [1, 7])))
     assert [size_of(node) for node in read(tmp_path, model, "--batch", "3")["nodes"]] == [84, 84]
+    inside = Net()
+    x = inside.op("Reshape", inside.input("x", [1, 7]), inside.const([1, 7, 1]))
+    path.write_bytes(inside.model(inside.op("Relu", x)).SerializeToString())
+    assert "the file fixes the batch" in run("info", str(path), "--batch", "3", code=5)
 
 
 @pytest.mark.parametrize(("build", "words"), [

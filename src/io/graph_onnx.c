@@ -338,6 +338,17 @@ static pb_status write_graph(pbi_onnx *m, pb_builder *builder)
     return status == PB_OK ? pb_builder_set_texts(builder, m->name, NULL, NULL) : status;
 }
 
+/* A model whose batch stands in the middle of it as well cannot take another: say so behind what went wrong. */
+static pb_status explain_batch(pbi_onnx *m, pb_status status)
+{
+    char message[sizeof m->ctx->error.message];
+    if (status != PB_EGRAPH || !m->batch_replaced)
+        return status;
+    memcpy(message, m->ctx->error.message, sizeof message);
+    return pbi_fail(m->ctx, status, "%.340s; the file fixes the batch, perhaps inside too: export it with an open one",
+                    message);
+}
+
 pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb_arena *scratch, pb_arena *result,
                               const pb_graph **out)
 {
@@ -347,7 +358,7 @@ pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb
     if (status == PB_OK)
         status = pbi_onnx_bind(&m);
     if (status == PB_OK)
-        status = infer(&m);
+        status = explain_batch(&m, infer(&m));
     if (status == PB_OK) {
         mark_needed(&m);
         status = pb_builder_new(m.ctx, &builder);
