@@ -78,6 +78,40 @@ static FILE *open_file(const char *path, const char *mode)
     return file;
 }
 
+static size_t put_varint(char *to, uint64_t value)
+{
+    size_t n = 0;
+    for (; value > 127; value >>= 7)
+        to[n++] = (char)(value | 128);
+    to[n++] = (char)value;
+    return n;
+}
+
+/* A model of one product, y = x w, with `bytes` bytes of numbers in the file. */
+static void write_model(const char *path, size_t bytes)
+{
+    static const char node[] = "\x0a\x11\x0a\x01x\x0a\x01w\x12\x01y\x22\x06MatMul";
+    static const char input[] =
+        "\x5a\x15\x0a\x01x\x12\x10\x0a\x0e\x08\x01\x12\x0a\x0a\x02\x08\x01\x0a\x04\x08\x80\xc8\x01";
+    static const char output[] = "\x62\x03\x0a\x01y";
+    static const char weight[] = "\x08\x80\xc8\x01\x08\x80\x08\x10\x01\x42\x01w\x4a"; /* [25600, 1024] */
+    char length[3][10];
+    size_t numbers = put_varint(length[0], bytes), tensor = sizeof weight - 1 + numbers + bytes;
+    size_t weights = put_varint(length[1], tensor), rest = sizeof node + sizeof input + sizeof output - 3;
+    size_t graph = put_varint(length[2], rest + 1 + weights + tensor);
+    FILE *file = open_file(path, "wb");
+    bool written = fwrite("\x08\x08\x3a", 1, 3, file) == 3 && fwrite(length[2], 1, graph, file) == graph &&
+                   fputs(node, file) >= 0 && fputs(input, file) >= 0 && fputs(output, file) >= 0 &&
+                   fputc('\x2a', file) >= 0 && fwrite(length[1], 1, weights, file) == weights &&
+                   fputs(weight, file) >= 0 && fwrite(length[0], 1, numbers, file) == numbers;
+    for (size_t i = 0; written && i < bytes; i++)
+        written = fputc(0, file) >= 0;
+    if (fclose(file) != 0 || !written) {
+        perror(path);
+        exit(1);
+    }
+}
+
 /* The work of one child: the time of the call itself. */
 static double run_case(const io_case *c, const char *path, uint32_t nodes)
 {
@@ -179,6 +213,10 @@ void bench_io(const bench *b)
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         if (instance_wanted(b, cases[i].what))
             io_row(b, &t, &cases[i], path, nodes);
+    if (instance_wanted(b, "model onnx")) { /* 100 MB of weights */
+        write_model(path, b->smoke ? 1000 : 100000000);
+        io_row(b, &t, &(io_case){"model onnx", PB_FORMAT_ONNX, false, false}, path, 2);
+    }
     table_close(&t);
     remove(path);
 }

@@ -100,7 +100,7 @@ void help_manual(void)
          "that the "
          "work fits\na memory cap at the least cost. Every plan is replayed by an independent verifier.\n.PP\n"
          "\\fB\\-\\fR stands for standard input or output. Graphs are read as JSON, DOT or CSV, circuits as .bench, "
-         "BLIF or AIGER, by content.");
+         "BLIF or AIGER, models of networks as ONNX, by content.");
     puts(".SH COMMANDS");
     for (int i = 0; i < command_count; i++)
         command_entry(&commands[i]);

@@ -202,6 +202,14 @@ static bool is_circuit(pb_format format)
     return format == PB_FORMAT_BENCH || format == PB_FORMAT_BLIF || format == PB_FORMAT_AIGER;
 }
 
+/* Sizes and training are a model's: whoever gives them for another file hears of it. */
+static void note_model_options(pb_context *ctx, pb_format format, const pb_read_options *options)
+{
+    if (ctx->log && format != PB_FORMAT_ONNX && (options->train || options->batch || options->dim_count))
+        ctx->log(ctx->callback_state,
+                 "the file is no ONNX model: what was said of dimensions, batch and training is left alone");
+}
+
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
                              const pb_read_options *options, pb_arena *result, const pb_graph **out)
 {
@@ -227,6 +235,8 @@ pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format
     if (status == PB_OK && turned)
         status = pbi_graph_turn_inputs(ctx, g, options->inputs, result, &g);
     pb_arena_release(&scratch);
+    if (status == PB_OK)
+        note_model_options(ctx, format, options);
     if (status == PB_OK)
         *out = g;
     return status;

@@ -190,11 +190,11 @@ static uint64_t at_least_one(uint64_t cost) { return cost ? cost : 1; }
 static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, pbi_op *op)
 {
     const pbi_onnx_tensor *first = pbi_onnx_in(m, n, 0);
-    uint64_t most = pbi_onnx_elements(pbi_onnx_out(m, n, 0)), inputs = first ? pbi_onnx_elements(first) : 0;
-    most = inputs > most ? inputs : most;
+    uint64_t made = pbi_onnx_elements(pbi_onnx_out(m, n, 0)), inputs = first ? pbi_onnx_elements(first) : 0;
+    uint64_t most = inputs > made ? inputs : made;
     op->cost = n->cost ? n->cost : pbi_times(most, n->rule->flops);
     op->grad_cost = n->grad_cost ? n->grad_cost : pbi_times(most, n->rule->grads);
-    if (!most)
+    if (!made)
         op->cost = at_least_one(op->cost);
 }
 
@@ -264,7 +264,7 @@ static pb_status emit_forward(pbi_onnx *m, pbi_tape *tape)
     }
     if (status == PB_OK && dropped && m->ctx->log) {
         char text[120];
-        snprintf(text, sizeof text, "%" PRIu64 " operators that no output needs are left out", dropped);
+        snprintf(text, sizeof text, "operators that no output needs are left out: %" PRIu64, dropped);
         m->ctx->log(m->ctx->callback_state, text);
     }
     return status;
@@ -338,6 +338,17 @@ static pb_status write_graph(pbi_onnx *m, pb_builder *builder)
     return status == PB_OK ? pb_builder_set_texts(builder, m->name, NULL, NULL) : status;
 }
 
+/* A model whose batch stands in the middle of it as well cannot take another: say so behind what went wrong. */
+static pb_status explain_batch(pbi_onnx *m, pb_status status)
+{
+    char message[sizeof m->ctx->error.message];
+    if (status != PB_EGRAPH || !m->batch_replaced)
+        return status;
+    memcpy(message, m->ctx->error.message, sizeof message);
+    return pbi_fail(m->ctx, status, "%.340s; the file fixes the batch, perhaps inside too: export it with an open one",
+                    message);
+}
+
 pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb_arena *scratch, pb_arena *result,
                               const pb_graph **out)
 {
@@ -347,7 +358,7 @@ pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb
     if (status == PB_OK)
         status = pbi_onnx_bind(&m);
     if (status == PB_OK)
-        status = infer(&m);
+        status = explain_batch(&m, infer(&m));
     if (status == PB_OK) {
         mark_needed(&m);
         status = pb_builder_new(m.ctx, &builder);

@@ -86,8 +86,10 @@ static pb_status bind_input(pbi_onnx *m, uint32_t input, const bool *batch, list
     pbi_onnx_tensor *t = &m->tensor[input];
     for (uint32_t axis = 0; axis < t->rank; axis++) {
         char label[NAME_ROOM];
-        if (batch[axis])
+        if (batch[axis]) {
+            m->batch_replaced |= t->dims[axis] != UINT64_MAX && t->dims[axis] != m->options->batch;
             t->dims[axis] = m->options->batch;
+        }
         if (t->dims[axis] != UINT64_MAX)
             continue;
         dim_label(m, input, axis, label);

@@ -105,6 +105,7 @@ typedef struct pbi_onnx {
     uint32_t *input, *output;
     size_t input_room, input_count, output_room, output_count;
     bool has_graph;
+    bool batch_replaced; /* the file fixes the batch, and the options say another */
 } pbi_onnx;
 
 pb_status pbi_onnx_read(pbi_onnx *m, pbi_text *text);

@@ -42,10 +42,7 @@ PBI_ONNX_SHAPER(reshape)
     if (open < PBI_ONNX_RANK)
         dims[open] = product ? elements / product : 0;
     if (open < PBI_ONNX_RANK ? (product && elements % product) || (!product && elements) : product != elements)
-        return pbi_onnx_refuse(m, n,
-                               "%llu elements do not fit the new shape; a batch size may be fixed inside the model: "
-                               "export it with a dynamic batch dimension",
-                               (unsigned long long)elements);
+        return pbi_onnx_refuse(m, n, "%llu elements do not fit the new shape", (unsigned long long)elements);
     return viewed(m, n, count, dims);
 }
 

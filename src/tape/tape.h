@@ -8,7 +8,7 @@
  *     pbi_op_loss(&t, "loss", x, labels);
  *     return pbi_tape_backward(&t);
  *
- * Each operation follows a rule (tape.c has the table) that says what its gradients read: inputs, its own output or
+ * Each operation follows a rule (tape_rules.c has the table) that says what its gradients read: inputs, its own output or
  * what it saved on the side. Values that several operations read get their gradients added up by nodes named `dsum`.
  * Parameters and constants are values without a node: they lie in the graph's fixed memory, and reading them is free.
  * Adding an operation: one row in the table of rules, one function in tape_ops.c that works out shape and cost.
@@ -111,8 +111,7 @@ typedef struct pbi_tape {
     const char *group; /* of the operations that follow, "" for none */
     char *label;       /* the name of the node that is being made */
     size_t label_length, label_room;
-    uint64_t parameters;                      /* numbers that are learnt */
-    uint64_t parameter_bytes, constant_bytes; /* in fixed memory */
+    uint64_t fixed_bytes; /* of parameters and constants */
 } pbi_tape;
 
 void pbi_tape_init(pbi_tape *t, pbi_emit *emit, pb_arena *arena, const pbi_tape_options *options);

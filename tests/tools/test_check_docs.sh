@@ -15,9 +15,10 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
 fresh() {
-    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan,bench}
+    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan,src/io,bench}
     cp "$root/include/pebble/rules.def" "$tree/include/pebble"
     cp "$root"/src/plan/{strategies.def,method_evict.c} "$tree/src/plan"
+    cp "$root/src/io/onnx_ops.c" "$tree/src/io"
     cp "$root/bench/README.md" "$tree/bench"
     cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"
 }
@@ -56,6 +57,11 @@ sed -i '/^| `largest`/d' "$tree/docs/strategies/demand.md"
 finds 'docs/strategies/demand.md: its policies should be abort, oldest, least-recent, random, largest, priority'
 sed -i 's/bennett, PB_GAME_REVERSIBLE/bennett, PB_GAME_REMAT/; s/"bennett", PB_GAME_REVERSIBLE/"bennett", PB_GAME_REMAT/' "$tree/src/plan/strategies.def"
 finds 'docs/strategies/bennett.md: it should say `Games: ...` with remat'
+
+sed -i 's/`Softmax` //' "$tree/docs/onnx.md"
+finds 'docs/onnx.md: operator Softmax is missing'
+sed -i 's/"Gelu"/"Gelo"/' "$tree/src/io/onnx_ops.c"
+finds 'docs/onnx.md: operator Gelu is not read'
 
 printf '[gone](nowhere.md)\n' >>"$tree/docs/games.md"
 finds 'docs/games.md: the link nowhere.md leads nowhere'

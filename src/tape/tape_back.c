@@ -1,0 +1,235 @@
+/* tape_back.c -- the way back: one loop over the operations in reverse. */
+#include "base/arena.h"
+#include "tape/tape_parts.h"
+
+static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, uint32_t self, pb_node reader)
+{
+    for (uint32_t i = 0; i < o->in_count; i++)
+        if (pbi_rule_marks(reads, i) || (i == self && (reads & PBI_READS_SELF)))
+            pbi_tape_read(t, t->values[o->in[i]].node, reader);
+    if (reads & PBI_READS_OUT)
+        pbi_emit_edge(t->emit, t->values[o->out].node, reader);
+    if (reads & PBI_READS_SIDE)
+        pbi_tape_read(t, o->op.side, reader);
+}
+
+/* Add `grad` to the gradient of a value; the second and later ones need a node that adds. */
+static void contribute(pbi_tape *t, pbi_value index, pb_node grad, uint16_t flags)
+{
+    pbi_tape_value *value = &t->values[index];
+    if (value->grad == PB_NO_NODE) {
+        value->grad = grad;
+        return;
+    }
+    uint32_t number = value->sums++ ? value->sums : 0;
+    pb_node_spec spec = pbi_tape_spec(t, value->group, value->name, ".dsum", number);
+    spec.cost = pbi_dims_elements(value->dims);
+    spec.size = pbi_tape_size(value);
+    spec.flags = flags;
+    pb_node sum = pbi_emit_step(t->emit, &spec);
+    pbi_emit_edge(t->emit, value->grad, sum);
+    pbi_emit_edge(t->emit, grad, sum);
+    pbi_emit_inplace(t->emit, sum, value->grad);
+    if (grad != value->grad)
+        pbi_emit_inplace(t->emit, sum, grad);
+    value->grad = sum;
+}
+
+static uint64_t gradient_cost(const pbi_tape *t, const pbi_tape_record *o, uint32_t i)
+{
+    const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
+    uint64_t out = pbi_dims_elements(t->values[o->out].dims);
+    if (pbi_rule_marks(r->terms, i))
+        return out;
+    if (o->op.grad_cost)
+        return o->op.grad_cost;
+    uint64_t elements = r->by_output ? out : pbi_dims_elements(t->values[o->in[i]].dims);
+    return pbi_times(elements, r->grad_flops[pbi_rule_row(r, i)]);
+}
+
+/* The node that makes the gradient of input i, which `spec` has the name and size of. */
+static pb_node emit_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, pb_node_spec *spec)
+{
+    const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
+    spec->cost = gradient_cost(t, o, i);
+    spec->workspace = o->op.workspace;
+    pb_node v = pbi_emit_step(t->emit, spec);
+    for (uint32_t k = 0; k <= o->parts && !r->last; k++) {
+        const pbi_tape_value *out = &t->values[o->out + k];
+        pbi_tape_read(t, out->grad, v);
+        if (k == 0 && r->grad_overwrites && out->grad != PB_NO_NODE && pbi_tape_size(out) == spec->size)
+            pbi_emit_inplace(t->emit, v, out->grad);
+    }
+    read_saved(t, o, r->grad_reads[pbi_rule_row(r, i)], i, v);
+    return v;
+}
+
+static pb_node emit_input_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool alone, pb_node owner)
+{
+    pbi_label suffix;
+    pbi_label_set(&suffix, ".dx");
+    if (!alone)
+        pbi_label_number(&suffix, i);
+    pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, suffix.text, 0);
+    spec.size = pbi_tape_size(&t->values[o->in[i]]);
+    return owner == PB_NO_NODE ? emit_gradient(t, o, i, &spec) : pbi_emit_part(t->emit, &spec, owner);
+}
+
+/* Is a gradient of input i wanted, of a parameter or of a value that was computed? */
+static bool wants(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool parameter)
+{
+    const pbi_tape_value *in = &t->values[o->in[i]];
+    return in->wants_grad && (in->node == PB_NO_NODE) == parameter && pbi_rule_gives(&pbi_tape_rules[o->op.kind], i);
+}
+
+static pb_node pass_or_emit(pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool alone, pb_node owner)
+{
+    const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
+    const pbi_tape_value *in = &t->values[o->in[i]], *out = &t->values[o->out];
+    bool passes = pbi_rule_marks(r->passes, pbi_rule_row(r, i)) && pbi_tape_size(in) == pbi_tape_size(out);
+    return passes ? out->grad : emit_input_gradient(t, o, i, alone, owner);
+}
+
+static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node *grads)
+{
+    const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
+    pb_node owner = PB_NO_NODE;
+    uint32_t computed = 0;
+    for (uint32_t i = 0; i < o->in_count; i++)
+        computed += t->values[o->in[i]].node != PB_NO_NODE;
+    for (uint32_t i = 0; i < o->in_count; i++) {
+        grads[i] = PB_NO_NODE;
+        if (!wants(t, o, i, false))
+            continue;
+        grads[i] = pass_or_emit(t, o, i, computed == 1 || r->last, owner);
+        if (r->joint && owner == PB_NO_NODE)
+            owner = grads[i];
+    }
+    for (uint32_t i = 0; i < o->in_count; i++)
+        if (grads[i] != PB_NO_NODE)
+            contribute(t, o->in[i], grads[i], 0);
+}
+
+/* What becomes of a parameter's gradient when the last operation that reads it has given its share. */
+static void finish_parameter(pbi_tape *t, const pbi_tape_record *o, const pbi_tape_value *w, uint32_t number)
+{
+    pb_node done = w->grad;
+    if (t->options.grads == PBI_GRADS_UPDATE && t->options.update_cost) {
+        pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".update_b" : ".update", number / 2);
+        spec.cost = pbi_times(pbi_dims_elements(w->dims), t->options.update_cost);
+        pb_node update = pbi_emit_step(t->emit, &spec);
+        pbi_emit_edge(t->emit, done, update);
+        done = update;
+    }
+    pbi_emit_target(t->emit, done);
+}
+
+/* Parameter number `number` of the operation is its input i; `owner` makes its gradient already, if it is a node. */
+static pb_node emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, uint32_t number, pb_node owner)
+{
+    pbi_tape_value *w = &t->values[o->in[i]];
+    bool add_up = t->options.grads == PBI_GRADS_ACCUMULATE, last = --w->readers == 0;
+    uint16_t flags = t->options.grads == PBI_GRADS_KEEP && last ? PB_NODE_KEEP : 0;
+    if (add_up && owner != PB_NO_NODE)
+        return owner; /* it adds to that parameter's buffer as well */
+    pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".db" : ".dw", number / 2);
+    if (!add_up)
+        spec.size = pbi_tape_size(w);
+    if (w->grad == PB_NO_NODE)
+        spec.flags = flags;
+    pb_node dw = owner == PB_NO_NODE ? emit_gradient(t, o, i, &spec) : pbi_emit_part(t->emit, &spec, owner);
+    if (add_up) {
+        pbi_emit_target(t->emit, dw);
+        return dw;
+    }
+    contribute(t, o->in[i], dw, flags);
+    if (last)
+        finish_parameter(t, o, w, number);
+    return dw;
+}
+
+static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
+{
+    pb_node owner = PB_NO_NODE;
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < o->in_count; i++) {
+        if (!wants(t, o, i, true))
+            continue;
+        pb_node dw = emit_weight_gradient(t, o, i, number++, owner);
+        if (pbi_tape_rules[o->op.kind].joint_weights)
+            owner = dw;
+    }
+}
+
+/* Parameters and constants; for each parameter that learns, the buffer its gradient is added into and the optimiser's
+ * state (never below four bytes a number). */
+static uint64_t training_size(const pbi_tape *t)
+{
+    const pbi_tape_options *options = &t->options;
+    uint64_t state = options->element_size < 4 ? 4 : options->element_size, size = t->fixed_bytes;
+    for (size_t i = 0; i < t->value_count; i++) {
+        const pbi_tape_value *w = &t->values[i];
+        if (w->node != PB_NO_NODE || !w->reached)
+            continue;
+        size = pbi_add_saturated(size, pbi_times(pbi_dims_elements(w->dims), options->state_per_parameter * state));
+        if (options->grads == PBI_GRADS_ACCUMULATE)
+            size = pbi_add_saturated(size, pbi_tape_size(w));
+    }
+    return size;
+}
+
+/* Which values get gradients, and how many operations give each parameter a share of its own. */
+static uint32_t mark_reached(pbi_tape *t)
+{
+    uint32_t most = 0;
+    for (size_t i = t->op_count; i-- > 0;) {
+        const pbi_tape_record *o = &t->ops[i];
+        bool reached = pbi_tape_rules[o->op.kind].last;
+        for (uint32_t k = 0; k <= o->parts; k++)
+            reached |= t->values[o->out + k].reached;
+        for (uint32_t k = 0; reached && k < o->in_count; k++) {
+            pbi_tape_value *in = &t->values[o->in[k]];
+            if (!in->wants_grad || !pbi_rule_gives(&pbi_tape_rules[o->op.kind], k))
+                continue;
+            in->reached = true;
+            in->readers += in->node == PB_NO_NODE;
+        }
+        if (o->in_count > most)
+            most = o->in_count;
+    }
+    return most;
+}
+
+static bool gradient_arrives(const pbi_tape *t, const pbi_tape_record *o)
+{
+    for (uint32_t k = 0; k <= o->parts; k++)
+        if (t->values[o->out + k].grad != PB_NO_NODE)
+            return true;
+    return false;
+}
+
+pb_status pbi_tape_backward(pbi_tape *t)
+{
+    pb_node *grads = pb_arena_alloc(t->arena, (size_t)mark_reached(t) + 1, sizeof *grads);
+    if (!grads)
+        pbi_tape_no_memory(t);
+    for (size_t i = t->op_count; i-- > 0 && t->emit->status == PB_OK;) {
+        const pbi_tape_record *o = &t->ops[i];
+        if (pbi_tape_rules[o->op.kind].last)
+            pbi_emit_target(t->emit, t->values[o->out].node);
+        else if (!gradient_arrives(t, o))
+            continue;
+        emit_input_gradients(t, o, grads);
+        emit_weight_gradients(t, o);
+    }
+    if (t->emit->status == PB_OK)
+        pb_builder_set_fixed_size(t->emit->builder, training_size(t));
+    return t->emit->status;
+}
+
+pb_status pbi_tape_forward(pbi_tape *t)
+{
+    if (t->emit->status == PB_OK)
+        pb_builder_set_fixed_size(t->emit->builder, t->fixed_bytes);
+    return t->emit->status;
+}

@@ -1,0 +1,371 @@
+/* test_graph_onnx.c -- ONNX models that tests write byte by byte: nodes, sizes, costs, the way back, and every fault. */
+#define READER_FORMAT PB_FORMAT_ONNX
+#include "unit/circuit_bench.h"
+
+#include "support/onnx_writer.h"
+
+enum { FLOAT = 1, INT64 = 7 };
+
+static onnx_writer w; /* of one test at a time */
+
+static pb_status open_with(desk *d, const pb_read_options *options)
+{
+    pb_context_init(&d->ctx);
+    pb_arena_init(&d->arena, &d->ctx);
+    slow_memory memory = {w.bytes, w.length, 0, 7, SIZE_MAX};
+    d->g = NULL;
+    return pb_graph_read_with(&d->ctx, slow_source(&memory), PB_FORMAT_ONNX, NULL, options, &d->arena, &d->g);
+}
+
+static void must_open_model(desk *d, const pb_read_options *options)
+{
+    if (open_with(d, options) != PB_OK)
+        fail_msg("%s", d->ctx.error.message);
+    const char *fault = graph_round_trips(&d->ctx, d->g);
+    if (fault)
+        fail_msg("%s", fault);
+}
+
+static pb_node node_of(const desk *d, const char *name)
+{
+    pb_node v = pb_graph_find(d->g, name);
+    if (v == PB_NO_NODE)
+        fail_msg("there is no node %s", name);
+    return v;
+}
+
+static uint64_t size_of(const desk *d, const char *name) { return d->g->size[node_of(d, name)]; }
+static uint64_t cost_of(const desk *d, const char *name) { return d->g->cost[node_of(d, name)]; }
+
+/* x -> Conv -> Relu -> MaxPool -> Flatten -> Gemm. */
+static void write_image_net(void)
+{
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){2, 3, 8, 8}, 4);
+    onnx_weight(&w, "kernel", FLOAT, (int64_t[]){4, 3, 3, 3}, 4);
+    onnx_weight(&w, "bias", FLOAT, (int64_t[]){4}, 1);
+    onnx_weight(&w, "matrix", FLOAT, (int64_t[]){64, 5}, 2);
+    onnx_node(&w, "Conv", "x kernel bias", "conv", "pads=1,1,1,1");
+    onnx_node(&w, "Relu", "conv", "relu", NULL);
+    onnx_node(&w, "MaxPool", "relu", "pool", "kernel_shape=2,2 strides=2,2");
+    onnx_node(&w, "Flatten", "pool", "flat", NULL);
+    onnx_node(&w, "Gemm", "flat matrix", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+}
+
+static void a_forward_graph_has_sizes_costs_and_flags(void **state)
+{
+    (void)state;
+    desk d;
+    write_image_net();
+    must_open_model(&d, NULL);
+    assert_string_equal(all_of(&d), "x conv relu pool y");
+    assert_string_equal(inputs_of(&d, "y"), "pool");
+    assert_int_equal(size_of(&d, "x"), 2 * 3 * 64 * 4);
+    assert_int_equal(size_of(&d, "conv"), 2 * 4 * 64 * 4);
+    assert_int_equal(size_of(&d, "pool"), 2 * 4 * 16 * 4);
+    assert_int_equal(cost_of(&d, "conv"), 2 * (2 * 4 * 64) * 27);
+    assert_int_equal(cost_of(&d, "relu"), 2 * 4 * 64);
+    assert_int_equal(cost_of(&d, "pool"), 2 * 4 * 16 * 4);
+    assert_int_equal(cost_of(&d, "y"), 2 * 2 * 64 * 5);
+    assert_int_equal(d.g->fixed_size, (4 * 27 + 4 + 64 * 5) * 4);
+    assert_int_equal(d.g->flags[node_of(&d, "x")] & PB_NODE_GIVEN, PB_NODE_GIVEN);
+    assert_int_equal(d.g->flags[node_of(&d, "y")] & PB_NODE_KEEP, PB_NODE_KEEP);
+    assert_int_equal(d.g->inplace_start[node_of(&d, "relu") + 1] - d.g->inplace_start[node_of(&d, "relu")], 1);
+    assert_string_equal(d.g->cost_unit, "flop");
+    assert_string_equal(d.g->size_unit, "byte");
+    shut(&d);
+}
+
+static void a_training_step_reads_what_its_rules_say(void **state)
+{
+    (void)state;
+    desk d;
+    write_image_net();
+    must_open_model(&d, &(pb_read_options){.train = true, .optimizer = "adam"});
+    assert_string_equal(all_of(&d),
+                        "x conv relu pool pool.saved y loss loss.dx y.dx y.dw pool.dx relu.dx conv.dw conv.db");
+    assert_string_equal(inputs_of(&d, "y.dx"), "loss.dx");
+    assert_string_equal(inputs_of(&d, "y.dw"), "pool loss.dx");
+    assert_string_equal(inputs_of(&d, "pool.dx"), "pool.saved y.dx");
+    assert_string_equal(inputs_of(&d, "relu.dx"), "relu pool.dx");
+    assert_string_equal(inputs_of(&d, "conv.dw"), "x relu.dx");
+    assert_string_equal(inputs_of(&d, "conv.db"), "relu.dx");
+    assert_int_equal(cost_of(&d, "conv.dw"), cost_of(&d, "conv"));
+    assert_int_equal(size_of(&d, "conv.dw"), 0);
+    assert_int_equal(d.g->fixed_size, (4 * 27 + 4 + 64 * 5) * 4 * 4); /* values, gradients, two moments */
+    assert_string_equal(list_of(&d, d.g->targets, d.g->target_count), "loss y.dw conv.dw conv.db");
+    shut(&d);
+    must_open_model(&d, &(pb_read_options){.train = true, .grads = "keep"});
+    assert_int_equal(size_of(&d, "conv.dw"), 4 * 27 * 4);
+    assert_int_equal(d.g->flags[node_of(&d, "conv.db")] & PB_NODE_KEEP, PB_NODE_KEEP);
+    assert_int_equal(d.g->fixed_size, (4 * 27 + 4 + 64 * 5) * 4);
+    shut(&d);
+}
+
+static void shape_arithmetic_leaves_no_nodes(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){-1, 6, 4}, 3);
+    onnx_integers(&w, "zero", (int64_t[]){0}, 1);
+    onnx_integers(&w, "rest", (int64_t[]){-1}, 1);
+    onnx_integers(&w, "two", (int64_t[]){2}, 1);
+    onnx_node(&w, "Relu", "x", "a", NULL);
+    onnx_node(&w, "Shape", "a", "shape", NULL);
+    onnx_node(&w, "Gather", "shape zero", "batch", "axis=0");
+    onnx_node(&w, "Mul", "batch two", "twice", NULL);
+    onnx_node(&w, "Concat", "twice rest", "target", "axis=0");
+    onnx_node(&w, "Reshape", "a target", "b", NULL);
+    onnx_node(&w, "Transpose", "b", "c", NULL);
+    onnx_node(&w, "Slice", "c two rest zero", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    assert_int_equal(open_with(&d, NULL), PB_EGRAPH);
+    assert_non_null(strstr(d.ctx.error.message, "--dim n=1"));
+    shut(&d);
+    must_open_model(&d, &(pb_read_options){.dims = &(pb_option){"n", "5"}, .dim_count = 1});
+    assert_string_equal(all_of(&d), "x a c y");
+    assert_string_equal(inputs_of(&d, "c"), "a");
+    assert_int_equal(size_of(&d, "c"), 5 * 24 * 4);
+    assert_int_equal(size_of(&d, "y"), (12 - 3) * 10 * 4);
+    shut(&d);
+    must_open_model(&d, &(pb_read_options){.batch = 5});
+    assert_int_equal(size_of(&d, "x"), 5 * 24 * 4);
+    shut(&d);
+}
+
+static void further_outputs_are_by_products_and_random_numbers_come_once(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 18);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){6, 4}, 2);
+    onnx_weight(&w, "m", FLOAT, (int64_t[]){4, 4}, 2);
+    onnx_integers(&w, "parts", (int64_t[]){1, 2, 3}, 3);
+    onnx_node(&w, "MatMul", "x m", "a", NULL);
+    onnx_node(&w, "Split", "a parts", "p q r", "axis=0");
+    onnx_node(&w, "RandomNormalLike", "r", "noise", NULL);
+    onnx_node(&w, "Mul", "r noise", "s", NULL);
+    onnx_node(&w, "ReduceSum", "s", "t", "keepdims=0");
+    onnx_node(&w, "ReduceSum", "q", "u", "keepdims=0");
+    onnx_node(&w, "Add", "t u", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    must_open_model(&d, &(pb_read_options){.train = true});
+    assert_int_equal(d.g->owner[node_of(&d, "q")], node_of(&d, "p"));
+    assert_int_equal(size_of(&d, "r"), 3 * 4 * 4);
+    assert_int_equal(d.g->flags[node_of(&d, "noise")] & PB_NODE_ONCE, PB_NODE_ONCE);
+    /* The gradient of what was split gathers those of the parts that were used. */
+    assert_string_equal(inputs_of(&d, "p.dx"), "u.dx s.dx0");
+    assert_string_equal(inputs_of(&d, "s.dx0"), "noise t.dx");
+    shut(&d);
+}
+
+static void a_table_used_twice_is_counted_once(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "ids", INT64, (int64_t[]){3}, 1);
+    onnx_weight(&w, "table", FLOAT, (int64_t[]){10, 4}, 2);
+    onnx_node(&w, "Gather", "table ids", "e", NULL);
+    onnx_node(&w, "Transpose", "table", "turned", NULL);
+    onnx_node(&w, "MatMul", "e turned", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    must_open_model(&d, &(pb_read_options){.train = true, .grads = "update", .optimizer = "sgd"});
+    assert_int_equal(d.g->fixed_size, 160);
+    assert_string_equal(inputs_of(&d, "table.dsum"), "turned.dw e.dw");
+    assert_string_equal(list_of(&d, d.g->targets, d.g->target_count), "loss e.update");
+    assert_string_equal(inputs_of(&d, "e.dw"), "ids y.dx0");
+    shut(&d);
+}
+
+/* A model of one node over x [2,3], y [4,5] and numbers n [2]. */
+static void write_one_node(const char *op, const char *in, const char *attributes)
+{
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){2, 3}, 2);
+    onnx_input(&w, "y", FLOAT, (int64_t[]){4, 5}, 2);
+    onnx_input(&w, "n", INT64, (int64_t[]){2}, 1);
+    onnx_integers(&w, "c", (int64_t[]){4, -1}, 2);
+    onnx_node(&w, op, in, "z", attributes);
+    onnx_output(&w, "z");
+    onnx_end_model(&w);
+}
+
+static void faults_of_nodes_name_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *in, *attributes, *sentence;
+    } faults[] = {
+        {"Loop", "x", NULL, "loops are not read; export the model with the loop unrolled"},
+        {"If", "x", NULL, "branches are not read"},
+        {"SequenceAt", "x", NULL, "sequences of tensors are not read"},
+        {"Nonsense", "x", NULL, "docs/onnx.md lists those that are"},
+        {"Add", "x", NULL, "input 1 must be there"},
+        {"Add", "x -", NULL, "input 1 must be there"},
+        {"Add", "x y", NULL, "do not go together"},
+        {"MatMul", "x y", NULL, "3 columns and 4 rows"},
+        {"Gemm", "x y", NULL, "3 columns and 4 rows"},
+        {"Reshape", "x c", NULL, "6 elements do not fit"},
+        {"Reshape", "x n", NULL, "depends on the numbers in \"n\""},
+        {"Relu", "nowhere", NULL, "which nothing before it makes"},
+        {"Relu", "z", NULL, "which nothing before it makes"},
+        {"Softmax", "-", NULL, "input 0 must be there"},
+        {"Concat", "x y", "axis=0", "another shape than the first"},
+        {"Concat", "x x", "axis=7", "axis 7 is outside of a tensor of rank 2"},
+        {"Conv", "x y", NULL, "must have the rank of the image"},
+        {"MaxPool", "x", NULL, "images have a batch"},
+        {"Transpose", "x", "perm=1,1", "axis 1 is named twice"},
+        {"Einsum", "x y", "equation=ab,bc", "stands for 3 and 4"},
+        {"Einsum", "x", "equation=a", "fewer letters"},
+        {"Split", "x c", "axis=1", "2 sizes for 1 outputs"},
+        {"Range", "n n n", NULL, "not known before the model runs"},
+        {"Squeeze", "x", "axes=0,1", "axis 0 has size 2"},
+    };
+    for (size_t i = 0; i < COUNT(faults); i++) {
+        desk d;
+        write_one_node(faults[i].op, faults[i].in, faults[i].attributes);
+        assert_int_equal(open_with(&d, NULL), PB_EGRAPH);
+        if (!strstr(d.ctx.error.message, faults[i].sentence) || !strstr(d.ctx.error.message, faults[i].op))
+            fail_msg("%s: %s", faults[i].op, d.ctx.error.message);
+        shut(&d);
+    }
+}
+
+static void options_that_do_not_fit_are_told(void **state)
+{
+    (void)state;
+    static const pb_option wrong = {"k", "3"}, zero = {"n", "0"};
+    static const struct {
+        pb_read_options options;
+        const char *sentence;
+    } cases[] = {
+        {{.dims = &wrong, .dim_count = 1}, "no dimension \"k\" open; it leaves open: n"},
+        {{.dims = &zero, .dim_count = 1}, "a whole number from 1 on"},
+        {{.batch = 1, .train = true}, "nothing to train"},
+        {{.batch = 1, .optimizer = "magic"}, "there is no optimizer"},
+        {{.batch = 1, .grads = "lose"}, "accumulate, keep or update"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        desk d;
+        onnx_begin_model(&w, 17);
+        onnx_input(&w, "x", FLOAT, (int64_t[]){-1}, 1);
+        onnx_node(&w, "Relu", "x", "y", NULL);
+        onnx_output(&w, "y");
+        onnx_end_model(&w);
+        assert_int_not_equal(open_with(&d, &cases[i].options), PB_OK);
+        if (!strstr(d.ctx.error.message, cases[i].sentence))
+            fail_msg("%s", d.ctx.error.message);
+        shut(&d);
+    }
+}
+
+/* Whatever is cut off or turned over, there is a sentence, and no more memory than there are bytes to justify it. */
+static void damaged_files_are_refused_or_read_cleanly(void **state)
+{
+    (void)state;
+    write_image_net();
+    onnx_writer whole = w;
+    for (size_t cut = 0; cut < whole.length; cut++) {
+        desk d;
+        w.length = cut;
+        assert_int_not_equal(open_with(&d, NULL), PB_OK);
+        assert_int_not_equal(d.ctx.error.message[0], 0);
+        shut(&d);
+    }
+    for (size_t i = 0; i < whole.length; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            desk d;
+            w = whole;
+            w.bytes[i] = (char)(w.bytes[i] ^ 1 << bit);
+            pb_status status = open_with(&d, &(pb_read_options){.train = true});
+            if (status != PB_OK)
+                assert_int_not_equal(d.ctx.error.message[0], 0);
+            assert_true(d.ctx.memory_peak < 4 << 20);
+            shut(&d);
+        }
+}
+
+static void places_are_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+        uint64_t column;
+        const char *sentence;
+    } cases[] = {
+        {"\x08\x08", 2, 3, "byte 2: the file ends without a graph"},
+        {"\x08\x08\x3a\x05\x0a", 5, 6, "byte 5: the file ends inside"},
+        {"\x08\x08\x3a\x02\x0a\x7f", 6, 5, "byte 4: field 1 says 127 bytes, but its message has 0 left"},
+        {"\x08\x08\x3a\x01\x0b", 5, 5, "byte 4: a field of wire type 3"},
+        {"\x08\x08\x02", 3, 3, "byte 2: no field has the number 0"},
+        {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 11, 2, "more than 64 bits"},
+        {"\x08\x08\x3d\x01\x01\x01\x01", 7, 3, "field 7 has wire type 5 where ONNX has 2"},
+        {"\x08\x08\x3a\x03\x12\x01\xff", 7, 7, "not UTF-8"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        desk d;
+        memcpy(w.bytes, cases[i].bytes, cases[i].length);
+        w.length = cases[i].length;
+        assert_int_equal(open_with(&d, NULL), PB_EFORMAT);
+        if (!strstr(d.ctx.error.message, cases[i].sentence) || d.ctx.error.column != cases[i].column)
+            fail_msg("column %llu: %s", (unsigned long long)d.ctx.error.column, d.ctx.error.message);
+        shut(&d);
+    }
+}
+
+static void models_are_told_by_their_content(void **state)
+{
+    (void)state;
+    write_image_net();
+    desk d;
+    pb_context_init(&d.ctx);
+    pb_arena_init(&d.arena, &d.ctx);
+    assert_int_equal(graph_from(&d.ctx, w.bytes, w.length, SIZE_MAX, PB_FORMAT_AUTO, &d.arena, &d.g), PB_OK);
+    assert_int_equal(d.g->node_count, 5);
+    shut(&d);
+}
+
+static void a_refused_allocation_is_clean_wherever_it_comes(void **state)
+{
+    (void)state;
+    enum { NODES = 1500 };
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "v0", FLOAT, (int64_t[]){2, 3}, 2);
+    for (int i = 0; i < NODES; i++) {
+        char in[16], out[16];
+        snprintf(in, sizeof in, "v%d", i);
+        snprintf(out, sizeof out, "v%d", i + 1);
+        onnx_node(&w, "Relu", in, out, NULL);
+    }
+    onnx_output(&w, "v1500");
+    onnx_end_model(&w);
+    const char *wrong = graph_refusals_are_clean(w.bytes, w.length, PB_FORMAT_ONNX);
+    if (wrong)
+        fail_msg("%s", wrong);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_forward_graph_has_sizes_costs_and_flags),
+        cmocka_unit_test(a_training_step_reads_what_its_rules_say),
+        cmocka_unit_test(shape_arithmetic_leaves_no_nodes),
+        cmocka_unit_test(further_outputs_are_by_products_and_random_numbers_come_once),
+        cmocka_unit_test(a_table_used_twice_is_counted_once),
+        cmocka_unit_test(faults_of_nodes_name_them),
+        cmocka_unit_test(options_that_do_not_fit_are_told),
+        cmocka_unit_test(damaged_files_are_refused_or_read_cleanly),
+        cmocka_unit_test(places_are_bytes),
+        cmocka_unit_test(models_are_told_by_their_content),
+        cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
