@@ -261,6 +261,15 @@ def test_shared_parameters_have_one_gradient(tmp_path: Path) -> None:
     assert [(node["name"], size_of(node)) for node in kept] == [("w1.dsum", 256)]
 
 
+def test_a_loss_of_the_model_keeps_its_name(tmp_path: Path) -> None:
+    net = Net()
+    y = net.op("MatMul", net.input("x", [4, 8]), net.weight(8, 8))
+    net.nodes.append(helper.make_node("ReduceMean", [y], ["loss"], keepdims=0))
+    graph = read(tmp_path, net.model("loss"), "--train")
+    names = [node["name"] for node in graph["nodes"]]
+    assert "loss" in names and "training_loss" in names and "loss.dx" in names
+
+
 def test_views_have_no_nodes_and_read_their_base(tmp_path: Path) -> None:
     net = Net()
     x = net.op("Relu", net.input("x", [4, 6]), name="a")

@@ -301,7 +301,13 @@ static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
                         "(an initializer of real numbers)",
                         pbi_onnx_name(m, m->output[0]));
     tape->group = "";
-    pbi_op loss = {.kind = PBI_OP_LOSS, .name = "loss", .dims = {1, 1, 1, 1}, .element_size = 4, .side = PB_NO_NODE};
+    /* Models have tensors of that name. */
+    const char *const names[] = {"loss", "training_loss", "loss_of_training", "loss of the training step"};
+    size_t free_name = 0;
+    while (free_name + 1 < sizeof names / sizeof *names && pbi_onnx_find(m, names[free_name]) != PBI_ONNX_NONE)
+        free_name++;
+    pbi_op loss = {
+        .kind = PBI_OP_LOSS, .name = names[free_name], .dims = {1, 1, 1, 1}, .element_size = 4, .side = PB_NO_NODE};
     loss.cost = at_least_one(pbi_times(5, pbi_dims_elements(pbi_tape_dims(tape, output))));
     pbi_tape_op(tape, &loss, &output, 1);
     return pbi_tape_backward(tape);
