@@ -146,7 +146,7 @@ def plan_actions(plan: Plan) -> Iterator[Action]:
     The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); a `GraphError` says what is
     otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
     """
-    for line in plan.require().text("actions").splitlines():
+    for line in plan.require().export("actions").splitlines():
         kind, arguments = _TEXT.fullmatch(line.strip()).groups()
         a = [word.strip() for word in arguments.split(",")]
         if kind == "Forward":
