@@ -13,7 +13,7 @@ import sys
 from pyadjoint import AdjFloat, Control, ReducedFunctional, Tape, continue_annotation, set_working_tape, stop_annotating
 from pyadjoint.adjfloat import exp
 
-from pebble_bridge.adjoint import Revolve
+from pebble_bridge.schedules import Revolve
 
 
 def gradient(steps: int, start: float, schedule: object | None) -> tuple[float, float]:

@@ -1,73 +1,143 @@
-"""Checkpointing schedules for time-stepping adjoint codes.
+"""Checkpointing for time-stepping adjoint codes: streams of actions, without a graph.
 
-Two ways in, for the same schedules:
-
-* **Schedules** for programs that follow the ``checkpoint_schedules`` package (pyadjoint, Firedrake): :class:`Revolve`,
-  :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are ``checkpoint_schedules.CheckpointSchedule`` objects::
-
-      from pebble_bridge.adjoint import Revolve
-      tape.enable_checkpointing(Revolve(1000, 20))
-
-* **Actions** for everybody else, with nothing but the standard library: :func:`revolve`, :func:`multilevel`,
-  :func:`plan_actions` and :class:`OnlineActions` give plain :class:`Action` tuples.
-
-Step i leads from state i to state i+1; the working state starts as state 0 and counts as no snapshot, nor does the tape
-of one step. docs/adjoint.md has the conventions.
+>>> from pebble_bridge import adjoint
+>>> for action in adjoint.revolve(steps=2, snapshots=1):
+...     print(action)
+Forward(0, 1, true, false, RAM)
+Forward(1, 2, false, true, WORK)
+EndForward()
+Reverse(2, 1)
+Move(0, RAM, WORK)
+Forward(0, 1, false, true, WORK)
+Reverse(1, 0)
+EndReverse()
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from . import _streams
+from . import _arrays
+from ._library import lib
+from ._session import Session
+from .errors import InvalidArgument
+from .results import whole
 
-if TYPE_CHECKING:
-    from . import Graph, Plan
+__all__ = ["Action", "Level", "RevolveCost", "Stream", "multilevel", "online", "revolve", "revolve_cost"]
 
-try:
-    import checkpoint_schedules as _cs
-except ImportError:  # the actions need nothing; the schedules say what they miss when they are made
-    _cs = None
-
-__all__ = [
-    "Action", "MultiLevel", "Online", "OnlineActions", "PlanSchedule", "Revolve", "RevolveCost", "chain_graph", "multilevel",
-    "plan_actions", "revolve", "revolve_cost",
-]
+KINDS = tuple(lib.pb_flat_action_name(k).decode() for k in range(6))
+STORAGES = tuple(lib.pb_flat_storage_name(k).decode() for k in range(10))
+ROW, BATCH = 7, 256
 
 
 class Action(NamedTuple):
-    """One action: what an adjoint code does next.
+    """One action. Step i leads from state i to state i + 1.
 
     Attributes
     ----------
     kind : str
-        ``Forward`` (run steps n0 … n1-1), ``Reverse`` (adjoint steps n1-1 … n0), ``Copy`` or ``Move`` (state n0 from
-        `source` to `target`), ``EndForward``, ``EndReverse``.
+        "Forward", "Reverse", "Copy", "Move", "EndForward" or "EndReverse".
     n0, n1 : int
-        Steps; equal for ``Copy`` and ``Move``.
-    restart, reverse : bool
-        Of ``Forward``: state n0 is written to `target` before the first step; what the reverse of the steps needs is
-        written to `target`.
-    source, target : str
-        ``NONE``, ``WORK``, ``RAM``, ``DISK``, ``DISK2``, …
+        Forward runs steps n0 .. n1 - 1; Reverse their adjoints backwards; Copy and Move load state n0.
     slot : int
-        0-based place in the storage that is written or read; -1 where there is none to tell.
+        The place in the storage that is written or read.
+    write_restart, write_reverse : bool
+        Forward stores state n0 first; Forward tapes what the reverse of its steps needs.
+    source, target : str
+        The storages: "NONE", "WORK", "RAM", "DISK", "DISK2" and so on.
     """
 
     kind: str
     n0: int
     n1: int
-    restart: bool = False
-    reverse: bool = False
-    source: str = "NONE"
-    target: str = "NONE"
-    slot: int = -1
+    slot: int
+    write_restart: bool
+    write_reverse: bool
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        def word(flag: bool) -> str:
+            return "true" if flag else "false"
+
+        if self.kind == "Forward":
+            written = f"{word(self.write_restart)}, {word(self.write_reverse)}"
+            return f"Forward({self.n0}, {self.n1}, {written}, {self.target})"
+        if self.kind == "Reverse":
+            return f"Reverse({self.n1}, {self.n0})"
+        if self.kind in ("Copy", "Move"):
+            return f"{self.kind}({self.n0}, {self.source}, {self.target})"
+        return f"{self.kind}()"
 
 
-class RevolveCost(NamedTuple):
-    """What a binomial schedule costs, by closed form; see :func:`revolve_cost`."""
+def _actions(rows: Sequence[int], count: int) -> list[Action]:
+    found = []
+    for k in range(count):
+        kind, n0, n1, slot, flags, source, target = (int(x) for x in rows[k * ROW : (k + 1) * ROW])
+        found.append(
+            Action(KINDS[kind], n0, n1, slot, bool(flags & 1), bool(flags & 2), STORAGES[source], STORAGES[target])
+        )
+    return found
+
+
+class Stream:
+    """Actions one after the other; iterate over it, or take batches."""
+
+    def __init__(self, session: Session, handle: int, open_end: bool = False) -> None:
+        self._session, self._handle = session, handle
+        self._open = open_end
+
+    @property
+    def cost(self) -> int:
+        """The cost of all actions of a multi-level stream; 0 for others."""
+        return lib.pb_flat_stream_cost(self._handle)
+
+    def take(self, count: int) -> list[Action]:
+        """Up to `count` more actions; fewer only at the end.
+
+        Of an online stream nothing comes before `end`.
+        """
+        rows = _arrays.empty(count * ROW, 8)
+        return _actions(rows, lib.pb_flat_actions(self._handle, count, _arrays.pointer(rows, 8)))
+
+    def step(self, count: int = 1) -> list[Action]:
+        """Of an online stream: so many more steps forward."""
+        if not self._open:
+            raise InvalidArgument("steps are taken from an online stream that has not ended")
+        rows = _arrays.empty(count * ROW, 8)
+        return _actions(rows, lib.pb_flat_online_steps(self._handle, count, _arrays.pointer(rows, 8)))
+
+    def end(self) -> Stream:
+        """Of an online stream: there are no more steps, and the stream itself is the way back."""
+        if not self._open:
+            raise InvalidArgument("only an online stream is ended, and once")
+        self._open = False
+        lib.pb_flat_online_end(self._handle)
+        return self
+
+    def __iter__(self) -> Iterator[Action]:
+        if self._open:
+            raise InvalidArgument("an online stream gives the way back after end()")
+        while batch := self.take(BATCH):
+            yield from batch
+
+
+@dataclass(frozen=True)
+class RevolveCost:
+    """What binomial checkpointing takes, by closed form.
+
+    Attributes
+    ----------
+    forward_steps : int
+        Forward steps in all, the least possible.
+    writes, reads, actions : int
+        Snapshots written, snapshots read, actions in all.
+    repetitions : int
+        How often a step is run without being taped, at most.
+    """
 
     forward_steps: int
     writes: int
@@ -76,353 +146,75 @@ class RevolveCost(NamedTuple):
     repetitions: int
 
 
-# ---- actions: plain tuples ----
+def revolve(steps: int, snapshots: int) -> Stream:
+    """Binomial checkpointing: the fewest forward steps for a known number of steps.
 
-
-def revolve(steps: int, snapshots: int) -> Iterator[Action]:
-    """Binomial checkpointing: `steps` equal steps with `snapshots` snapshots, state 0 being one, in the fewest steps."""
-    return map(_action, _streams.revolve(_whole("steps", steps, 0), _whole("snapshots", snapshots, 0)))
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> sum(a.n1 - a.n0 for a in adjoint.revolve(100, 10) if a.kind == "Forward")
+    322
+    >>> adjoint.revolve_cost(100, 10).forward_steps
+    322
+    """
+    session = Session()
+    return Stream(session, session.make("pb_flat_revolve", _count(steps), _count(snapshots)))
 
 
 def revolve_cost(steps: int, snapshots: int) -> RevolveCost:
-    """The figures of :func:`revolve`, without running it; up to 10**15 steps.
+    """What `revolve` is going to take, without running it."""
+    told = json.loads(Session().write("pb_flat_revolve_count", _count(steps), _count(snapshots)))
+    return RevolveCost(**{key: whole(value) for key, value in told.items()})
 
-    `forward_steps` counts taped steps too, and is the least possible; `writes` counts snapshots, state 0 included.
+
+class Level(NamedTuple):
+    """One storage level: how many states it holds, and what writing and reading one costs."""
+
+    slots: int
+    write_cost: int = 0
+    read_cost: int = 0
+
+
+def multilevel(
+    steps: int, levels: Sequence[Level | tuple[int, ...]], *, forward_cost: int = 1, reverse_cost: int = 1
+) -> Stream:
+    """A schedule of least cost over several storage levels, cheapest first: RAM, disk and so on.
+
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> adjoint.multilevel(10, [(2,), (5, 2, 2)]).cost
+    40
     """
-    return RevolveCost(*_streams.revolve_cost(_whole("steps", steps, 0), _whole("snapshots", snapshots, 0)))
-
-
-def multilevel(steps: int, levels: Sequence[tuple[int, int, int]], *, forward_cost: int = 1, reverse_cost: int = 1,
-               ) -> tuple[int, Iterator[Action]]:
-    """Least cost with several storage levels.
-
-    Parameters
-    ----------
-    steps : int
-        Number of steps.
-    levels : sequence of (slots, write_cost, read_cost)
-        RAM first, then DISK, DISK2, …; none cheaper than the one before it.
-    forward_cost, reverse_cost : int
-        A step costs `forward_cost`; reversing one costs `forward_cost + reverse_cost`.
-
-    Returns
-    -------
-    cost : int
-        Of all actions; the least of all schedules.
-    actions : iterator of Action
-    """
-    rows = [tuple(_whole(what, value, 0) for what, value in zip(("slots", "write_cost", "read_cost"), level, strict=True))
-            for level in levels]
-    cost, actions = _streams.multilevel(_whole("steps", steps, 0), _whole("forward_cost", forward_cost, 0),
-                                        _whole("reverse_cost", reverse_cost, 0), rows)
-    return cost, map(_action, actions)
-
-
-class OnlineActions:
-    """Actions for a number of steps that is not known before the last one.
-
-    Call :meth:`step` for each step that is wanted and carry its action out; then iterate over :meth:`end`. A ``Forward``
-    may write its state over one that is in its slot.
-    """
-
-    def __init__(self, snapshots: int) -> None:
-        self._stream = _streams.Online(_whole("snapshots", snapshots, 1))
-
-    def step(self) -> Action:
-        """One more step."""
-        return _action(self._stream.step())
-
-    def end(self) -> Iterator[Action]:
-        """There are no more steps: EndForward, then everything down to EndReverse."""
-        return map(_action, self._stream.end())
-
-
-_TEXT = re.compile(r"(\w+)\(([^)]*)\)")
-
-
-def plan_actions(plan: Plan) -> Iterator[Action]:
-    """A plan of an adjoint chain in the words of adjoint codes.
-
-    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); a `GraphError` says what is
-    otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
-    """
-    for line in plan.require().export("actions").splitlines():
-        kind, arguments = _TEXT.fullmatch(line.strip()).groups()
-        a = [word.strip() for word in arguments.split(",")]
-        if kind == "Forward":
-            yield Action(kind, int(a[0]), int(a[1]), a[2] == "true", a[3] == "true", target=a[4])
-        elif kind == "Reverse":
-            yield Action(kind, int(a[1]), int(a[0]))
-        elif kind in ("Copy", "Move"):
-            yield Action(kind, int(a[0]), int(a[0]), source=a[1], target=a[2])
-        else:
-            yield Action(kind, 0, 0)
-
-
-def chain_graph(step_costs: Sequence[int], *, state_sizes: int | Sequence[int] = 1, reverse_costs: int | Sequence[int] = 1,
-                tape_sizes: int | Sequence[int] = 0, size_unit: str = "pebble", cost_unit: str = "step",
-                name: str = "steps") -> Graph:
-    """The graph of uneven steps and their adjoints, to be planned by `pb.plan` and run by :class:`PlanSchedule`.
-
-    Step i overwrites the state before it; gradient i reads state i and runs its step once more onto the tape, so it
-    costs ``step_costs[i] + reverse_costs[i]``. The adjoint state is not counted. With equal states of size 1 a cap of
-    s + 1 is s snapshots and the working state.
-
-    Parameters
-    ----------
-    step_costs : sequence of int
-        One for each step.
-    state_sizes : int or sequence of int
-        Of states 0 … n-1, the states that steps start from.
-    reverse_costs, tape_sizes : int or sequence of int
-        Of each step: the adjoint step alone, and the tape, which is there only while the step is reversed.
-    """
-    from . import Graph
-
-    n = len(step_costs)
-    if n == 0:
-        raise ValueError("A chain needs at least one step.")
-    sizes = _each("state_sizes", state_sizes, n)
-    backs = _each("reverse_costs", reverse_costs, n)
-    tapes = _each("tape_sizes", tape_sizes, n)
-    steps = _each("step_costs", step_costs, n)
-    gradient = {i: 2 * n - 1 - i for i in range(n)}  # nodes: states 0 … n-1, then gradients n-1 … 0
-    edges = [(i, i + 1) for i in range(n - 1)]
-    for i in range(n):
-        edges.append((i, gradient[i]))
-        if i + 1 < n:
-            edges.append((gradient[i + 1], gradient[i]))
-    back = range(n - 1, -1, -1)
-    return Graph(
-        cost=[0, *steps[:-1], *(steps[i] + backs[i] for i in back)],
-        size=[*sizes, *([0] * n)],
-        workspace=[0] * n + [tapes[i] for i in back],
-        edges=edges,
-        names=[f"x{i}" for i in range(n)] + [f"g{i}" for i in back],
-        given=[0],
-        inplace={i + 1: [i] for i in range(1, n - 1)},
-        targets=[gradient[0]],
-        order=range(1, 2 * n),
-        name=name, cost_unit=cost_unit, size_unit=size_unit,
+    rows = [Level(*level) for level in levels]
+    columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]
+    session = Session()
+    handle = session.make_patiently(
+        "pb_flat_multilevel",
+        _count(steps),
+        _count(forward_cost),
+        _count(reverse_cost),
+        len(rows),
+        *(_arrays.pointer(column, 8) for column in columns),
     )
+    return Stream(session, handle)
 
 
-def _each(what: str, values: int | Sequence[int], n: int) -> list[int]:
-    row = [values] * n if isinstance(values, int) else list(values)
-    if len(row) != n:
-        raise ValueError(f"{what} has {len(row)} entries for {n} steps.")
-    return [_whole(what, value, 0) for value in row]
+def online(snapshots: int) -> Stream:
+    """Checkpointing for a number of steps that is not known before the last one.
 
-
-def _whole(what: str, value: Any, least: int) -> int:
-    if int(value) != value or value < least:
-        raise ValueError(f"{what} must be a whole number of at least {least}, not {value!r}; scale costs that are not whole.")
-    return int(value)
-
-
-_KINDS = ("Forward", "Reverse", "Copy", "Move", "EndForward", "EndReverse")
-_STORAGES = ("NONE", "WORK", "RAM", "DISK", *(f"DISK{k}" for k in range(2, 9)))
-
-
-def _action(raw: tuple[int, int, int, int, int, int, int]) -> Action:
-    n0, n1, slot, kind, flags, source, target = raw
-    return Action(_KINDS[kind], n0, n1, bool(flags & 1), bool(flags & 2), _STORAGES[source], _STORAGES[target], slot)
-
-
-# ---- schedules: objects that checkpoint_schedules' users run ----
-
-if _cs is not None:
-    _Base = _cs.CheckpointSchedule
-else:
-
-    class _Base:  # type: ignore[no-redef]
-        def __init__(self, max_n: int | None = None) -> None:
-            raise ImportError(
-                "Schedules are objects of the package checkpoint_schedules, which is not installed: pip install "
-                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint.revolve, multilevel, "
-                "OnlineActions and plan_actions.")
-
-
-class _Schedule(_Base):
-    """Carries :class:`Action` tuples over into the other package's objects."""
-
-    def __init__(self, max_n: int | None, storages: Iterable[str]) -> None:
-        super().__init__(max_n)
-        self._exhausted = False
-        self._storages = {"WORK", *storages}
-        for storage in self._storages:
-            _storage(storage)  # says what cannot be told before anything runs
-
-    def _actions(self) -> Iterable[Action]:
-        raise NotImplementedError
-
-    def _iterator(self) -> Iterator[Any]:
-        for action in self._actions():
-            yield self._told(action)
-
-    def _told(self, a: Action) -> Any:
-        if a.kind == "Forward":
-            self._n = a.n1
-            # a Forward that writes nothing says WORK there, as the other package's schedules do
-            return _cs.Forward(a.n0, a.n1, a.restart, a.reverse, _storage(a.target if a.target != "NONE" else "WORK"))
-        if a.kind == "Reverse":
-            self._r += a.n1 - a.n0
-            return _cs.Reverse(a.n1, a.n0, True)
-        if a.kind in ("Copy", "Move"):
-            if a.target == "WORK":
-                self._n = a.n0
-            return getattr(_cs, a.kind)(a.n0, _storage(a.source), _storage(a.target))
-        if a.kind == "EndReverse":
-            self._exhausted = True
-        return getattr(_cs, a.kind)()
-
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether the schedule has concluded. One adjoint calculation is permitted."""
-        return self._exhausted
-
-    def uses_storage_type(self, storage_type: Any) -> bool:
-        """Whether the schedule may use a storage type."""
-        return storage_type.name in self._storages
-
-
-def _storage(name: str) -> Any:
-    if name not in _cs.StorageType.__members__:
-        raise ValueError(f"checkpoint_schedules has no storage {name}: give at most two levels, RAM and DISK, or follow "
-                         "the actions of pebble_bridge.adjoint.multilevel.")
-    return _cs.StorageType[name]
-
-
-class Revolve(_Schedule):
-    """Binomial checkpointing in the fewest forward steps, with the fewest snapshots written among those.
-
-    Offline, one adjoint calculation.
-
-    Parameters
-    ----------
-    max_n : int
-        Number of steps, up to 10**15.
-    snapshots : int
-        States that may be kept at once, state 0 being one; the working state and the tape of one step come on top.
-    storage : str
-        ``"RAM"`` or ``"DISK"``.
-
-    Attributes
-    ----------
-    cost : RevolveCost
-        Forward steps, writes and reads, by closed form.
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> stream = adjoint.online(3)
+    >>> forward = stream.step(10)
+    >>> back = list(stream.end())
+    >>> len(forward), back[0].kind, back[-1].kind
+    (10, 'EndForward', 'EndReverse')
     """
-
-    def __init__(self, max_n: int, snapshots: int, *, storage: str = "RAM") -> None:
-        if storage not in ("RAM", "DISK"):
-            raise ValueError(f"storage is RAM or DISK, not {storage!r}.")
-        super().__init__(max_n, [storage] if max_n > 1 else [])
-        self.cost = revolve_cost(max_n, snapshots)
-        self._snapshots, self._place = snapshots, storage
-
-    def _actions(self) -> Iterator[Action]:
-        for a in revolve(self._max_n, self._snapshots):
-            if self._place != "RAM":
-                a = a._replace(**{end: self._place for end in ("source", "target") if getattr(a, end) == "RAM"})
-            yield a
+    session = Session()
+    return Stream(session, session.make("pb_flat_online", _count(snapshots, 4)), open_end=True)
 
 
-class MultiLevel(_Schedule):
-    """Checkpoints in RAM and on disk at the least cost of all schedules.
-
-    State 0 starts in the working state and is not stored. Reversing a step runs it once more onto the tape. Offline, one
-    adjoint calculation. Planning takes O(max_n**2 * disk) time at most.
-
-    Parameters
-    ----------
-    max_n : int
-        Number of steps.
-    ram, disk : int
-        States that may be kept in each at once.
-    forward_cost, reverse_cost : int
-        Of a step and of an adjoint step (`uf` and `ub` of HRevolve).
-    write_cost, read_cost : int
-        Of a state on disk (`wd` and `rd`); RAM costs nothing.
-
-    Attributes
-    ----------
-    cost : int
-        Of the whole schedule, taped steps and transfers included.
-    """
-
-    def __init__(self, max_n: int, ram: int, disk: int, *, forward_cost: int = 1, reverse_cost: int = 1,
-                 write_cost: int = 2, read_cost: int = 2) -> None:
-        super().__init__(max_n, [name for name, slots in (("RAM", ram), ("DISK", disk)) if slots])
-        self.cost, self._stream = multilevel(max_n, [(ram, 0, 0), (disk, write_cost, read_cost)],
-                                             forward_cost=forward_cost, reverse_cost=reverse_cost)
-
-    def _actions(self) -> Iterator[Action]:
-        return self._stream
-
-
-class PlanSchedule(_Schedule):
-    """Any plan of an adjoint chain: steps of different costs, states of different sizes, slow memory.
-
-    Parameters
-    ----------
-    plan : Plan
-        Of `pb.plan` for a graph of :func:`chain_graph` or ``pb.generate("adjoint-chain", …)``. In the ``tiered`` game,
-        states go to DISK; pyadjoint itself reads them to the working state only.
-    """
-
-    def __init__(self, plan: Plan) -> None:
-        self._list = list(plan_actions(plan))
-        steps = max(a.n1 for a in self._list)
-        super().__init__(steps, {s for a in self._list for s in (a.source, a.target) if s not in ("NONE", "WORK")})
-
-    def _actions(self) -> Iterable[Action]:
-        return self._list
-
-
-class Online(_Schedule):
-    """Checkpointing when the number of steps is known at the last one only: call `finalize(n)` then.
-
-    Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``, the
-    other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one) can use
-    this schedule only while the snapshots suffice.
-
-    No step is run more than r times beside its taped run, where r is the least number with n + 1 <= C(snapshots + r, r); a
-    program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
-
-    Parameters
-    ----------
-    snapshots : int
-        States that may be kept at once, state 0 being one.
-    """
-
-    def __init__(self, snapshots: int) -> None:
-        super().__init__(None, ["RAM"])
-        self._stream = OnlineActions(snapshots)
-
-    def finalize(self, n: int) -> None:
-        """There were `n` steps: all that were asked for, or all but the last."""
-        if self._max_n is None and n < self._n - 1:
-            raise RuntimeError(f"Step {self._n - 1} was asked for: the run has {self._n - 1} or {self._n} steps, not {n}.")
-        super().finalize(n)
-
-    def _iterator(self) -> Iterator[Any]:
-        held: dict[int, int] = {}  # slot: state
-
-        def told(a: Action) -> Iterator[Any]:
-            if a.kind == "Forward" and a.restart:
-                if a.slot in held:
-                    yield _cs.Move(held[a.slot], _storage("RAM"), _storage("NONE"))
-                held[a.slot] = a.n0
-            elif a.kind == "Move":
-                del held[a.slot]
-            yield self._told(a)
-
-        while self._max_n is None:
-            yield from told(self._stream.step())
-        # the last step that was asked for may never have been run: then its part of the way back falls away
-        n = self._max_n
-        for slot in [slot for slot, state in held.items() if state == n]:
-            del held[slot]
-        for a in self._stream.end():
-            if a.kind in ("EndForward", "EndReverse") or a.n0 < n:
-                yield from told(a._replace(n1=min(a.n1, n)) if a.n1 > n else a)
+def _count(value: int, width: int = 8) -> int:
+    return int(_arrays.numbers([value], width, "a count")[0])

@@ -15,7 +15,7 @@ cs = pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is
 
 from adjoint_executor import execute, store_all_gradient  # noqa: E402
 
-from pebble_bridge import adjoint  # noqa: E402
+from pebble_bridge import adjoint, schedules  # noqa: E402
 
 
 def least_forward_steps(n: int, s: int) -> int:
@@ -40,7 +40,7 @@ def search_forward_steps(n: int, s: int) -> int:
 
 @pytest.mark.parametrize(("n", "s"), [(1, 1), (2, 1), (7, 1), (10, 2), (10, 3), (10, 5), (10, 10), (23, 4), (50, 2), (57, 5)])
 def test_revolve_runs_in_the_fewest_steps(n: int, s: int) -> None:
-    schedule = adjoint.Revolve(n, s)
+    schedule = schedules.Revolve(n, s)
     run = execute(schedule, n, {"RAM": s})
     assert np.array_equal(run.gradient, store_all_gradient(n))
     assert run.forward_steps == schedule.cost.forward_steps == least_forward_steps(n, s) == search_forward_steps(n, s)
@@ -58,7 +58,7 @@ def test_revolve_figures_as_published() -> None:
 @pytest.mark.parametrize("s", [1, 2, 3, 6])
 def test_revolve_is_never_dearer_than_theirs(s: int) -> None:
     for n in (2, 5, 11, 24, 40):
-        ours = execute(adjoint.Revolve(n, s), n, {"RAM": s}).forward_steps
+        ours = execute(schedules.Revolve(n, s), n, {"RAM": s}).forward_steps
         for theirs in (cs.Revolve(n, s), cs.MultistageCheckpointSchedule(n, s, 0)):
             run = execute(theirs, n)
             assert run.most.get("RAM", 0) <= s
@@ -66,7 +66,7 @@ def test_revolve_is_never_dearer_than_theirs(s: int) -> None:
 
 
 def test_revolve_on_disk() -> None:
-    run = execute(adjoint.Revolve(20, 3, storage="DISK"), 20, {"DISK": 3})
+    run = execute(schedules.Revolve(20, 3, storage="DISK"), 20, {"DISK": 3})
     assert run.most == {"DISK": 3} and np.array_equal(run.gradient, store_all_gradient(20))
 
 
@@ -78,7 +78,7 @@ TWO_LEVELS = [  # n, ram, disk, uf, ub, wd, rd and the least cost, found by exha
 
 @pytest.mark.parametrize(("n", "ram", "disk", "uf", "ub", "wd", "rd", "least"), TWO_LEVELS)
 def test_multilevel_costs_the_least(n, ram, disk, uf, ub, wd, rd, least) -> None:
-    schedule = adjoint.MultiLevel(n, ram, disk, forward_cost=uf, reverse_cost=ub, write_cost=wd, read_cost=rd)
+    schedule = schedules.MultiLevel(n, ram, disk, forward_cost=uf, reverse_cost=ub, write_cost=wd, read_cost=rd)
     run = execute(schedule, n, {"RAM": ram, "DISK": disk})
     assert np.array_equal(run.gradient, store_all_gradient(n))
     assert run.cost(uf, ub, wd, rd, n) == schedule.cost == least
@@ -88,7 +88,7 @@ def test_multilevel_costs_the_least(n, ram, disk, uf, ub, wd, rd, least) -> None
 
 def test_what_the_other_package_loses_where_steps_cost_more_than_adjoint_steps() -> None:
     """Its 1.0.4 exchanges the two step costs: 203 where 131 is possible. A later one may not; ours is never dearer."""
-    ours = execute(adjoint.MultiLevel(9, 1, 2, forward_cost=5, reverse_cost=1), 9).cost(5, 1, 2, 2, 9)
+    ours = execute(schedules.MultiLevel(9, 1, 2, forward_cost=5, reverse_cost=1), 9).cost(5, 1, 2, 2, 9)
     theirs = execute(cs.HRevolve(9, 1, 2, uf=5, ub=1, wd=2, rd=2), 9, tidy=False).cost(5, 1, 2, 2, 9)
     assert ours == 131 <= theirs
     from importlib.metadata import version
@@ -101,7 +101,7 @@ def test_what_the_other_package_loses_where_steps_cost_more_than_adjoint_steps()
 def test_multilevel_is_never_dearer_than_their_disk_schedules(n: int) -> None:
     ram = 2
     for uf, ub, wd, rd in ((1, 1, 2, 2), (1, 3, 5, 1), (4, 1, 3, 6)):
-        ours = adjoint.MultiLevel(n, ram, n, forward_cost=uf, reverse_cost=ub, write_cost=wd, read_cost=rd)
+        ours = schedules.MultiLevel(n, ram, n, forward_cost=uf, reverse_cost=ub, write_cost=wd, read_cost=rd)
         cost = execute(ours, n, {"RAM": ram, "DISK": n}).cost(uf, ub, wd, rd, n)
         for make in (cs.DiskRevolve, cs.PeriodicDiskRevolve):
             theirs = execute(make(n, ram, uf=uf, ub=ub, wd=wd, rd=rd), n, tidy=False)
@@ -113,7 +113,7 @@ def test_multilevel_is_never_dearer_than_their_disk_schedules(n: int) -> None:
 @pytest.mark.parametrize("asked_ahead", [False, True])
 def test_online_runs_no_step_too_often(s: int, asked_ahead: bool) -> None:
     for n in (1, 2, 3, 7, 12, 30, 41):
-        schedule = adjoint.Online(s)
+        schedule = schedules.Online(s)
         run = execute(schedule, n, {"RAM": s}, finalize=True, asked_ahead=asked_ahead)
         assert np.array_equal(run.gradient, store_all_gradient(n))
         told = n + asked_ahead
@@ -123,7 +123,7 @@ def test_online_runs_no_step_too_often(s: int, asked_ahead: bool) -> None:
 
 
 def test_online_refuses_a_length_it_has_passed() -> None:
-    schedule = adjoint.Online(3)
+    schedule = schedules.Online(3)
     for _ in range(6):
         next(schedule)
     with pytest.raises(RuntimeError, match="steps, not 2"):
@@ -132,27 +132,39 @@ def test_online_refuses_a_length_it_has_passed() -> None:
 
 def test_storage_types() -> None:
     types = cs.StorageType
-    assert adjoint.Revolve(10, 2).uses_storage_type(types.RAM)
-    assert not adjoint.Revolve(10, 2).uses_storage_type(types.DISK)
-    assert adjoint.MultiLevel(10, 2, 2).uses_storage_type(types.DISK)
-    assert isinstance(adjoint.Revolve(10, 2), cs.CheckpointSchedule)
+    assert schedules.Revolve(10, 2).uses_storage_type(types.RAM)
+    assert not schedules.Revolve(10, 2).uses_storage_type(types.DISK)
+    assert schedules.MultiLevel(10, 2, 2).uses_storage_type(types.DISK)
+    assert isinstance(schedules.Revolve(10, 2), cs.CheckpointSchedule)
 
 
 def test_bad_arguments_are_told() -> None:
     with pytest.raises(ValueError, match="scale costs"):
-        adjoint.MultiLevel(5, 1, 1, forward_cost=0.5)
+        schedules.MultiLevel(5, 1, 1, forward_cost=0.5)
     with pytest.raises(ValueError, match="RAM or DISK"):
-        adjoint.Revolve(5, 2, storage="TAPE")
+        schedules.Revolve(5, 2, storage="TAPE")
     with pytest.raises(Exception, match="snapshot"):
-        adjoint.Revolve(5, 0)
+        schedules.Revolve(5, 0)
 
 
-def test_actions_without_the_package() -> None:
-    kinds = [a.kind for a in adjoint.revolve(4, 2)]
-    assert len(kinds) == 16 and kinds[-1] == "EndReverse"
-    cost, actions = adjoint.multilevel(9, [(1, 0, 0), (2, 2, 2), (4, 9, 9)], forward_cost=5)
-    assert cost <= 131 and [a.kind for a in actions][-1] == "EndReverse"
-    online = adjoint.OnlineActions(2)
-    taken = [online.step() for _ in range(5)]
-    assert [a.n1 for a in taken] == [1, 2, 3, 4, 5]
-    assert [a.kind for a in online.end()][-1] == "EndReverse"
+def test_without_the_other_package(root) -> None:
+    """What is missing is said when a schedule is made, and actions need nothing."""
+    import subprocess
+
+    code = (f"import sys; sys.path.insert(0, {str(root / 'python')!r}); sys.modules['checkpoint_schedules'] = None\n"
+            "import pebble_bridge as pb\nfrom pebble_bridge import schedules\n"
+            "plan = pb.plan(schedules.chain_graph([1, 2, 3]), 3)\n"
+            "assert [a.kind for a in schedules.plan_actions(plan)][-1] == 'EndReverse'\n"
+            "try:\n    schedules.Revolve(5, 2)\nexcept ImportError as e:\n    print(e)")
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install checkpoint_schedules" in told
+
+
+def test_the_pyadjoint_example_runs(root) -> None:
+    pytest.importorskip("pyadjoint", reason="pyadjoint is not installed")
+    import subprocess
+
+    run = subprocess.run([sys.executable, str(root / "examples/python/adjoint_pyadjoint.py"), "60", "4"], capture_output=True,
+                         text=True, env={"PYTHONPATH": str(root / "python"), "PATH": "/usr/bin:/bin"}, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "bit by bit" in run.stdout
