@@ -19,7 +19,7 @@ from ..errors import GraphError
 from . import _adapter, _cost
 from ._flatten import Equation, Flat, flatten
 from ._naming import DONE, NAME, bind_named
-from ._nodes import Node, is_free, joint_nodes
+from ._nodes import Node, free_equations, joint_nodes
 
 @dataclass
 class Captured:
@@ -103,7 +103,7 @@ def capture(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 
     out_leaves, out_tree = jax.tree.flatten(shape)
     _check_output(fun, shape, has_aux)
     forward = flatten(closed, open_custom=False)
-    free = [is_free(e, forward.avals) for e in forward.equations]
+    free = free_equations(forward)
     joint = flatten(_joint(forward, free, args, argnums, has_aux, out_tree), open_custom=True)
     clock = {"flops": _cost.flops, "measured": _cost.Clock()}.get(cost, cost)
     if not callable(clock):

@@ -14,7 +14,6 @@ from ._naming import DONE, NAME
 # No memory of their own: the compiler reads through them.
 VIEWS = {"reshape", "squeeze", "expand_dims", "broadcast_in_dim", "bitcast_convert_type", "stop_gradient", "name",
          "reduce_precision", "optimization_barrier", "copy", "copy_p", "sharding_constraint", "pvary", "mesh_cast"}
-CONSTANTS = {"iota", "empty", "empty2"}  # made from their parameters alone
 KEYS = {"random_wrap", "random_unwrap", "random_seed"}
 
 
@@ -39,10 +38,21 @@ class Node:
     inplace: list[int] = field(default_factory=list)
 
 
-def is_free(equation: Equation, avals: Sequence[Any]) -> bool:
-    """Whether an equation needs no memory and no work worth counting: views, constants, random keys."""
+def free_equations(flat: Flat) -> list[bool]:
+    """Which equations need no memory and no work worth counting: views, random keys, whatever depends on no argument."""
+    constant: set[int] = set()
+    free = []
+    for equation in flat.equations:
+        fixed = all(i is None or i in constant for i in equation.inputs) and not has_effect(equation.eqn)
+        if fixed:
+            constant.update(equation.outputs)
+        free.append(fixed or _is_view(equation, flat.avals))
+    return free
+
+
+def _is_view(equation: Equation, avals: Sequence[Any]) -> bool:
     name, eqn = equation.name, equation.eqn
-    if name in VIEWS or name in CONSTANTS or name in KEYS:
+    if name in VIEWS or name in KEYS:
         return True
     if name == "convert_element_type":
         return eqn.invars[0].aval.dtype == eqn.outvars[0].aval.dtype
@@ -72,6 +82,7 @@ def joint_nodes(joint: Flat, cost: Callable[[Any], int], forward_results: int, f
     live = _needed_values(joint, [r for r in joint.results if r is not None], effects=True)
     forward = _needed_values(joint, [r for r in joint.results[:forward_results] if r is not None], effects=False)
     place = _places(equations, boundary)
+    free = free_equations(joint)
     roots: dict[int, set[int]] = {}  # value: the nodes it needs, free equations seen through
     nodes: list[Node] = []
     for k, equation in enumerate(equations):
@@ -80,7 +91,7 @@ def joint_nodes(joint: Flat, cost: Callable[[Any], int], forward_results: int, f
             for v in inputs if len(inputs) == 1 else ():
                 if equation.inputs[0] in nodes[v].equation.outputs and nodes[v].forward is None:
                     nodes[v].forward = int(equation.eqn.params["name"][len(NAME):])
-        if is_free(equation, joint.avals):
+        if free[k]:
             roots.update(dict.fromkeys(equation.outputs, inputs))
         elif any(o in live for o in equation.outputs) or has_effect(equation.eqn):
             _add(nodes, roots, joint, equation, inputs, cost, live, forward)

@@ -35,6 +35,10 @@ class Search:
             self._shrink()
         if self.best is not None and self._replay(self.best).again:
             self._grow()
+        if self.best is not None and self._replay(self.best).again:
+            everywhere = Choice(self.best.saved, NEVER)  # nothing plain, if that is no worse
+            if self._figures(everywhere) == self._figures(self.best):
+                self.best = everywhere
         return self.best, self.smallest
 
     def unrestricted(self) -> Plan:
@@ -129,24 +133,19 @@ class Search:
         return self._crossed
 
     def _planned(self) -> Iterator[Choice]:
-        """What plans without the restriction keep when the backward pass begins, at this budget and below it."""
+        """What the plan without the restriction keeps when the backward pass begins, for this budget."""
         if self.budget >= self.graph.written_peak or not self.model.late_reads:
             return
-        fixed, savable = self.model.fixed, set(self.model.savable)
-        for part in (1.0, 0.8):
-            found = self.unrestricted() if part == 1.0 else plan(self.graph, fixed + int((self.budget - fixed) * part))
-            if not found:
-                return
-            resident: set[int] = set()
-            for move in found.moves:
-                if self.model.nodes[move.node].backward:
-                    break
-                if move.op == "compute":
-                    resident.add(move.node)
-                    resident.discard(move.over)
-                elif move.op == "free":
-                    resident.discard(move.node)
-            yield Choice(frozenset(resident & savable), NEVER)
+        resident: set[int] = set()
+        for move in self.unrestricted().moves:
+            if self.model.nodes[move.node].backward:
+                break
+            if move.op == "compute":
+                resident.add(move.node)
+                resident.discard(move.over)
+            elif move.op == "free":
+                resident.discard(move.node)
+        yield Choice(frozenset(resident & set(self.model.savable)), NEVER)
 
     # ---- improving ----
 
