@@ -54,9 +54,16 @@ def plan_actions(plan: Plan) -> Iterator[Action]:
             yield Action(kind, 0, 0, NO_SLOT, False, False, "NONE", "NONE")
 
 
-def chain_graph(step_costs: Sequence[int], *, state_sizes: int | Sequence[int] = 1, reverse_costs: int | Sequence[int] = 1,
-                tape_sizes: int | Sequence[int] = 0, size_unit: str = "pebble", cost_unit: str = "step",
-                name: str = "steps") -> Graph:
+def chain_graph(
+    step_costs: Sequence[int],
+    *,
+    state_sizes: int | Sequence[int] = 1,
+    reverse_costs: int | Sequence[int] = 1,
+    tape_sizes: int | Sequence[int] = 0,
+    size_unit: str = "pebble",
+    cost_unit: str = "step",
+    name: str = "steps",
+) -> Graph:
     """The graph of uneven steps and their adjoints, to be planned by `pb.plan` and run by :class:`PlanSchedule`.
 
     Step i overwrites the state before it; gradient i reads state i and runs its step once more onto the tape, so it
@@ -96,7 +103,9 @@ def chain_graph(step_costs: Sequence[int], *, state_sizes: int | Sequence[int] =
         inplace={i + 1: [i] for i in range(1, n - 1)},
         targets=[gradient[0]],
         order=range(1, 2 * n),
-        name=name, cost_unit=cost_unit, size_unit=size_unit,
+        name=name,
+        cost_unit=cost_unit,
+        size_unit=size_unit,
     )
 
 
@@ -109,7 +118,9 @@ def _each(what: str, values: int | Sequence[int], n: int) -> list[int]:
 
 def _whole(what: str, value: Any, least: int) -> int:
     if int(value) != value or value < least:
-        raise InvalidArgument(f"{what} must be a whole number of at least {least}, not {value!r}; scale costs that are not whole.")
+        raise InvalidArgument(
+            f"{what} must be a whole number of at least {least}, not {value!r}; scale costs that are not whole."
+        )
     return int(value)
 
 
@@ -123,7 +134,8 @@ else:
         def __init__(self, max_n: int | None = None) -> None:
             raise ImportError(
                 "Schedules are objects of the package checkpoint_schedules, which is not installed: pip install "
-                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this module.")
+                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this module."
+            )
 
 
 class _Schedule(_Base):
@@ -147,7 +159,9 @@ class _Schedule(_Base):
         if a.kind == "Forward":
             self._n = a.n1
             # a Forward that writes nothing says WORK there, as the other package's schedules do
-            return _cs.Forward(a.n0, a.n1, a.write_restart, a.write_reverse, _storage(a.target if a.target != "NONE" else "WORK"))
+            return _cs.Forward(
+                a.n0, a.n1, a.write_restart, a.write_reverse, _storage(a.target if a.target != "NONE" else "WORK")
+            )
         if a.kind == "Reverse":
             self._r += a.n1 - a.n0
             return _cs.Reverse(a.n1, a.n0, True)
@@ -171,8 +185,10 @@ class _Schedule(_Base):
 
 def _storage(name: str) -> Any:
     if name not in _cs.StorageType.__members__:
-        raise InvalidArgument(f"checkpoint_schedules has no storage {name}: give at most two levels, RAM and DISK, or follow "
-                         "the actions of pebble_bridge.adjoint.multilevel.")
+        raise InvalidArgument(
+            f"checkpoint_schedules has no storage {name}: give at most two levels, RAM and DISK, or follow "
+            "the actions of pebble_bridge.adjoint.multilevel."
+        )
     return _cs.StorageType[name]
 
 
@@ -233,12 +249,30 @@ class MultiLevel(_Schedule):
         Of the whole schedule, taped steps and transfers included.
     """
 
-    def __init__(self, max_n: int, ram: int, disk: int, *, forward_cost: int = 1, reverse_cost: int = 1,
-                 write_cost: int = 2, read_cost: int = 2) -> None:
+    def __init__(
+        self,
+        max_n: int,
+        ram: int,
+        disk: int,
+        *,
+        forward_cost: int = 1,
+        reverse_cost: int = 1,
+        write_cost: int = 2,
+        read_cost: int = 2,
+    ) -> None:
         super().__init__(max_n, [name for name, slots in (("RAM", ram), ("DISK", disk)) if slots])
-        costs = [_whole(what, value, 0) for what, value in
-                 (("forward_cost", forward_cost), ("reverse_cost", reverse_cost), ("write_cost", write_cost), ("read_cost", read_cost))]
-        self._stream = adjoint.multilevel(max_n, [(ram, 0, 0), (disk, *costs[2:])], forward_cost=costs[0], reverse_cost=costs[1])
+        costs = [
+            _whole(what, value, 0)
+            for what, value in (
+                ("forward_cost", forward_cost),
+                ("reverse_cost", reverse_cost),
+                ("write_cost", write_cost),
+                ("read_cost", read_cost),
+            )
+        ]
+        self._stream = adjoint.multilevel(
+            max_n, [(ram, 0, 0), (disk, *costs[2:])], forward_cost=costs[0], reverse_cost=costs[1]
+        )
         self.cost = self._stream.cost
 
     def _actions(self) -> Iterable[Action]:
@@ -287,7 +321,9 @@ class Online(_Schedule):
     def finalize(self, n: int) -> None:
         """There were `n` steps: all that were asked for, or all but the last."""
         if self._max_n is None and n < self._n - 1:
-            raise RuntimeError(f"Step {self._n - 1} was asked for: the run has {self._n - 1} or {self._n} steps, not {n}.")
+            raise RuntimeError(
+                f"Step {self._n - 1} was asked for: the run has {self._n - 1} or {self._n} steps, not {n}."
+            )
         super().finalize(n)
 
     def _iterator(self) -> Iterator[Any]:

@@ -48,11 +48,17 @@ class Run:
     most: dict[str, int] = field(default_factory=dict)
 
     def cost(self, uf: int, ub: int, wd: int, rd: int, n: int) -> int:
-        return (self.forward_steps * uf + n * ub + self.writes.get("DISK", 0) * wd + self.reads.get("DISK", 0) * rd)
+        return self.forward_steps * uf + n * ub + self.writes.get("DISK", 0) * wd + self.reads.get("DISK", 0) * rd
 
 
-def execute(schedule, n: int, limits: dict[str, int] | None = None, finalize: bool = False, asked_ahead: bool = False,
-            tidy: bool = True) -> Run:
+def execute(
+    schedule,
+    n: int,
+    limits: dict[str, int] | None = None,
+    finalize: bool = False,
+    asked_ahead: bool = False,
+    tidy: bool = True,
+) -> Run:
     """Run `schedule` for `n` steps.
 
     limits : most states at once in each storage.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
+
+import jax
 
 
 def mlp(layers: int = 16, width: int = 64, batch: int = 256) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -21,7 +22,9 @@ def mlp(layers: int = 16, width: int = 64, batch: int = 256) -> tuple[Callable[.
     return loss, (params, jax.random.normal(jax.random.key(1), (batch, width)))
 
 
-def cnn(blocks: int = 6, channels: int = 8, side: int = 32, batch: int = 4) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def cnn(
+    blocks: int = 6, channels: int = 8, side: int = 32, batch: int = 4
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     keys = jax.random.split(jax.random.key(0), blocks)
     params = [jax.random.normal(k, (channels, channels, 3, 3)) / (3 * channels**0.5) for k in keys]
 
@@ -35,14 +38,17 @@ def cnn(blocks: int = 6, channels: int = 8, side: int = 32, batch: int = 4) -> t
     return loss, (params, jax.random.normal(jax.random.key(1), (batch, channels, side, side)))
 
 
-def transformer(blocks: int = 4, width: int = 32, heads: int = 4, length: int = 64, batch: int = 2,
-                dropout: float = 0.0) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def transformer(
+    blocks: int = 4, width: int = 32, heads: int = 4, length: int = 64, batch: int = 2, dropout: float = 0.0
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     def block_params(key: Any) -> dict[str, Any]:
         k = jax.random.split(key, 4)
-        return {"qkv": jax.random.normal(k[0], (width, 3 * width)) / width**0.5,
-                "out": jax.random.normal(k[1], (width, width)) / width**0.5,
-                "up": jax.random.normal(k[2], (width, 4 * width)) / width**0.5,
-                "down": jax.random.normal(k[3], (4 * width, width)) / (4 * width) ** 0.5}
+        return {
+            "qkv": jax.random.normal(k[0], (width, 3 * width)) / width**0.5,
+            "out": jax.random.normal(k[1], (width, width)) / width**0.5,
+            "up": jax.random.normal(k[2], (width, 4 * width)) / width**0.5,
+            "down": jax.random.normal(k[3], (4 * width, width)) / (4 * width) ** 0.5,
+        }
 
     def norm(x: Any) -> Any:
         return (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
@@ -57,7 +63,9 @@ def transformer(blocks: int = 4, width: int = 32, heads: int = 4, length: int = 
         for k, p in enumerate(params):
             y = attention(p, norm(x))
             if dropout:
-                y = jnp.where(jax.random.bernoulli(jax.random.fold_in(key, k), 1 - dropout, y.shape), y / (1 - dropout), 0)
+                y = jnp.where(
+                    jax.random.bernoulli(jax.random.fold_in(key, k), 1 - dropout, y.shape), y / (1 - dropout), 0
+                )
             x = x + y
             x = x + jax.nn.gelu(norm(x) @ p["up"]) @ p["down"]
         return jnp.mean(jax.nn.logsumexp(x, axis=-1))
@@ -66,13 +74,18 @@ def transformer(blocks: int = 4, width: int = 32, heads: int = 4, length: int = 
     return loss, (params, jax.random.normal(jax.random.key(1), (batch, length, width)), jax.random.key(2))
 
 
-def rnn(length: int = 32, width: int = 32, batch: int = 16, layers: int = 3) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def rnn(
+    length: int = 32, width: int = 32, batch: int = 16, layers: int = 3
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     keys = jax.random.split(jax.random.key(0), layers)
-    params = [(jax.random.normal(k, (width, width)) / width**0.5, jax.random.normal(k, (width, width)) / width**0.5)
-              for k in keys]
+    params = [
+        (jax.random.normal(k, (width, width)) / width**0.5, jax.random.normal(k, (width, width)) / width**0.5)
+        for k in keys
+    ]
 
     def loss(params: Any, xs: Any) -> Any:
         for w, u in params:
+
             def step(h: Any, x: Any, w: Any = w, u: Any = u) -> Any:
                 h = jnp.tanh(h @ w + x @ u)
                 return h, h

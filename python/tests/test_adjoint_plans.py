@@ -12,10 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 np = pytest.importorskip("numpy")
 pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is not installed")
 
-from adjoint_executor import execute, store_all_gradient  # noqa: E402
-
-import pebble_bridge as pb  # noqa: E402
-from pebble_bridge import adjoint, schedules  # noqa: E402
+import pebble_bridge as pb
+from adjoint_executor import execute, store_all_gradient
+from pebble_bridge import adjoint, schedules
 
 
 def work_of(run, costs, reverse) -> int:
@@ -40,7 +39,9 @@ def test_uneven_steps_cost_what_the_plan_says(s: int) -> None:
     assert np.array_equal(run.gradient, store_all_gradient(len(costs)))
     assert work_of(run, costs, 2) == plan.metrics.work
     uniform = execute(schedules.Revolve(len(costs), s), len(costs), {"RAM": s})
-    assert plan.metrics.work <= work_of(uniform, costs, 2), "costs are known: never worse than taking all steps for equal"
+    assert plan.metrics.work <= work_of(uniform, costs, 2), (
+        "costs are known: never worse than taking all steps for equal"
+    )
 
 
 def test_uneven_states_keep_to_the_bytes() -> None:

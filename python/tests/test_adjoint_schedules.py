@@ -13,9 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 np = pytest.importorskip("numpy")
 cs = pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is not installed")
 
-from adjoint_executor import execute, store_all_gradient  # noqa: E402
-
-from pebble_bridge import adjoint, schedules  # noqa: E402
+from adjoint_executor import execute, store_all_gradient
+from pebble_bridge import adjoint, schedules
 
 
 def least_forward_steps(n: int, s: int) -> int:
@@ -38,7 +37,9 @@ def search_forward_steps(n: int, s: int) -> int:
     return best[n, s]
 
 
-@pytest.mark.parametrize(("n", "s"), [(1, 1), (2, 1), (7, 1), (10, 2), (10, 3), (10, 5), (10, 10), (23, 4), (50, 2), (57, 5)])
+@pytest.mark.parametrize(
+    ("n", "s"), [(1, 1), (2, 1), (7, 1), (10, 2), (10, 3), (10, 5), (10, 10), (23, 4), (50, 2), (57, 5)]
+)
 def test_revolve_runs_in_the_fewest_steps(n: int, s: int) -> None:
     schedule = schedules.Revolve(n, s)
     run = execute(schedule, n, {"RAM": s})
@@ -71,8 +72,13 @@ def test_revolve_on_disk() -> None:
 
 
 TWO_LEVELS = [  # n, ram, disk, uf, ub, wd, rd and the least cost, found by exhaustive search over all schedules
-    (4, 1, 1, 1, 1, 1, 1, 14), (4, 1, 1, 1, 1, 0, 0, 12), (4, 1, 1, 1, 5, 2, 2, 30), (4, 1, 1, 1, 20, 5, 5, 90),
-    (4, 1, 2, 2, 1, 3, 3, 24), (4, 1, 2, 5, 1, 2, 2, 47), (9, 1, 2, 5, 1, 2, 2, 131),
+    (4, 1, 1, 1, 1, 1, 1, 14),
+    (4, 1, 1, 1, 1, 0, 0, 12),
+    (4, 1, 1, 1, 5, 2, 2, 30),
+    (4, 1, 1, 1, 20, 5, 5, 90),
+    (4, 1, 2, 2, 1, 3, 3, 24),
+    (4, 1, 2, 5, 1, 2, 2, 47),
+    (9, 1, 2, 5, 1, 2, 2, 131),
 ]
 
 
@@ -151,11 +157,13 @@ def test_without_the_other_package(root) -> None:
     """What is missing is said when a schedule is made, and actions need nothing."""
     import subprocess
 
-    code = (f"import sys; sys.path.insert(0, {str(root / 'python')!r}); sys.modules['checkpoint_schedules'] = None\n"
-            "import pebble_bridge as pb\nfrom pebble_bridge import schedules\n"
-            "plan = pb.plan(schedules.chain_graph([1, 2, 3]), 3)\n"
-            "assert [a.kind for a in schedules.plan_actions(plan)][-1] == 'EndReverse'\n"
-            "try:\n    schedules.Revolve(5, 2)\nexcept ImportError as e:\n    print(e)")
+    code = (
+        f"import sys; sys.path.insert(0, {str(root / 'python')!r}); sys.modules['checkpoint_schedules'] = None\n"
+        "import pebble_bridge as pb\nfrom pebble_bridge import schedules\n"
+        "plan = pb.plan(schedules.chain_graph([1, 2, 3]), 3)\n"
+        "assert [a.kind for a in schedules.plan_actions(plan)][-1] == 'EndReverse'\n"
+        "try:\n    schedules.Revolve(5, 2)\nexcept ImportError as e:\n    print(e)"
+    )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install checkpoint_schedules" in told
 
@@ -164,7 +172,12 @@ def test_the_pyadjoint_example_runs(root) -> None:
     pytest.importorskip("pyadjoint", reason="pyadjoint is not installed")
     import subprocess
 
-    run = subprocess.run([sys.executable, str(root / "examples/python/adjoint_pyadjoint.py"), "60", "4"], capture_output=True,
-                         text=True, env={"PYTHONPATH": str(root / "python"), "PATH": "/usr/bin:/bin"}, check=False)
+    run = subprocess.run(
+        [sys.executable, str(root / "examples/python/adjoint_pyadjoint.py"), "60", "4"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(root / "python"), "PATH": "/usr/bin:/bin"},
+        check=False,
+    )
     assert run.returncode == 0, run.stderr
     assert "bit by bit" in run.stdout

@@ -10,6 +10,18 @@ from __future__ import annotations
 from ._adapter import compiler_options, saved_residuals
 from ._capture import Captured, capture
 from ._measure import Measured, measure
-from ._remat import Report, Saved, plan, remat
+from ._remat import plan, remat
+from ._report import Report, Saved
 
-__all__ = ["Captured", "Measured", "Report", "Saved", "capture", "compiler_options", "measure", "plan", "remat", "saved_residuals"]
+__all__ = [
+    "Captured",
+    "Measured",
+    "Report",
+    "Saved",
+    "capture",
+    "compiler_options",
+    "measure",
+    "plan",
+    "remat",
+    "saved_residuals",
+]

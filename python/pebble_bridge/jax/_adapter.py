@@ -24,8 +24,10 @@ ClosedJaxpr = extend_core.ClosedJaxpr
 
 
 def _gone(what: str) -> NotImplementedError:
-    return NotImplementedError(f"JAX {jax.__version__} no longer has {what}, which pebble_bridge.jax needs; it was tried with "
-                               f"JAX {TRIED}. Install that one, or a later pebble_bridge.")
+    return NotImplementedError(
+        f"JAX {jax.__version__} no longer has {what}, which pebble_bridge.jax needs; it was tried with "
+        f"JAX {TRIED}. Install that one, or a later pebble_bridge."
+    )
 
 
 def bind(eqn: JaxprEqn, values: Sequence[Any]) -> list[Any]:

@@ -1,8 +1,8 @@
 """From a function to the graph of its value and gradient.
 
-The forward jaxpr is flattened and every value it makes is named; the jaxpr of value and gradient is then traced from the
-named function. So each value of the joint program that carries a name is a value a policy can save, and what lies behind
-the first use of the cotangent is the backward pass.
+The forward jaxpr is flattened and every value it makes is named; the jaxpr of value and gradient is then traced from
+the named function. So each value of the joint program that carries a name is a value a policy can save, and what lies
+behind the first use of the cotangent is the backward pass.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from . import _adapter, _cost
 from ._flatten import Equation, Flat, flatten
 from ._naming import DONE, NAME, bind_named
 from ._nodes import Node, free_equations, joint_nodes
+
 
 @dataclass
 class Captured:
@@ -51,7 +52,9 @@ class Captured:
 
     def named(self, names: set[int] | None = None) -> Callable[..., Any]:
         """The function with `checkpoint_name` on its values: those of the forward equations in `names`, or all."""
-        return lambda *args: jax.tree.unflatten(self.out_tree, run_named(self.forward, self.free, names, jax.tree.leaves(args)))
+        return lambda *args: jax.tree.unflatten(
+            self.out_tree, run_named(self.forward, self.free, names, jax.tree.leaves(args))
+        )
 
 
 def run_named(flat: Flat, free: Sequence[bool], names: set[int] | None, arguments: Sequence[Any]) -> list[Any]:
@@ -71,14 +74,23 @@ def run_named(flat: Flat, free: Sequence[bool], names: set[int] | None, argument
 
 def run_equation(equation: Equation, value: dict[int, Any], name: str | None) -> None:
     """Evaluate one equation into `value`, with a name on its results if there is one."""
-    given = [v.val if isinstance(v, _adapter.Literal) else value[i]
-             for i, v in zip(equation.inputs, equation.eqn.invars, strict=True)]
+    given = [
+        v.val if isinstance(v, _adapter.Literal) else value[i]
+        for i, v in zip(equation.inputs, equation.eqn.invars, strict=True)
+    ]
     results = _adapter.bind(equation.eqn, given) if name is None else bind_named(equation.eqn, given, name)
     value.update(zip(equation.outputs, results, strict=True))
 
 
-def capture(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 0, has_aux: bool = False,
-            cost: str | Callable[[Any], int] = "flops", fuse: bool = True, name: str | None = None) -> Captured:
+def capture(
+    fun: Callable[..., Any],
+    *args: Any,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    cost: str | Callable[[Any], int] = "flops",
+    fuse: bool = True,
+    name: str | None = None,
+) -> Captured:
     """The graph of ``jax.value_and_grad(fun, argnums, has_aux)(*args)``.
 
     Parameters
@@ -108,15 +120,27 @@ def capture(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 
     clock = {"flops": _cost.flops, "measured": _cost.Clock()}.get(cost, cost)
     if not callable(clock):
         raise ValueError(f'cost is "flops", "measured" or a function of an equation, not {cost!r}.')
-    nodes, boundary, keep = joint_nodes(joint, clock, len(out_leaves), fuse)
-    fixed = sum(nodes[v].size for v in keep)
-    for v in keep:  # results have memory of their own from the start, as compiled programs allot it
-        nodes[v].size = 0
-    fixed += sum(_adapter.size_of(v) for v in closed.in_avals) + sum(_adapter.size_of(forward.avals[c]) for c in forward.constants)
-    graph = _graph(nodes, keep, fixed, name or getattr(fun, "__name__", "function"), "flop" if cost == "flops" else
-                   "ns" if cost == "measured" else "cost")
-    return Captured(graph, nodes, forward, boundary, free, in_tree, out_tree, [jax.typeof(v) if not hasattr(v, "shape") else v
-                    for v in leaves], _notes(forward, joint))
+    nodes, boundary, fixed = joint_nodes(joint, clock, len(out_leaves), fuse)
+    fixed += sum(_adapter.size_of(v) for v in closed.in_avals) + sum(
+        _adapter.size_of(forward.avals[c]) for c in forward.constants
+    )
+    graph = _graph(
+        nodes,
+        fixed,
+        name or getattr(fun, "__name__", "function"),
+        "flop" if cost == "flops" else "ns" if cost == "measured" else "cost",
+    )
+    return Captured(
+        graph,
+        nodes,
+        forward,
+        boundary,
+        free,
+        in_tree,
+        out_tree,
+        [jax.typeof(v) if not hasattr(v, "shape") else v for v in leaves],
+        _notes(forward, joint),
+    )
 
 
 def _check_output(fun: Any, shape: Any, has_aux: bool) -> None:
@@ -126,11 +150,15 @@ def _check_output(fun: Any, shape: Any, has_aux: bool) -> None:
     leaves = jax.tree.leaves(loss)
     if len(leaves) != 1 or leaves[0].shape != () or not jax.numpy.issubdtype(leaves[0].dtype, jax.numpy.floating):
         told = ", ".join(f"{v.dtype}{list(v.shape)}" for v in leaves) or "nothing"
-        raise GraphError(f"{getattr(fun, '__name__', 'The function')} returns {told}: a gradient needs one real scalar. Return the "
-                         "loss, and everything else as aux with has_aux=True.")
+        raise GraphError(
+            f"{getattr(fun, '__name__', 'The function')} returns {told}: a gradient needs one real scalar. Return the "
+            "loss, and everything else as aux with has_aux=True."
+        )
 
 
-def _joint(forward: Flat, free: Sequence[bool], args: Any, argnums: int | Sequence[int], has_aux: bool, out_tree: Any) -> Any:
+def _joint(
+    forward: Flat, free: Sequence[bool], args: Any, argnums: int | Sequence[int], has_aux: bool, out_tree: Any
+) -> Any:
     """The jaxpr of value and gradient with every forward value named; its first argument is the cotangent."""
     chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
@@ -154,8 +182,10 @@ def _notes(forward: Flat, joint: Flat) -> list[str]:
     notes = []
     loops = sorted({e.name for e in forward.equations if e.name in _cost.LOOPS})
     if loops:
-        notes.append(f"{' and '.join(loops)}: one node each with its whole cost; what is inside is not planned. Unroll a short "
-                     "loop in Python to have its steps planned.")
+        notes.append(
+            f"{' and '.join(loops)}: one node each with its whole cost; what is inside is not planned. Unroll a short "
+            "loop in Python to have its steps planned."
+        )
     if any(e.name == "while" for e in joint.equations):
         notes.append("while: how often it runs is not known, so its body is counted once.")
     if forward.opened_checkpoints:
@@ -163,9 +193,7 @@ def _notes(forward: Flat, joint: Flat) -> list[str]:
     return notes
 
 
-
-
-def _graph(nodes: list[Node], keep: set[int], fixed: int, name: str, cost_unit: str) -> Graph:
+def _graph(nodes: list[Node], fixed: int, name: str, cost_unit: str) -> Graph:
     """The nodes as a graph of the library."""
 
     return Graph(
@@ -176,10 +204,13 @@ def _graph(nodes: list[Node], keep: set[int], fixed: int, name: str, cost_unit: 
         names=[n.label for n in nodes],
         groups=[_adapter.where(n.equation.eqn) or None for n in nodes],
         once=[v for v, n in enumerate(nodes) if n.once and n.residual_of is None],
-        keep=sorted(keep),
+        keep=[v for v, n in enumerate(nodes) if n.result and not n.size],
         inplace={v: n.inplace for v, n in enumerate(nodes) if n.inplace},
         byproduct_of={v: n.residual_of for v, n in enumerate(nodes) if n.residual_of is not None},
-        targets=sorted(keep | {v for v, n in enumerate(nodes) if n.effect}),
+        targets=[v for v, n in enumerate(nodes) if n.result or n.effect],
         order=[v for v, n in enumerate(nodes) if n.residual_of is None],
-        fixed_size=fixed, name=name, cost_unit=cost_unit, size_unit="byte",
+        fixed_size=fixed,
+        name=name,
+        cost_unit=cost_unit,
+        size_unit="byte",
     )

@@ -12,17 +12,47 @@ import numpy as np
 from . import _adapter
 
 # one operation for each element of the result, and the result may take over an operand's memory
-ELEMENTWISE = set(
-    """abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp conj copy copy_p cos cosh digamma div eq erf
-    erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p logistic lt max min mul ne neg
-    nextafter not or pow real rem round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh
-    sqrt square sub tan tanh xor convert_element_type population_count clz""".split())
+# fmt: off
+ELEMENTWISE = {
+    "abs", "acos", "acosh", "add", "add_any", "and", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil",
+    "clamp", "clz", "conj", "convert_element_type", "copy", "copy_p", "cos", "cosh", "digamma", "div", "eq", "erf",
+    "erf_inv", "erfc", "exp", "exp2", "expm1", "floor", "ge", "gt", "imag", "integer_pow", "is_finite", "le",
+    "lgamma", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "not", "or",
+    "population_count", "pow", "real", "rem", "round", "rsqrt", "select_n", "shift_left", "shift_right_arithmetic",
+    "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
+}
+# fmt: on
 # moves elements about; a compiler makes it part of the loop that reads it
 MOVES = {"transpose", "slice", "dynamic_slice", "pad", "rev", "concatenate", "dynamic_update_slice"}
-CUBIC = {"cholesky", "lu", "qr", "householder_product", "svd", "eig", "eigh", "schur", "triangular_solve", "hessenberg", "tridiagonal"}
+CUBIC = {
+    "cholesky",
+    "lu",
+    "qr",
+    "householder_product",
+    "svd",
+    "eig",
+    "eigh",
+    "schur",
+    "triangular_solve",
+    "hessenberg",
+    "tridiagonal",
+}
 LOOPS = {"scan", "while", "cond"}
-COLLECTIVES = {"psum", "psum2", "psum_invariant", "pmax", "pmin", "all_gather", "all_to_all", "ppermute", "reduce_scatter",
-               "psum_scatter", "ragged_all_to_all", "pbroadcast", "all_gather_invariant"}
+COLLECTIVES = {
+    "psum",
+    "psum2",
+    "psum_invariant",
+    "pmax",
+    "pmin",
+    "all_gather",
+    "all_to_all",
+    "ppermute",
+    "reduce_scatter",
+    "psum_scatter",
+    "ragged_all_to_all",
+    "pbroadcast",
+    "all_gather_invariant",
+}
 
 
 def _count(aval: Any) -> int:
@@ -66,9 +96,16 @@ def _convolution(eqn: Any) -> int:
     numbers = p["dimension_numbers"]
     hits = 1
     for d in range(len(p["window_strides"])):
-        length, kernel, result = lhs[numbers.lhs_spec[2 + d]], rhs[numbers.rhs_spec[2 + d]], out[numbers.out_spec[2 + d]]
-        at = (np.arange(result)[:, None] * p["window_strides"][d] - p["padding"][d][0]
-              + np.arange(kernel)[None, :] * p["rhs_dilation"][d])
+        length, kernel, result = (
+            lhs[numbers.lhs_spec[2 + d]],
+            rhs[numbers.rhs_spec[2 + d]],
+            out[numbers.out_spec[2 + d]],
+        )
+        at = (
+            np.arange(result)[:, None] * p["window_strides"][d]
+            - p["padding"][d][0]
+            + np.arange(kernel)[None, :] * p["rhs_dilation"][d]
+        )
         hits *= int(((at % p["lhs_dilation"][d] == 0) & (at >= 0) & (at <= (length - 1) * p["lhs_dilation"][d])).sum())
     return 2 * hits * out[numbers.out_spec[0]] * out[numbers.out_spec[1]] * rhs[numbers.rhs_spec[1]]
 

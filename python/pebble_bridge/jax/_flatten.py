@@ -9,7 +9,18 @@ from typing import Any
 from . import _adapter
 
 # Calls that only wrap a jaxpr. Opening a checkpoint means that the plan takes its place.
-CALLS = {"jit", "pjit", "closed_call", "core_call", "core_closed_call", "remat", "remat2", "checkpoint", "call", "xla_call"}
+CALLS = {
+    "jit",
+    "pjit",
+    "closed_call",
+    "core_call",
+    "core_closed_call",
+    "remat",
+    "remat2",
+    "checkpoint",
+    "call",
+    "xla_call",
+}
 # Calls with derivatives of their own: opened only where nothing is differentiated any more.
 CUSTOM_CALLS = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin"}
 
@@ -81,8 +92,13 @@ def _open(flat: Flat, jaxpr: Any, operands: Sequence[Any], calls: set[str]) -> l
             number.update(zip(eqn.outvars, outputs, strict=True))
             continue
         # an input may be a literal of the caller: the equation gets it as one
-        if any(not isinstance(i, int) and not isinstance(v, _adapter.Literal) for i, v in zip(inputs, eqn.invars, strict=True)):
-            eqn = eqn.replace(invars=[i if not isinstance(i, int) else v for i, v in zip(inputs, eqn.invars, strict=True)])
+        if any(
+            not isinstance(i, int) and not isinstance(v, _adapter.Literal)
+            for i, v in zip(inputs, eqn.invars, strict=True)
+        ):
+            eqn = eqn.replace(
+                invars=[i if not isinstance(i, int) else v for i, v in zip(inputs, eqn.invars, strict=True)]
+            )
         outputs = [flat.new(v.aval) for v in eqn.outvars]
         number.update(zip(eqn.outvars, outputs, strict=True))
         flat.equations.append(Equation(eqn, [i if isinstance(i, int) else None for i in inputs], outputs))

@@ -38,5 +38,9 @@ def measure(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 
         raise NotImplementedError(f"The compiler of {jax.default_backend()} does not tell its memory.")
     costs = compiled.cost_analysis() or {}
     costs = costs[0] if isinstance(costs, (list, tuple)) else costs
-    return Measured(int(memory.temp_size_in_bytes), int(memory.argument_size_in_bytes), int(memory.output_size_in_bytes),
-                    float(costs.get("flops", 0.0)))
+    return Measured(
+        int(memory.temp_size_in_bytes),
+        int(memory.argument_size_in_bytes),
+        int(memory.output_size_in_bytes),
+        float(costs.get("flops", 0.0)),
+    )

@@ -25,8 +25,12 @@ DONE = "pebble-done."  # marks where the tracing of a forward equation ends
 def bind_named(eqn: Any, values: Sequence[Any], name: str) -> list[Any]:
     """Evaluate an equation with a name on its results."""
     out = [v.aval for v in eqn.outvars]
-    plainly = (len(out) != 1 or not jax.numpy.issubdtype(out[0].dtype, jax.numpy.inexact) or eqn.primitive.name in _cost.LOOPS
-               or eqn.primitive.name in CUSTOM_CALLS and eqn.primitive.name != "custom_jvp_call")
+    plainly = (
+        len(out) != 1
+        or not jax.numpy.issubdtype(out[0].dtype, jax.numpy.inexact)
+        or eqn.primitive.name in _cost.LOOPS
+        or (eqn.primitive.name in CUSTOM_CALLS and eqn.primitive.name != "custom_jvp_call")
+    )
     if plainly:
         return [r if _adapter.is_key(r) else checkpoint_name(r, name) for r in _adapter.bind(eqn, values)]
 

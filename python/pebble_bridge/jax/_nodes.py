@@ -12,8 +12,22 @@ from ._flatten import Equation, Flat
 from ._naming import DONE, NAME
 
 # No memory of their own: the compiler reads through them.
-VIEWS = {"reshape", "squeeze", "expand_dims", "broadcast_in_dim", "bitcast_convert_type", "stop_gradient", "name",
-         "reduce_precision", "optimization_barrier", "copy", "copy_p", "sharding_constraint", "pvary", "mesh_cast"}
+VIEWS = {
+    "reshape",
+    "squeeze",
+    "expand_dims",
+    "broadcast_in_dim",
+    "bitcast_convert_type",
+    "stop_gradient",
+    "name",
+    "reduce_precision",
+    "optimization_barrier",
+    "copy",
+    "copy_p",
+    "sharding_constraint",
+    "pvary",
+    "mesh_cast",
+}
 KEYS = {"random_wrap", "random_unwrap", "random_seed"}
 
 
@@ -35,6 +49,7 @@ class Node:
     residual_of: int | None = None  # a by-product: what only the backward pass reads of that node's computation
     once: bool = False
     effect: bool = False
+    result: bool = False  # of the whole program
     inplace: list[int] = field(default_factory=list)
 
 
@@ -64,18 +79,23 @@ def _is_view(equation: Equation, avals: Sequence[Any]) -> bool:
 
 def has_effect(eqn: Any) -> bool:
     """Whether running an equation twice could be noticed."""
-    return bool(eqn.effects) or "callback" in eqn.primitive.name and eqn.primitive.name != "pure_callback"
+    return bool(eqn.effects) or ("callback" in eqn.primitive.name and eqn.primitive.name != "pure_callback")
 
 
 def has_collective(eqn: Any) -> bool:
     """Whether an equation talks to other devices, itself or inside."""
-    return eqn.primitive.name in _cost.COLLECTIVES or any(has_collective(e) for j in _adapter.inner_jaxprs(eqn) for e in j.eqns)
+    return eqn.primitive.name in _cost.COLLECTIVES or any(
+        has_collective(e) for j in _adapter.inner_jaxprs(eqn) for e in j.eqns
+    )
 
 
-def joint_nodes(joint: Flat, cost: Callable[[Any], int], forward_results: int, fuse: bool) -> tuple[list[Node], int, set[int]]:
-    """The nodes of a joint program in program order, the first of the backward pass, and the nodes of its results.
+def joint_nodes(
+    joint: Flat, cost: Callable[[Any], int], forward_results: int, fuse: bool
+) -> tuple[list[Node], int, int]:
+    """The nodes of a joint program in program order, the first of the backward pass, and the bytes of its results.
 
-    The first argument of `joint` is the cotangent, its first `forward_results` results are the function's own.
+    Results have memory of their own from the start, as compiled programs allot it, and are not in their nodes' sizes. The
+    first argument of `joint` is the cotangent, its first `forward_results` results are the function's own.
     """
     equations = joint.equations
     boundary = _boundary(joint)
@@ -90,7 +110,7 @@ def joint_nodes(joint: Flat, cost: Callable[[Any], int], forward_results: int, f
         if equation.name == "name" and equation.eqn.params["name"].startswith(NAME):
             for v in inputs if len(inputs) == 1 else ():
                 if equation.inputs[0] in nodes[v].equation.outputs and nodes[v].forward is None:
-                    nodes[v].forward = int(equation.eqn.params["name"][len(NAME):])
+                    nodes[v].forward = int(equation.eqn.params["name"][len(NAME) :])
         if free[k]:
             roots.update(dict.fromkeys(equation.outputs, inputs))
         elif any(o in live for o in equation.outputs) or has_effect(equation.eqn):
@@ -98,14 +118,20 @@ def joint_nodes(joint: Flat, cost: Callable[[Any], int], forward_results: int, f
             for node in nodes[-2:]:
                 if node.equation is equation:
                     node.backward, node.place = k >= boundary, place[k] if k < boundary else -1
-    keep = {v for r in joint.results if r is not None for v in roots.get(r, ())}
+    results = {r for r in joint.results if r in roots}
+    for r in results:
+        size = _adapter.size_of(joint.avals[r])
+        for v in roots[r]:
+            nodes[v].result = True
+            if r in nodes[v].equation.outputs or size == nodes[v].size:
+                nodes[v].size -= size
     if fuse:
-        nodes, keep = _fuse(nodes, keep)
-    for v, node in enumerate(nodes):
+        nodes = _fuse(nodes)
+    for node in nodes:
         if node.equation.name in _cost.ELEMENTWISE and node.residual_of is None:
             node.inplace = sorted(u for u in node.inputs if nodes[u].size == node.size and nodes[u].residual_of is None)
     turn = next((v for v, n in enumerate(nodes) if n.backward), len(nodes))
-    return nodes, turn, keep
+    return nodes, turn, sum(_adapter.size_of(joint.avals[r]) for r in results)
 
 
 def _boundary(joint: Flat) -> int:
@@ -119,7 +145,7 @@ def _boundary(joint: Flat) -> int:
 def _needed_values(joint: Flat, wanted: list[int], effects: bool) -> set[int]:
     needed = set(wanted)
     for equation in reversed(joint.equations):
-        if any(o in needed for o in equation.outputs) or effects and has_effect(equation.eqn):
+        if any(o in needed for o in equation.outputs) or (effects and has_effect(equation.eqn)):
             needed.update(i for i in equation.inputs if i is not None)
     return needed
 
@@ -127,8 +153,10 @@ def _needed_values(joint: Flat, wanted: list[int], effects: bool) -> set[int]:
 def _places(equations: Sequence[Equation], boundary: int) -> list[int]:
     """The forward equation that each equation before the boundary was traced for: its mark follows it."""
     place = [0] * boundary
-    names = [int(e.eqn.params["name"][len(DONE):]) if e.name == "name" and e.eqn.params["name"].startswith(DONE) else None
-             for e in equations[:boundary]]
+    names = [
+        int(e.eqn.params["name"][len(DONE) :]) if e.name == "name" and e.eqn.params["name"].startswith(DONE) else None
+        for e in equations[:boundary]
+    ]
     latest = max((n for n in names if n is not None), default=0)
     for k in reversed(range(boundary)):
         latest = names[k] if names[k] is not None else latest
@@ -136,8 +164,16 @@ def _places(equations: Sequence[Equation], boundary: int) -> list[int]:
     return place
 
 
-def _add(nodes: list[Node], roots: dict[int, set[int]], joint: Flat, equation: Equation, inputs: set[int],
-         cost: Callable[[Any], int], live: set[int], forward: set[int]) -> None:
+def _add(
+    nodes: list[Node],
+    roots: dict[int, set[int]],
+    joint: Flat,
+    equation: Equation,
+    inputs: set[int],
+    cost: Callable[[Any], int],
+    live: set[int],
+    forward: set[int],
+) -> None:
     """One node; two where the forward needs some results of an equation and the backward pass others."""
     eqn, used = equation.eqn, [o for o in equation.outputs if o in live]
     ahead = [o for o in used if o in forward]
@@ -147,16 +183,25 @@ def _add(nodes: list[Node], roots: dict[int, set[int]], joint: Flat, equation: E
     for part, outputs in enumerate(parts):
         if part and not outputs:
             break
-        nodes.append(Node(
-            label=f"{equation.name}.{len(nodes)}" + (".residuals" if part else ""), equation=equation, inputs=set(inputs),
-            size=sum(_adapter.size_of(joint.avals[o]) for o in outputs), cost=cost(eqn),
-            workspace=_cost.body_peak(eqn) if equation.name in _cost.LOOPS else 0,
-            elements=max((prod(getattr(joint.avals[o], "shape", ())) for o in outputs), default=0),
-            needed_forward=bool(ahead) and not part, residual_of=owner if part else None, once=once, effect=has_effect(eqn)))
-        roots.update(dict.fromkeys(outputs, {len(nodes) - 1}))
+        nodes.append(
+            Node(
+                label=f"{equation.name}.{len(nodes)}" + (".residuals" if part else ""),
+                equation=equation,
+                inputs=set(inputs),
+                size=sum(_adapter.size_of(joint.avals[o]) for o in outputs),
+                cost=cost(eqn),
+                workspace=_cost.body_peak(eqn) if equation.name in _cost.LOOPS else 0,
+                elements=max((prod(getattr(joint.avals[o], "shape", ())) for o in outputs), default=0),
+                needed_forward=bool(ahead) and not part,
+                residual_of=owner if part else None,
+                once=once,
+                effect=has_effect(eqn),
+            )
+        )
+        roots.update({o: {len(nodes) - 1} for o in outputs})
 
 
-def _fuse(nodes: list[Node], keep: set[int]) -> tuple[list[Node], set[int]]:
+def _fuse(nodes: list[Node]) -> list[Node]:
     """Make each elementwise value with one reader part of the reader, where the compiler would make one loop of both."""
     readers: list[set[int]] = [set() for _ in nodes]
     for v, node in enumerate(nodes):
@@ -166,7 +211,7 @@ def _fuse(nodes: list[Node], keep: set[int]) -> tuple[list[Node], set[int]]:
     gone = set()
     for u in reversed(range(len(nodes))):
         node = nodes[u]
-        if u in keep or u in owners or node.once or node.residual_of is not None or len(readers[u]) != 1:
+        if node.result or u in owners or node.once or node.residual_of is not None or len(readers[u]) != 1:
             continue
         if node.equation.name not in _cost.ELEMENTWISE and node.equation.name not in _cost.MOVES:
             continue
@@ -174,7 +219,9 @@ def _fuse(nodes: list[Node], keep: set[int]) -> tuple[list[Node], set[int]]:
         name = reader.equation.name
         if reader.residual_of is not None or next(iter(readers[u])) in owners:
             continue
-        if name.startswith("reduce_") or (name in _cost.ELEMENTWISE or name in _cost.MOVES) and reader.elements <= node.elements:
+        if name.startswith("reduce_") or (
+            (name in _cost.ELEMENTWISE or name in _cost.MOVES) and reader.elements <= node.elements
+        ):
             v = readers[u].pop()
             reader.inputs = (reader.inputs - {u}) | node.inputs
             reader.cost += node.cost
@@ -187,4 +234,4 @@ def _fuse(nodes: list[Node], keep: set[int]) -> tuple[list[Node], set[int]]:
     for node in kept:
         node.inputs = {number[u] for u in node.inputs}
         node.residual_of = None if node.residual_of is None else number[node.residual_of]
-    return kept, {number[v] for v in keep}
+    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import Graph, Plan, plan
+from .. import Graph, plan
 from ._policy import Choice, Model, Replay
 
 NEVER = 1 << 60
@@ -23,7 +23,6 @@ class Search:
         self.seen: dict[Choice, Replay] = {}
         self.best: Choice | None = None
         self.smallest: Choice | None = None
-        self._plan: Plan | None = None
         nodes = model.nodes
         self.must = frozenset(v for v in model.savable if nodes[v].once)
 
@@ -40,12 +39,6 @@ class Search:
             if self._figures(everywhere) == self._figures(self.best):
                 self.best = everywhere
         return self.best, self.smallest
-
-    def unrestricted(self) -> Plan:
-        """The plan for the budget that no policy binds; made once."""
-        if self._plan is None:
-            self._plan = plan(self.graph, None if self.budget == NEVER else self.budget)
-        return self._plan
 
     # ---- judging ----
 
@@ -137,7 +130,7 @@ class Search:
         if self.budget >= self.graph.written_peak or not self.model.late_reads:
             return
         resident: set[int] = set()
-        for move in self.unrestricted().moves:
+        for move in plan(self.graph, self.budget, strategy="cut").moves:
             if self.model.nodes[move.node].backward:
                 break
             if move.op == "compute":
