@@ -1,7 +1,7 @@
 """Checkpointing schedules for programs that follow the package checkpoint_schedules: pyadjoint, Firedrake and others.
 
-:class:`Revolve`, :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are ``checkpoint_schedules.CheckpointSchedule``
-objects::
+:class:`Revolve`, :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are
+``checkpoint_schedules.CheckpointSchedule`` objects::
 
     from pebble_bridge.schedules import Revolve
     tape.enable_checkpointing(Revolve(1000, 20))
@@ -38,8 +38,8 @@ NO_SLOT = -1
 def plan_actions(plan: Plan) -> Iterator[Action]:
     """A plan of an adjoint chain in the words of adjoint codes.
 
-    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); a `GraphError` says what is
-    otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
+    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); an `InvalidArgument` says
+    what is otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
     """
     for line in plan.require().export("actions").splitlines():
         kind, arguments = _TEXT.fullmatch(line.strip()).groups()
@@ -134,7 +134,8 @@ else:
         def __init__(self, max_n: int | None = None) -> None:
             raise ImportError(
                 "Schedules are objects of the package checkpoint_schedules, which is not installed: pip install "
-                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this module."
+                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this "
+                "module."
             )
 
 
@@ -229,8 +230,8 @@ class Revolve(_Schedule):
 class MultiLevel(_Schedule):
     """Checkpoints in RAM and on disk at the least cost of all schedules.
 
-    State 0 starts in the working state and is not stored. Reversing a step runs it once more onto the tape. Offline, one
-    adjoint calculation. Planning takes O(max_n**2 * disk) time at most.
+    State 0 starts in the working state and is not stored. Reversing a step runs it once more onto the tape. Offline,
+    one adjoint calculation. Planning takes O(max_n**2 * disk) time at most.
 
     Parameters
     ----------
@@ -301,12 +302,12 @@ class PlanSchedule(_Schedule):
 class Online(_Schedule):
     """Checkpointing when the number of steps is known at the last one only: call `finalize(n)` then.
 
-    Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``, the
-    other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one) can use
-    this schedule only while the snapshots suffice.
+    Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``,
+    the other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one) can
+    use this schedule only while the snapshots suffice.
 
-    No step is run more than r times beside its taped run, where r is the least number with n + 1 <= C(snapshots + r, r); a
-    program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
+    No step is run more than r times beside its taped run, where r is the least number with n + 1 <= C(snapshots + r, r);
+    a program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Schedules for checkpoint_schedules' users: legal, within their storage, and no dearer than the optimum and the other package."""
+"""Schedules for checkpoint_schedules' users: legal, within their storage, no dearer than the optimum and the others."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 np = pytest.importorskip("numpy")
 cs = pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is not installed")
 
-from adjoint_executor import execute, store_all_gradient
-from pebble_bridge import adjoint, schedules
+from adjoint_executor import execute, store_all_gradient  # noqa: E402
+from pebble_bridge import adjoint, schedules  # noqa: E402
 
 
 def least_forward_steps(n: int, s: int) -> int:

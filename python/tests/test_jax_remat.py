@@ -61,7 +61,9 @@ def test_a_rebuilt_function_has_the_same_gradient_and_saves_what_the_report_says
 
 
 @pytest.mark.skipif(not CPU, reason="figures of XLA on the CPU")
-@pytest.mark.parametrize(("model", "budgets"), [("mlp", ("100%", "85%", "72%")), ("transformer", ("100%", "80%", "60%"))])
+@pytest.mark.parametrize(
+    ("model", "budgets"), [("mlp", ("100%", "85%", "72%")), ("transformer", ("100%", "80%", "60%"))]
+)
 def test_the_compiler_allots_less_for_smaller_budgets(model: str, budgets: tuple[str, ...]) -> None:
     loss, args = MODELS[model]()
     allotted = []
@@ -176,7 +178,8 @@ def test_custom_derivatives_stay() -> None:
     def twice(x):
         return 2 * x
 
-    twice.defvjp(lambda x: (2 * x, x), lambda x, bar: (jnp.cos(x) * bar,))  # not the true derivative: it must be this one
+    # not the true derivative: it must be this one
+    twice.defvjp(lambda x: (2 * x, x), lambda x, bar: (jnp.cos(x) * bar,))
 
     def loss(w, x):
         for _ in range(4):

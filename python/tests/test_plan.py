@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from itertools import pairwise
 
 import pebble_bridge as pb
 import pytest
@@ -96,7 +98,8 @@ def test_equal_requests_give_equal_plans():
     assert a.moves == b.moves and a.options["ticks"] == 20000
 
 
-def test_tiered_moves_name_their_tier(chain):
+def test_tiered_moves_name_their_tier():
+    chain = pb.generate("adjoint-chain", 12)
     p = pb.plan(chain, 5, tiers=[{"store_cost": 1, "load_cost": 1, "cap": 2}, {"store_cost": 2, "load_cost": 2}])
     assert p.game == "tiered" and len(p.tiers) == 2 and p.tiers[0]["cap"] == 2 and p.tiers[1]["cap"] is None
     assert {m.tier for m in p.moves if m.op in ("store", "load", "drop")} <= {1, 2}
@@ -122,8 +125,8 @@ def test_in_place_and_byproducts_are_in_the_moves():
 
 def test_a_search_begins_from_a_plan():
     g = pb.generate("layered", nodes=150)
-    first = pb.plan(g, "60%", strategy="search", ticks=200000)
-    again = pb.plan(g, "60%", strategy="search", ticks=1000, start=first.require())
+    first = pb.plan(g, "70%", strategy="search", ticks=200000)
+    again = pb.plan(g, "70%", strategy="search", ticks=1000, start=first.require())
     assert again.metrics.makespan <= first.metrics.makespan
 
 
@@ -183,7 +186,8 @@ def test_files_are_written_verified_and_read(tmp_path, tiny, chain, ending):
     assert pb.verify(tiny, path, cap=3).rule == "over-cap"
     other = pb.verify(pb.generate("chain", 3), path)
     assert other.legal and not other and "another graph" in other.sentence and not other.same_graph
-    assert pb.verify(pb.generate("chain", 3), path, any_graph=True)
+    twin = pb.Graph.from_json(tiny.to_json().replace('"a"', '"other"'))
+    assert not pb.verify(twin, path) and pb.verify(twin, path, any_graph=True)
     with pytest.raises(pb.InvalidArgument):
         pb.Plan.read(chain, path)
 
@@ -195,6 +199,25 @@ def test_wrong_figures_are_found(tiny):
     assert v.legal and not v and "the file says 4, the replay 5" in v.sentence
     with pytest.raises(pb.FormatError):
         pb.verify(tiny, b"{")
+
+
+def test_plans_are_pickled_with_their_graph(chain):
+    p = pb.plan(chain, 8)
+    again = pickle.loads(pickle.dumps(p))
+    assert again.moves == p.moves and again.metrics == p.metrics and again.graph.hash == chain.hash
+    with pytest.raises(pb.Infeasible):
+        pickle.dumps(pb.plan(chain, 1))
+
+
+def test_a_search_begins_from_plans_of_its_own_graph_and_game(chain, tiny):
+    twin = pb.Graph.from_json(chain.to_json())
+    assert pb.plan(twin, 8, start=pb.plan(chain, 8)).outcome == "optimal"
+    with pytest.raises(pb.InvalidArgument, match="of another graph"):
+        pb.plan(chain, 8, start=pb.plan(tiny, 4))
+    with pytest.raises(pb.InvalidArgument, match="of the remat game"):
+        pb.plan(chain, 20, start=pb.plan(chain, 8), game="reversible")
+    with pytest.raises(pb.InvalidArgument, match="there is no plan"):
+        pb.plan(chain, 8, start=pb.plan(chain, 1))
 
 
 # ---- exports and curves ----
@@ -215,7 +238,7 @@ def test_the_memory_curve_is_the_plans(chain):
     time, memory = p.memory()
     assert len(time) == len(memory) == len(p.moves)
     assert max(memory) == p.metrics.peak and time[-1] == p.metrics.makespan
-    assert all(a <= b for a, b in zip(time, time[1:], strict=False))
+    assert all(a <= b for a, b in pairwise(time))
     fast, slow = p.profile(10)
     assert max(fast) == p.metrics.peak and not any(slow)
     assert len(p.profile(7, "moves")[0]) == 7

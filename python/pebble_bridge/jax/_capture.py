@@ -29,7 +29,8 @@ class Captured:
     Attributes
     ----------
     graph : Graph
-        Nodes are computations in program order, sizes are bytes; arguments, closed-over arrays and results are `fixed_size`.
+        Nodes are computations in program order, sizes are bytes; arguments, closed-over arrays and results are its
+        `fixed_size`.
     nodes : list of Node
         What each node is.
     forward : Flat

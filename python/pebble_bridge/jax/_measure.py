@@ -13,7 +13,7 @@ from . import _adapter
 
 @dataclass(frozen=True)
 class Measured:
-    """Bytes of a compiled program: beside arguments and results (`temporary`), and of those; `flops` as it counts them."""
+    """Bytes of a compiled program: beside arguments and results (`temporary`), and of those; `flops` as it counts."""
 
     temporary: int
     arguments: int

@@ -1,9 +1,9 @@
 """Names on values where derivatives read them.
 
-`checkpoint_name` gives a new value, and only what reads that one profits from its being saved. The derivatives of tanh, exp
-or a softmax read their own result, as it was before it got a name: saved or not, it would be computed again. Here an equation
-is bound together with its name, by a derivative rule that is JAX's own, with the name put on the result before anything
-reads it.
+`checkpoint_name` gives a new value, and only what reads that one profits from its being saved. The derivatives of tanh,
+exp or a softmax read their own result, as it was before it got a name: saved or not, it would be computed again. Here
+an equation is bound together with its name, by a derivative rule that is JAX's own, with the name put on the result
+before anything reads it.
 """
 
 from __future__ import annotations

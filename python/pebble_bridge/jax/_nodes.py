@@ -54,7 +54,7 @@ class Node:
 
 
 def free_equations(flat: Flat) -> list[bool]:
-    """Which equations need no memory and no work worth counting: views, random keys, whatever depends on no argument."""
+    """Which equations need no memory and no work worth counting: views, keys, whatever depends on no argument."""
     constant: set[int] = set()
     free = []
     for equation in flat.equations:
@@ -94,8 +94,8 @@ def joint_nodes(
 ) -> tuple[list[Node], int, int]:
     """The nodes of a joint program in program order, the first of the backward pass, and the bytes of its results.
 
-    Results have memory of their own from the start, as compiled programs allot it, and are not in their nodes' sizes. The
-    first argument of `joint` is the cotangent, its first `forward_results` results are the function's own.
+    Results have memory of their own from the start, as compiled programs allot it, and are not in their nodes' sizes.
+    The first argument of `joint` is the cotangent, its first `forward_results` results are the function's own.
     """
     equations = joint.equations
     boundary = _boundary(joint)
@@ -202,7 +202,7 @@ def _add(
 
 
 def _fuse(nodes: list[Node]) -> list[Node]:
-    """Make each elementwise value with one reader part of the reader, where the compiler would make one loop of both."""
+    """Make each elementwise value with one reader part of it, where the compiler would make one loop of both."""
     readers: list[set[int]] = [set() for _ in nodes]
     for v, node in enumerate(nodes):
         for u in node.inputs:

@@ -1,12 +1,12 @@
 """What a save set means: the schedule that `jax.checkpoint` runs for it, its peak and its work.
 
-A choice is a set of forward values that are saved, and a stretch of forward equations that are left plain, outside of any
+A choice is a set of forward values that are saved, and a tail of forward equations that are left plain, outside of any
 checkpoint, so that JAX keeps whatever their backward pass reads. Everything else is dropped and computed again.
 
 The function is cut into segments wherever nothing that is computed again is read across the cut; each segment with
 something to compute again becomes one `jax.checkpoint`. When the backward pass comes to a segment, the whole of what it
-needs again is computed, once and in order, and then reversed: that is how JAX writes the program, and a compiler that keeps
-to it needs exactly this memory.
+needs again is computed, once and in order, and then reversed: that is how JAX writes the program, and a compiler that
+keeps to it needs exactly this memory.
 """
 
 from __future__ import annotations

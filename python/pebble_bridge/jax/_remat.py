@@ -54,8 +54,8 @@ def remat(
 ) -> Callable[..., Any]:
     """A function equal to `fun` whose gradient keeps only what fits the budget.
 
-    It is `fun` cut into segments, each a `jax.checkpoint` with a ``save_only_these_names`` policy over values that got a
-    `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for arguments of the same shapes and types.
+    It is `fun` cut into segments, each a `jax.checkpoint` with a ``save_only_these_names`` policy over values that got
+    a `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for arguments of the same shapes and types.
 
     Parameters
     ----------
@@ -229,6 +229,6 @@ def _check_arguments(captured: Captured, leaves: list[Any], tree: Any) -> None:
     for k, (given, planned) in enumerate(zip(leaves, captured.in_avals, strict=True)):
         if jax.numpy.shape(given) != planned.shape or jax.numpy.result_type(given) != planned.dtype:
             raise InvalidArgument(
-                f"Leaf {k} of the arguments is {jax.numpy.result_type(given)}{list(jax.numpy.shape(given))}; the plan is "
-                f"for {planned.dtype}{list(planned.shape)}. Plan again for other shapes."
+                f"Leaf {k} of the arguments is {jax.numpy.result_type(given)}{list(jax.numpy.shape(given))}; the plan "
+                f"is for {planned.dtype}{list(planned.shape)}. Plan again for other shapes."
             )

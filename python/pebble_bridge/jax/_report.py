@@ -78,8 +78,8 @@ class Report:
 
     def __str__(self) -> str:
         lines = [
-            f"policy: peak {_bytes(self.peak)} (as written {_bytes(self.written_peak)}, of both {_bytes(self.fixed)} are "
-            f"arguments and results), {100 * self.overhead:.1f} % more work",
+            f"policy: peak {_bytes(self.peak)} (as written {_bytes(self.written_peak)}, of both {_bytes(self.fixed)} "
+            f"are arguments and results), {100 * self.overhead:.1f} % more work",
             f"  saves {len(self.saved)} values, {_bytes(self.saved_bytes)}; computes {self.recomputed} again in "
             f"{self.segments} segment{'s' * (self.segments != 1)}",
         ]
@@ -87,8 +87,8 @@ class Report:
             m = self.plan.metrics
             more = self.work / m.work - 1 if m.work else 0.0
             lines.append(
-                f"plan without that restriction: peak {_bytes(m.peak)}, {100 * (m.work / self.written_work - 1):.1f} % more "
-                f"work; the policy needs {100 * more:.1f} % more than it"
+                f"plan without that restriction: peak {_bytes(m.peak)}, {100 * (m.work / self.written_work - 1):.1f} % "
+                f"more work; the policy needs {100 * more:.1f} % more than it"
             )
         lines += [f"  a policy cannot say: {what}" for what in self.lost]
         lines += [f"note: {note}" for note in self.notes]
@@ -175,7 +175,7 @@ def _lost(captured: Captured, model: Model, found: Plan) -> list[str]:
     unnamed = [v for v in (held or ()) if nodes[v].forward is None and not nodes[v].backward and nodes[v].size]
     if unnamed:
         lost.append(
-            f"{len(unnamed)} values ({_bytes(sum(nodes[v].size for v in unnamed))}) are kept that JAX makes for the backward pass "
-            "alone: they have no names."
+            f"{len(unnamed)} values ({_bytes(sum(nodes[v].size for v in unnamed))}) are kept that JAX makes for the "
+            "backward pass alone: they have no names."
         )
     return lost

@@ -112,7 +112,7 @@ class Search:
         return cuts, frozenset(saved)
 
     def _crossing(self) -> tuple[list[list[int]], list[int]]:
-        """For each forward equation the savable values read across the cut before it, and the bytes it makes for later."""
+        """For each forward equation: savable values read across the cut before it, and the bytes it makes for later."""
         if not hasattr(self, "_crossed"):
             nodes, count = self.model.nodes, self.model.equations + 1
             crossing: list[list[int]] = [[] for _ in range(count)]
