@@ -2,8 +2,8 @@
 
 pip install pebble_bridge jax, then: python jax_transformer.py [BLOCKS]
 
-For each budget: what the policy keeps, what the compiler allots beside arguments and results, and how far the gradient is
-from the one that keeps everything.
+For each budget: the peak that the policy's replay needs and what the compiler allots, both beside arguments and
+results, and how far the gradient is from the one that keeps everything.
 """
 
 from __future__ import annotations

@@ -303,11 +303,11 @@ class Online(_Schedule):
     """Checkpointing when the number of steps is known at the last one only: call `finalize(n)` then.
 
     Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``,
-    the other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one) can
-    use this schedule only while the snapshots suffice.
+    the other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one)
+    can use this schedule only while the snapshots suffice.
 
-    No step is run more than r times beside its taped run, where r is the least number with n + 1 <= C(snapshots + r, r);
-    a program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
+    No step is run more than r times beside its taped run, r being the least number with n + 1 <= C(snapshots + r, r).
+    A program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def execute(
     """Run `schedule` for `n` steps.
 
     limits : most states at once in each storage.
-    finalize : tell an online schedule that the steps are over, after the last one; `asked_ahead` asks for one more first.
+    finalize : tell an online schedule that the steps are over, after the last; `asked_ahead` asks for one more first.
     tidy : nothing may be left in storage at the end (some schedules of the other package leave states on disk).
     """
     run = Run(steps_by_number=dict.fromkeys(range(n), 0))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax.numpy as jnp
-
 import jax
+import jax.numpy as jnp
 
 
 def mlp(layers: int = 16, width: int = 64, batch: int = 256) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -88,11 +88,6 @@ def where(eqn: JaxprEqn) -> str:
     return ""
 
 
-def scope(eqn: JaxprEqn) -> str:
-    """The `jax.named_scope` that an equation was made in, or ""."""
-    return str(getattr(eqn.source_info, "name_stack", "") or "")
-
-
 def is_key(aval: Any) -> bool:
     """Whether values of this type are random keys."""
     return jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key) if hasattr(aval, "dtype") else False

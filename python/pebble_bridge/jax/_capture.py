@@ -51,24 +51,14 @@ class Captured:
     in_avals: list[Any]
     notes: list[str]
 
-    def named(self, names: set[int] | None = None) -> Callable[..., Any]:
-        """The function with `checkpoint_name` on its values: those of the forward equations in `names`, or all."""
-        return lambda *args: jax.tree.unflatten(
-            self.out_tree, run_named(self.forward, self.free, names, jax.tree.leaves(args))
-        )
 
-
-def run_named(flat: Flat, free: Sequence[bool], names: set[int] | None, arguments: Sequence[Any]) -> list[Any]:
-    """Evaluate a flat program, naming the results of the equations in `names`.
-
-    None names all that own memory, and marks where each was traced.
-    """
+def run_marked(flat: Flat, free: Sequence[bool], arguments: Sequence[Any]) -> list[Any]:
+    """Evaluate a flat program with names on all values that own memory, and marks where each was traced."""
     value: dict[int, Any] = dict(flat.constants)
     value.update(zip(flat.arguments, arguments, strict=True))
     for k, equation in enumerate(flat.equations):
-        named = not free[k] and (names is None or k in names)
-        run_equation(equation, value, f"{NAME}{k}" if named else None)
-        if names is None and not free[k] and equation.outputs:
+        run_equation(equation, value, None if free[k] else f"{NAME}{k}")
+        if not free[k] and equation.outputs:
             checkpoint_name(value[equation.outputs[0]], f"{DONE}{k}")
     return [flat.result_literals[i] if r is None else value[r] for i, r in enumerate(flat.results)]
 
@@ -168,7 +158,7 @@ def _joint(
             full = list(args)
             for k, value in zip(chosen, some, strict=True):
                 full[k] = value
-            return jax.tree.unflatten(out_tree, run_named(forward, free, None, jax.tree.leaves(full)))
+            return jax.tree.unflatten(out_tree, run_marked(forward, free, jax.tree.leaves(full)))
 
         out = jax.vjp(of_chosen, *(args[k] for k in chosen), has_aux=has_aux)
         return out[0], out[2:], out[1](cotangent.astype(out[0].dtype))

@@ -37,9 +37,6 @@ class Equation:
     def name(self) -> str:
         return self.eqn.primitive.name
 
-    def literals(self) -> list[Any]:
-        return [v.val if isinstance(v, _adapter.Literal) else None for v in self.eqn.invars]
-
 
 @dataclass
 class Flat:

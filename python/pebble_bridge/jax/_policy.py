@@ -11,6 +11,7 @@ keeps to it needs exactly this memory.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -18,15 +19,12 @@ from .. import Move
 from ._nodes import Node
 
 
-@dataclass
+@dataclass(frozen=True)
 class Choice:
     """What is saved: nodes by index; forward equations from `plain` on are left outside of checkpoints."""
 
     saved: frozenset[int]
     plain: int
-
-    def __hash__(self) -> int:
-        return hash((self.saved, self.plain))
 
 
 @dataclass
@@ -82,7 +80,7 @@ class Model:
         ledger.run(first, until_later=kept)
         segment, batches = {}, {}
         for v in sorted(again):
-            k = _index(cuts, self.nodes[v].place)
+            k = bisect_right(cuts, self.nodes[v].place)
             segment[v] = k
             batches.setdefault(k, []).append(v)
         sequence: list[int] = []
@@ -119,12 +117,6 @@ class Model:
             if k and open_ == 0:
                 cuts.append(k)
         return cuts
-
-
-def _index(cuts: list[int], place: int) -> int:
-    from bisect import bisect_right
-
-    return bisect_right(cuts, place)
 
 
 class _Ledger:

@@ -55,7 +55,8 @@ def remat(
     """A function equal to `fun` whose gradient keeps only what fits the budget.
 
     It is `fun` cut into segments, each a `jax.checkpoint` with a ``save_only_these_names`` policy over values that got
-    a `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for arguments of the same shapes and types.
+    a `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for positional arguments of the same
+    shapes and types.
 
     Parameters
     ----------

@@ -162,20 +162,19 @@ def _lost(captured: Captured, model: Model, found: Plan) -> list[str]:
     lost = []
     often = sum(n > 2 for n in times.values())
     if often:
-        lost.append(f"{often} values are computed more than twice; a policy computes each once more at most.")
+        lost.append(f"values that are computed more than twice: {often}. A policy computes each once more at most.")
     twice = sum(early[v] > 1 for v in early)
     if twice:
-        lost.append(f"{twice} values are dropped and made again within the forward pass.")
-    if sum(times[v] > 1 for v in model.back):
-        lost.append(
-            f"{sum(times[v] > 1 for v in model.back)} gradients are computed twice; a policy is about the forward pass."
-        )
+        lost.append(f"values that are dropped and made again within the forward pass: {twice}.")
+    again = sum(times[v] > 1 for v in model.back)
+    if again:
+        lost.append(f"values of the backward pass that are computed twice: {again}.")
     if first != sorted(first):
         lost.append("the backward pass runs in another order than JAX writes it.")
     unnamed = [v for v in (held or ()) if nodes[v].forward is None and not nodes[v].backward and nodes[v].size]
     if unnamed:
         lost.append(
-            f"{len(unnamed)} values ({_bytes(sum(nodes[v].size for v in unnamed))}) are kept that JAX makes for the "
-            "backward pass alone: they have no names."
+            "values that JAX makes for the backward pass alone, which have no names, and are kept: "
+            f"{len(unnamed)} ({_bytes(sum(nodes[v].size for v in unnamed))})."
         )
     return lost
