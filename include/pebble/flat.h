@@ -129,8 +129,8 @@ pb_status pb_flat_size(pb_session *s, const pb_graph *g, const char *text, uint6
  * that left a plan this is PB_OK, and pb_session_stopped tells. */
 pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out);
 
-/* Moves for pb_flat_judge_moves; may be called several times. `place` (may be NULL): the tier of store, load and drop, or
- * PB_FLAT_BORROWED for a computation in borrowed memory. `over` (may be NULL): the input taken over, or PB_NO_NODE. By-products
+/* Moves for pb_flat_judge_moves; may be called several times. `place` (may be NULL): the tier of store, load and drop (0 is 1),
+ * or PB_FLAT_BORROWED for a computation in borrowed memory. `over` (may be NULL): the input taken over, or PB_NO_NODE. By-products
  * of move k: also[also_start[k]] .. also[also_start[k + 1] - 1], both NULL for none. */
 #define PB_FLAT_BORROWED 255
 pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,

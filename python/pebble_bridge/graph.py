@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from ctypes import byref, c_uint32, c_uint64
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -479,7 +480,7 @@ def _flags(count: int, refer: _References, given: Any, once: Any, keep: Any) -> 
 
 
 def _as_row(row: Any) -> Iterable[Any]:
-    return [row] if isinstance(row, (int, str)) else row
+    return [row] if isinstance(row, (str, Integral)) else row
 
 
 def _columns(pairs: list[tuple[int, int]], what: str) -> tuple[Any, Any]:

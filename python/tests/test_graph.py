@@ -93,6 +93,14 @@ def test_views_are_the_librarys_own_and_outlive_the_graph():
     assert int(cost.sum()) == 1000
 
 
+def test_numbers_of_numpy_are_nodes_too():
+    first, second = numpy.uint32(0), numpy.int64(1)
+    g = pb.Graph(
+        [1, 1, 0], [1, 1, 1], [(first, second)], inplace={second: first}, byproduct_of={2: second}, keep=[second]
+    )
+    assert (g.inplace, g.byproduct_of, g.keep, g.index(second)) == ({1: [0]}, {2: 1}, [1], 1)
+
+
 def test_empty_graphs_are_graphs():
     g = pb.Graph([], [])
     assert (g.node_count, g.names, g.written_peak, g.shape) == (0, [], 0, "empty")

@@ -29,7 +29,9 @@ static void forget_labels(pb_session *s)
 static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
 {
     *count = 0;
-    if (length && (!texts || texts[length - 1] != '\0'))
+    if (!length)
+        return true;
+    if (!texts || texts[length - 1] != '\0')
         return false;
     for (const char *at = texts, *end = texts + length; at < end; at += strlen(at) + 1)
         ++*count;
