@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import sys
 
+from pebble_bridge.schedules import Revolve
 from pyadjoint import AdjFloat, Control, ReducedFunctional, Tape, continue_annotation, set_working_tape, stop_annotating
 from pyadjoint.adjfloat import exp
-
-from pebble_bridge.schedules import Revolve
 
 
 def gradient(steps: int, start: float, schedule: object | None) -> tuple[float, float]:

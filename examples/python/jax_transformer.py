@@ -13,7 +13,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-
 import pebble_bridge as pb
 from pebble_bridge.jax import compiler_options, measure, remat
 

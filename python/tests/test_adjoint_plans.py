@@ -12,9 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 np = pytest.importorskip("numpy")
 pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is not installed")
 
-from adjoint_executor import execute, store_all_gradient  # noqa: E402
-
 import pebble_bridge as pb  # noqa: E402
+from adjoint_executor import execute, store_all_gradient  # noqa: E402
 from pebble_bridge import adjoint, schedules  # noqa: E402
 
 

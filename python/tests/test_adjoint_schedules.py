@@ -14,7 +14,6 @@ np = pytest.importorskip("numpy")
 cs = pytest.importorskip("checkpoint_schedules", reason="checkpoint_schedules is not installed")
 
 from adjoint_executor import execute, store_all_gradient  # noqa: E402
-
 from pebble_bridge import adjoint, schedules  # noqa: E402
 
 

@@ -13,7 +13,6 @@ jax = pytest.importorskip("jax", reason="JAX is not installed")
 
 import jax.numpy as jnp  # noqa: E402
 import jax_models  # noqa: E402
-
 import pebble_bridge as pb  # noqa: E402
 import pebble_bridge.jax as pj  # noqa: E402
 
