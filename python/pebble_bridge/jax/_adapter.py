@@ -118,7 +118,7 @@ def compiler_options(backend: str | None = None) -> dict[str, str]:
     """What a compiler must be told so that recomputation stays recomputation.
 
     XLA on the CPU takes away the barriers that `jax.checkpoint` puts up, and then merges what is computed twice; the
-    option keeps them. Other backends honour barriers.
+    option keeps them. On other backends JAX relies on them.
     """
     backend = backend or jax.default_backend()
     return {"xla_disable_hlo_passes": "cse_barrier_expander"} if backend == "cpu" else {}
