@@ -1,0 +1,207 @@
+"""From a function to the graph of its value and gradient.
+
+The forward jaxpr is flattened and every value it makes is named; the jaxpr of value and gradient is then traced from
+the named function. So each value of the joint program that carries a name is a value a policy can save, and what lies
+behind the first use of the cotangent is the backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax.ad_checkpoint import checkpoint_name
+
+from .. import Graph
+from ..errors import GraphError
+from . import _adapter, _cost
+from ._flatten import Equation, Flat, flatten
+from ._naming import DONE, NAME, bind_named
+from ._nodes import Node, free_equations, joint_nodes
+
+
+@dataclass
+class Captured:
+    """A function's value and gradient as a graph.
+
+    Attributes
+    ----------
+    graph : Graph
+        Nodes are computations in program order, sizes are bytes; arguments, closed-over arrays and results are its
+        `fixed_size`.
+    nodes : list of Node
+        What each node is.
+    forward : Flat
+        The function itself, flat.
+    boundary : int
+        The first node of the backward pass.
+    notes : list of str
+        What the model leaves out.
+    """
+
+    graph: Graph
+    nodes: list[Node]
+    forward: Flat
+    boundary: int
+    free: list[bool]
+    in_tree: Any
+    out_tree: Any
+    in_avals: list[Any]
+    notes: list[str]
+
+
+def run_marked(flat: Flat, free: Sequence[bool], arguments: Sequence[Any]) -> list[Any]:
+    """Evaluate a flat program with names on all values that own memory, and marks where each was traced."""
+    value: dict[int, Any] = dict(flat.constants)
+    value.update(zip(flat.arguments, arguments, strict=True))
+    for k, equation in enumerate(flat.equations):
+        run_equation(equation, value, None if free[k] else f"{NAME}{k}")
+        if not free[k] and equation.outputs:
+            checkpoint_name(value[equation.outputs[0]], f"{DONE}{k}")
+    return [flat.result_literals[i] if r is None else value[r] for i, r in enumerate(flat.results)]
+
+
+def run_equation(equation: Equation, value: dict[int, Any], name: str | None) -> None:
+    """Evaluate one equation into `value`, with a name on its results if there is one."""
+    given = [
+        v.val if isinstance(v, _adapter.Literal) else value[i]
+        for i, v in zip(equation.inputs, equation.eqn.invars, strict=True)
+    ]
+    results = _adapter.bind(equation.eqn, given) if name is None else bind_named(equation.eqn, given, name)
+    value.update(zip(equation.outputs, results, strict=True))
+
+
+def capture(
+    fun: Callable[..., Any],
+    *args: Any,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    cost: str | Callable[[Any], int] = "flops",
+    fuse: bool = True,
+    name: str | None = None,
+) -> Captured:
+    """The graph of ``jax.value_and_grad(fun, argnums, has_aux)(*args)``.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a scalar, or (scalar, aux) with `has_aux`.
+    *args
+        Arrays, or `jax.ShapeDtypeStruct`: only shapes and types matter, unless costs are measured.
+    argnums : int or sequence of int
+        What to differentiate by.
+    has_aux : bool
+        As in `jax.grad`.
+    cost : {"flops", "measured"} or callable
+        Operations counted from shapes, nanoseconds of each equation run alone, or your own number for an equation.
+    fuse : bool
+        Treat an elementwise value that has one reader as part of its reader, as XLA does: it takes no memory.
+    name : str, optional
+        Of the graph.
+    """
+    leaves, in_tree = jax.tree.flatten(args)
+    closed, shape = jax.make_jaxpr(fun, return_shape=True)(*args)
+    out_leaves, out_tree = jax.tree.flatten(shape)
+    _check_output(fun, shape, has_aux)
+    forward = flatten(closed, open_custom=False)
+    free = free_equations(forward)
+    joint = flatten(_joint(forward, free, args, argnums, has_aux, out_tree), open_custom=True)
+    clock = {"flops": _cost.flops, "measured": _cost.Clock()}.get(cost, cost)
+    if not callable(clock):
+        raise ValueError(f'cost is "flops", "measured" or a function of an equation, not {cost!r}.')
+    nodes, boundary, fixed = joint_nodes(joint, clock, len(out_leaves), fuse)
+    fixed += sum(_adapter.size_of(v) for v in closed.in_avals) + sum(
+        _adapter.size_of(forward.avals[c]) for c in forward.constants
+    )
+    graph = _graph(
+        nodes,
+        fixed,
+        name or getattr(fun, "__name__", "function"),
+        "flop" if cost == "flops" else "ns" if cost == "measured" else "cost",
+    )
+    return Captured(
+        graph,
+        nodes,
+        forward,
+        boundary,
+        free,
+        in_tree,
+        out_tree,
+        [jax.typeof(v) if not hasattr(v, "shape") else v for v in leaves],
+        _notes(forward, joint),
+    )
+
+
+def _check_output(fun: Any, shape: Any, has_aux: bool) -> None:
+    loss = shape[0] if has_aux and isinstance(shape, tuple) and len(shape) == 2 else shape
+    if has_aux and loss is shape:
+        raise GraphError("With has_aux the function returns a pair (scalar, aux); this one does not.")
+    leaves = jax.tree.leaves(loss)
+    if len(leaves) != 1 or leaves[0].shape != () or not jax.numpy.issubdtype(leaves[0].dtype, jax.numpy.floating):
+        told = ", ".join(f"{v.dtype}{list(v.shape)}" for v in leaves) or "nothing"
+        raise GraphError(
+            f"{getattr(fun, '__name__', 'The function')} returns {told}: a gradient needs one real scalar. Return the "
+            "loss, and everything else as aux with has_aux=True."
+        )
+
+
+def _joint(
+    forward: Flat, free: Sequence[bool], args: Any, argnums: int | Sequence[int], has_aux: bool, out_tree: Any
+) -> Any:
+    """The jaxpr of value and gradient with every forward value named; its first argument is the cotangent."""
+    chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def value_and_gradient(cotangent: Any, *args: Any) -> Any:
+        def of_chosen(*some: Any) -> Any:
+            full = list(args)
+            for k, value in zip(chosen, some, strict=True):
+                full[k] = value
+            return jax.tree.unflatten(out_tree, run_marked(forward, free, jax.tree.leaves(full)))
+
+        out = jax.vjp(of_chosen, *(args[k] for k in chosen), has_aux=has_aux)
+        return out[0], out[2:], out[1](cotangent.astype(out[0].dtype))
+
+    try:
+        return jax.make_jaxpr(value_and_gradient)(jax.ShapeDtypeStruct((), jax.numpy.float32), *args)
+    except (TypeError, ValueError, NotImplementedError) as problem:
+        raise GraphError(f"JAX cannot differentiate this function: {problem}") from problem
+
+
+def _notes(forward: Flat, joint: Flat) -> list[str]:
+    notes = []
+    loops = sorted({e.name for e in forward.equations if e.name in _cost.LOOPS})
+    if loops:
+        notes.append(
+            f"{' and '.join(loops)}: one node each with its whole cost; what is inside is not planned. Unroll a short "
+            "loop in Python to have its steps planned."
+        )
+    if any(e.name == "while" for e in joint.equations):
+        notes.append("while: how often it runs is not known, so its body is counted once.")
+    if forward.opened_checkpoints:
+        notes.append(f"{forward.opened_checkpoints} jax.checkpoint inside the function: the plan takes their place.")
+    return notes
+
+
+def _graph(nodes: list[Node], fixed: int, name: str, cost_unit: str) -> Graph:
+    """The nodes as a graph of the library."""
+
+    return Graph(
+        cost=[0 if n.residual_of is not None else n.cost for n in nodes],
+        size=[n.size for n in nodes],
+        workspace=[0 if n.residual_of is not None else n.workspace for n in nodes],
+        edges=[(u, v) for v, n in enumerate(nodes) if n.residual_of is None for u in sorted(n.inputs)],
+        names=[n.label for n in nodes],
+        groups=[_adapter.where(n.equation.eqn) or None for n in nodes],
+        once=[v for v, n in enumerate(nodes) if n.once and n.residual_of is None],
+        keep=[v for v, n in enumerate(nodes) if n.result and not n.size],
+        inplace={v: n.inplace for v, n in enumerate(nodes) if n.inplace},
+        byproduct_of={v: n.residual_of for v, n in enumerate(nodes) if n.residual_of is not None},
+        targets=[v for v, n in enumerate(nodes) if n.result or n.effect],
+        order=[v for v, n in enumerate(nodes) if n.residual_of is None],
+        fixed_size=fixed,
+        name=name,
+        cost_unit=cost_unit,
+        size_unit="byte",
+    )

@@ -1,0 +1,46 @@
+"""What the compiler really allots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from . import _adapter
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Bytes of a compiled program: beside arguments and results (`temporary`), and of those; `flops` as it counts."""
+
+    temporary: int
+    arguments: int
+    results: int
+    flops: float
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.temporary + self.arguments + self.results
+
+
+def measure(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Measured:
+    """Compile ``jax.value_and_grad(fun)`` for these arguments and ask the compiler for its memory.
+
+    On the CPU the compiler is told to keep barriers (:func:`compiler_options`), as it must be for checkpoints to help.
+    """
+    lowered = jax.jit(jax.value_and_grad(fun, argnums=argnums, has_aux=has_aux)).lower(*args)
+    compiled = lowered.compile(compiler_options=_adapter.compiler_options() or None)
+    memory = compiled.memory_analysis()
+    if memory is None:
+        raise NotImplementedError(f"The compiler of {jax.default_backend()} does not tell its memory.")
+    costs = compiled.cost_analysis() or {}
+    costs = costs[0] if isinstance(costs, (list, tuple)) else costs
+    return Measured(
+        int(memory.temp_size_in_bytes),
+        int(memory.argument_size_in_bytes),
+        int(memory.output_size_in_bytes),
+        float(costs.get("flops", 0.0)),
+    )

@@ -1,0 +1,235 @@
+"""Plans as `jax.checkpoint` policies: the function again, cut into segments, with names on what is saved."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import jax
+
+from .. import NothingFound, Plan, verify
+from .. import plan as plan_graph
+from ..errors import GraphError, InternalError, InvalidArgument
+from . import _adapter
+from ._capture import Captured, capture, run_equation
+from ._naming import NAME
+from ._nodes import has_effect
+from ._policy import Choice, Model, Replay
+from ._report import compare_plan, make_report
+from ._search import Search
+
+
+def plan(
+    fun: Callable[..., Any],
+    *args: Any,
+    budget: int | str | None,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    cost: str | Callable[[Any], int] = "flops",
+    fuse: bool = True,
+    **options: Any,
+) -> Plan:
+    """The library's plan of ``jax.value_and_grad(fun)(*args)``, which no policy binds.
+
+    `budget` is a number of bytes, "8GiB", or "60%" of what the program as written needs; arguments and results count.
+    `options` go to `pebble_bridge.plan`; the other parameters are those of :func:`capture`.
+    """
+    return plan_graph(
+        capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, fuse=fuse).graph, budget, **options
+    )
+
+
+def remat(
+    fun: Callable[..., Any],
+    *args: Any,
+    budget: int | str | None,
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    cost: str | Callable[[Any], int] = "flops",
+    fuse: bool = True,
+    compare: float = 2.0,
+    effort: int = 500_000,
+) -> Callable[..., Any]:
+    """A function equal to `fun` whose gradient keeps only what fits the budget.
+
+    It is `fun` cut into segments, each a `jax.checkpoint` with a ``save_only_these_names`` policy over values that got
+    a `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for positional arguments of the same
+    shapes and types.
+
+    Parameters
+    ----------
+    budget : int, str or None
+        As in :func:`plan`.
+    compare : float
+        Seconds to plan without the restriction to policies, for the report; 0: not at all.
+    effort : int
+        How many nodes may be looked at while save sets are compared.
+
+    Returns
+    -------
+    callable
+        With the attribute `report`, a :class:`Report`.
+
+    Raises
+    ------
+    NothingFound
+        No save set that was tried fits; the sentence names the smallest peak.
+    GraphError
+        The function cannot be cut this way; the sentence names the primitive.
+    """
+    captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, fuse=fuse)
+    _refuse_effects(captured)
+    graph = captured.graph
+    limit = None if budget is None else graph.parse_size(budget)
+    model = Model(captured.nodes, graph.keep, graph.fixed_size, len(captured.forward.equations))
+    search = Search(model, graph, limit, effort)
+    best, smallest = search.run()
+    if best is None:
+        _refuse_budget(captured, model, limit, smallest)
+    replay = model.replay(best, moves=True)
+    verdict = verify(graph, replay.moves, cap=replay.peak)
+    if not verdict or (verdict.metrics.peak, verdict.metrics.work) != (replay.peak, replay.work):
+        raise InternalError(f"The policy's schedule does not replay as modelled: {verdict.sentence or verdict.metrics}")
+    wrapped = _Rebuilt(captured, model, replay, best)
+    function = functools.wraps(fun, updated=())(lambda *given: wrapped(*given))
+    function.report = make_report(captured, model, best, replay, limit, wrapped.checkpoints)
+    if compare and replay.again:
+        compare_plan(function.report, captured, model, plan_graph(graph, limit, time=compare))
+    return function
+
+
+def _refuse_effects(captured: Captured) -> None:
+    for equation in captured.forward.equations:
+        if has_effect(equation.eqn):
+            at = _adapter.where(equation.eqn)
+            raise GraphError(
+                f"{equation.name}{' at ' + at if at else ''} has a side effect, which a checkpoint would repeat or JAX "
+                "refuses to put into one. Take it out of the function, or return what it shows as aux (has_aux=True)."
+            )
+
+
+def _refuse_budget(captured: Captured, model: Model, limit: int | None, smallest: Choice | None) -> None:
+    if smallest is None:
+        stuck = next((n for n in captured.nodes if n.once and not n.backward), None)
+        raise GraphError(
+            f"{stuck.equation.name} must run only once, but what its backward pass needs has no name to be saved by. "
+            "Leave it outside of the function that is planned."
+        )
+    least = model.replay(smallest).peak
+    raise NothingFound(
+        f"No save set that was tried fits {limit} bytes: the smallest peak of a policy is {least}, of which "
+        f"{model.fixed} are arguments and results. Ask for that much, or let pebble_bridge.jax.plan look for a plan "
+        "that no policy binds."
+    )
+
+
+class _Rebuilt:
+    """The function cut into segments."""
+
+    def __init__(self, captured: Captured, model: Model, replay: Replay, choice: Choice) -> None:
+        self.captured, flat = captured, captured.forward
+        again = {model.nodes[v].place for v in replay.again}
+        self.names = sorted(
+            model.nodes[v].forward
+            for v in replay.kept
+            if v in choice.saved | model.results and model.nodes[v].forward is not None
+        )
+        edges = [0, *replay.cuts, len(flat.equations)]
+        self.made_by = {o: k for k, e in enumerate(flat.equations) for o in e.outputs}
+        self.segments: list[tuple[list[int], list[int], list[int], bool]] = []
+        ranges = _segments(edges, again, choice.plain if again else 0)
+        reads = [self._roots(range(a, b)) for a, b, _ in ranges]
+        later: list[set[int]] = [set() for _ in ranges]
+        wanted = self._seen_through([r for r in flat.results if r is not None])
+        for k in reversed(range(len(ranges))):
+            later[k] = set(wanted)
+            wanted |= reads[k]
+        for k, (a, b, checkpointed) in enumerate(ranges):
+            own = [e for e in range(a, b) if not captured.free[e]]
+            made = {o for e in own for o in flat.equations[e].outputs}
+            self.segments.append((own, sorted(reads[k] - made), sorted(made & later[k]), checkpointed))
+        self.checkpoints = sum(s[3] for s in self.segments)
+
+    def _seen_through(self, values: Sequence[int]) -> set[int]:
+        """The values behind free equations: those are evaluated anew wherever they are read."""
+        found, wanted = set(), list(values)
+        while wanted:
+            v = wanted.pop()
+            k = self.made_by.get(v)
+            if k is not None and self.captured.free[k]:
+                wanted.extend(i for i in self.captured.forward.equations[k].inputs if i is not None)
+            else:
+                found.add(v)
+        return found
+
+    def _roots(self, equations: range) -> set[int]:
+        flat = self.captured.forward
+        return self._seen_through(
+            [i for k in equations if not self.captured.free[k] for i in flat.equations[k].inputs if i is not None]
+        )
+
+    def __call__(self, *args: Any) -> Any:
+        captured, flat = self.captured, self.captured.forward
+        leaves, tree = jax.tree.flatten(args)
+        _check_arguments(captured, leaves, tree)
+        value: dict[int, Any] = dict(flat.constants)
+        value.update(zip(flat.arguments, leaves, strict=True))
+        policy = jax.checkpoint_policies.save_only_these_names(*(f"{NAME}{k}" for k in self.names))
+        for own, inputs, outputs, checkpointed in self.segments:
+            run = functools.partial(self._run, own, inputs, outputs)
+            if checkpointed:
+                run = jax.checkpoint(run, policy=policy)
+            value.update(zip(outputs, run(*(value[i] for i in inputs)), strict=True))
+        results = []
+        for r, literal in zip(flat.results, flat.result_literals, strict=True):
+            if r is not None:
+                self._make(r, value)
+            results.append(literal if r is None else value[r])
+        return jax.tree.unflatten(captured.out_tree, results)
+
+    def _run(self, own: list[int], inputs: list[int], outputs: list[int], *given: Any) -> list[Any]:
+        value = dict(zip(inputs, given, strict=True))
+        named = set(self.names)
+        for k in own:
+            equation = self.captured.forward.equations[k]
+            for i in equation.inputs:
+                if i is not None:
+                    self._make(i, value)
+            run_equation(equation, value, f"{NAME}{k}" if k in named else None)
+        return [value[o] for o in outputs]
+
+    def _make(self, v: int, value: dict[int, Any]) -> None:
+        """Evaluate the free equations behind a value."""
+        if v not in value:
+            equation = self.captured.forward.equations[self.made_by[v]]
+            for i in equation.inputs:
+                if i is not None:
+                    self._make(i, value)
+            run_equation(equation, value, None)
+
+
+def _segments(edges: list[int], again: set[int], plain: int) -> list[tuple[int, int, bool]]:
+    """Ranges of forward equations, and whether each is a checkpoint: all before `plain` are.
+
+    A range with nothing to compute again joins the one behind it, for fewer checkpoints.
+    """
+    ranges, start = [], 0
+    for a, b in pairwise(edges):
+        ahead = b > plain
+        if any(a <= p < b for p in again) or b == edges[-1] or (not ahead and b == plain):
+            ranges.append((start, b, not ahead))
+            start = b
+    return ranges
+
+
+def _check_arguments(captured: Captured, leaves: list[Any], tree: Any) -> None:
+    if tree != captured.in_tree:
+        raise InvalidArgument(f"The plan is for arguments of the structure {captured.in_tree}, not {tree}.")
+    for k, (given, planned) in enumerate(zip(leaves, captured.in_avals, strict=True)):
+        if jax.numpy.shape(given) != planned.shape or jax.numpy.result_type(given) != planned.dtype:
+            raise InvalidArgument(
+                f"Leaf {k} of the arguments is {jax.numpy.result_type(given)}{list(jax.numpy.shape(given))}; the plan "
+                f"is for {planned.dtype}{list(planned.shape)}. Plan again for other shapes."
+            )

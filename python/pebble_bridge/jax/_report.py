@@ -1,0 +1,180 @@
+"""What a policy keeps and costs, and what it cannot say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .. import Plan
+from . import _adapter
+from ._capture import Captured
+from ._naming import NAME
+from ._policy import Choice, Model, Replay
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A value that is held from the forward to the backward pass.
+
+    `name` is its `checkpoint_name`, or None where it is kept because its part of the function is left plain.
+    """
+
+    name: str | None
+    label: str
+    bytes: int
+    where: str
+
+
+@dataclass
+class Report:
+    """What a policy keeps and costs, beside the plan that no policy binds.
+
+    Attributes
+    ----------
+    budget : int or None
+        Bytes that were allowed.
+    written_peak, written_work : int
+        The program as written: nothing computed again.
+    peak, work : int
+        The policy's schedule, replayed by the library's verifier.
+    fixed : int
+        Bytes of arguments and results, part of every peak.
+    saved : list of Saved
+    recomputed : int
+        Computations that are done again.
+    segments : int
+        Parts of the function that became a `jax.checkpoint` each.
+    plan : Plan or None
+        The unrestricted plan for the same budget.
+    lost : list of str
+        What that plan does and a policy cannot say.
+    notes : list of str
+        What the model leaves out.
+    """
+
+    budget: int | None
+    written_peak: int
+    written_work: int
+    peak: int
+    work: int
+    fixed: int
+    cost_unit: str
+    saved: list[Saved]
+    recomputed: int
+    segments: int
+    plan: Plan | None = None
+    lost: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def saved_bytes(self) -> int:
+        """Bytes that are held from the forward to the backward pass."""
+        return sum(s.bytes for s in self.saved)
+
+    @property
+    def overhead(self) -> float:
+        """Work beyond computing everything once, as a part of it."""
+        return self.work / self.written_work - 1 if self.written_work else 0.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"policy: peak {_bytes(self.peak)} (as written {_bytes(self.written_peak)}, of both {_bytes(self.fixed)} "
+            f"are arguments and results), {100 * self.overhead:.1f} % more work",
+            f"  saves {len(self.saved)} values, {_bytes(self.saved_bytes)}; computes {self.recomputed} again in "
+            f"{self.segments} segment{'s' * (self.segments != 1)}",
+        ]
+        if self.plan:
+            m = self.plan.metrics
+            more = self.work / m.work - 1 if m.work else 0.0
+            lines.append(
+                f"plan without that restriction: peak {_bytes(m.peak)}, {100 * (m.work / self.written_work - 1):.1f} % "
+                f"more work; the policy needs {100 * more:.1f} % more than it"
+            )
+        lines += [f"  a policy cannot say: {what}" for what in self.lost]
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+
+def _bytes(n: int) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n < 1024 or unit == "GiB":
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024
+    return ""
+
+
+def make_report(
+    captured: Captured, model: Model, choice: Choice, replay: Replay, limit: int | None, segments: int
+) -> Report:
+    graph, nodes = captured.graph, captured.nodes
+    named = choice.saved | model.results
+    saved = [
+        Saved(
+            f"{NAME}{nodes[v].forward}" if v in named else None,
+            nodes[v].label,
+            nodes[v].size,
+            _adapter.where(nodes[v].equation.eqn),
+        )
+        for v in replay.kept
+    ]
+    plain = model.replay(Choice(frozenset(), 0))
+    return Report(
+        limit,
+        plain.peak,
+        plain.work,
+        replay.peak,
+        replay.work,
+        model.fixed,
+        graph.cost_unit,
+        saved,
+        len(replay.again),
+        segments,
+        notes=list(captured.notes),
+    )
+
+
+def compare_plan(report: Report, captured: Captured, model: Model, found: Plan) -> None:
+    if found and found.metrics.work <= report.work:
+        report.plan = found
+        report.lost = _lost(captured, model, found)
+    else:
+        report.notes.append("the policy's own schedule is the cheapest plan that was found.")
+
+
+def _lost(captured: Captured, model: Model, found: Plan) -> list[str]:
+    """What an unrestricted plan does that has no words in a policy, counted."""
+    nodes, times, early, first = captured.nodes, Counter(), Counter(), []
+    resident: set[int] = set()
+    held: set[int] | None = None
+    for move in found.moves:
+        if move.op == "free":
+            resident.discard(move.node)
+            continue
+        v = move.node
+        if nodes[v].backward:
+            held = set(resident) if held is None else held
+            first += [v] if not times[v] else []
+        early[v] += held is None
+        times[v] += 1
+        resident.add(v)
+        resident.update(move.also)
+        resident.discard(move.over)
+    lost = []
+    often = sum(n > 2 for n in times.values())
+    if often:
+        lost.append(f"values that are computed more than twice: {often}. A policy computes each once more at most.")
+    twice = sum(early[v] > 1 for v in early)
+    if twice:
+        lost.append(f"values that are dropped and made again within the forward pass: {twice}.")
+    again = sum(times[v] > 1 for v in model.back)
+    if again:
+        lost.append(f"values of the backward pass that are computed twice: {again}.")
+    if first != sorted(first):
+        lost.append("the backward pass runs in another order than JAX writes it.")
+    unnamed = [v for v in (held or ()) if nodes[v].forward is None and not nodes[v].backward and nodes[v].size]
+    if unnamed:
+        lost.append(
+            "values that JAX makes for the backward pass alone, which have no names, and are kept: "
+            f"{len(unnamed)} ({_bytes(sum(nodes[v].size for v in unnamed))})."
+        )
+    return lost

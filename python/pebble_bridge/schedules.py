@@ -1,0 +1,350 @@
+"""Checkpointing schedules for programs that follow the package checkpoint_schedules: pyadjoint, Firedrake and others.
+
+:class:`Revolve`, :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are
+``checkpoint_schedules.CheckpointSchedule`` objects::
+
+    from pebble_bridge.schedules import Revolve
+    tape.enable_checkpointing(Revolve(1000, 20))
+
+The same actions as plain tuples, without that package, come from :mod:`pebble_bridge.adjoint` and :func:`plan_actions`.
+
+Step i leads from state i to state i+1; the working state starts as state 0 and counts as no snapshot, nor does the tape
+of one step. docs/adjoint.md has the conventions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from . import adjoint
+from .adjoint import Action
+from .errors import InvalidArgument
+from .graph import Graph
+from .results import Plan
+
+try:
+    import checkpoint_schedules as _cs
+except ImportError:  # a schedule says what it misses when it is made
+    _cs = None
+
+__all__ = ["MultiLevel", "Online", "PlanSchedule", "Revolve", "chain_graph", "plan_actions"]
+
+_TEXT = re.compile(r"(\w+)\(([^)]*)\)")
+NO_SLOT = -1
+
+
+def plan_actions(plan: Plan) -> Iterator[Action]:
+    """A plan of an adjoint chain in the words of adjoint codes.
+
+    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); an `InvalidArgument` says
+    what is otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
+    """
+    for line in plan.require().export("actions").splitlines():
+        kind, arguments = _TEXT.fullmatch(line.strip()).groups()
+        a = [word.strip() for word in arguments.split(",")]
+        if kind == "Forward":
+            yield Action(kind, int(a[0]), int(a[1]), NO_SLOT, a[2] == "true", a[3] == "true", "NONE", a[4])
+        elif kind == "Reverse":
+            yield Action(kind, int(a[1]), int(a[0]), NO_SLOT, False, False, "NONE", "NONE")
+        elif kind in ("Copy", "Move"):
+            yield Action(kind, int(a[0]), int(a[0]), NO_SLOT, False, False, a[1], a[2])
+        else:
+            yield Action(kind, 0, 0, NO_SLOT, False, False, "NONE", "NONE")
+
+
+def chain_graph(
+    step_costs: Sequence[int],
+    *,
+    state_sizes: int | Sequence[int] = 1,
+    reverse_costs: int | Sequence[int] = 1,
+    tape_sizes: int | Sequence[int] = 0,
+    size_unit: str = "pebble",
+    cost_unit: str = "step",
+    name: str = "steps",
+) -> Graph:
+    """The graph of uneven steps and their adjoints, to be planned by `pb.plan` and run by :class:`PlanSchedule`.
+
+    Step i overwrites the state before it; gradient i reads state i and runs its step once more onto the tape, so it
+    costs ``step_costs[i] + reverse_costs[i]``. The adjoint state is not counted. With equal states of size 1 a cap of
+    s + 1 is s snapshots and the working state.
+
+    Parameters
+    ----------
+    step_costs : sequence of int
+        One for each step.
+    state_sizes : int or sequence of int
+        Of states 0 … n-1, the states that steps start from.
+    reverse_costs, tape_sizes : int or sequence of int
+        Of each step: the adjoint step alone, and the tape, which is there only while the step is reversed.
+    """
+    n = len(step_costs)
+    if n == 0:
+        raise InvalidArgument("A chain needs at least one step.")
+    sizes = _each("state_sizes", state_sizes, n)
+    backs = _each("reverse_costs", reverse_costs, n)
+    tapes = _each("tape_sizes", tape_sizes, n)
+    steps = _each("step_costs", step_costs, n)
+    gradient = {i: 2 * n - 1 - i for i in range(n)}  # nodes: states 0 … n-1, then gradients n-1 … 0
+    edges = [(i, i + 1) for i in range(n - 1)]
+    for i in range(n):
+        edges.append((i, gradient[i]))
+        if i + 1 < n:
+            edges.append((gradient[i + 1], gradient[i]))
+    back = range(n - 1, -1, -1)
+    return Graph(
+        cost=[0, *steps[:-1], *(steps[i] + backs[i] for i in back)],
+        size=[*sizes, *([0] * n)],
+        workspace=[0] * n + [tapes[i] for i in back],
+        edges=edges,
+        names=[f"x{i}" for i in range(n)] + [f"g{i}" for i in back],
+        given=[0],
+        inplace={i + 1: [i] for i in range(1, n - 1)},
+        targets=[gradient[0]],
+        order=range(1, 2 * n),
+        name=name,
+        cost_unit=cost_unit,
+        size_unit=size_unit,
+    )
+
+
+def _each(what: str, values: int | Sequence[int], n: int) -> list[int]:
+    row = [values] * n if isinstance(values, int) else list(values)
+    if len(row) != n:
+        raise InvalidArgument(f"{what} has {len(row)} entries for {n} steps.")
+    return [_whole(what, value, 0) for value in row]
+
+
+def _whole(what: str, value: Any, least: int) -> int:
+    if int(value) != value or value < least:
+        raise InvalidArgument(
+            f"{what} must be a whole number of at least {least}, not {value!r}; scale costs that are not whole."
+        )
+    return int(value)
+
+
+# ---- schedules: objects that checkpoint_schedules' users run ----
+
+if _cs is not None:
+    _Base = _cs.CheckpointSchedule
+else:
+
+    class _Base:  # type: ignore[no-redef]
+        def __init__(self, max_n: int | None = None) -> None:
+            raise ImportError(
+                "Schedules are objects of the package checkpoint_schedules, which is not installed: pip install "
+                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this "
+                "module."
+            )
+
+
+class _Schedule(_Base):
+    """Carries :class:`Action` tuples over into the other package's objects."""
+
+    def __init__(self, max_n: int | None, storages: Iterable[str]) -> None:
+        super().__init__(max_n)
+        self._exhausted = False
+        self._storages = {"WORK", *storages}
+        for storage in self._storages:
+            _storage(storage)  # says what cannot be told before anything runs
+
+    def _actions(self) -> Iterable[Action]:
+        raise NotImplementedError
+
+    def _iterator(self) -> Iterator[Any]:
+        for action in self._actions():
+            yield self._told(action)
+
+    def _told(self, a: Action) -> Any:
+        if a.kind == "Forward":
+            self._n = a.n1
+            # a Forward that writes nothing says WORK there, as the other package's schedules do
+            return _cs.Forward(
+                a.n0, a.n1, a.write_restart, a.write_reverse, _storage(a.target if a.target != "NONE" else "WORK")
+            )
+        if a.kind == "Reverse":
+            self._r += a.n1 - a.n0
+            return _cs.Reverse(a.n1, a.n0, True)
+        if a.kind in ("Copy", "Move"):
+            if a.target == "WORK":
+                self._n = a.n0
+            return getattr(_cs, a.kind)(a.n0, _storage(a.source), _storage(a.target))
+        if a.kind == "EndReverse":
+            self._exhausted = True
+        return getattr(_cs, a.kind)()
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the schedule has concluded. One adjoint calculation is permitted."""
+        return self._exhausted
+
+    def uses_storage_type(self, storage_type: Any) -> bool:
+        """Whether the schedule may use a storage type."""
+        return storage_type.name in self._storages
+
+
+def _storage(name: str) -> Any:
+    if name not in _cs.StorageType.__members__:
+        raise InvalidArgument(
+            f"checkpoint_schedules has no storage {name}: give at most two levels, RAM and DISK, or follow "
+            "the actions of pebble_bridge.adjoint.multilevel."
+        )
+    return _cs.StorageType[name]
+
+
+class Revolve(_Schedule):
+    """Binomial checkpointing in the fewest forward steps, with the fewest snapshots written among those.
+
+    Offline, one adjoint calculation.
+
+    Parameters
+    ----------
+    max_n : int
+        Number of steps, up to 10**15.
+    snapshots : int
+        States that may be kept at once, state 0 being one; the working state and the tape of one step come on top.
+    storage : str
+        ``"RAM"`` or ``"DISK"``.
+
+    Attributes
+    ----------
+    cost : adjoint.RevolveCost
+        Forward steps, writes and reads, by closed form.
+    """
+
+    def __init__(self, max_n: int, snapshots: int, *, storage: str = "RAM") -> None:
+        if storage not in ("RAM", "DISK"):
+            raise InvalidArgument(f"storage is RAM or DISK, not {storage!r}.")
+        super().__init__(max_n, [storage] if max_n > 1 else [])
+        self.cost = adjoint.revolve_cost(max_n, snapshots)
+        self._snapshots, self._place = snapshots, storage
+
+    def _actions(self) -> Iterator[Action]:
+        for a in adjoint.revolve(self._max_n, self._snapshots):
+            if self._place != "RAM":
+                a = a._replace(**{end: self._place for end in ("source", "target") if getattr(a, end) == "RAM"})
+            yield a
+
+
+class MultiLevel(_Schedule):
+    """Checkpoints in RAM and on disk at the least cost of all schedules.
+
+    State 0 starts in the working state and is not stored. Reversing a step runs it once more onto the tape. Offline,
+    one adjoint calculation. Planning takes O(max_n**2 * disk) time at most.
+
+    Parameters
+    ----------
+    max_n : int
+        Number of steps.
+    ram, disk : int
+        States that may be kept in each at once.
+    forward_cost, reverse_cost : int
+        Of a step and of an adjoint step (`uf` and `ub` of HRevolve).
+    write_cost, read_cost : int
+        Of a state on disk (`wd` and `rd`); RAM costs nothing.
+
+    Attributes
+    ----------
+    cost : int
+        Of the whole schedule, taped steps and transfers included.
+    """
+
+    def __init__(
+        self,
+        max_n: int,
+        ram: int,
+        disk: int,
+        *,
+        forward_cost: int = 1,
+        reverse_cost: int = 1,
+        write_cost: int = 2,
+        read_cost: int = 2,
+    ) -> None:
+        super().__init__(max_n, [name for name, slots in (("RAM", ram), ("DISK", disk)) if slots])
+        costs = [
+            _whole(what, value, 0)
+            for what, value in (
+                ("forward_cost", forward_cost),
+                ("reverse_cost", reverse_cost),
+                ("write_cost", write_cost),
+                ("read_cost", read_cost),
+            )
+        ]
+        self._stream = adjoint.multilevel(
+            max_n, [(ram, 0, 0), (disk, *costs[2:])], forward_cost=costs[0], reverse_cost=costs[1]
+        )
+        self.cost = self._stream.cost
+
+    def _actions(self) -> Iterable[Action]:
+        return self._stream
+
+
+class PlanSchedule(_Schedule):
+    """Any plan of an adjoint chain: steps of different costs, states of different sizes, slow memory.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of `pb.plan` for a graph of :func:`chain_graph` or ``pb.generate("adjoint-chain", …)``. In the ``tiered`` game,
+        states go to DISK; pyadjoint itself reads them to the working state only.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._list = list(plan_actions(plan))
+        steps = max(a.n1 for a in self._list)
+        super().__init__(steps, {s for a in self._list for s in (a.source, a.target) if s not in ("NONE", "WORK")})
+
+    def _actions(self) -> Iterable[Action]:
+        return self._list
+
+
+class Online(_Schedule):
+    """Checkpointing when the number of steps is known at the last one only: call `finalize(n)` then.
+
+    Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``,
+    the other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one)
+    can use this schedule only while the snapshots suffice.
+
+    No step is run more than r times beside its taped run, r being the least number with n + 1 <= C(snapshots + r, r).
+    A program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
+
+    Parameters
+    ----------
+    snapshots : int
+        States that may be kept at once, state 0 being one.
+    """
+
+    def __init__(self, snapshots: int) -> None:
+        super().__init__(None, ["RAM"])
+        self._stream = adjoint.online(snapshots)
+
+    def finalize(self, n: int) -> None:
+        """There were `n` steps: all that were asked for, or all but the last."""
+        if self._max_n is None and n < self._n - 1:
+            raise RuntimeError(
+                f"Step {self._n - 1} was asked for: the run has {self._n - 1} or {self._n} steps, not {n}."
+            )
+        super().finalize(n)
+
+    def _iterator(self) -> Iterator[Any]:
+        held: dict[int, int] = {}  # slot: state
+
+        def told(a: Action) -> Iterator[Any]:
+            if a.kind == "Forward" and a.write_restart:
+                if a.slot in held:
+                    yield _cs.Move(held[a.slot], _storage("RAM"), _storage("NONE"))
+                held[a.slot] = a.n0
+            elif a.kind == "Move":
+                del held[a.slot]
+            yield self._told(a)
+
+        while self._max_n is None:
+            yield from told(self._stream.step()[0])
+        # the last step that was asked for may never have been run: then its part of the way back falls away
+        n = self._max_n
+        for slot in [slot for slot, state in held.items() if state == n]:
+            del held[slot]
+        for a in self._stream.end():
+            if a.kind in ("EndForward", "EndReverse") or a.n0 < n:
+                yield from told(a._replace(n1=min(a.n1, n)) if a.n1 > n else a)
