@@ -1,0 +1,18 @@
+"""Training steps of PyTorch models within a memory budget.
+
+    from pebble_bridge.torch import fit
+    planned = fit(model, (images, labels), nn.CrossEntropyLoss(), budget="50%")
+    loss = planned(images, labels)      # in place of forward, loss and backward()
+    optimizer.step()
+"""
+from . import _adapter
+
+_adapter.check_version()
+
+from .capture import Captured, capture  # noqa: E402
+from .errors import DoesNotFit, PeakExceeded, TorchPlanError, Unsupported, UnsupportedTorch  # noqa: E402
+from .measure import measure_peak, measure_time  # noqa: E402
+from .step import Options, Planned, Planner, fit, sweep  # noqa: E402
+
+__all__ = ["Captured", "DoesNotFit", "Options", "PeakExceeded", "Planned", "Planner", "TorchPlanError", "Unsupported",
+           "UnsupportedTorch", "capture", "fit", "measure_peak", "measure_time", "sweep"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import mmap
 import operator
+import os
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
@@ -243,6 +244,7 @@ class AllocatorEvent(NamedTuple):
 @contextmanager
 def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Iterator[None]:
     """Fills `events`, in order of time, with what the tensor allocator of `device` gave and took inside the block."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes a line to standard error at each start and stop
     from torch.autograd.profiler import profile
     with profile(use_kineto=True, profile_memory=True) as profiler:
         yield

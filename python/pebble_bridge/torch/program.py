@@ -180,7 +180,7 @@ class _Analysis:
         elif isinstance(out, torch.Tensor):
             self.alias(node, out)
         elif any(t is not None for t in outputs):
-            pass  # several views, such as of split: their getitem nodes are the views
+            self.alias(node, next(t for t in outputs if t is not None))  # several views at once, such as of split
         else:
             raise Unsupported(f"{_adapter.op_name(node.target)} returns no tensor; a plan needs values that do not depend on data: "
                               "compute it outside of the step and pass it in")

@@ -5,7 +5,8 @@ allocator at that moment. Views are made when a computation first reads them, an
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Sequence
+from collections import Counter
+from typing import Any, Callable, Sequence
 
 import torch
 from torch import fx
@@ -19,8 +20,8 @@ Step = Callable[..., tuple]
 class Compiler:
     """Writes the source of a step; see `compile_step`."""
 
-    def __init__(self, program: Program, marks: bool, replay: bool) -> None:
-        self.program, self.marks, self.replay = program, marks, replay
+    def __init__(self, program: Program, marks: bool, replayed: set[Operation]) -> None:
+        self.program, self.marks, self.replayed = program, marks, replayed
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"host": None, "mark": None}
         self.constants: dict[int, str] = {}
@@ -75,48 +76,38 @@ class Compiler:
         if self.marks:
             self.lines.append(f"mark({operation.index})")
         for node in operation.node.all_input_nodes:
-            self.prepare(node)
-        for value in operation.values:
+            self.tensor(node)
+        for value in wanted:
             if value in self.held:
                 self.release(value)
         if over is not None:
             self.lines.append(f"{name_of(wanted[0])} = {self.overwrite(operation, over)}")
             self.release(over)
         else:
-            call = self.drawing(operation, self.call(operation.node))
-            self.lines += self.receive(operation, wanted, call)
+            before, after = self.around(operation)
+            self.lines += before + self.receive(operation, wanted) + after
         for value in wanted:
             self.hold(value)
-
-    def prepare(self, node: fx.Node) -> None:
-        self.tensor(node)
 
     def overwrite(self, operation: Operation, over: Value) -> str:
         how = operation.over[over]
         return self.call(operation.node, how.function, {how.out: self.tensor(how.node)} if how.out else None)
 
-    def drawing(self, operation: Operation, call: str) -> str:
+    def around(self, operation: Operation) -> tuple[list[str], list[str]]:
         """Random operations that are repeated replay the generator's state of their first time."""
-        if not (self.replay and operation.random):
-            return call
-        state = f"s{operation.index}"
-        generator = self.constant(torch.default_generator, "generator")
+        if operation not in self.replayed:
+            return [], []
+        generator, state = self.constant(torch.default_generator, "generator"), f"s{operation.index}"
         if operation not in self.drawn:
             self.drawn.add(operation)
-            self.lines.append(f"{state} = {generator}.get_state()")
-            return call
-        self.lines.append(f"now = {generator}.get_state(); {generator}.set_state({state})")
-        return call
+            return [f"{state} = {generator}.get_state()"], []
+        return [f"now = {generator}.get_state()", f"{generator}.set_state({state})"], [f"{generator}.set_state(now)", "now = None"]
 
-    def receive(self, operation: Operation, wanted: Sequence[Value], call: str) -> list[str]:
-        repeated = self.replay and operation.random and self.lines and self.lines[-1].startswith("now = ")
-        generator = self.constant(torch.default_generator, "generator") if repeated else ""
-        after = [f"{generator}.set_state(now)"] if repeated else []
+    def receive(self, operation: Operation, wanted: Sequence[Value]) -> list[str]:
+        call = self.call(operation.node)
         if isinstance(self.program.fake[operation.node], torch.Tensor):
-            return [f"{name_of(wanted[0])} = {call}"] + after
-        lines = [f"t = {call}"]
-        lines += [f"{name_of(value)} = t[{value.place}]" for value in wanted]
-        return lines + ["t = None"] + after
+            return [f"{name_of(wanted[0])} = {call}"]
+        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in wanted] + ["t = None"]
 
     def hold(self, value: Value) -> None:
         self.held[value] = [name_of(value)]
@@ -129,11 +120,17 @@ class Compiler:
         self.variable = {node: name for node, name in self.variable.items() if name not in dead}
 
     def store(self, value: Value) -> None:
+        self.mark_other()
         self.lines.append(f"h{value.index} = host.store({name_of(value)})")
 
     def load(self, value: Value) -> None:
+        self.mark_other()
         self.lines.append(f"{name_of(value)} = host.load(h{value.index})")
         self.hold(value)
+
+    def mark_other(self) -> None:
+        if self.marks:
+            self.lines.append("mark(-1)")
 
     def drop(self, value: Value) -> None:
         self.lines.append(f"host.drop(h{value.index}); h{value.index} = None")
@@ -161,27 +158,26 @@ def name_of(value: Value) -> str:
 Move = tuple[str, Operation | Value, Any]
 
 
-def compile_step(program: Program, moves: Iterable[Move], *, marks: bool = False, replay: bool = False) -> Step:
+def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False) -> Step:
     """A function that carries out `moves`.
 
     Parameters
     ----------
     program : Program
         The captured step.
-    moves : iterable of (str, Operation or Value, argument)
+    moves : sequence of (str, Operation or Value, argument)
         ``("compute", operation, (wanted values, overwritten value or None))``, ``("free", value, None)`` and, with a host
         pool, ``("store" | "load" | "drop", value, None)``.
     marks : bool
-        Call ``mark(operation index)`` before each computation.
-    replay : bool
-        Repeated random operations use the generator's state of their first time.
+        Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
 
     Returns
     -------
     callable
         ``step(given, host, mark)`` returning the results in the order of ``program.results``; its text is ``step.source``.
     """
-    compiler = Compiler(program, marks, replay)
+    times = Counter(what for kind, what, _ in moves if kind == "compute")
+    compiler = Compiler(program, marks, {operation for operation, count in times.items() if count > 1 and operation.random})
     for kind, what, argument in moves:
         if kind == "compute":
             compiler.compute(what, *argument)

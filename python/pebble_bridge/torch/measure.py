@@ -1,0 +1,175 @@
+"""Peaks and times of real steps, by the same means for every way to run them.
+
+The peak of a step is the most that torch's tensor allocator holds at any moment of it, above what it holds when the step
+begins: activations, gradients, and what kernels take from the allocator inside. Parameters, buffers, optimiser state and the
+batch are there before, and do not count.
+"""
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import Any, Callable, Iterable, Iterator, Sequence
+
+import torch
+
+from . import _adapter
+from .capture import Captured
+from .program import Operation
+from .runner import Step, as_written, compile_step
+
+
+def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
+    """Bytes that the tensor allocator holds at most while `run` runs, above what it held before.
+
+    On CUDA this is the allocator's own counter; on the CPU, which has none, every change of the allocator is recorded.
+    """
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        kept = run()
+        torch.cuda.synchronize(device)
+        del kept
+        return torch.cuda.max_memory_allocated(device) - before
+    events: list[_adapter.AllocatorEvent] = []
+    with _adapter.allocator_events(events, device):
+        kept = run()
+    del kept
+    held = most = 0
+    for event in events:
+        held += event.bytes
+        most = max(most, held)
+    return most
+
+
+def measure_time(runs: Sequence[Callable[[], Any]], repeats: int = 5) -> list[float]:
+    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all alike."""
+    best = [float("inf")] * len(runs)
+    for _ in range(repeats):
+        for index, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[index] = min(best[index], time.perf_counter() - start)
+    return best
+
+
+@contextmanager
+def untouched(captured: Captured) -> Iterator[None]:
+    """Leaves generator, buffers and gradients as they were: trials are not training."""
+    gradients = [parameter.grad for parameter in captured.parameters]
+    buffers = [buffer.detach().clone() for buffer in captured.buffers]
+    devices = sorted({t.device.index or 0 for t in captured.parameters if t.device.type == "cuda"})
+    with torch.random.fork_rng(devices=devices):
+        for parameter in captured.parameters:
+            parameter.grad = None
+        try:
+            yield
+        finally:
+            for parameter, gradient in zip(captured.parameters, gradients):
+                parameter.grad = gradient
+            with torch.no_grad():
+                for buffer, saved in zip(captured.buffers, buffers):
+                    buffer.copy_(saved)
+
+
+def plain_peak(captured: Captured) -> int:
+    """Peak of the step as people write it, by eager autograd."""
+    def run() -> None:
+        captured.plain_step()
+
+    peaks = []
+    for _ in range(2):  # the first run may set up what stays
+        with untouched(captured):
+            peaks.append(measure_peak(run, device_of(captured)))
+    return peaks[-1]
+
+
+def device_of(captured: Captured) -> str:
+    return str(captured.parameters[0].device)
+
+
+def profile(captured: Captured, repeats: int = 3) -> None:
+    """Fills in what each operation costs in nanoseconds and which memory its kernel takes beside its results.
+
+    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm up.
+    """
+    program = captured.program
+    step = compile_step(program, as_written(program), marks=True)
+    given = captured.given(captured.example_inputs)
+    wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
+    with untouched(captured), torch.no_grad():
+        step(given, None, lambda index: None)
+        costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
+        spaces = workspaces(step, given, program.operations, device_of(captured))
+    for operation in program.operations:
+        taken = sorted(cost[operation.index] for cost in costs)
+        operation.cost = max(1, taken[len(taken) // 2])
+        operation.workspace = spaces[operation.index]
+
+
+def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None]) -> list[int]:
+    """Nanoseconds from each mark to the next."""
+    marks: list[tuple[int, int]] = []
+
+    def mark(index: int) -> None:
+        wait()
+        marks.append((index, time.perf_counter_ns()))
+
+    results = step(given, None, mark)
+    mark(count)
+    del results
+    costs = [0] * count
+    for (index, start), (_, end) in zip(marks, marks[1:]):
+        costs[index] += end - start
+    return costs
+
+
+def workspaces(step: Step, given: list[Any], operations: list[Operation], device: str) -> list[int]:
+    """What each kernel holds at its worst moment beyond the values that it is run for."""
+    spaces = [0] * len(operations)
+    for index, most in marked_peaks(step, given, None, device):
+        spaces[index] = max(0, most - sum(value.size for value in operations[index].values))
+    return spaces
+
+
+def marked_peaks(step: Step, given: list[Any], host: Any, device: str) -> list[tuple[int, int]]:
+    """Runs a step that was compiled with marks; the peak of each range above its beginning, in order."""
+    events: list[_adapter.AllocatorEvent] = []
+    marker = _adapter.Marker()
+    with _adapter.allocator_events(events, device):
+        results = step(given, host, marker)
+        marker.end()
+    del results
+    return list(peaks_between_marks(events))
+
+
+def peaks_between_marks(events: Iterable[_adapter.AllocatorEvent]) -> Iterator[tuple[int, int]]:
+    """For each marked range, the most that was held in it above what was held when it began."""
+    current, held, most = None, 0, 0
+    for event in events:
+        if event.mark is not None:
+            if current is not None:
+                yield current, most
+            current, held, most = int(event.mark), 0, 0
+        else:
+            held += event.bytes
+            most = max(most, held)
+    if current is not None:
+        yield current, most
+
+
+BYTES_WORTH = 8  # floating-point operations in the time of moving a byte, about right for processors and accelerators alike
+
+
+def count_flops(captured: Captured) -> None:
+    """Fills in costs without running anything: torch's own formulas, and the bytes that an operation moves."""
+    program = captured.program
+    for operation in program.operations:
+        look_up = program.fake.__getitem__
+        args = torch.fx.map_arg(operation.node.args, look_up)
+        kwargs = torch.fx.map_arg(operation.node.kwargs, look_up)
+        out = program.fake[operation.node]
+        moved = sum(tensor.numel() * tensor.element_size() for tensor in torch.utils._pytree.tree_leaves((args, kwargs, out))
+                    if isinstance(tensor, torch.Tensor))
+        formula = _adapter.flop_formula(operation.node.target)
+        operation.cost = max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))
