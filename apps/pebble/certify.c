@@ -4,56 +4,18 @@
 #include "files.h"
 #include "settings.h"
 
-#include <stdio.h>
 #include <string.h>
-
-static exit_code check_graph(app *a, certified *c)
-{
-    char hash[PB_HASH_TEXT];
-    c->same_graph = true;
-    if (!c->schedule.graph_hash[0])
-        return EXIT_DONE;
-    pb_status status = pb_graph_hash(&a->ctx, c->graph, hash);
-    if (status != PB_OK)
-        return app_status(a, status);
-    c->same_graph = strcmp(hash, c->schedule.graph_hash) == 0;
-    return EXIT_DONE;
-}
 
 static exit_code judge(app *a, certified *c)
 {
-    char text[512];
-    pb_status status = pb_judge(&a->ctx, c->graph, &c->schedule, &a->arena, &c->game, &c->verdict, &c->metrics);
-    if (status == PB_ERANGE) {
-        snprintf(c->message, sizeof c->message, "%s", a->ctx.error.message);
-        return EXIT_ILLEGAL;
-    }
+    pb_judgement *j = &c->judged;
+    pb_status status =
+        pb_judge_all(&a->ctx, c->graph, &c->schedule, app_option(a, OPT_ANY_GRAPH) != NULL, &a->arena, j);
     if (status != PB_OK)
         return app_status(a, status);
-    if (!c->verdict.certificate) {
-        pb_verdict_text(&c->game, &c->schedule.moves, &c->verdict, text, sizeof text);
-        snprintf(c->message, sizeof c->message, "%s [rule %s]", text, pb_rule_name(c->verdict.rule));
-        return EXIT_ILLEGAL;
-    }
-    if (!c->same_graph && !app_option(a, OPT_ANY_GRAPH)) {
-        snprintf(c->message, sizeof c->message,
-                 "the schedule was made for another graph (%.80s): the hashes differ; --any-graph accepts it",
-                 c->schedule.graph_name && c->schedule.graph_name[0] ? c->schedule.graph_name : "without a name");
-        return EXIT_ILLEGAL;
-    }
-    bool apart;
-    status = pb_judge_addresses(&a->ctx, c->verdict.certificate, &c->schedule.addresses, &apart, text, sizeof text);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (!apart) {
-        snprintf(c->message, sizeof c->message, "the moves are legal, but the addresses are wrong: %s", text);
-        return EXIT_ILLEGAL;
-    }
-    if (pb_judge_metrics(&c->schedule, &c->metrics, text, sizeof text)) {
-        snprintf(c->message, sizeof c->message, "the moves are legal, but the figures are wrong: %s", text);
-        return EXIT_ILLEGAL;
-    }
-    return EXIT_DONE;
+    if (j->fault == PB_FAULT_GRAPH)
+        strncat(j->message, "; --any-graph accepts it", sizeof j->message - strlen(j->message) - 1);
+    return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
 }
 
 exit_code certify(app *a, const char *graph_path, const char *schedule_path, certified *out)
@@ -68,6 +30,5 @@ exit_code certify(app *a, const char *graph_path, const char *schedule_path, cer
         return code;
     if (!setting_size(a, OPT_CAP, out->graph, &out->schedule.cap))
         return EXIT_USAGE;
-    code = check_graph(a, out);
-    return code == EXIT_DONE ? judge(a, out) : code;
+    return judge(a, out);
 }

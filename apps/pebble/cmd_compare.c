@@ -112,7 +112,7 @@ static bool failed_row(table *t, const contest *c, const pb_planned *p)
 {
     char name[FIGURE_ROOM], reason[512];
     strategy_text(&p->schedule, name);
-    reason_text(p, p->game ? p->game : &c->base, reason, sizeof reason);
+    pb_planned_reason(p, p->game ? p->game : &c->base, reason, sizeof reason);
     const char *cells[MAX_COLUMNS] = {"", name, pb_game_kind_name(p->schedule.game),
                                       pb_outcome_name(p->schedule.outcome), reason};
     return table_row(t, cells, "2");

@@ -26,7 +26,7 @@ exit_code cmd_explain(app *a)
         return app_usage(a, "explain takes a graph, a schedule and perhaps a node");
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
     if (code == EXIT_ILLEGAL)
-        return app_fail(a, code, "%s: %s", a->opts.positional[1], c.message);
+        return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);
     if (code != EXIT_DONE)
         return code;
     if (count == 3) {
@@ -35,7 +35,7 @@ exit_code cmd_explain(app *a)
             return unknown_node(a, c.graph, a->opts.positional[2]);
     }
     pb_sink sink = stream_sink(stdout);
-    pb_status status = app_option(a, OPT_JSON) ? pb_explain_json(&a->ctx, c.verdict.certificate, node, sink)
-                                               : pb_explain_text(&a->ctx, c.verdict.certificate, node, sink);
+    pb_status status = app_option(a, OPT_JSON) ? pb_explain_json(&a->ctx, c.judged.verdict.certificate, node, sink)
+                                               : pb_explain_text(&a->ctx, c.judged.verdict.certificate, node, sink);
     return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
 }

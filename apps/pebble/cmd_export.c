@@ -28,7 +28,7 @@ static bool find_form(app *a, form *out)
 
 static pb_status write_form(app *a, form f, const certified *c, pb_sink sink)
 {
-    const pb_certificate *proof = c->verdict.certificate;
+    const pb_certificate *proof = c->judged.verdict.certificate;
     switch (f) {
     case DECISIONS: return pb_decisions_write(&a->ctx, proof, sink);
     case CSV: return pb_steps_csv_write(&a->ctx, proof, sink);
@@ -72,7 +72,7 @@ exit_code cmd_export(app *a)
         return EXIT_USAGE;
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
     if (code == EXIT_ILLEGAL)
-        return app_fail(a, code, "%s: %s", a->opts.positional[1], c.message);
+        return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);
     if (code != EXIT_DONE)
         return code;
     if (!file_create(a, app_option(a, OPT_OUTPUT), &out))

@@ -177,7 +177,7 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
 static void print_missing(app *a, FILE *out, const pb_planned *p)
 {
     char reason[512], strategy[FIGURE_ROOM];
-    reason_text(p, p->game, reason, sizeof reason);
+    pb_planned_reason(p, p->game, reason, sizeof reason);
     strategy_text(&p->schedule, strategy);
     if (p->schedule.outcome == PB_INFEASIBLE)
         fprintf(out, "infeasible: %s\n", reason);

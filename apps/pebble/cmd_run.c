@@ -148,7 +148,7 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
     planning_time(a, true);
     s->request.time_ns = progress_left_ns(&a->progress);
     if (s->request.time_ns)
-        s->request.bound_effort = bound_effort(1e-9 * (double)s->request.time_ns);
+        s->request.bound_effort = pb_bounds_effort_in(1e-9 * (double)s->request.time_ns);
     progress_planning(&a->progress, true);
     double begin = seconds_now();
     pb_status status = pb_run_plan_make(&a->ctx, &r->game, &s->request, &a->arena, &r->planned, &r->packing);

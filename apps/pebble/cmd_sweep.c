@@ -3,7 +3,6 @@
 #include "commands.h"
 #include "files.h"
 #include "settings.h"
-#include "sizes.h"
 #include "sweep_text.h"
 
 #include <errno.h>
@@ -126,7 +125,7 @@ static exit_code one_cap(app *a, study *t, const char *text, uint64_t *cap)
     char why[256];
     if (strcmp(text, "least") == 0)
         return find_least(a, t, cap);
-    if (size_parse(text, t->base.graph->size_unit, t->written_peak, cap, why, sizeof why))
+    if (pb_size_parse(text, t->base.graph->size_unit, t->written_peak, cap, why, sizeof why))
         return EXIT_DONE;
     return app_usage(a, "--caps: %s; or least, or a range such as 100%%..30%%", why);
 }

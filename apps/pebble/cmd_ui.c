@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "commands.h"
 #include "files.h"
-#include "sizes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +37,7 @@ static bool take_bytes(app *a, option_id id, uint64_t *bytes)
 {
     const char *text = app_option(a, id);
     char why[256];
-    if (text && !size_parse(text, "byte", 0, bytes, why, sizeof why)) {
+    if (text && !pb_size_parse(text, "byte", 0, bytes, why, sizeof why)) {
         app_usage(a, "--%s: %s", option_specs[id].name, why);
         return false;
     }

@@ -67,23 +67,6 @@ void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t 
         snprintf(text, room, "fits in %s of what the program as written needs, with no more work than that", share);
 }
 
-void reason_text(const pb_planned *p, const pb_game *game, char *text, size_t room)
-{
-    const pb_graph *g = game->graph;
-    char need[FIGURE_ROOM], over[FIGURE_ROOM];
-    if (p->schedule.reason && p->schedule.reason[0]) {
-        snprintf(text, room, "%s", p->schedule.reason);
-    } else if (p->failed_need && p->failed_node != PB_NO_NODE) {
-        amount_text(p->failed_need, g->size_unit, need);
-        amount_text(p->failed_need - game->cap, g->size_unit, over);
-        snprintf(text, room, "does not fit: move %llu (compute %.60s) needs %s, %s over the cap",
-                 (unsigned long long)p->failed_step, pb_graph_name(g, p->failed_node), need, over);
-    } else {
-        snprintf(text, room, "%s",
-                 p->schedule.outcome == PB_INFEASIBLE ? "no schedule fits the cap" : "nothing was found");
-    }
-}
-
 bool wants_plot(const app *a)
 {
     if (app_option(a, OPT_NO_PLOT) || app_option(a, OPT_QUIET))

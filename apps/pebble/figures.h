@@ -14,8 +14,6 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM]);
 void percent_text(double share, char text[FIGURE_ROOM]);
 /* "62 % of what the program as written needs, for 21 % more work" */
 void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room);
-/* Why a plan is missing, in words. */
-void reason_text(const pb_planned *p, const pb_game *game, char *text, size_t room);
 
 /* Is a plot of memory over time wanted? */
 bool wants_plot(const app *a);

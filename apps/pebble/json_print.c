@@ -1,6 +1,8 @@
 /* json_print.c -- see json_print.h. */
 #include "json_print.h"
 
+#include "files.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -83,35 +85,9 @@ void json_weights(FILE *out, const pb_weights *weights)
     fprintf(out, "[%s,%s,%s]", text[0], text[1], text[2]);
 }
 
-static void field(FILE *out, const char *key, uint64_t value)
-{
-    fprintf(out, ",\"%s\":", key);
-    json_u64(out, value);
-}
-
 void json_metrics(FILE *out, const pb_metrics *m, const pb_weights *weights)
 {
-    char cost[PB_COST_TEXT];
-    fputs("{\"peak\":", out);
-    json_u64(out, m->peak);
-    field(out, "work", m->work);
-    field(out, "io", m->io);
-    field(out, "makespan", m->makespan);
-    field(out, "recompute", m->recompute);
-    field(out, "recompute_count", m->recompute_count);
-    field(out, "uncompute", m->uncompute);
-    fputs(",\"flux\":", out);
-    json_u128(out, m->flux);
-    field(out, "moves", m->moves);
-    field(out, "depth", m->depth);
-    pb_cost_text(m->cost, weights, cost);
-    fprintf(out, strlen(cost) > 15 ? ",\"cost\":\"%s\"" : ",\"cost\":%s", cost);
-    fputs(",\"overhead\":", out);
-    json_double(out, m->overhead);
-    fputs(",\"gap\":", out);
-    if (m->gap < 0)
-        fputs("null", out);
-    else
-        json_double(out, m->gap);
-    fputc('}', out);
+    pb_context ctx;
+    pb_context_init(&ctx);
+    pb_metrics_json_write(&ctx, m, weights, stream_sink(out));
 }

@@ -15,7 +15,7 @@ void json_row_fields(FILE *out, const pb_planned *p, const pb_game *base)
     if (p->certificate) {
         json_text(out, s->reason);
     } else {
-        reason_text(p, p->game ? p->game : base, reason, sizeof reason);
+        pb_planned_reason(p, p->game ? p->game : base, reason, sizeof reason);
         json_text(out, reason);
     }
     fputs(",\"metrics\":", out);

@@ -130,7 +130,7 @@ bool run_print_text(app *a, const run_report *r)
 void run_print_missing(const run_report *r)
 {
     char reason[512], strategy[FIGURE_ROOM];
-    reason_text(&r->planned, r->planned.game, reason, sizeof reason);
+    pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
     strategy_text(&r->planned.schedule, strategy);
     if (r->planned.schedule.outcome == PB_INFEASIBLE)
         printf("infeasible: %s\n", reason);
@@ -230,7 +230,7 @@ void run_print_json(const run_report *r)
     json_double(stdout, r->planning_seconds);
     if (!r->measured.steps) {
         char reason[512];
-        reason_text(&r->planned, r->planned.game, reason, sizeof reason);
+        pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
         fputs(",\"reason\":", stdout);
         json_text(stdout, reason);
         puts(",\n\"predicted\":null,\"measured\":null,\"reference\":null}");

@@ -2,7 +2,6 @@
 #include "settings.h"
 
 #include "commands.h"
-#include "sizes.h"
 
 #include <string.h>
 
@@ -13,14 +12,14 @@ bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
     uint64_t whole = 0;
     if (!text)
         return true;
-    if (size_is_share(text)) {
+    if (pb_size_is_share(text)) {
         pb_status status = pb_graph_written_peak(&a->ctx, g, &whole);
         if (status != PB_OK) {
             app_status(a, status);
             return false;
         }
     }
-    if (size_parse(text, g->size_unit, whole, size, why, sizeof why))
+    if (pb_size_parse(text, g->size_unit, whole, size, why, sizeof why))
         return true;
     app_usage(a, "--%s: %s", option_specs[id].name, why);
     return false;
@@ -71,7 +70,7 @@ bool setting_limits(app *a)
     const char *text = app_option(a, OPT_TIME);
     double seconds;
     if (text) {
-        if (!time_parse(text, &seconds)) {
+        if (!pb_time_parse(text, &seconds)) {
             app_usage(a, "--time: `%s` is not a time; times look like 5s, 500ms, 2m or 1h", text);
             return false;
         }
@@ -80,13 +79,10 @@ bool setting_limits(app *a)
     return app_number(a, OPT_TICKS, a->ctx.tick_limit, &a->ctx.tick_limit);
 }
 
-/* About an eighth of the time, on common machines; counted in steps, it gives the same bounds on all. */
-uint64_t bound_effort(double seconds) { return seconds < 1e6 ? (uint64_t)(seconds * 4e7) + 1 : UINT64_MAX; }
-
 static uint64_t steps_for_bounds(const char *time)
 {
     double seconds;
-    return time && time_parse(time, &seconds) ? bound_effort(seconds) : 0;
+    return time && pb_time_parse(time, &seconds) ? pb_bounds_effort_in(seconds) : 0;
 }
 
 /* Is the name before any colon one of the strategies? */

@@ -17,9 +17,6 @@ bool setting_request(app *a, pb_request *request);
 /* --time and --ticks alone. */
 bool setting_limits(app *a);
 
-/* What bounds may spend when planning has so many seconds. */
-uint64_t bound_effort(double seconds);
-
 /* "--cap is missing": the same words everywhere. */
 exit_code missing_cap(app *a);
 

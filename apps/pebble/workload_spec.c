@@ -4,7 +4,6 @@
 
 #include "commands.h"
 #include "json_print.h"
-#include "sizes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,7 +168,7 @@ void planning_time(app *a, bool begins)
     const char *text = app_option(a, OPT_TIME);
     double seconds = STANDARD_SECONDS;
     a->progress.deadline = 0;
-    if (!begins || (!text && app_option(a, OPT_TICKS)) || (text && !time_parse(text, &seconds)))
+    if (!begins || (!text && app_option(a, OPT_TICKS)) || (text && !pb_time_parse(text, &seconds)))
         return;
     a->progress.begin = seconds_now();
     progress_limit(&a->progress, seconds);

@@ -2,9 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-#include "settings.h"
-#include "sizes.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -71,7 +68,7 @@ static bool read_size(job *j, json_t *document, const char *key, uint64_t *out)
     const char *text = plain_text(value, room, sizeof room);
     if (!text)
         return refuse(j, "%s: a size is wanted, such as \"60%%\" or \"8GiB\"", key);
-    if (!size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, out, why, sizeof why))
+    if (!pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, out, why, sizeof why))
         return refuse(j, "%s: %s", key, why);
     return true;
 }
@@ -232,7 +229,7 @@ static bool read_request(job *j, json_t *document)
     spec->request.threads = threads ? (uint32_t)threads : 1;
     spec->request.patient = spec->time_ms || spec->ticks;
     if (spec->time_ms)
-        spec->request.bound_effort = bound_effort(1e-3 * (double)spec->time_ms);
+        spec->request.bound_effort = pb_bounds_effort_in(1e-3 * (double)spec->time_ms);
     return true;
 }
 

@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-#include "sizes.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ static pb_status one_cap(job *j, range *r, const char *text, uint64_t *cap)
     char why[256], sentence[300];
     if (strcmp(text, "least") == 0)
         return find_least(j, r, cap);
-    if (size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, cap, why, sizeof why))
+    if (pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, cap, why, sizeof why))
         return PB_OK;
     snprintf(sentence, sizeof sentence, "caps: %.200s; or least, or a range such as 100%%..30%%", why);
     return fail(j, sentence);

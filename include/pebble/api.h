@@ -106,6 +106,34 @@ pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_
  * ("peak: the file says 4, the replay 5"); false when all agree. */
 bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *metrics, char *text, size_t room);
 
+/* All that can be wrong with a schedule from elsewhere, in the order that it is looked at. */
+typedef enum pb_fault {
+    PB_FAULT_NONE,
+    PB_FAULT_RULE,      /* a rule is broken: the verdict says which */
+    PB_FAULT_RANGE,     /* its work or io passes 64 bits */
+    PB_FAULT_GRAPH,     /* legal, but made for another graph by its hash */
+    PB_FAULT_ADDRESSES, /* legal, but its addresses overlap or miss values */
+    PB_FAULT_FIGURES    /* legal, but it states other figures than the replay has */
+} pb_fault;
+typedef struct pb_judgement {
+    pb_game game;
+    pb_verdict verdict;
+    pb_metrics metrics; /* when legal */
+    bool same_graph;    /* the schedule's hash is the graph's, or it has none */
+    pb_fault fault;
+    char message[640]; /* what is wrong; "" when nothing is */
+} pb_judgement;
+
+/* pb_judge and everything else a file states: graph, addresses, figures. The certificate borrows `out` and s->moves.
+ *   in   any_graph   a legal schedule of another graph is fine */
+pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s, bool any_graph, pb_arena *result,
+                       pb_judgement *out);
+/* The document of `pebble verify --json`. */
+pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink);
+
+/* Why a plan is missing, in words. `game` is the one that was asked for. */
+void pb_planned_reason(const pb_planned *p, const pb_game *game, char *text, size_t room);
+
 typedef struct pb_comparison {
     pb_planned *rows;
     uint32_t row_count;

@@ -31,6 +31,9 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 /* What pb_bounds_tighten spends by itself: by the size of the graph and ctx->tick_limit, about a second for hundreds of
  * nodes; in steps of which a machine does some hundred million a second. */
 uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game);
+/* What bounds should take when planning has so many seconds: about an eighth of them on common machines. In steps, so it gives
+ * the same bounds on all. */
+uint64_t pb_bounds_effort_in(double seconds);
 
 /* Raises bounds that pb_bounds_make has made, for schedules of remat and tiered under the game's cap, by looking at first
  * computations (docs/bounds.md). Makespan and cost then hold under this cap only, least_cap for every cap.

@@ -16,6 +16,18 @@ const char *pb_game_kind_name(pb_game_kind kind);
 bool pb_game_kind_parse(const char *name, pb_game_kind *out);
 
 #define PB_UNLIMITED UINT64_MAX
+
+/* Reads `4096`, `8GiB`, `1.5GB`, `500MB`, `12.5%`, `none`.
+ *   in   size_unit    of the graph; where it is itself a byte unit (KiB, MB...), byte sizes are converted, down
+ *        whole        what 100 % is
+ *   out  *out         PB_UNLIMITED for none
+ * Shares are rounded up, exactly. False with a sentence in `why`. */
+bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_t *out, char *why, size_t room);
+/* Whether the text is a share, so that `whole` is needed. */
+bool pb_size_is_share(const char *text);
+/* Reads `5s`, `500ms`, `2m`, `1h`, `1.5` (seconds). */
+bool pb_time_parse(const char *text, double *seconds);
+
 #define PB_MAX_TIERS 8
 
 typedef struct pb_tier {

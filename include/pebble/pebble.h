@@ -9,6 +9,7 @@
 #include "catalytic.h"
 #include "dynamic.h"
 #include "engine.h"
+#include "flat.h"
 #include "game.h"
 #include "generate.h"
 #include "graph.h"

@@ -34,6 +34,9 @@ pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sin
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 
+/* The metrics of a schedule as one JSON object, as its file has them. */
+pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_weights *weights, pb_sink sink);
+
 /* Sweeps (docs/sweep.md). One row a cell, with or without the line of names. */
 pb_status pb_sweep_csv_write(pb_context *ctx, const pb_sweep *s, bool names, pb_sink sink);
 /* One document for all of them: pebble-sweep/1. */

@@ -2,6 +2,7 @@
 #include "pebble/api.h"
 
 #include "base/context.h"
+#include "report/metrics_json.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -83,4 +84,83 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
         return differs(text, room, "gap", said, is);
     }
     return false;
+}
+
+/* The first thing that is wrong beside the rules, in out->message. */
+static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
+{
+    char text[512];
+    bool apart;
+    if (!out->same_graph && !any_graph) {
+        out->fault = PB_FAULT_GRAPH;
+        snprintf(out->message, sizeof out->message,
+                 "the schedule was made for another graph (%.80s): the hashes differ",
+                 s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
+        return PB_OK;
+    }
+    pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);
+    if (status == PB_OK && !apart) {
+        out->fault = PB_FAULT_ADDRESSES;
+        snprintf(out->message, sizeof out->message, "the moves are legal, but the addresses are wrong: %s", text);
+    } else if (status == PB_OK && pb_judge_metrics(s, &out->metrics, text, sizeof text)) {
+        out->fault = PB_FAULT_FIGURES;
+        snprintf(out->message, sizeof out->message, "the moves are legal, but the figures are wrong: %s", text);
+    }
+    return status;
+}
+
+pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s, bool any_graph, pb_arena *result,
+                       pb_judgement *out)
+{
+    char text[512], hash[PB_HASH_TEXT];
+    memset(out, 0, sizeof *out);
+    pb_status status = s->graph_hash[0] ? pb_graph_hash(ctx, g, hash) : PB_OK;
+    if (status != PB_OK)
+        return status;
+    out->same_graph = !s->graph_hash[0] || strcmp(hash, s->graph_hash) == 0;
+    status = pb_judge(ctx, g, s, result, &out->game, &out->verdict, &out->metrics);
+    if (status == PB_ERANGE) {
+        out->fault = PB_FAULT_RANGE;
+        snprintf(out->message, sizeof out->message, "%s", ctx->error.message);
+        return PB_OK;
+    }
+    if (status != PB_OK)
+        return status;
+    if (out->verdict.certificate)
+        return look_beside(ctx, s, any_graph, out);
+    out->fault = PB_FAULT_RULE;
+    pb_verdict_text(&out->game, &s->moves, &out->verdict, text, sizeof text);
+    snprintf(out->message, sizeof out->message, "%s [rule %s]", text, pb_rule_name(out->verdict.rule));
+    return PB_OK;
+}
+
+static const char *node_text(const pb_judgement *j, pb_node v)
+{
+    const pb_graph *g = j->game.graph;
+    return j->fault == PB_FAULT_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
+}
+
+pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink)
+{
+    bool legal = j->verdict.certificate != NULL, placed = j->fault == PB_FAULT_RULE;
+    pbi_out out;
+    pbi_out_init(&out, ctx, sink);
+    pbi_out_text(&out, legal ? "{\"legal\":true" : "{\"legal\":false");
+    pbi_put_text(&out, ",\"rule\":", placed ? pb_rule_name(j->verdict.rule) : NULL);
+    if (placed) {
+        pbi_put_u64(&out, ",\"rule_number\":", (uint64_t)j->verdict.rule);
+        pbi_put_u64(&out, ",\"move\":", j->verdict.step);
+    } else {
+        pbi_out_text(&out, ",\"rule_number\":null,\"move\":null");
+    }
+    pbi_put_text(&out, ",\"node\":", node_text(j, j->verdict.node));
+    pbi_put_text(&out, ",\"other\":", node_text(j, j->verdict.other));
+    pbi_put_text(&out, ",\"message\":", j->message[0] ? j->message : NULL);
+    pbi_out_text(&out, ",\"metrics\":");
+    if (legal)
+        pbi_put_metrics(&out, &j->metrics, &j->game.weights);
+    else
+        pbi_out_text(&out, "null");
+    pbi_out_text(&out, j->same_graph ? ",\"same_graph\":true}\n" : ",\"same_graph\":false}\n");
+    return pbi_out_finish(&out);
 }

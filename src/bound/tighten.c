@@ -45,6 +45,8 @@ uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game)
     return limited ? ctx->tick_limit * EFFORT_TICK : effort;
 }
 
+uint64_t pb_bounds_effort_in(double seconds) { return seconds < 1e6 ? (uint64_t)(seconds * 4e7) + 1 : UINT64_MAX; }
+
 static void add_extra(const pb_game *game, uint64_t extra, pb_node at, pb_bounds *b)
 {
     uint64_t makespan;

@@ -1,33 +1,9 @@
 /* sweep_json.c -- sweeps as one document, pebble-sweep/1. Cells are named by their index in `cells`. */
 #include "pebble/report.h"
 
-#include "base/out.h"
+#include "report/metrics_json.h"
 
 #include <string.h>
-
-static void put_text(pbi_out *out, const char *key, const char *text)
-{
-    pbi_out_text(out, key);
-    if (text)
-        pbi_out_json_text(out, text);
-    else
-        pbi_out_text(out, "null");
-}
-
-static void put_u64(pbi_out *out, const char *key, uint64_t value)
-{
-    pbi_out_text(out, key);
-    pbi_out_json_u64(out, value);
-}
-
-static void put_cap(pbi_out *out, const char *key, uint64_t cap)
-{
-    pbi_out_text(out, key);
-    if (cap == PB_UNLIMITED)
-        pbi_out_text(out, "null");
-    else
-        pbi_out_json_u64(out, cap);
-}
 
 static void put_cell(pbi_out *out, const char *key, uint32_t cell)
 {
@@ -42,18 +18,6 @@ static void put_real(pbi_out *out, const char *key, double value)
 {
     pbi_out_text(out, key);
     pbi_out_json_real(out, value);
-}
-
-static void put_weights(pbi_out *out, const char *key, const pb_weights *weights)
-{
-    char text[32];
-    pbi_out_text(out, key);
-    for (int i = 0; i < 3; i++) {
-        pb_weight_text(weights, i, text);
-        pbi_out_text(out, i ? "," : "[");
-        pbi_out_text(out, text);
-    }
-    pbi_out_char(out, ']');
 }
 
 /* Costs of up to 15 digits are numbers, others text: no reader rounds them. */
@@ -72,17 +36,17 @@ static void put_metrics(pbi_out *out, const pb_schedule *f)
 {
     const pb_metrics *m = &f->metrics;
     char text[PB_U128_TEXT];
-    put_u64(out, ",\"metrics\":{\"peak\":", m->peak);
-    put_u64(out, ",\"work\":", m->work);
-    put_u64(out, ",\"io\":", m->io);
-    put_u64(out, ",\"makespan\":", m->makespan);
-    put_u64(out, ",\"recompute\":", m->recompute);
-    put_u64(out, ",\"recompute_count\":", m->recompute_count);
-    put_u64(out, ",\"uncompute\":", m->uncompute);
+    pbi_put_u64(out, ",\"metrics\":{\"peak\":", m->peak);
+    pbi_put_u64(out, ",\"work\":", m->work);
+    pbi_put_u64(out, ",\"io\":", m->io);
+    pbi_put_u64(out, ",\"makespan\":", m->makespan);
+    pbi_put_u64(out, ",\"recompute\":", m->recompute);
+    pbi_put_u64(out, ",\"recompute_count\":", m->recompute_count);
+    pbi_put_u64(out, ",\"uncompute\":", m->uncompute);
     pb_u128_text(m->flux, text);
-    put_text(out, ",\"flux\":", text);
-    put_u64(out, ",\"moves\":", m->moves);
-    put_u64(out, ",\"depth\":", m->depth);
+    pbi_put_text(out, ",\"flux\":", text);
+    pbi_put_u64(out, ",\"moves\":", m->moves);
+    pbi_put_u64(out, ",\"depth\":", m->depth);
     put_cost(out, f);
     put_real(out, ",\"overhead\":", m->overhead);
     pbi_out_text(out, ",\"gap\":");
@@ -98,18 +62,18 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
     const pb_sweep_cell *c = &s->cells[cell];
     const pb_schedule *f = &c->schedule;
     uint64_t cap = s->caps[pb_sweep_cap_of(s, cell)];
-    put_cap(out, "{\"cap\":", cap);
+    pbi_put_cap(out, "{\"cap\":", cap);
     pbi_out_text(out, ",\"cap_share\":");
     if (s->written_peak && cap != PB_UNLIMITED)
         pbi_out_json_real(out, (double)cap / (double)s->written_peak);
     else
         pbi_out_text(out, "null");
-    put_text(out, ",\"strategy\":", s->lines[pb_sweep_line_of(s, cell)].spec);
-    put_text(out, ",\"chosen\":", c->certificate ? f->strategy : NULL);
-    put_text(out, ",\"game\":", pb_game_kind_name(f->game));
-    put_weights(out, ",\"weights\":", &f->weights);
-    put_text(out, ",\"outcome\":", c->there ? pb_outcome_name(f->outcome) : "missing");
-    put_text(out, ",\"reason\":", f->reason);
+    pbi_put_text(out, ",\"strategy\":", s->lines[pb_sweep_line_of(s, cell)].spec);
+    pbi_put_text(out, ",\"chosen\":", c->certificate ? f->strategy : NULL);
+    pbi_put_text(out, ",\"game\":", pb_game_kind_name(f->game));
+    pbi_put_weights(out, ",\"weights\":", &f->weights);
+    pbi_put_text(out, ",\"outcome\":", c->there ? pb_outcome_name(f->outcome) : "missing");
+    pbi_put_text(out, ",\"reason\":", f->reason);
     if (c->certificate)
         put_metrics(out, f);
     else
@@ -119,7 +83,7 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
         pbi_out_text(out, "null");
     else
         pbi_out_json_u64(out, f->lower_bound);
-    put_text(out, ",\"bound_kind\":", pb_bound_kind_name(f->bound_kind));
+    pbi_put_text(out, ",\"bound_kind\":", pb_bound_kind_name(f->bound_kind));
     pbi_out_text(out, c->planned ? ",\"planned\":true" : ",\"planned\":false");
     put_cell(out, ",\"from\":", c->from);
     put_real(out, ",\"seconds\":", c->seconds);
@@ -134,9 +98,9 @@ static void put_games(pbi_out *out, const pb_sweep *s)
         if (!(s->games & kind))
             continue;
         pbi_out_text(out, join);
-        put_text(out, "{\"game\":", pb_game_kind_name((pb_game_kind)kind));
-        put_cap(out, ",\"proved_least_cap\":", s->proved_least[at]);
-        put_cap(out, ",\"least_peak\":", s->least_peak[at]);
+        pbi_put_text(out, "{\"game\":", pb_game_kind_name((pb_game_kind)kind));
+        pbi_put_cap(out, ",\"proved_least_cap\":", s->proved_least[at]);
+        pbi_put_cap(out, ",\"least_peak\":", s->least_peak[at]);
         pbi_out_char(out, '}');
         join = ",";
     }
@@ -148,11 +112,11 @@ static void put_flips(pbi_out *out, const pb_sweep *s)
     pbi_out_text(out, ",\n\"flips\":[");
     for (uint32_t i = 0; i < s->flip_count; i++) {
         const pb_sweep_flip *flip = &s->flips[i];
-        put_text(out, i ? ",\n{\"across\":" : "\n{\"across\":", flip->across_weights ? "weights" : "caps");
+        pbi_put_text(out, i ? ",\n{\"across\":" : "\n{\"across\":", flip->across_weights ? "weights" : "caps");
         put_cell(out, ",\"before\":", flip->before);
         put_cell(out, ",\"after\":", flip->after);
-        put_text(out, ",\"winner_before\":", pb_sweep_winner_name(s, flip->before));
-        put_text(out, ",\"winner_after\":", pb_sweep_winner_name(s, flip->after));
+        pbi_put_text(out, ",\"winner_before\":", pb_sweep_winner_name(s, flip->before));
+        pbi_put_text(out, ",\"winner_after\":", pb_sweep_winner_name(s, flip->after));
         pbi_out_char(out, '}');
     }
     pbi_out_char(out, ']');
@@ -162,7 +126,7 @@ static void put_winners(pbi_out *out, const pb_sweep *s)
 {
     pbi_out_text(out, ",\n\"weights\":[");
     for (uint32_t w = 0; w < s->weights_count; w++) {
-        put_weights(out, w ? ",\n{\"weights\":" : "\n{\"weights\":", &s->weights[w]);
+        pbi_put_weights(out, w ? ",\n{\"weights\":" : "\n{\"weights\":", &s->weights[w]);
         put_cell(out, ",\"cheapest\":", s->cheapest[w]);
         for (uint32_t k = 0; k < s->cap_count; k++)
             put_cell(out, k ? "," : ",\"winners\":[", s->winner[w * s->cap_count + k]);
@@ -173,16 +137,19 @@ static void put_winners(pbi_out *out, const pb_sweep *s)
 
 static void put_sweep(pbi_out *out, const pb_sweep *s)
 {
-    put_text(out, "{\"graph\":", s->graph->name);
-    put_text(out, ",\"graph_hash\":", s->cell_count ? s->cells[0].schedule.graph_hash : NULL);
-    put_text(out, ",\"size_unit\":", s->graph->size_unit);
-    put_text(out, ",\"cost_unit\":", s->graph->cost_unit);
-    put_u64(out, ",\"written_peak\":", s->written_peak);
-    put_u64(out, ",\"needed_work\":", s->graph->needed_cost);
-    put_text(out, ",\"stopped\":", s->stopped == PB_GO_ON ? NULL : s->stopped == PB_STOP_TIME ? "time" : "interrupt");
+    pbi_put_text(out, "{\"graph\":", s->graph->name);
+    pbi_put_text(out, ",\"graph_hash\":", s->cell_count ? s->cells[0].schedule.graph_hash : NULL);
+    pbi_put_text(out, ",\"size_unit\":", s->graph->size_unit);
+    pbi_put_text(out, ",\"cost_unit\":", s->graph->cost_unit);
+    pbi_put_u64(out, ",\"written_peak\":", s->written_peak);
+    pbi_put_u64(out, ",\"needed_work\":", s->graph->needed_cost);
+    pbi_put_text(out, ",\"stopped\":",
+                 s->stopped == PB_GO_ON       ? NULL
+                 : s->stopped == PB_STOP_TIME ? "time"
+                                              : "interrupt");
     put_games(out, s);
     for (uint32_t k = 0; k < s->cap_count; k++)
-        put_cap(out, k ? "," : ",\"caps\":[", s->caps[k]);
+        pbi_put_cap(out, k ? "," : ",\"caps\":[", s->caps[k]);
     pbi_out_text(out, "],\n\"cells\":[");
     for (uint32_t i = 0; i < s->cell_count; i++) {
         pbi_out_text(out, i ? ",\n" : "\n");
@@ -202,7 +169,7 @@ pb_status pb_sweep_json_write(pb_context *ctx, const pb_sweep *const *sweeps, ui
 {
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
-    put_text(&out, "{\"format\":\"pebble-sweep/1\",\"version\":", PB_VERSION);
+    pbi_put_text(&out, "{\"format\":\"pebble-sweep/1\",\"version\":", PB_VERSION);
     pbi_out_text(&out, ",\"sweeps\":[");
     for (uint32_t i = 0; i < count; i++) {
         pbi_out_text(&out, i ? ",\n" : "\n");

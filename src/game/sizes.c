@@ -1,5 +1,5 @@
-/* sizes.c -- see sizes.h. Decimals are kept as integers, so that 12.5% of anything is exact. */
-#include "sizes.h"
+/* sizes.c -- sizes and times as people type them. Decimals are kept as integers, so that 12.5% of anything is exact. */
+#include "pebble/game.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,13 +95,13 @@ static uint64_t unit_bytes(const char *unit)
     return bytes;
 }
 
-bool size_is_share(const char *text)
+bool pb_size_is_share(const char *text)
 {
     size_t length = strlen(text);
     return length > 1 && text[length - 1] == '%';
 }
 
-bool size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_t *out, char *why, size_t room)
+bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_t *out, char *why, size_t room)
 {
     const char *at = text;
     decimal value;
@@ -131,7 +131,7 @@ bool size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_
     return true;
 }
 
-bool time_parse(const char *text, double *seconds)
+bool pb_time_parse(const char *text, double *seconds)
 {
     static const struct {
         const char *unit;

@@ -1,0 +1,117 @@
+"""Finds libpebble and declares its flat border (include/pebble/flat.h). Nothing else touches ctypes' loader."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+
+from .errors import LibraryError
+
+NO_NODE = 0xFFFFFFFF
+UNLIMITED = 0xFFFFFFFFFFFFFFFF
+BORROWED = 255
+
+U8, U16, U32, U64 = POINTER(c_uint8), POINTER(c_uint16), POINTER(c_uint32), POINTER(c_uint64)
+REAL = POINTER(c_double)
+HANDLE = POINTER(c_void_p)  # where a call puts what it made
+WATCH = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
+
+# name: (result, arguments). A session, graph, plan or stream is an address.
+_S = _G = _P = c_void_p
+SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "pb_session_new": (c_void_p, []),
+    "pb_session_free": (None, [_S]),
+    "pb_session_set": (c_int, [_S, c_char_p, c_char_p]),
+    "pb_session_stop": (None, [_S]),
+    "pb_session_go_on": (None, [_S]),
+    "pb_session_stopped": (c_int, [_S]),
+    "pb_session_status": (c_int, [_S]),
+    "pb_session_message": (c_char_p, [_S]),
+    "pb_session_line": (c_uint64, [_S]),
+    "pb_session_column": (c_uint64, [_S]),
+    "pb_session_notes": (c_char_p, [_S]),
+    "pb_session_text": (c_void_p, [_S, U64]),
+    "pb_session_news": (None, [_S, c_char_p, c_uint64, U64, U64, U64, U64, U64]),
+    "pb_flat_about": (c_int, [_S]),
+    "pb_flat_name_nodes": (c_int, [_S, c_uint32, c_char_p, c_uint64]),
+    "pb_flat_group_nodes": (c_int, [_S, c_uint32, U32, c_char_p, c_uint64]),
+    "pb_flat_add_nodes": (c_int, [_S, c_uint32, U64, U64, U64, U16]),
+    "pb_flat_add_pairs": (c_int, [_S, c_char_p, c_uint64, U32, U32]),
+    "pb_flat_add_list": (c_int, [_S, c_char_p, c_uint64, U32]),
+    "pb_flat_make_graph": (c_int, [_S, c_char_p, c_char_p, c_char_p, c_uint64, HANDLE]),
+    "pb_flat_read_graph": (c_int, [_S, c_char_p, c_uint64, c_char_p, HANDLE]),
+    "pb_flat_generate": (c_int, [_S, c_char_p, c_char_p, HANDLE]),
+    "pb_flat_graph_array": (c_void_p, [_G, c_char_p, U64, U32]),
+    "pb_flat_graph_number": (c_uint64, [_G, c_char_p]),
+    "pb_flat_graph_text": (c_char_p, [_G, c_char_p]),
+    "pb_flat_node_name": (c_char_p, [_G, c_uint32]),
+    "pb_flat_group_name": (c_char_p, [_G, c_uint32]),
+    "pb_flat_find_node": (c_uint32, [_G, c_char_p]),
+    "pb_flat_write_graph": (c_int, [_S, _G, c_char_p]),
+    "pb_flat_written_peak": (c_int, [_S, _G, U64]),
+    "pb_flat_size": (c_int, [_S, _G, c_char_p, U64]),
+    "pb_flat_plan": (c_int, [_S, _G, _P, HANDLE]),
+    "pb_flat_add_moves": (c_int, [_S, c_uint64, U8, U32, U8, U32, U64, U32]),
+    "pb_flat_judge_moves": (c_int, [_S, _G, HANDLE]),
+    "pb_flat_judge_file": (c_int, [_S, _G, c_char_p, c_uint64, HANDLE]),
+    "pb_flat_has_plan": (c_bool, [_P]),
+    "pb_flat_move_count": (c_uint64, [_P]),
+    "pb_flat_moves": (c_uint64, [_P, c_uint64, c_uint64, U8, U32, U8, U32]),
+    "pb_flat_also": (c_uint64, [_P, U64, U32]),
+    "pb_flat_op_name": (c_char_p, [c_uint32]),
+    "pb_flat_write_plan": (c_int, [_S, _P, c_char_p]),
+    "pb_flat_write_plan_binary": (c_int, [_S, _P]),
+    "pb_flat_explain": (c_int, [_S, _P, c_uint32, c_char_p]),
+    "pb_flat_memory": (c_int, [_S, _P, U64, U64, U64]),
+    "pb_flat_profile": (c_int, [_S, _P, c_char_p, c_uint32, U64, U64]),
+}
+
+
+def candidates() -> list[Path]:
+    """Where the library is looked for, in this order."""
+    here = Path(__file__).resolve().parent
+    named = os.environ.get("PEBBLE_LIBRARY")
+    if named:
+        return [Path(named)]
+    return [here / "libpebble.so", here.parent.parent / "build" / "libpebble.so"]
+
+
+def find() -> Path:
+    """The path of the library.
+
+    Raises
+    ------
+    LibraryError
+        It is at none of the places.
+    """
+    places = candidates()
+    for place in places:
+        if place.is_file():
+            return place
+    if "PEBBLE_LIBRARY" in os.environ:
+        raise LibraryError(f"PEBBLE_LIBRARY names {places[0]}, where there is no file")
+    raise LibraryError(
+        "libpebble.so is not in the package and not built in the source tree; run `make` there, or set PEBBLE_LIBRARY"
+    )
+
+
+def load() -> ctypes.CDLL:
+    """The library with its calls declared."""
+    path = find()
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as fault:
+        raise LibraryError(f"{path} cannot be loaded: {fault}") from fault
+    for name, (result, arguments) in SIGNATURES.items():
+        try:
+            call = getattr(library, name)
+        except AttributeError:
+            raise LibraryError(f"{path} is too old for this package: it has no {name}") from None
+        call.restype = result
+        call.argtypes = arguments
+    return library
+
+
+lib = load()

@@ -1,0 +1,111 @@
+"""What the library offers: its version, strategies, policies and families, and graphs of those families."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from . import _library
+from ._session import Session
+from .errors import InvalidArgument, UnknownName
+from .graph import Graph
+
+__all__ = ["Version", "families", "generate", "policies", "strategies", "version"]
+
+
+@lru_cache(maxsize=1)
+def _about() -> dict[str, Any]:
+    return json.loads(Session().write("pb_flat_about"))
+
+
+@dataclass(frozen=True)
+class Version:
+    """What is at work.
+
+    Attributes
+    ----------
+    pebble : str
+        The version of libpebble.
+    library : str
+        Where it was loaded from.
+    cbc, cadical : str or None
+        The solvers behind the strategies milp and lp-rounding, and sat; None where the library was built without.
+    """
+
+    pebble: str
+    library: str
+    cbc: str | None
+    cadical: str | None
+
+    def __str__(self) -> str:
+        solvers = ", ".join(f"{name} {v or 'not built in'}" for name, v in (("Cbc", self.cbc), ("CaDiCaL", self.cadical)))
+        return f"libpebble {self.pebble} at {self.library} ({solvers})"
+
+
+def version() -> Version:
+    """The version of the library, where it is, and the solvers inside it."""
+    about = _about()
+    return Version(about["version"], str(_library.find()), about["cbc"], about["cadical"])
+
+
+def strategies() -> list[dict[str, Any]]:
+    """All strategies: name, summary, games, options, and whether they are exact."""
+    return _about()["strategies"]
+
+
+def policies() -> list[dict[str, Any]]:
+    """All eviction policies: name and summary."""
+    return _about()["policies"]
+
+
+def families() -> list[dict[str, Any]]:
+    """All graph families: name, help and parameters."""
+    return _about()["families"]
+
+
+def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
+    """A graph of a family, as ``pebble gen`` makes it.
+
+    Parameters
+    ----------
+    family : str
+        "chain", "adjoint-chain", "tree", "pyramid", "grid", "layered", "unet", "transformer" and others; see `families`.
+    *positional
+        The parameters that the family takes without their names.
+    **parameters
+        The others, with ``_`` for ``-``: ``grad_size=1``.
+
+    Examples
+    --------
+    >>> import pebble_bridge as pb
+    >>> pb.generate("chain", 10).node_count
+    10
+    """
+    known = {row["name"]: row for row in families()}
+    name = family.replace("_", "-")
+    if name not in known:
+        raise UnknownName(f"there is no family `{family}`{_near(name, known)}")
+    specs = known[name]["parameters"]
+    places = [p["key"] for p in specs if p["positional"]]
+    if len(positional) > len(places):
+        raise InvalidArgument(f"{name} takes {len(places)} parameters without a name, not {len(positional)}")
+    chosen = dict(zip(places, positional))
+    for key, value in parameters.items():
+        key = key.replace("_", "-")
+        if key in chosen:
+            raise InvalidArgument(f"{key} is given twice")
+        if key not in {p["key"] for p in specs}:
+            raise UnknownName(f"{name} has no parameter {key}{_near(key, [p['key'] for p in specs])}")
+        chosen[key] = value
+    session = Session()
+    lines = "\n".join(f"{key}={value}" for key, value in chosen.items())
+    return Graph._made(session, session.make("pb_flat_generate", name.encode(), lines.encode()))
+
+
+def _near(word: str, names: Iterable[str]) -> str:
+    found = difflib.get_close_matches(word, list(names), 1)
+    return f"; did you mean {found[0]}?" if found else ""

@@ -1,0 +1,510 @@
+"""Computations as graphs: from arrays, files and families, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from ctypes import byref, c_uint32, c_uint64
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Union
+
+from . import _arrays
+from ._library import NO_NODE, lib
+from ._session import Session
+from .errors import InvalidArgument, ReadWriteError
+
+__all__ = ["Graph"]
+
+GIVEN, GIVEN_SLOW, ONCE, KEEP, TARGET = 1, 2, 4, 8, 16
+
+NodeRef = Union[int, str]
+
+
+class Graph:
+    """A computation as a directed acyclic graph; it never changes.
+
+    Edge ``(u, v)`` says that computing ``v`` reads the value of ``u``.
+
+    Parameters
+    ----------
+    cost, size : sequence of int
+        Work of computing each node once, and memory of its value.
+    edges : sequence of pairs, or tuple of two arrays, or array of shape (m, 2)
+        Who reads whom: ``[(0, 1), (1, 2)]`` or ``(from_array, to_array)``.
+    names : sequence of str, optional
+        Unique names; nodes are called by their index without.
+    workspace : sequence of int, optional
+        Memory that is in use only while a node is computed.
+    given : sequence of nodes, or mapping of node to True or "slow", optional
+        Values that exist before the start; "slow": in slow memory, in the tiered game.
+    once, keep : sequence of nodes, optional
+        Nodes that are computed at most once; nodes that must be resident at the end.
+    inplace : mapping of node to its inputs, optional
+        ``{v: [u, ...]}``: inputs whose memory ``v`` may take over.
+    byproduct_of : mapping, optional
+        ``{w: v}``: ``w`` is another output of the computation of ``v``.
+    groups : sequence of str or None for each node, or mapping of node to str, optional
+        The layer or block that a node belongs to.
+    targets, order : sequence of nodes, optional
+        What must have been computed (every sink without); the order of the program as written.
+    fixed_size : int
+        Memory that is always in use beside the nodes.
+    name, cost_unit, size_unit : str
+        For people. With ``size_unit="byte"`` sizes are shown as KiB, MiB and so on.
+
+    Examples
+    --------
+    >>> import pebble_bridge as pb
+    >>> g = pb.Graph(cost=[1, 1, 3], size=[1, 1, 2], edges=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"])
+    >>> g.node_count, g.shape, g.written_peak
+    (3, 'general', 4)
+    """
+
+    def __init__(
+        self,
+        cost: Iterable[int],
+        size: Iterable[int],
+        edges: Any = (),
+        *,
+        names: Sequence[str] | None = None,
+        workspace: Iterable[int] | None = None,
+        given: Iterable[NodeRef] | Mapping[NodeRef, Any] | None = None,
+        once: Iterable[NodeRef] | None = None,
+        keep: Iterable[NodeRef] | None = None,
+        inplace: Mapping[NodeRef, Any] | None = None,
+        byproduct_of: Mapping[NodeRef, NodeRef] | None = None,
+        groups: Sequence[str | None] | Mapping[NodeRef, str] | None = None,
+        targets: Iterable[NodeRef] | None = None,
+        order: Iterable[NodeRef] | None = None,
+        fixed_size: int = 0,
+        name: str = "graph",
+        cost_unit: str = "step",
+        size_unit: str = "pebble",
+    ) -> None:
+        session = Session()
+        costs, sizes = _arrays.numbers(cost, 8, "cost"), _arrays.numbers(size, 8, "size")
+        count = len(costs)
+        if len(sizes) != count:
+            raise InvalidArgument(f"there are {count} costs and {len(sizes)} sizes")
+        spaces = None if workspace is None else _arrays.numbers(workspace, 8, "workspace")
+        if spaces is not None and len(spaces) != count:
+            raise InvalidArgument(f"there are {count} costs and {len(spaces)} workspaces")
+        refer = _References(names, count)
+        flags = _flags(count, refer, given, once, keep)
+        label = None if names is None else _arrays.texts(list(names), "names")
+        if label is not None:
+            session.do("pb_flat_name_nodes", count, label, len(label))
+        grouped = _Groups(groups, count, refer) if groups is not None else None
+        if grouped is not None:
+            session.do("pb_flat_group_nodes", count, _arrays.pointer(grouped.index, 4), grouped.text, len(grouped.text))
+        session.do(
+            "pb_flat_add_nodes",
+            count,
+            _arrays.pointer(costs, 8),
+            _arrays.pointer(sizes, 8),
+            _arrays.pointer(spaces, 8),
+            _arrays.pointer(flags, 2),
+        )
+        _add_pairs(session, "edge", *_edge_arrays(edges, refer))
+        if inplace:
+            pairs = [(refer(v), refer(u)) for v, row in inplace.items() for u in _as_row(row)]
+            _add_pairs(session, "inplace", *_columns(pairs, "inplace"))
+        if byproduct_of:
+            pairs = [(refer(w), refer(v)) for w, v in byproduct_of.items()]
+            _add_pairs(session, "byproduct_of", *_columns(pairs, "byproduct_of"))
+        for what, listed in (("target", targets), ("order", order)):
+            if listed is not None:
+                nodes = refer.many(listed, what)
+                session.do("pb_flat_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
+        fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
+        handle = session.make(
+            "pb_flat_make_graph", name.encode(), cost_unit.encode(), size_unit.encode(), int(fixed)
+        )
+        self._take(session, handle)
+
+    def _take(self, session: Session, handle: int) -> None:
+        self._session, self._handle = session, handle
+
+    @classmethod
+    def _made(cls, session: Session, handle: int) -> Graph:
+        graph = cls.__new__(cls)
+        graph._take(session, handle)
+        return graph
+
+    # ---- files ----
+
+    @classmethod
+    def read(cls, source: str | os.PathLike[str] | bytes, *, inputs: str | None = None) -> Graph:
+        """Read a graph in any format that the library knows: JSON, DOT, CSV, .bench, BLIF, AIGER.
+
+        Parameters
+        ----------
+        source : path or bytes
+            A file, or what is in it.
+        inputs : {"free", "given", "computed"}, optional
+            What becomes of a circuit's inputs.
+        """
+        session = Session(inputs=inputs)
+        path = None
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            content = bytes(source)
+        else:
+            path, content = os.fspath(source), read_bytes(source)
+        handle = session.make("pb_flat_read_graph", content, len(content), path.encode() if path else None)
+        graph = cls._made(session, handle)
+        graph.notes = session.notes()
+        return graph
+
+    #: What the reader had to tell of the file, sentence by sentence.
+    notes: list[str] = []
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Graph:
+        """The graph of a ``pebble-graph/1`` document."""
+        return cls.read(text.encode() if isinstance(text, str) else text)
+
+    def to_json(self) -> str:
+        """The graph as a ``pebble-graph/1`` document."""
+        return self.to_text("json")
+
+    def to_text(self, format: str) -> str:
+        """The graph as text in the format "json", "dot" or "csv"."""
+        return Session().write("pb_flat_write_graph", self._handle, format.encode()).decode()
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the graph to a file; the format is that of the file's name unless it is given."""
+        ending = Path(path).suffix.lower()
+        chosen = format or {".dot": "dot", ".gv": "dot", ".csv": "csv"}.get(ending, "json")
+        write_bytes(path, self.to_text(chosen).encode())
+
+    # ---- figures ----
+
+    def _number(self, field: str) -> int:
+        return lib.pb_flat_graph_number(self._handle, field.encode())
+
+    def _text(self, field: str) -> str:
+        return lib.pb_flat_graph_text(self._handle, field.encode()).decode()
+
+    def _array(self, field: str) -> Any:
+        count, width = c_uint64(), c_uint32()
+        address = lib.pb_flat_graph_array(self._handle, field.encode(), byref(count), byref(width))
+        return _arrays.view(address, count.value, width.value, self._session)
+
+    def __len__(self) -> int:
+        return self.node_count
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return self._number("node_count")
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are; equal ones count once."""
+        return self._number("edge_count")
+
+    @property
+    def name(self) -> str:
+        """The name of the graph."""
+        return self._text("name")
+
+    @property
+    def cost_unit(self) -> str:
+        """What costs are counted in."""
+        return self._text("cost_unit")
+
+    @property
+    def size_unit(self) -> str:
+        """What sizes are counted in."""
+        return self._text("size_unit")
+
+    @property
+    def shape(self) -> str:
+        """What the library sees in it: a chain, an adjoint chain, an in-tree, general, or empty."""
+        return self._text("shape")
+
+    @property
+    def fixed_size(self) -> int:
+        """Memory that is always in use."""
+        return self._number("fixed_size")
+
+    @property
+    def total_size(self) -> int:
+        """Memory of all values together, and ``fixed_size``."""
+        return self._number("total_size")
+
+    @property
+    def needed_cost(self) -> int:
+        """Work of computing every needed node once."""
+        return self._number("needed_cost")
+
+    @property
+    def depth(self) -> int:
+        """Edges on the longest path."""
+        return self._number("max_depth")
+
+    @property
+    def cost(self) -> Any:
+        """Work of each node: an array of the library, not copied, not to be written."""
+        return self._array("cost")
+
+    @property
+    def size(self) -> Any:
+        """Memory of each value; likewise."""
+        return self._array("size")
+
+    @property
+    def workspace(self) -> Any:
+        """Extra memory while each node is computed; likewise."""
+        return self._array("workspace")
+
+    @property
+    def flags(self) -> Any:
+        """The library's flags of each node: 1 given, 2 in slow memory, 4 once, 8 keep, 16 target, 32 needed, 64 by-product."""
+        return self._array("flags")
+
+    @property
+    def order(self) -> Any:
+        """The nodes that are computed, in the order of the program as written."""
+        return self._array("order")
+
+    @property
+    def targets(self) -> Any:
+        """What must have been computed by the end."""
+        return self._array("targets")
+
+    @cached_property
+    def edges(self) -> tuple[Any, Any]:
+        """All edges as two arrays: the node that is read, and the node that reads it."""
+        start, sources = self._array("in_start"), self._array("in")
+        if _arrays.numpy is not None:
+            readers = _arrays.numpy.repeat(
+                _arrays.numpy.arange(self.node_count, dtype="u4"), _arrays.numpy.diff(start.astype("i8"))
+            )
+            return sources, readers
+        readers = _arrays.empty(len(sources), 4)
+        for v in range(self.node_count):
+            for k in range(start[v], start[v + 1]):
+                readers[k] = v
+        return sources, readers
+
+    def inputs(self, node: NodeRef) -> list[int]:
+        """The nodes that a node's computation reads, ascending."""
+        return self._row("in", self.index(node))
+
+    def readers(self, node: NodeRef) -> list[int]:
+        """The nodes that read a node, ascending."""
+        return self._row("out", self.index(node))
+
+    def _row(self, field: str, v: int) -> list[int]:
+        start = self._array(f"{field}_start")
+        return [int(u) for u in self._array(field)[start[v] : start[v + 1]]] if len(start) else []
+
+    def _marked(self, flag: int) -> list[int]:
+        return [v for v, flags in enumerate(self.flags) if flags & flag]
+
+    @property
+    def given(self) -> dict[int, bool | str]:
+        """Values that exist before the start: True, or "slow" for those in slow memory."""
+        flags = self.flags
+        return {v: "slow" if flags[v] & GIVEN_SLOW else True for v in self._marked(GIVEN)}
+
+    @property
+    def once(self) -> list[int]:
+        """Nodes that are computed at most once."""
+        return self._marked(ONCE)
+
+    @property
+    def keep(self) -> list[int]:
+        """Nodes that must be resident at the end."""
+        return self._marked(KEEP)
+
+    @property
+    def inplace(self) -> dict[int, list[int]]:
+        """For each node that may: the inputs whose memory it may take over."""
+        start = self._array("inplace_start")
+        return {v: self._row("inplace", v) for v in range(len(start) - 1) if start[v + 1] > start[v]}
+
+    @property
+    def byproduct_of(self) -> dict[int, int]:
+        """Whose computation makes each by-product."""
+        return {w: int(v) for w, v in enumerate(self._array("owner")) if v != NO_NODE}
+
+    @property
+    def groups(self) -> list[str | None]:
+        """The group of each node."""
+        listed = self._array("group")
+        if not len(listed):
+            return [None] * self.node_count
+        names = [lib.pb_flat_group_name(self._handle, k).decode() for k in range(self._number("group_count"))]
+        return [names[k] if k != NO_NODE else None for k in listed]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the nodes."""
+        joined = bytes(self._array("name_text")).decode(errors="replace")
+        return joined.split("\0")[:-1] if self.node_count else []
+
+    def index(self, node: NodeRef) -> int:
+        """The index of a node that is named by its index or its name.
+
+        Raises
+        ------
+        InvalidArgument
+            There is no such node.
+        """
+        if not isinstance(node, str):
+            found = int(node)
+            if 0 <= found < self.node_count:
+                return found
+            raise InvalidArgument(f"the graph has no node {found}")
+        found = lib.pb_flat_find_node(self._handle, node.encode())
+        if found == NO_NODE:
+            raise InvalidArgument(f"the graph has no node `{node}`")
+        return found
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the canonical graph, which ties schedules to it."""
+        return Session().write("pb_flat_write_graph", self._handle, b"hash").decode()
+
+    @cached_property
+    def written_peak(self) -> int:
+        """Peak of the program as written: the 100 % of caps."""
+        peak = c_uint64()
+        Session().do("pb_flat_written_peak", self._handle, byref(peak))
+        return peak.value
+
+    def parse_size(self, text: str | int) -> int | None:
+        """A size as people write it ("60%", "8GiB", 4096) in the graph's unit; None for "none"."""
+        value = c_uint64()
+        Session().do("pb_flat_size", self._handle, str(text).encode(), byref(value))
+        return None if value.value == 0xFFFFFFFFFFFFFFFF else value.value
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.name!r}: {self.node_count} nodes, {self.edge_count} edges>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph.from_json, (self.to_json(),)
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file, or a sentence."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as fault:
+        raise ReadWriteError(f"{os.fspath(path)}: cannot be read: {fault.strerror}") from fault
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole or leave it as it was."""
+    target = Path(path)
+    neighbour = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        neighbour.write_bytes(content)
+        neighbour.replace(target)
+    except OSError as fault:
+        neighbour.unlink(missing_ok=True)
+        raise ReadWriteError(f"{target}: cannot be written: {fault.strerror}") from fault
+
+
+class _References:
+    """Nodes by index, or by name where there are names."""
+
+    def __init__(self, names: Sequence[str] | None, count: int) -> None:
+        self._names, self._count = names, count
+        self._index: dict[str, int] | None = None
+
+    def __call__(self, node: NodeRef) -> int:
+        if isinstance(node, str):
+            if self._index is None:
+                self._index = {name: i for i, name in enumerate(self._names or ())}
+            if node not in self._index:
+                raise InvalidArgument(f"there is no node `{node}`")
+            return self._index[node]
+        return _arrays.numbers([node], 4, "a node")[0]
+
+    def many(self, nodes: Iterable[NodeRef], what: str) -> Any:
+        if hasattr(nodes, "__array__") and _arrays.numpy is not None:
+            return _arrays.numbers(nodes, 4, what)
+        return _arrays.numbers([self(v) for v in nodes], 4, what)
+
+
+class _Groups:
+    """Groups as an index for each node and their names."""
+
+    def __init__(self, groups: Any, count: int, refer: _References) -> None:
+        listed: list[str | None] = [None] * count
+        if isinstance(groups, Mapping):
+            for node, group in groups.items():
+                at = refer(node)
+                if at >= count:
+                    raise InvalidArgument(f"groups: there is no node {at}")
+                listed[at] = group
+        else:
+            listed = list(groups)
+            if len(listed) != count:
+                raise InvalidArgument(f"there are {count} costs and {len(listed)} groups")
+        names = {group: None for group in listed if group is not None}
+        places = {group: i for i, group in enumerate(names)}
+        self.text = _arrays.texts(list(names), "groups")
+        self.index = _arrays.numbers([NO_NODE if g is None else places[g] for g in listed], 4, "groups")
+
+
+def _flags(count: int, refer: _References, given: Any, once: Any, keep: Any) -> Any:
+    flags = _arrays.empty(count, 2)
+
+    def mark(nodes: Iterable[NodeRef], what: str, flag: int) -> None:
+        for node in refer.many(nodes, what):
+            if node >= count:
+                raise InvalidArgument(f"{what}: there is no node {node}")
+            flags[node] |= flag
+
+    if isinstance(given, Mapping):
+        slow = [v for v, where in given.items() if where == "slow"]
+        fast = [v for v, where in given.items() if where is True]
+        if len(slow) + len(fast) != len(given):
+            raise InvalidArgument('given: a value is given as True or "slow"')
+        mark(slow, "given", GIVEN | GIVEN_SLOW)
+        mark(fast, "given", GIVEN)
+    elif given is not None:
+        mark(given, "given", GIVEN)
+    mark(once if once is not None else (), "once", ONCE)
+    mark(keep if keep is not None else (), "keep", KEEP)
+    return flags
+
+
+def _as_row(row: Any) -> Iterable[Any]:
+    return [row] if isinstance(row, (int, str)) else row
+
+
+def _columns(pairs: list[tuple[int, int]], what: str) -> tuple[Any, Any]:
+    first, second = zip(*pairs) if pairs else ((), ())
+    return _arrays.numbers(first, 4, what), _arrays.numbers(second, 4, what)
+
+
+def _edge_arrays(edges: Any, refer: _References) -> tuple[Any, Any]:
+    """Edges as two columns: a tuple of two rows is that already, anything else are pairs."""
+    if hasattr(edges, "__array__") and _arrays.numpy is not None:
+        table = _arrays.numpy.asarray(edges)
+        if table.size and (table.ndim != 2 or table.shape[1] != 2):
+            raise InvalidArgument("edges: an array of edges has the shape (edges, 2)")
+        table = table.reshape(-1, 2)
+        return _arrays.numbers(table[:, 0], 4, "edges"), _arrays.numbers(table[:, 1], 4, "edges")
+    if isinstance(edges, tuple) and len(edges) == 2 and not any(isinstance(e, (tuple, str, int)) for e in edges):
+        sources, readers = (refer.many(column, "edges") for column in edges)
+        if len(sources) != len(readers):
+            raise InvalidArgument(f"edges: there are {len(sources)} first ends and {len(readers)} second ones")
+        return sources, readers
+    try:
+        pairs = [(refer(u), refer(v)) for u, v in edges]
+    except (TypeError, ValueError) as fault:
+        if isinstance(fault, InvalidArgument):
+            raise
+        raise InvalidArgument("edges: pairs of nodes are wanted, or a tuple of two arrays") from None
+    return _columns(pairs, "edges")
+
+
+def _add_pairs(session: Session, what: str, first: Any, second: Any) -> None:
+    session.do("pb_flat_add_pairs", what.encode(), len(first), _arrays.pointer(first, 4), _arrays.pointer(second, 4))

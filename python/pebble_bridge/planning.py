@@ -1,0 +1,231 @@
+"""Plans made and judged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from . import _arrays
+from ._library import BORROWED, NO_NODE
+from ._session import Session
+from .errors import InvalidArgument
+from .graph import Graph, read_bytes
+from .results import OPS, Metrics, Move, Plan, Verdict, whole
+
+__all__ = ["plan", "verify"]
+
+_TIER_KEYS = ("store_cost", "load_cost", "store_per_unit", "load_per_unit", "cap")
+
+
+def plan(
+    graph: Graph,
+    cap: int | str | None,
+    *,
+    game: str | None = None,
+    strategy: str = "auto",
+    policy: str | None = None,
+    weights: Sequence[float] = (0, 0, 1),
+    time: float | str | None = None,
+    ticks: int | None = None,
+    seed: int = 1,
+    threads: int = 1,
+    tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    start: Plan | None = None,
+    borrow: int | str | None = None,
+    progress: Any = None,
+) -> Plan:
+    """One verified plan under a memory cap.
+
+    Parameters
+    ----------
+    graph : Graph
+        What to plan.
+    cap : int, str or None
+        The memory: a number in the graph's unit, "60%" of what the program as written needs, "8GiB"; None for no limit.
+    game : {"remat", "reversible", "tiered"}, optional
+        Remat, or tiered where `tiers` are given.
+    strategy : str
+        ``NAME`` or ``NAME:key=value,...``; "auto" tries them all.
+    policy : str, optional
+        What to evict first, for strategies that take one.
+    weights : three numbers
+        Of peak, flux and work in the cost that is made least.
+    time : seconds or "500ms", optional
+        How long to search at most. Without `time` and `ticks` a search ends when it seems to be done.
+    ticks : int, optional
+        Planning effort of each strategy: equal ticks give equal plans on every machine.
+    seed, threads : int
+        Of the search.
+    tiers : mapping or sequence of mappings, optional
+        Slow memory: ``{"store_cost": 1, "load_cost": 1, "store_per_unit": 0, "load_per_unit": 0, "cap": None}``, fastest first.
+    start : Plan, optional
+        A plan of the same game to begin from.
+    borrow : int or str, optional
+        Memory beside the cap that holds other data.
+    progress : bool or callable, optional
+        True shows a line in terminals and notebooks; a callable gets a `News` ten times a second.
+
+    Returns
+    -------
+    Plan
+        Ask `Plan.outcome`, or `Plan.require` for a plan that is there. After Ctrl-C it is the best plan until then.
+
+    Raises
+    ------
+    Cancelled
+        Ctrl-C came before anything was found.
+
+    Examples
+    --------
+    >>> import pebble_bridge as pb
+    >>> p = pb.plan(pb.generate("adjoint-chain", 8), "60%")
+    >>> p.outcome, p.metrics.peak, p.metrics.work
+    ('optimal', 6, 20)
+    """
+    session = Session(
+        cap=cap_text(cap),
+        game=game,
+        strategy=strategy,
+        policy=policy,
+        weights=weights_text(weights),
+        time=time_text(time),
+        ticks=ticks,
+        seed=seed,
+        threads=threads,
+        tiers=tiers_text(tiers),
+        borrow=borrow,
+    )
+    begin = start._handle if start is not None else None
+    handle = session.make_patiently("pb_flat_plan", graph._handle, begin)
+    return Plan(graph, session, handle, session.stopped())
+
+
+def verify(
+    graph: Graph,
+    schedule: Plan | str | os.PathLike[str] | bytes | Iterable[Any],
+    *,
+    cap: int | str | None = None,
+    game: str | None = None,
+    tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    borrow: int | str | None = None,
+    any_graph: bool = False,
+) -> Verdict:
+    """Replay a schedule by the rules, with code that no planner shares.
+
+    Parameters
+    ----------
+    graph : Graph
+        What the moves are about.
+    schedule : Plan, path, bytes, or moves
+        A plan; a schedule file or what is in it; or moves as `Move` or tuples such as ``("compute", 0)``.
+    cap, game, tiers, borrow : optional
+        As in `plan`, for moves. For a plan or file `cap` takes the place of its own, the others are its own.
+    any_graph : bool
+        Accept a legal schedule that was made for another graph.
+
+    Returns
+    -------
+    Verdict
+        True as a condition where everything is right.
+
+    Examples
+    --------
+    >>> import pebble_bridge as pb
+    >>> g = pb.Graph(cost=[1, 1], size=[1, 1], edges=[(0, 1)])
+    >>> pb.verify(g, [("compute", 1)]).sentence
+    'move 0 (compute 1): input 0 is not resident [rule input-not-resident]'
+    """
+    if isinstance(schedule, Plan):
+        return _judge_file(graph, schedule.require().to_bytes(), cap, any_graph)[1]
+    if isinstance(schedule, (str, bytes, os.PathLike)):
+        return _judge_file(graph, schedule, cap, any_graph)[1]
+    session = Session(cap=cap_text(cap), game=game, tiers=tiers_text(tiers), borrow=borrow)
+    _add_moves(session, schedule)
+    session.make("pb_flat_judge_moves", graph._handle)
+    return _verdict(session.written())
+
+
+def _judge_file(graph: Graph, source: Any, cap: Any, any_graph: bool) -> tuple[Plan, Verdict]:
+    content = source if isinstance(source, bytes) else read_bytes(source)
+    session = Session(cap=None if cap is None else cap_text(cap), any_graph=int(any_graph))
+    handle = session.make("pb_flat_judge_file", graph._handle, content, len(content))
+    return Plan(graph, session, handle), _verdict(session.written())
+
+
+def _verdict(text: bytes) -> Verdict:
+    told = json.loads(text)
+    return Verdict(
+        told["legal"],
+        told["rule"],
+        None if told["move"] is None else whole(told["move"]),
+        told["message"],
+        Metrics.of(told["metrics"]) if told["metrics"] else None,
+        told["node"],
+        told["same_graph"],
+    )
+
+
+def _add_moves(session: Session, moves: Iterable[Any]) -> None:
+    numbers = {name: k for k, name in enumerate(OPS)}
+    op, node, place, over, also, start = [], [], [], [], [], [0]
+    for k, given in enumerate(moves):
+        try:
+            move = given if isinstance(given, Move) else Move(*given)
+        except TypeError:
+            raise InvalidArgument(f'move {k}: a Move or a tuple such as ("compute", 0) is wanted') from None
+        if move.op not in numbers:
+            raise InvalidArgument(f"move {k}: there is no operation `{move.op}`; there are {', '.join(OPS)}")
+        op.append(numbers[move.op])
+        node.append(move.node)
+        place.append(BORROWED if move.borrowed else move.tier)
+        over.append(NO_NODE if move.over is None else move.over)
+        also.extend(move.also)
+        start.append(len(also))
+    columns = [(op, 1, "op"), (node, 4, "node"), (place, 1, "tier"), (over, 4, "over"), (start, 8, "also"), (also, 4, "also")]
+    arrays = [(_arrays.numbers(values, width, what), width) for values, width, what in columns]
+    session.do("pb_flat_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
+
+
+# ---- settings as the library reads them ----
+
+
+def cap_text(cap: int | str | None) -> str:
+    """A cap as text; None is no limit."""
+    return "none" if cap is None else str(cap)
+
+
+def time_text(time: float | str | None) -> str | None:
+    """Seconds as text."""
+    if time is None or isinstance(time, str):
+        return time
+    if not time >= 0:
+        raise InvalidArgument(f"time: {time} is not a number of seconds")
+    return f"{time:.9f}"
+
+
+def weights_text(weights: Sequence[float] | str) -> str:
+    """Three weights as text."""
+    if isinstance(weights, str):
+        return weights
+    if len(weights) != 3:
+        raise InvalidArgument("weights are three numbers: of peak, flux and work")
+    return ",".join(_decimal(w) for w in weights)
+
+
+def _decimal(value: float) -> str:
+    text = str(value)
+    return f"{value:.9f}".rstrip("0").rstrip(".") if "e" in text or "E" in text else text
+
+
+def tiers_text(tiers: Any) -> str | None:
+    """Tiers as text."""
+    if tiers is None or isinstance(tiers, str):
+        return tiers
+    rows = [tiers] if isinstance(tiers, Mapping) else list(tiers)
+    for row in rows:
+        for key in row:
+            if key not in _TIER_KEYS:
+                raise InvalidArgument(f"tiers: there is no `{key}`; there are {', '.join(_TIER_KEYS)}")
+    return ";".join(",".join(f"{k}={cap_text(v) if k == 'cap' else v}" for k, v in row.items()) for row in rows)

@@ -1,0 +1,409 @@
+"""Plans, their moves and figures, and verdicts about them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import _arrays
+from ._library import BORROWED, NO_NODE, lib
+from ._session import Session
+from .errors import Infeasible, NothingFound
+from .graph import Graph, write_bytes
+
+__all__ = ["Metrics", "Move", "Moves", "Plan", "Verdict"]
+
+OPS = tuple(lib.pb_flat_op_name(k).decode() for k in range(6))
+
+
+def whole(value: Any) -> int:
+    """An integer of a document, where large ones are texts."""
+    return int(value)
+
+
+class Move(NamedTuple):
+    """One move of a schedule.
+
+    Attributes
+    ----------
+    op : str
+        "compute", "free", "uncompute", "store", "load" or "drop".
+    node : int
+        What it is done to.
+    tier : int
+        The slow memory of store, load and drop, counted from 1; 0 with the others.
+    over : int or None
+        The input whose memory the computed value takes over.
+    also : tuple of int
+        By-products that the computation makes too.
+    borrowed : bool
+        The value is made in borrowed memory.
+    """
+
+    op: str
+    node: int
+    tier: int = 0
+    over: int | None = None
+    also: tuple[int, ...] = ()
+    borrowed: bool = False
+
+
+class Moves(Sequence[Move]):
+    """The moves of a plan, and the arrays they lie in.
+
+    Attributes
+    ----------
+    op, node, tier, over : array
+        One entry a move: the operation as an index into `Moves.ops`, the node, the tier (255: borrowed memory), and the
+        input taken over (0xFFFFFFFF: none).
+    """
+
+    ops = OPS
+
+    def __init__(self, handle: int) -> None:
+        count = lib.pb_flat_move_count(handle)
+        self.op, self.node = _arrays.empty(count, 1), _arrays.empty(count, 4)
+        self.tier, self.over = _arrays.empty(count, 1), _arrays.empty(count, 4)
+        lib.pb_flat_moves(
+            handle,
+            0,
+            count,
+            _arrays.pointer(self.op, 1),
+            _arrays.pointer(self.node, 4),
+            _arrays.pointer(self.tier, 1),
+            _arrays.pointer(self.over, 4),
+        )
+        self._also = _arrays.empty(lib.pb_flat_also(handle, None, None), 4)
+        self._also_start = _arrays.empty(count + 1, 8)
+        lib.pb_flat_also(handle, _arrays.pointer(self._also_start, 8), _arrays.pointer(self._also, 4))
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[k] for k in range(*at.indices(len(self)))]
+        k = at + len(self) if at < 0 else at
+        if not 0 <= k < len(self):
+            raise IndexError(f"there are {len(self)} moves")
+        tier, over = int(self.tier[k]), int(self.over[k])
+        also = self._also[int(self._also_start[k]) : int(self._also_start[k + 1])]
+        return Move(
+            OPS[self.op[k]],
+            int(self.node[k]),
+            0 if tier == BORROWED else tier,
+            None if over == NO_NODE else over,
+            tuple(int(w) for w in also),
+            tier == BORROWED,
+        )
+
+    def __iter__(self) -> Iterator[Move]:
+        return (self[k] for k in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{m.op} {m.node}" for m in self[:6])
+        return f"<Moves: {len(self)}: {shown}{', ...' if len(self) > 6 else ''}>"
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The figures of a verified plan, exact.
+
+    Attributes
+    ----------
+    peak : int
+        The largest memory during any move, or at the start.
+    work, io, makespan : int
+        Cost of computations, of transfers, and both together.
+    recompute, recompute_count, uncompute : int
+        Work beyond computing every needed node once, in how many computations; work of removals in the reversible game.
+    flux : int
+        Memory integrated over time.
+    moves, depth : int
+        How many moves, and the longest chain of them that depend on each other.
+    cost : int or float
+        The weighted cost.
+    overhead : float
+        Makespan over the cost of needed nodes, less 1.
+    gap : float or None
+        How far the makespan is above the lower bound, as a share of it.
+    borrowed : int
+        The most borrowed memory in use.
+    """
+
+    peak: int
+    work: int
+    io: int
+    makespan: int
+    recompute: int
+    recompute_count: int
+    uncompute: int
+    flux: int
+    moves: int
+    depth: int
+    cost: int | float
+    overhead: float
+    gap: float | None
+    borrowed: int = 0
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Metrics:
+        """The metrics of a document of the library."""
+        exact = {k: whole(document[k]) for k in cls.__annotations__ if k in document and k not in _INEXACT}
+        cost = document["cost"]
+        if isinstance(cost, str):
+            cost = float(cost) if "." in cost else int(cost)
+        return cls(**exact, cost=cost, overhead=document["overhead"], gap=document["gap"])
+
+
+_INEXACT = ("cost", "overhead", "gap")
+
+
+class Plan:
+    """What a planner answered: a verified plan, or the reason why there is none.
+
+    Made by `plan`, `compare` and `sweep`, and by `Plan.read` from a file.
+
+    Attributes
+    ----------
+    graph : Graph
+        What was planned.
+    interrupted : bool
+        Ctrl-C stopped the planning: this is the best plan until then.
+    """
+
+    def __init__(self, graph: Graph, session: Session, handle: int, stopped: str | None = None) -> None:
+        self.graph = graph
+        self._session, self._handle = session, handle
+        self.stopped = stopped
+
+    @classmethod
+    def read(cls, graph: Graph, source: str | os.PathLike[str] | bytes) -> Plan:
+        """The plan in a schedule file, verified.
+
+        Raises
+        ------
+        InvalidArgument
+            The schedule is illegal, of another graph, or states wrong figures; the sentence says which.
+        """
+        from .planning import _judge_file  # the two modules know each other
+
+        plan, verdict = _judge_file(graph, source, None, False)
+        verdict.require()
+        return plan
+
+    @property
+    def interrupted(self) -> bool:
+        return self.stopped == "interrupt"
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        return json.loads(Session().write("pb_flat_write_plan", self._handle, b"summary"))
+
+    def _text(self, form: str) -> str:
+        return Session().write("pb_flat_write_plan", self._handle, form.encode()).decode(errors="replace")
+
+    def __bool__(self) -> bool:
+        return bool(lib.pb_flat_has_plan(self._handle))
+
+    @property
+    def outcome(self) -> str:
+        """ "optimal", "found", "infeasible" or "gave_up"."""
+        return self._summary["outcome"]
+
+    @cached_property
+    def reason(self) -> str | None:
+        """Why there is no plan; None where there is one."""
+        return self._text("reason") or None
+
+    @property
+    def note(self) -> str | None:
+        """What in the graph the strategy rests on."""
+        return self._summary.get("note")
+
+    @property
+    def lower_bound(self) -> int | None:
+        """No plan has a smaller makespan; None where that is not known."""
+        bound = self._summary["lower_bound"]
+        return None if bound is None else whole(bound)
+
+    @property
+    def bound_kind(self) -> str | None:
+        """ "free-order" (for any order of computation) or "fixed-order"."""
+        return self._summary["bound_kind"]
+
+    @property
+    def cap(self) -> int | None:
+        """The memory that was allowed; None for no limit."""
+        cap = self._summary["cap"]
+        return None if cap is None else whole(cap)
+
+    @property
+    def game(self) -> str:
+        """ "remat", "reversible" or "tiered"."""
+        return self._summary["game"]
+
+    @property
+    def strategy(self) -> str:
+        """Which strategy the plan is from."""
+        return self._summary["strategy"]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Seed, ticks, threads, and the strategy's own settings."""
+        return self._summary["options"]
+
+    @property
+    def policy(self) -> str | None:
+        """What was evicted first."""
+        return self._summary["policy"]
+
+    @property
+    def weights(self) -> tuple[float, float, float]:
+        """The weights of peak, flux and work."""
+        return tuple(self._summary["weights"])
+
+    @property
+    def tiers(self) -> list[dict[str, int | None]]:
+        """Prices and caps of slow memory."""
+        return [{k: None if v is None else whole(v) for k, v in t.items()} for t in self._summary["tiers"]]
+
+    @property
+    def seconds(self) -> float:
+        """How long planning took."""
+        return self._summary.get("seconds", 0.0)
+
+    @cached_property
+    def asked(self) -> str:
+        """The strategy that was asked for: "auto" where `strategy` is its choice."""
+        return self._text("strategy")
+
+    @cached_property
+    def metrics(self) -> Metrics | None:
+        """The figures of the plan; None where there is none."""
+        stated = self._summary["metrics"]
+        return Metrics.of(stated) if stated and self else None
+
+    @cached_property
+    def moves(self) -> Moves:
+        """The moves, list-like; empty where there is no plan."""
+        return Moves(self._handle)
+
+    def require(self) -> Plan:
+        """This plan where there is one.
+
+        Raises
+        ------
+        Infeasible
+            It is proved that none fits.
+        NothingFound
+            None was found.
+        """
+        if self:
+            return self
+        raise (Infeasible if self.outcome == "infeasible" else NothingFound)(self.reason or "nothing was found")
+
+    # ---- files and texts ----
+
+    def to_json(self) -> str:
+        """The plan as a ``pebble-schedule/1`` document."""
+        return self._text("schedule")
+
+    def to_bytes(self) -> bytes:
+        """The plan in the compact binary form."""
+        return Session().write("pb_flat_write_plan_binary", self._handle)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the schedule file; binary where its name ends in ``.pbs``."""
+        self.require()
+        binary = Path(path).suffix == ".pbs"
+        write_bytes(path, self.to_bytes() if binary else self.to_json().encode())
+
+    def export(self, form: str) -> str:
+        """The plan for other programs: "decisions", "csv", "json", "dot", "trace" (Chrome, Perfetto), "actions" (adjoint codes)."""
+        self.require()
+        return self._text(form)
+
+    def memory(self) -> tuple[Any, Any]:
+        """Memory over time.
+
+        Returns
+        -------
+        time, memory : arrays
+            One entry a move: work and transfers until its end, and fast memory during it.
+        """
+        time, fast = (_arrays.empty(len(self.moves), 8) for _ in range(2))
+        Session().do("pb_flat_memory", self._handle, _arrays.pointer(time, 8), _arrays.pointer(fast, 8), None)
+        return time, fast
+
+    def profile(self, buckets: int, axis: str = "time") -> tuple[Any, Any]:
+        """Fast and slow memory in equal parts of the time, or of the moves: the largest in each part."""
+        fast, slow = (_arrays.empty(buckets, 8) for _ in range(2))
+        Session().do(
+            "pb_flat_profile",
+            self._handle,
+            axis.encode(),
+            buckets,
+            _arrays.pointer(fast, 8),
+            _arrays.pointer(slow, 8),
+        )
+        return fast, slow
+
+    def __repr__(self) -> str:
+        if not self:
+            return f"<Plan: {self.outcome}: {self.reason}>"
+        m = self.metrics
+        cap = "no cap" if self.cap is None else f"cap {self.cap}"
+        return f"<Plan: {self.outcome} by {self.strategy}: peak {m.peak}, {cap}, work {m.work}, {m.moves} moves>"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the verifier says of a schedule.
+
+    Attributes
+    ----------
+    legal : bool
+        Every rule of the game is kept.
+    rule : str or None
+        The first rule that is broken.
+    step : int or None
+        The move that breaks it, from 0; the number of moves where only the end is wrong.
+    sentence : str or None
+        What is wrong: a broken rule, or with legal moves wrong figures, addresses, or another graph.
+    metrics : Metrics or None
+        The figures of legal moves.
+    node : str or None
+        The node at which the rule is broken.
+    same_graph : bool
+        The schedule was made for this graph, or does not say.
+    """
+
+    legal: bool
+    rule: str | None
+    step: int | None
+    sentence: str | None
+    metrics: Metrics | None
+    node: str | None = None
+    same_graph: bool = True
+
+    def __bool__(self) -> bool:
+        return self.legal and self.sentence is None
+
+    def require(self) -> Verdict:
+        """This verdict where nothing is wrong, else raises `InvalidArgument` with the sentence."""
+        from .errors import InvalidArgument
+
+        if self:
+            return self
+        raise InvalidArgument(self.sentence or "the schedule is illegal")

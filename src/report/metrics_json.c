@@ -1,0 +1,86 @@
+/* metrics_json.c -- see metrics_json.h. */
+#include "report/metrics_json.h"
+
+#include "pebble/report.h"
+
+#include <string.h>
+
+enum { NUMBER_DIGITS = 15 }; /* what every reader holds exactly */
+
+void pbi_put_text(pbi_out *out, const char *key, const char *text)
+{
+    pbi_out_text(out, key);
+    if (text)
+        pbi_out_json_text(out, text);
+    else
+        pbi_out_text(out, "null");
+}
+
+void pbi_put_u64(pbi_out *out, const char *key, uint64_t value)
+{
+    pbi_out_text(out, key);
+    pbi_out_json_u64(out, value);
+}
+
+void pbi_put_cap(pbi_out *out, const char *key, uint64_t cap)
+{
+    if (cap == PB_UNLIMITED)
+        pbi_put_text(out, key, NULL);
+    else
+        pbi_put_u64(out, key, cap);
+}
+
+void pbi_put_share(pbi_out *out, const char *key, double value)
+{
+    pbi_out_text(out, key);
+    if (value < 0)
+        pbi_out_text(out, "null");
+    else
+        pbi_out_json_real(out, value);
+}
+
+void pbi_put_weights(pbi_out *out, const char *key, const pb_weights *weights)
+{
+    char text[32];
+    pbi_out_text(out, key);
+    for (int i = 0; i < 3; i++) {
+        pb_weight_text(weights, i, text);
+        pbi_out_text(out, i ? "," : "[");
+        pbi_out_text(out, text);
+    }
+    pbi_out_char(out, ']');
+}
+
+void pbi_put_metrics(pbi_out *out, const pb_metrics *m, const pb_weights *weights)
+{
+    char cost[PB_COST_TEXT];
+    pbi_put_u64(out, "{\"peak\":", m->peak);
+    pbi_put_u64(out, ",\"work\":", m->work);
+    pbi_put_u64(out, ",\"io\":", m->io);
+    pbi_put_u64(out, ",\"makespan\":", m->makespan);
+    pbi_put_u64(out, ",\"recompute\":", m->recompute);
+    pbi_put_u64(out, ",\"recompute_count\":", m->recompute_count);
+    pbi_put_u64(out, ",\"uncompute\":", m->uncompute);
+    pbi_out_text(out, ",\"flux\":");
+    pbi_out_json_u128(out, m->flux);
+    pbi_put_u64(out, ",\"moves\":", m->moves);
+    pbi_put_u64(out, ",\"depth\":", m->depth);
+    pb_cost_text(m->cost, weights, cost);
+    pbi_out_text(out, ",\"cost\":");
+    if (strlen(cost) > NUMBER_DIGITS)
+        pbi_out_json_text(out, cost);
+    else
+        pbi_out_text(out, cost);
+    pbi_out_text(out, ",\"overhead\":");
+    pbi_out_json_real(out, m->overhead);
+    pbi_put_share(out, ",\"gap\":", m->gap);
+    pbi_out_char(out, '}');
+}
+
+pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_weights *weights, pb_sink sink)
+{
+    pbi_out out;
+    pbi_out_init(&out, ctx, sink);
+    pbi_put_metrics(&out, m, weights);
+    return pbi_out_finish(&out);
+}
