@@ -1,8 +1,10 @@
 """What can go wrong with a model, each with a sentence that says which operation and what to do."""
 from __future__ import annotations
 
+from pebble_bridge.errors import PebbleError
 
-class TorchPlanError(RuntimeError):
+
+class TorchPlanError(PebbleError, RuntimeError):
     """Base of what this package raises about models and plans."""
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pebble_bridge as pb
+import torch
 
 from .program import Operation, Program, Value
 from .runner import Move
 
-GENERATOR_STATE = 8192  # bytes, more than any generator's saved state takes
+GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
 
 
 @dataclass
@@ -84,7 +85,7 @@ def lower(program: Program, *, replay: bool = False, scale: int = 1, cost_unit: 
             inplace[node] = [lowered.node_of[value] for value in operation.over]
     lowered.graph = pb.Graph(cost=cost, size=size, edges=edges, names=names, workspace=workspace, once=once, keep=keep,
                              inplace=inplace, byproduct_of=byproduct_of, groups=groups, targets=sorted(set(targets)),
-                             order=with_byproducts(order, byproduct_of), fixed_size=draws * GENERATOR_STATE if replay else 0, name=name,
+                             order=with_byproducts(order, byproduct_of), fixed_size=(draws + 1) * GENERATOR_STATE if replay and draws else 0, name=name,
                              cost_unit=cost_unit, size_unit="byte")
     return lowered
 
