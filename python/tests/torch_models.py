@@ -211,3 +211,12 @@ def gpt(batch: int = 2, length: int = 32, layers: int = 2, heads: int = 2, width
 
 
 CASES: dict[str, Callable[..., Case]] = {"mlp": mlp, "resnet18": resnet18, "resnet50": resnet50, "unet": unet, "gpt": gpt}
+
+# The blocks that people wrap with torch.utils.checkpoint, by module name.
+BLOCKS: dict[str, Callable[[nn.Module], list[str]]] = {
+    "mlp": lambda model: [name for name, module in model.named_children() if isinstance(module, nn.GELU)],
+    "resnet18": lambda model: [name for name, module in model.named_modules() if isinstance(module, BasicBlock)],
+    "resnet50": lambda model: [name for name, module in model.named_modules() if isinstance(module, Bottleneck)],
+    "unet": lambda model: [name for name, module in model.named_modules() if isinstance(module, DoubleConv)],
+    "gpt": lambda model: [name for name, module in model.named_modules() if isinstance(module, Block)],
+}

@@ -285,3 +285,76 @@ def flop_formula(target: Any) -> Callable | None:
     """torch's own count of multiply-adds for an operation, where it has one."""
     from torch.utils.flop_counter import flop_registry
     return flop_registry.get(getattr(target, "overloadpacket", target))
+
+
+# -- torch's own ways to save memory ---------------------------------------------------------------------------------
+
+def knapsack_base() -> type:
+    """The class that torch wants a solver for ``activation_memory_budget_solver`` to be of."""
+    from torch._inductor.custom_graph_pass import CustomKnapsackSolver
+    return CustomKnapsackSolver
+
+
+def runtime_base() -> type:
+    """The class that torch wants an estimator for ``activation_memory_budget_runtime_estimator`` to be of."""
+    from torch._inductor.custom_graph_pass import CustomRuntimeEstimator
+    return CustomRuntimeEstimator
+
+
+@contextmanager
+def real_tensors() -> Iterator[None]:
+    """Inside torch's tracing, a place where tensors have data."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+    from torch.utils._mode_utils import no_dispatch
+    with no_dispatch(), unset_fake_temporarily():
+        yield
+
+
+def real_like(fake: Any) -> Any:
+    """A tensor with data and the layout of a fake one; what is no tensor is itself."""
+    if isinstance(fake, (list, tuple)):
+        return type(fake)(real_like(item) for item in fake)
+    if not isinstance(fake, torch.Tensor):
+        return fake
+    made = torch.empty_strided(tuple(fake.shape), tuple(fake.stride()), dtype=fake.dtype, device=fake.device)
+    return made.normal_() if made.is_floating_point() else made.zero_()
+
+
+def saved_bytes(node: fx.Node) -> int:
+    """Bytes that saving a node of torch's joint graph takes, as its partitioner counts them."""
+    from torch._functorch.partitioners import _size_of
+    return int(_size_of(node))
+
+
+def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", estimator: Any = "flops") -> Callable:
+    """`run` cut into forward and backward by torch's partitioner under ``activation_memory_budget``, with eager kernels.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(parameters, buffers, inputs)`` returns the loss.
+    budget : float or None
+        From 0 to 1; None: the partitioner that saves everything.
+    solver, estimator : str or object
+        Values of ``activation_memory_budget_solver`` and ``activation_memory_budget_runtime_estimator``.
+
+    Returns
+    -------
+    callable
+        As `run`; its result has a backward pass. Traced at the first call.
+    """
+    from torch._dynamo.backends.debugging import boxed_nop
+    from torch._functorch import config
+    from torch._functorch.aot_autograd import aot_function
+    from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
+    partition = default_partition if budget is None else min_cut_rematerialization_partition
+    compiled = aot_function(run, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={})
+    settings = {"activation_memory_budget_solver": solver, "activation_memory_budget_runtime_estimator": estimator}
+    if budget is not None:
+        settings["activation_memory_budget"] = budget
+
+    def call(parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> torch.Tensor:
+        with config.patch(settings):
+            return compiled(list(parameters), list(buffers), list(inputs))
+
+    return call

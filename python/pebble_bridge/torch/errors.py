@@ -17,7 +17,11 @@ class UnsupportedTorch(TorchPlanError, ImportError):
 
 
 class DoesNotFit(TorchPlanError):
-    """No plan was found, or none exists, for the budget."""
+    """No plan was found, or none exists, for the budget; `proved` says which."""
+
+    def __init__(self, sentence: str, proved: bool = False) -> None:
+        super().__init__(sentence)
+        self.proved = proved
 
 
 class PeakExceeded(TorchPlanError):

@@ -42,14 +42,17 @@ def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
     return most
 
 
-def measure_time(runs: Sequence[Callable[[], Any]], repeats: int = 5) -> list[float]:
-    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all alike."""
+def measure_time(runs: Sequence[Callable[[], Any]], repeats: int = 5, clock: Callable[[], float] = time.perf_counter) -> list[float]:
+    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all alike.
+
+    With ``clock=time.process_time`` it is processor time, which is steadier where others use the machine too.
+    """
     best = [float("inf")] * len(runs)
     for _ in range(repeats):
         for index, run in enumerate(runs):
-            start = time.perf_counter()
+            start = clock()
             run()
-            best[index] = min(best[index], time.perf_counter() - start)
+            best[index] = min(best[index], clock() - start)
     return best
 
 
@@ -91,7 +94,8 @@ def device_of(captured: Captured) -> str:
 def profile(captured: Captured, repeats: int = 3) -> None:
     """Fills in what each operation costs in nanoseconds and which memory its kernel takes beside its results.
 
-    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm up.
+    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm up; the
+    least time of each operation counts, as others use the machine too.
     """
     program = captured.program
     step = compile_step(program, as_written(program), marks=True)
@@ -102,8 +106,7 @@ def profile(captured: Captured, repeats: int = 3) -> None:
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
         spaces = workspaces(step, given, program.operations, device_of(captured))
     for operation in program.operations:
-        taken = sorted(cost[operation.index] for cost in costs)
-        operation.cost = max(1, taken[len(taken) // 2])
+        operation.cost = max(1, min(cost[operation.index] for cost in costs))
         operation.workspace = spaces[operation.index]
 
 
@@ -162,14 +165,16 @@ BYTES_WORTH = 8  # floating-point operations in the time of moving a byte, about
 
 
 def count_flops(captured: Captured) -> None:
-    """Fills in costs without running anything: torch's own formulas, and the bytes that an operation moves."""
+    """Fills in costs without running anything."""
     program = captured.program
     for operation in program.operations:
-        look_up = program.fake.__getitem__
-        args = torch.fx.map_arg(operation.node.args, look_up)
-        kwargs = torch.fx.map_arg(operation.node.kwargs, look_up)
-        out = program.fake[operation.node]
-        moved = sum(tensor.numel() * tensor.element_size() for tensor in torch.utils._pytree.tree_leaves((args, kwargs, out))
-                    if isinstance(tensor, torch.Tensor))
-        formula = _adapter.flop_formula(operation.node.target)
-        operation.cost = max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))
+        args, kwargs = torch.fx.map_arg((operation.node.args, operation.node.kwargs), program.fake.__getitem__)
+        operation.cost = work_of(operation.node.target, args, kwargs, program.fake[operation.node])
+
+
+def work_of(target: Any, args: tuple, kwargs: dict, out: Any) -> int:
+    """Floating-point operations by torch's own formulas, and the bytes that an operation moves in their worth."""
+    tensors = [leaf for leaf in torch.utils._pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
+    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    formula = _adapter.flop_formula(target)
+    return max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))

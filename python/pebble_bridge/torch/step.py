@@ -172,7 +172,7 @@ class Planner:
             proved = plan.outcome == "infeasible"
             raise DoesNotFit(f"no plan {'exists' if proved else 'was found'} for {bytes_text(cap)}: {plan.reason}. "
                              + ("Ask for more, make the batch smaller" if proved else "Ask for more, or give it longer (time=)")
-                             + ("" if self.options.offload else ", or let it store values on the host (offload=True)"))
+                             + ("" if self.options.offload else ", or let it store values on the host (offload=True)"), proved)
         return plan
 
     def measure(self, planned: Planned) -> bool:
