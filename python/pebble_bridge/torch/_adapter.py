@@ -341,20 +341,30 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
     Returns
     -------
     callable
-        As `run`; its result has a backward pass. Traced at the first call.
+        ``step(parameters, buffers, inputs)``: forward, backward into ``.grad``, updated buffers; traced at the first call.
     """
     from torch._dynamo.backends.debugging import boxed_nop
     from torch._functorch import config
     from torch._functorch.aot_autograd import aot_function
     from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
     partition = default_partition if budget is None else min_cut_rematerialization_partition
-    compiled = aot_function(run, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={})
+
+    def functional(parameters: list[torch.Tensor], buffers: list[torch.Tensor], inputs: list[torch.Tensor]) -> tuple:
+        copies = [buffer.clone() for buffer in buffers]  # else a backward pass that recomputes would read buffers already updated
+        return run(parameters, copies, inputs), copies
+
+    compiled = aot_function(functional, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={})
     settings = {"activation_memory_budget_solver": solver, "activation_memory_budget_runtime_estimator": estimator}
     if budget is not None:
         settings["activation_memory_budget"] = budget
 
-    def call(parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> torch.Tensor:
+    def step(parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]) -> torch.Tensor:
         with config.patch(settings):
-            return compiled(list(parameters), list(buffers), list(inputs))
+            loss, updated = compiled(list(parameters), list(buffers), list(inputs))
+        loss.backward()
+        with torch.no_grad():
+            for buffer, new in zip(buffers, updated):
+                buffer.copy_(new)
+        return loss.detach()
 
-    return call
+    return step

@@ -86,18 +86,48 @@ OVERWRITING: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
     aten.sigmoid_backward.default: (aten.sigmoid_backward.grad_input, "grad_input", (0, 1)),
     aten.tanh_backward.default: (aten.tanh_backward.grad_input, "grad_input", (0, 1)),
 }
+# The same for kernels that work row by row: they are believed after a trial on the shapes at hand.
+OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
+    aten._softmax.default: (aten._softmax.out, "out", (0,)),
+    aten._log_softmax.default: (aten._log_softmax.out, "out", (0,)),
+    aten._softmax_backward_data.default: (aten._softmax_backward_data.out, "grad_input", (0,)),
+    aten._log_softmax_backward_data.default: (aten._log_softmax_backward_data.out, "out", (0,)),
+}
 
 
 def find_inplace(program: Program) -> None:
-    """Marks inputs that an operation may be made over: elementwise, the same layout, the whole storage, read by nothing else
-    that overlaps it."""
+    """Marks inputs that an operation may be made over: the same layout, the whole storage, read by nothing else that overlaps it."""
     for operation in program.operations:
-        if operation.node.target in OVERWRITING and not operation.once:
-            function, out, places = OVERWRITING[operation.node.target]
+        target = operation.node.target
+        known = OVERWRITING.get(target) or OVERWRITING_BY_ROWS.get(target)
+        if known is not None and not operation.once:
+            function, out, places = known
             for place in places:
                 value = overwritable(program, operation, place)
                 if value is not None:
-                    operation.over[value] = Overwrite(function, out, operation.node.args[place])
+                    operation.over[value] = Overwrite(function, out, operation.node.args[place], target in OVERWRITING)
+
+
+def try_inplace(program: Program, run: bool) -> None:
+    """Keeps the doubtful ones of `find_inplace` that give the same bits on random data; without `run`, none."""
+    tried: dict[Any, bool] = {}
+    for operation in program.operations:
+        for value, how in list(operation.over.items()):
+            if not how.certain:
+                key = (operation.node.target, program.fake[operation.node].shape, str(operation.node.args[1:]))
+                if key not in tried:
+                    tried[key] = run and same_in_place(program, operation, how)
+                if not tried[key]:
+                    del operation.over[value]
+
+
+def same_in_place(program: Program, operation: Operation, how: Overwrite) -> bool:
+    node = operation.node
+    real = {source: _adapter.real_like(program.fake[source]) for source in node.all_input_nodes}
+    args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
+    with torch.no_grad():
+        wanted = node.target(*args, **kwargs)
+        return torch.equal(how.function(*args, **kwargs, **{how.out: real[how.node]}), wanted)
 
 
 def overwritable(program: Program, operation: Operation, place: int) -> Value | None:

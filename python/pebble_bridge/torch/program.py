@@ -36,6 +36,7 @@ class Overwrite(NamedTuple):
     function: Any
     out: str  # the out argument's name, or "" where the function writes to its first argument
     node: fx.Node  # the tensor that is overwritten
+    certain: bool  # elementwise; else a trial has to tell
 
 
 @dataclass(eq=False)

@@ -8,7 +8,7 @@ import pebble_bridge as pb
 import torch
 from torch import nn
 
-from . import measure, report
+from . import measure, passes, report
 from .capture import Captured, capture
 from .errors import DoesNotFit, PeakExceeded, Unsupported
 from .lower import Lowered, lower, moves_of
@@ -130,8 +130,11 @@ class Planner:
         self.plain_peak: int | None = None
         if self.options.costs == "measured":
             self.plain_peak = measure.plain_peak(self.captured)
+            with measure.untouched(self.captured):
+                passes.try_inplace(self.captured.program, run=True)
             measure.profile(self.captured)
         else:
+            passes.try_inplace(self.captured.program, run=False)
             measure.count_flops(self.captured)
         self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
 
