@@ -79,12 +79,14 @@ def shortcut(inputs: int, outputs: int, stride: int) -> nn.Module:
 
 
 class ResNet(nn.Module):
-    """Residual network with a 7x7 stem and max pooling; `block` and `counts` as in the paper."""
+    """Residual network; `block` and `counts` as in the paper. The stem is a 7x7 convolution and max pooling as for ImageNet, or,
+    with `pooled` false, a 3x3 one as for small images."""
 
-    def __init__(self, block: type, counts: tuple[int, ...], width: int = 64, classes: int = 10) -> None:
+    def __init__(self, block: type, counts: tuple[int, ...], width: int = 64, classes: int = 10, pooled: bool = True) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width),
-                                  nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1))
+        first = nn.Conv2d(3, width, 7, 2, 3, bias=False) if pooled else nn.Conv2d(3, width, 3, 1, 1, bias=False)
+        self.stem = nn.Sequential(first, nn.BatchNorm2d(width), nn.ReLU(inplace=True),
+                                  *([nn.MaxPool2d(3, 2, 1)] if pooled else []))
         stages, channels = [], width
         for i, count in enumerate(counts):
             blocks = []
@@ -99,14 +101,14 @@ class ResNet(nn.Module):
         return self.head(self.stages(self.stem(x)).mean((2, 3)))
 
 
-def resnet18(batch: int = 2, image: int = 32, width: int = 16, classes: int = 10) -> Case:
+def resnet18(batch: int = 2, image: int = 32, width: int = 16, classes: int = 10, pooled: bool = True) -> Case:
     inputs = (torch.randn(batch, 3, image, image), torch.randint(classes, (batch,)))
-    return ResNet(BasicBlock, (2, 2, 2, 2), width, classes), inputs, nn.CrossEntropyLoss()
+    return ResNet(BasicBlock, (2, 2, 2, 2), width, classes, pooled), inputs, nn.CrossEntropyLoss()
 
 
-def resnet50(batch: int = 2, image: int = 32, width: int = 8, classes: int = 10) -> Case:
+def resnet50(batch: int = 2, image: int = 32, width: int = 8, classes: int = 10, pooled: bool = True) -> Case:
     inputs = (torch.randn(batch, 3, image, image), torch.randint(classes, (batch,)))
-    return ResNet(Bottleneck, (3, 4, 6, 3), width, classes), inputs, nn.CrossEntropyLoss()
+    return ResNet(Bottleneck, (3, 4, 6, 3), width, classes, pooled), inputs, nn.CrossEntropyLoss()
 
 
 class DoubleConv(nn.Sequential):
@@ -115,16 +117,21 @@ class DoubleConv(nn.Sequential):
                          nn.Conv2d(outputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
 
 
-class UNet(nn.Module):
-    """Down by pooling, up by transposed convolutions, skips by concatenation; one class per pixel."""
+def level(inputs: int, outputs: int, blocks: int) -> nn.Module:
+    return nn.Sequential(DoubleConv(inputs, outputs), *(DoubleConv(outputs, outputs) for _ in range(blocks - 1)))
 
-    def __init__(self, depth: int, width: int, classes: int) -> None:
+
+class UNet(nn.Module):
+    """Down by pooling, up by transposed convolutions, skips by concatenation; one class per pixel. Each level has `blocks` double
+    convolutions on either side: one as in the paper, two as in later ones."""
+
+    def __init__(self, depth: int, width: int, classes: int, blocks: int) -> None:
         super().__init__()
         widths = [width << i for i in range(depth + 1)]
-        self.first = DoubleConv(3, width)
-        self.down = nn.ModuleList(DoubleConv(a, b) for a, b in zip(widths, widths[1:]))
+        self.first = level(3, width, blocks)
+        self.down = nn.ModuleList(level(a, b, blocks) for a, b in zip(widths, widths[1:]))
         self.rise = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
-        self.up = nn.ModuleList(DoubleConv(2 * a, a) for a in widths[:-1])
+        self.up = nn.ModuleList(level(2 * a, a, blocks) for a in widths[:-1])
         self.head = nn.Conv2d(width, classes, 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -137,9 +144,9 @@ class UNet(nn.Module):
         return self.head(y)
 
 
-def unet(batch: int = 1, image: int = 32, width: int = 8, depth: int = 3, classes: int = 4) -> Case:
+def unet(batch: int = 1, image: int = 32, width: int = 8, depth: int = 3, classes: int = 4, blocks: int = 1) -> Case:
     inputs = (torch.randn(batch, 3, image, image), torch.randint(classes, (batch, image, image)))
-    return UNet(depth, width, classes), inputs, nn.CrossEntropyLoss()
+    return UNet(depth, width, classes, blocks), inputs, nn.CrossEntropyLoss()
 
 
 class Attention(nn.Module):

@@ -41,7 +41,7 @@ class Captured:
 
 
 def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor], loss: Callable | None = None,
-            model_inputs: int | None = None, inplace: bool = True) -> Captured:
+            model_inputs: int | None = None, *, inplace: bool = True, trials: bool = True) -> Captured:
     """Captures forward, loss and backward as one graph.
 
     Parameters
@@ -57,6 +57,8 @@ def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tens
         How many of the inputs the model takes, where the loss's signature does not tell.
     inplace : bool
         Let operations that can be made over an input be.
+    trials : bool
+        Try replacements of kernels on random data, one operation at a time; without, only what needs no trial is done.
 
     Raises
     ------
@@ -86,12 +88,18 @@ def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tens
         return result
 
     trace = _adapter.trace(model, run, list(trained.values()), list(others.values()), inputs)
-    passes.simplify(trace)
-    program = analyse(trace.module, [*trained.values(), *others.values(), *inputs])
+    with torch.random.fork_rng(devices=[]):
+        passes.simplify(trace, trials)
+    given = [*trained.values(), *others.values(), *inputs]
+    program = analyse(trace.module, given)
+    if passes.settle_gradients(trace, program, list(trained.values())):
+        program = analyse(trace.module, given)
     for operation in program.operations:
         operation.module, operation.backward = trace.origin[operation.node]
     if inplace:
         passes.find_inplace(program)
+        with torch.random.fork_rng(devices=[]):
+            passes.try_inplace(program, trials)
     return Captured(program, model, list(trained.values()), list(others.values()), list(trained), trace.loss, trace.gradients,
                     trace.buffers, inputs, run)
 

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Sequence
 
 import torch
 from torch import fx
+from torch.utils import _pytree as pytree
 
 from . import _adapter
 from .program import Operation, Overwrite, Program, Value
@@ -13,25 +14,72 @@ from .program import Operation, Overwrite, Program, Value
 aten = torch.ops.aten
 
 
-def simplify(trace: _adapter.Trace) -> None:
-    """Removes what does nothing and splits convolutions' backward passes; results stay equal bit for bit."""
+def simplify(trace: _adapter.Trace, trials: bool) -> None:
+    """Removes what does nothing, and reads that only want a shape; results stay equal bit for bit.
+
+    With `trials`, replacements of kernels are run on random data of the shapes at hand, and taken where the bits are equal;
+    without, they are left out.
+    """
     graph = trace.module.graph
     for node in list(graph.nodes):
-        if node.op != "call_function":
-            continue
-        if node.target in (aten.detach.default, aten.alias.default, aten.lift_fresh.default):
+        copies = node.op == "call_function" and (node.target in NOTHING or node.target is aten.clone.default and is_plain_copy(node))
+        if copies:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
-        elif node.target is aten.clone.default and is_plain_copy(node):
-            node.replace_all_uses_with(node.args[0])
-            graph.erase_node(node)
+    tried: dict[Any, bool] = {}
     for node in list(graph.nodes):
         if node.op == "call_function" and node.target is aten.convolution_backward.default:
-            split_convolution_backward(graph, node, trace)
+            split_convolution_backward(trace, node, tried if trials else None)
+        elif node.op == "call_function" and node.target in SHAPE_ONLY and trials:
+            read_shape_only(trace, node, SHAPE_ONLY[node.target], tried)
     for node in reversed(list(graph.nodes)):
         if node.op == "call_function" and not node.users and not _adapter.is_random(node.target) \
                 and not (node.target is not operator.getitem and _adapter.has_effects(node.target)):
             graph.erase_node(node)
+
+
+NOTHING = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+# Backward operations, and the argument of which they want the shape alone.
+SHAPE_ONLY = {aten.max_pool2d_with_indices_backward.default: 1, aten.avg_pool2d_backward.default: 1,
+              aten._adaptive_avg_pool2d_backward.default: 1}
+
+
+def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> fx.Node:
+    """A call in the place of another, and of the same module."""
+    with trace.module.graph.inserting_before(before):
+        node = trace.module.graph.call_function(target, args)
+    trace.origin[node] = trace.origin[before]
+    return node
+
+
+def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dict[Any, bool]) -> None:
+    """Puts one number, seen in the shape of the argument, in its place: the argument need not be in memory."""
+    value = node.args[place].meta["val"]
+    if not value.is_contiguous():
+        return
+
+    def with_stand_in(*args: Any) -> torch.Tensor:
+        shape_of = args[place]
+        return node.target(*args[:place], shape_of.new_zeros(1).expand(shape_of.shape), *args[place + 1:])
+
+    if same_bits(node, node.target, with_stand_in, tried):
+        kind = {"dtype": value.dtype, "device": value.device}
+        with trace.module.graph.inserting_before(node):
+            one = trace.module.graph.call_function(aten.zeros.default, ([1],), kind)
+        trace.origin[one] = trace.origin[node]
+        node.update_arg(place, insert(trace, node, aten.expand.default, (one, list(value.shape))))
+
+
+def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bool:
+    """Whether two functions agree on random data in the shapes of the node's arguments; equal cases are tried once."""
+    shapes = fx.map_arg((node.args, node.kwargs), lambda n: (tuple(n.meta["val"].shape), tuple(n.meta["val"].stride()), n.meta["val"].dtype))
+    key = (node.target, getattr(other, "__name__", ""), str(shapes))
+    if key not in tried:
+        real = {source: _adapter.real_like(source.meta["val"]) for source in node.all_input_nodes}
+        args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
+        with torch.no_grad():
+            tried[key] = torch.equal(one(*args, **kwargs), other(*args, **kwargs))
+    return tried[key]
 
 
 def is_plain_copy(node: fx.Node) -> bool:
@@ -44,24 +92,77 @@ def is_plain_copy(node: fx.Node) -> bool:
     return whole and source.stride() == copy.stride() and source.storage_offset() == 0
 
 
-def split_convolution_backward(graph: fx.Graph, node: fx.Node, trace: _adapter.Trace) -> None:
+def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
     """One call for the gradient of the input and one for those of the weights: the kernel does them one after the other anyway,
-    and apart they need not be in memory together."""
+    and apart they need not be in memory together. The first is a transposed convolution, which does not read the input."""
     mask = list(node.args[10])
-    items = {user.args[1]: user for user in node.users if user.target is operator.getitem}
-    if not mask[0] or not (mask[1] or mask[2]) or 0 not in items or len(items) < 2:
-        return
-    for part in ([True, False, False], [False, mask[1], mask[2]]):
-        with graph.inserting_before(node):
-            call = graph.call_function(node.target, (*node.args[:10], part))
-        trace.origin[call] = trace.origin[node]
-        for place, item in items.items():
-            if part[place]:
-                item.replace_input_with(node, call)
-    for item in [user for user in node.users if not user.users]:
-        graph.erase_node(item)
-    if not node.users:
-        graph.erase_node(node)
+    items = {user.args[1]: user for user in node.users if user.target is operator.getitem and user.users}
+    if mask[0] and 0 in items:
+        first = insert(trace, node, node.target, (*node.args[:10], [True, False, False]))
+        transposed = transposed_arguments(node)
+        if tried is not None and transposed is not None and \
+                same_bits(first, lambda *args: node.target(*args)[0], gradient_by_transposition(transposed), tried):
+            whole = insert(trace, node, aten.convolution.default, (node.args[0], node.args[2], None, *transposed))
+            whole.meta["val"] = items[0].meta["val"]
+            items[0].replace_all_uses_with(whole)
+        else:
+            items[0].replace_input_with(node, first)
+    if any(place in items for place in (1, 2)):
+        rest = insert(trace, node, node.target, (*node.args[:10], [False, mask[1], mask[2]]))
+        for place in (1, 2):
+            if place in items:
+                items[place].replace_input_with(node, rest)
+
+
+def transposed_arguments(node: fx.Node) -> tuple | None:
+    """stride, padding, dilation, transposed, output padding and groups of the convolution that gives the input's gradient."""
+    gradient, source, weight = (argument.meta["val"] for argument in node.args[:3])
+    _, stride, padding, dilation, transposed, output_padding, groups = node.args[3:10]
+    if transposed:
+        return stride, padding, dilation, False, [0] * len(stride), groups
+    rest = [source.shape[2 + i] - ((gradient.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1)
+            for i in range(len(stride))]
+    if any(not 0 <= r < max(s, d) for r, s, d in zip(rest, stride, dilation)):
+        return None
+    return stride, padding, dilation, True, rest, groups
+
+
+def gradient_by_transposition(transposed: tuple) -> Any:
+    def transposition(gradient: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *_: Any) -> torch.Tensor:
+        return aten.convolution.default(gradient, weight, None, *transposed)
+    return transposition
+
+
+def settle_gradients(trace: _adapter.Trace, program: Program, parameters: Sequence[torch.Tensor]) -> bool:
+    """Copies gradients that are views of something else, or not in the layout of their parameter, as autograd does when it
+    accumulates them. True where there were such: the program is then to be analysed again."""
+    changed, seen = False, set()
+    output = trace.module.graph.output_node()
+    for place, index in trace.gradients.items():
+        node, parameter = program.results[place], parameters[index]
+        gradient, value = program.fake[node], program.value_of.get(node)
+        whole = value is not None and value not in seen and value.size == gradient.numel() * gradient.element_size()
+        seen.add(value)
+        if not whole or gradient.stride() != parameter.stride():
+            copy = insert(trace, output, aten.clone.default, (node,))
+            copy.kwargs = {"memory_format": layout_of(parameter)}
+            trace.origin[copy] = trace.origin[node]
+            replace_result(output, place, copy)
+            changed = True
+    return changed
+
+
+def layout_of(tensor: torch.Tensor) -> torch.memory_format:
+    for layout, dimensions in ((torch.channels_last, 4), (torch.channels_last_3d, 5)):
+        if tensor.dim() == dimensions and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=layout):
+            return layout
+    return torch.contiguous_format
+
+
+def replace_result(output: fx.Node, place: int, node: fx.Node) -> None:
+    leaves, shape = pytree.tree_flatten(output.args[0], is_leaf=lambda leaf: leaf is None)
+    leaves[place] = node
+    output.args = (pytree.tree_unflatten(leaves, shape),)
 
 
 # Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where it writes
@@ -108,15 +209,15 @@ def find_inplace(program: Program) -> None:
                     operation.over[value] = Overwrite(function, out, operation.node.args[place], target in OVERWRITING)
 
 
-def try_inplace(program: Program, run: bool) -> None:
-    """Keeps the doubtful ones of `find_inplace` that give the same bits on random data; without `run`, none."""
+def try_inplace(program: Program, trials: bool) -> None:
+    """Keeps the doubtful ones of `find_inplace` that give the same bits on random data; without `trials`, none."""
     tried: dict[Any, bool] = {}
     for operation in program.operations:
         for value, how in list(operation.over.items()):
             if not how.certain:
                 key = (operation.node.target, program.fake[operation.node].shape, str(operation.node.args[1:]))
                 if key not in tried:
-                    tried[key] = run and same_in_place(program, operation, how)
+                    tried[key] = trials and same_in_place(program, operation, how)
                 if not tried[key]:
                     del operation.over[value]
 

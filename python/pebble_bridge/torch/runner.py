@@ -28,6 +28,7 @@ class Compiler:
         self.held: dict[Value, list[str]] = {}  # variables that hold its storage, while it is resident
         self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
         self.drawn: set[Operation] = set()
+        self.stored: set[Value] = set()
         for index, node in enumerate(program.given):
             self.variable[node] = f"g{index}"
 
@@ -121,6 +122,7 @@ class Compiler:
 
     def store(self, value: Value) -> None:
         self.mark_other()
+        self.stored.add(value)
         self.lines.append(f"h{value.index} = host.store({name_of(value)})")
 
     def load(self, value: Value) -> None:
@@ -133,11 +135,14 @@ class Compiler:
             self.lines.append("mark(-1)")
 
     def drop(self, value: Value) -> None:
+        self.stored.remove(value)
         self.lines.append(f"host.drop(h{value.index}); h{value.index} = None")
 
     # -- the whole -------------------------------------------------------------------------------------------------
 
     def finish(self) -> Step:
+        for value in sorted(self.stored, key=lambda value: value.index):
+            self.drop(value)
         results = []
         for node in self.program.results:
             results.append(self.tensor(node) if isinstance(node, fx.Node) else "None")

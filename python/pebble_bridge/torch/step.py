@@ -8,7 +8,7 @@ import pebble_bridge as pb
 import torch
 from torch import nn
 
-from . import measure, passes, report
+from . import measure, report
 from .capture import Captured, capture
 from .errors import DoesNotFit, PeakExceeded, Unsupported
 from .lower import Lowered, lower, moves_of
@@ -124,17 +124,14 @@ class Planner:
             raise Unsupported(f'random is "{self.options.random}": say "once" (never drawn again) or "replay" (from the saved generator state)')
         if self.options.costs not in ("measured", "flops"):
             raise Unsupported(f'costs is "{self.options.costs}": say "measured" or "flops"')
-        self.captured = capture(model, example_inputs, loss, model_inputs, inplace)
+        self.captured = capture(model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured")
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works on the CPU alone: use random="once"')
         self.plain_peak: int | None = None
         if self.options.costs == "measured":
             self.plain_peak = measure.plain_peak(self.captured)
-            with measure.untouched(self.captured):
-                passes.try_inplace(self.captured.program, run=True)
             measure.profile(self.captured)
         else:
-            passes.try_inplace(self.captured.program, run=False)
             measure.count_flops(self.captured)
         self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
 
