@@ -17,7 +17,11 @@ endif()
 
 function(pb_link_cadical target)
   if(PB_WITH_CADICAL)
+    set(cxx stdc++)
+    if(PB_PORTABLE)
+      set(cxx -l:libstdc++.a)
+    endif()
     target_link_libraries(${target} PRIVATE "$<BUILD_INTERFACE:${CADICAL_LIBRARY}>" "$<INSTALL_INTERFACE:cadical>"
-                          stdc++)
+                          ${cxx})
   endif()
 endfunction()

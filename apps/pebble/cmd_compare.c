@@ -3,8 +3,6 @@
 #include "figures.h"
 #include "files.h"
 #include "front_print.h"
-#include "json_print.h"
-#include "row_json.h"
 #include "settings.h"
 #include "table.h"
 
@@ -18,7 +16,7 @@ typedef struct contest {
     unsigned games;
     pb_request request;
     pb_comparison result;
-    front_view front; /* of the reversible game, where that is small */
+    pb_front_view front; /* of the reversible game, where that is small */
     uint64_t written_peak;
     bool uncomputes, transfers; /* columns that some rows fill */
 } contest;
@@ -295,33 +293,6 @@ static pb_status print_text(app *a, contest *c)
     return status == PB_OK && wants_plot(a) ? print_plots(a, c) : status;
 }
 
-static void print_json(const contest *c)
-{
-    const pb_planned *winner = c->result.winner == UINT32_MAX ? NULL : &c->result.rows[c->result.winner];
-    fputs("{\"graph\":", stdout);
-    json_text(stdout, c->base.graph->name);
-    fputs(",\"cap\":", stdout);
-    json_cap(stdout, c->base.cap);
-    fputs(",\"weights\":", stdout);
-    json_weights(stdout, &c->base.weights);
-    fputs(",\"winner\":", stdout);
-    json_text(stdout, winner ? winner->schedule.strategy : NULL);
-    fputs(",\"winner_game\":", stdout);
-    json_text(stdout, winner ? pb_game_kind_name(winner->schedule.game) : NULL);
-    fputs(",\"written_peak\":", stdout);
-    json_u64(stdout, c->written_peak);
-    fputs(",\"strategies\":[", stdout);
-    for (uint32_t i = 0; i < c->result.row_count; i++) {
-        fputs(i ? ",\n" : "\n", stdout);
-        putchar('{');
-        json_row_fields(stdout, &c->result.rows[i], &c->base);
-        putchar('}');
-    }
-    fputs("\n],\"reversible_front\":", stdout);
-    front_print_json(stdout, &c->result, &c->front);
-    puts("}");
-}
-
 /* Nothing fits: is that proved for every game that was played? */
 static exit_code nothing_fits(const contest *c)
 {
@@ -332,6 +303,11 @@ static exit_code nothing_fits(const contest *c)
         proved |= s->outcome == PB_INFEASIBLE ? (unsigned)s->game : 0u;
     }
     return played && proved == played ? EXIT_INFEASIBLE : EXIT_NOTHING;
+}
+
+static pb_status make_front(app *a, contest *c)
+{
+    return pb_front_view_make(&a->ctx, c->base.graph, progress_left_ns(&a->progress), &a->arena, &c->front);
 }
 
 exit_code cmd_compare(app *a)
@@ -347,7 +323,7 @@ exit_code cmd_compare(app *a)
     const char *only = c.request.strategy;
     c.request.strategy = NULL;
     progress_planning(&a->progress, true);
-    pb_status status = c.games & PB_GAME_REVERSIBLE ? front_make(a, c.base.graph, &c.front) : PB_OK;
+    pb_status status = c.games & PB_GAME_REVERSIBLE ? make_front(a, &c) : PB_OK;
     c.request.time_ns = progress_left_ns(&a->progress);
     if (status == PB_OK)
         status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
@@ -355,7 +331,7 @@ exit_code cmd_compare(app *a)
     if (status != PB_OK)
         return app_status(a, status);
     if (app_option(a, OPT_JSON))
-        print_json(&c);
+        status = pb_comparison_json_write(&a->ctx, &c.base, c.written_peak, &c.result, &c.front, stream_sink(stdout));
     else
         status = print_text(a, &c);
     if (status != PB_OK && status != PB_EIO)

@@ -8,35 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static exit_code find_least(app *a, const pb_game *game, const pb_request *request, least_fact *out)
-{
-    pb_planned planned;
-    out->kind = game->kind;
-    pb_status status = pb_bounds_make(&a->ctx, game, &out->bounds);
-    if (status == PB_OK)
-        status = pb_bounds_tighten(&a->ctx, game, 0, &out->bounds);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (out->bounds.impossible)
-        return EXIT_DONE;
-    progress_planning(&a->progress, true);
-    status = pb_least_cap(&a->ctx, game, request, &a->arena, &planned);
-    progress_planning(&a->progress, false);
-    if (status == PB_ECANCELLED || status == PB_ELIMIT) /* the time is up: what is known is still worth showing */
-        return EXIT_DONE;
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (planned.certificate) {
-        out->known = true;
-        out->cap = planned.schedule.metrics.peak;
-        out->strategy = planned.schedule.strategy;
-    } else {
-        out->reason = planned.schedule.reason;
-    }
-    return EXIT_DONE;
-}
-
-static exit_code find_all(app *a, graph_facts *f)
+static exit_code find_all(app *a, pb_info *f)
 {
     bool game_given, tiers_given;
     pb_game_kind only = PB_GAME_REMAT;
@@ -54,9 +26,11 @@ static exit_code find_all(app *a, graph_facts *f)
         if (!wanted)
             continue;
         game.kind = (pb_game_kind)bit;
-        exit_code code = find_least(a, &game, &request, &f->games[f->game_count++]);
-        if (code != EXIT_DONE)
-            return code;
+        progress_planning(&a->progress, true);
+        pb_status status = pb_info_add_game(&a->ctx, &game, &request, &a->arena, f);
+        progress_planning(&a->progress, false);
+        if (status != PB_OK)
+            return app_status(a, status);
     }
     return EXIT_DONE;
 }
@@ -70,7 +44,7 @@ static void amount(uint64_t value, const char *unit, char *text, size_t room)
         snprintf(text + used, room - used, " %.60s", unit);
 }
 
-static void print_shape(const graph_facts *f)
+static void print_shape(const pb_info *f)
 {
     const pb_graph *g = f->g;
     char text[256], number[96];
@@ -103,7 +77,7 @@ static void print_shape(const graph_facts *f)
     fact("peak as written", text);
 }
 
-static void why_text(const graph_facts *f, const least_fact *l, char *text, size_t room)
+static void why_text(const pb_info *f, const pb_least_fact *l, char *text, size_t room)
 {
     if (l->bounds.least_at != PB_NO_NODE)
         snprintf(text, room, "%s of %.40s", l->bounds.least_why, pb_graph_name(f->g, l->bounds.least_at));
@@ -111,7 +85,7 @@ static void why_text(const graph_facts *f, const least_fact *l, char *text, size
         snprintf(text, room, "%s", l->bounds.least_why ? l->bounds.least_why : "");
 }
 
-static void share_text(const graph_facts *f, uint64_t cap, char *text, size_t room)
+static void share_text(const pb_info *f, uint64_t cap, char *text, size_t room)
 {
     if (f->written_peak)
         snprintf(text, room, "%.*f %%", cap / 10 > f->written_peak ? 0 : 1,
@@ -120,7 +94,7 @@ static void share_text(const graph_facts *f, uint64_t cap, char *text, size_t ro
         text[0] = '\0';
 }
 
-static void print_text(app *a, const graph_facts *f)
+static void print_text(app *a, const pb_info *f)
 {
     static const table_column columns[] = {{"game", false, 0},           {"proved least cap", true, 0},
                                            {"because of", false, 1},     {"cap that works", true, 0},
@@ -139,7 +113,7 @@ static void print_text(app *a, const graph_facts *f)
     t.width = a->width;
     t.fit = a->terminal;
     for (int i = 0; i < f->game_count; i++) {
-        const least_fact *l = &f->games[i];
+        const pb_least_fact *l = &f->games[i];
         char proved[96], why[128], cap[96], share[32];
         amount(l->bounds.least_cap, g->size_unit, proved, sizeof proved);
         why_text(f, l, why, sizeof why);
@@ -161,7 +135,7 @@ static void print_text(app *a, const graph_facts *f)
     table_print(&t, stdout);
 }
 
-static void print_json(const graph_facts *f)
+static void print_json(const pb_info *f)
 {
     putchar('{');
     json_info_fields(stdout, f);
@@ -170,14 +144,14 @@ static void print_json(const graph_facts *f)
 
 exit_code cmd_info(app *a)
 {
-    graph_facts f = {.g = NULL};
+    const pb_graph *g;
+    pb_info f;
     if (a->opts.positional_count != 1)
         return app_usage(a, "info takes one graph");
-    exit_code code = read_graph(a, a->opts.positional[0], &f.g);
+    exit_code code = read_graph(a, a->opts.positional[0], &g);
     if (code != EXIT_DONE)
         return code;
-    facts_gather(f.g, &f);
-    pb_status status = pb_graph_written_peak(&a->ctx, f.g, &f.written_peak);
+    pb_status status = pb_info_make(&a->ctx, g, &f);
     if (status != PB_OK)
         return app_status(a, status);
     code = find_all(a, &f);

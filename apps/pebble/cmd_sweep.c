@@ -10,18 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_CAPS = 10000, PATH_ROOM = 1024, STANDARD_POINTS = 20 };
+enum { PATH_ROOM = 1024, STANDARD_POINTS = 20 };
 
 typedef struct study {
     pb_game base;
-    pb_game_kind least_kind; /* the game whose least cap `least` means */
     pb_sweep_request request;
     pb_weights weights[MAX_WEIGHTS];
-    uint64_t caps[MOST_CAPS];
-    uint64_t written_peak;
     uint64_t points;
-    bool least_known;
-    pb_planned known[2]; /* at the least cap, and without a cap in the reversible game */
 } study;
 
 static bool take_weights(app *a, study *t)
@@ -34,21 +29,6 @@ static bool take_weights(app *a, study *t)
     t->request.weights = t->weights;
     t->request.weights_count = a->opts.weights_count;
     return true;
-}
-
-/* The game of the first strategy: what `least` and the default range of caps are about. */
-static pb_game_kind first_game(const study *t)
-{
-    const char *list = t->request.strategies ? t->request.strategies : "auto";
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, ":,"), list);
-    const pb_strategy *row = pb_strategy_find(name);
-    unsigned games = row ? row->games : PB_GAME_ALL;
-    if (t->request.game)
-        return (pb_game_kind)t->request.game;
-    if (t->base.tier_count && (games & PB_GAME_TIERED))
-        return PB_GAME_TIERED;
-    return games & PB_GAME_REMAT ? PB_GAME_REMAT : PB_GAME_REVERSIBLE;
 }
 
 static exit_code take_settings(app *a, study *t, const pb_graph *g)
@@ -65,120 +45,18 @@ static exit_code take_settings(app *a, study *t, const pb_graph *g)
         t->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
     }
     t->request.game = game_given ? (unsigned)kind : 0;
-    t->least_kind = first_game(t);
-    t->request.cap_count = t->request.known_count = 0;
-    t->request.caps = t->caps;
-    t->request.known = t->known;
-    t->least_known = false;
-    pb_status status = pb_graph_written_peak(&a->ctx, g, &t->written_peak);
-    return status == PB_OK ? EXIT_DONE : app_status(a, status);
-}
-
-/* The least cap that works; its plan is kept for the sweep. False after telling. */
-static exit_code find_least(app *a, study *t, uint64_t *cap)
-{
-    pb_game game = t->base;
-    game.kind = t->least_kind;
-    if (!t->least_known) {
-        progress_planning(&a->progress, true);
-        pb_status status = pb_least_cap(&a->ctx, &game, &t->request.plan, &a->arena, &t->known[0]);
-        progress_planning(&a->progress, false);
-        if (status != PB_OK)
-            return app_status(a, status);
-        t->least_known = true;
-        t->request.known_count = 1;
-    }
-    if (t->known[0].certificate) {
-        *cap = t->known[0].schedule.metrics.peak;
-        return EXIT_DONE;
-    }
-    pb_bounds bounds;
-    pb_status status = pb_bounds_make(&a->ctx, &game, &bounds);
-    if (status != PB_OK)
-        return app_status(a, status);
-    *cap = bounds.least_cap;
     return EXIT_DONE;
 }
 
-/* What the default range begins with: the peak as written, in the reversible game that of a plan without a cap. */
-static exit_code find_most(app *a, study *t, uint64_t *cap)
-{
-    pb_game game = t->base;
-    *cap = t->written_peak;
-    if (t->least_kind != PB_GAME_REVERSIBLE)
-        return EXIT_DONE;
-    game.kind = t->least_kind;
-    progress_planning(&a->progress, true);
-    pb_status status = pb_plan(&a->ctx, &game, &t->request.plan, &a->arena, &t->known[1]);
-    progress_planning(&a->progress, false);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (t->known[1].certificate) {
-        *cap = t->known[1].schedule.metrics.peak;
-        t->request.known_count = 2;
-    }
-    return EXIT_DONE;
-}
-
-static exit_code one_cap(app *a, study *t, const char *text, uint64_t *cap)
-{
-    char why[256];
-    if (strcmp(text, "least") == 0)
-        return find_least(a, t, cap);
-    if (pb_size_parse(text, t->base.graph->size_unit, t->written_peak, cap, why, sizeof why))
-        return EXIT_DONE;
-    return app_usage(a, "--caps: %s; or least, or a range such as 100%%..30%%", why);
-}
-
-static exit_code add_range(app *a, study *t, uint64_t high, uint64_t low, uint32_t points)
-{
-    uint64_t *caps;
-    uint32_t count;
-    if (high < low) {
-        uint64_t swap = high;
-        high = low;
-        low = swap;
-    }
-    if (high == PB_UNLIMITED && low != high)
-        return app_usage(a, "--caps: a range cannot begin without a limit");
-    pb_status status = pb_sweep_caps(&a->arena, high, low, points, &caps, &count);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (t->request.cap_count + count > MOST_CAPS)
-        return app_usage(a, "--caps: at most %d caps", MOST_CAPS);
-    memcpy(t->caps + t->request.cap_count, caps, count * sizeof *caps);
-    t->request.cap_count += count;
-    return EXIT_DONE;
-}
-
-/* "100%..30%,20%,least" */
 static exit_code take_caps(app *a, study *t)
 {
-    const char *list = app_option(a, OPT_CAPS);
-    uint64_t high, low;
-    if (!list) {
-        exit_code code = find_most(a, t, &high);
-        if (code == EXIT_DONE)
-            code = find_least(a, t, &low);
-        return code == EXIT_DONE ? add_range(a, t, high > low ? high : low, low, (uint32_t)t->points) : code;
-    }
-    for (const char *at = list;; at++) {
-        char item[128];
-        size_t length = strcspn(at, ",");
-        snprintf(item, sizeof item, "%.*s", length < sizeof item ? (int)length : 0, at);
-        char *dots = strstr(item, "..");
-        if (dots)
-            *dots = '\0';
-        exit_code code = one_cap(a, t, item, &high);
-        low = high;
-        if (code == EXIT_DONE && dots)
-            code = one_cap(a, t, dots + 2, &low);
-        if (code == EXIT_DONE)
-            code = add_range(a, t, high, low, dots ? (uint32_t)t->points : 1);
-        at += length;
-        if (code != EXIT_DONE || *at == '\0')
-            return code;
-    }
+    progress_planning(&a->progress, true);
+    pb_status status =
+        pb_sweep_choose_caps(&a->ctx, &t->base, app_option(a, OPT_CAPS), (uint32_t)t->points, &a->arena, &t->request);
+    progress_planning(&a->progress, false);
+    if (status == PB_EINVAL)
+        return app_usage(a, "--caps: %s", a->ctx.error.message);
+    return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
 /* The share of the time that is left which one of `graphs` graphs may use. */
@@ -359,8 +237,8 @@ exit_code cmd_sweep(app *a)
     if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, STANDARD_POINTS, &t->points) ||
         !take_weights(a, t))
         return EXIT_USAGE;
-    if (t->points < 1 || t->points > MOST_CAPS)
-        return app_usage(a, "--points: from 1 to %d", MOST_CAPS);
+    if (t->points < 1 || t->points > PB_SWEEP_MOST_CAPS)
+        return app_usage(a, "--points: from 1 to %d", PB_SWEEP_MOST_CAPS);
     t->request.strategies = t->request.plan.strategy;
     t->request.plan.strategy = NULL;
     return sweep_all(a, t, sweeps, list);

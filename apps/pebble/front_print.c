@@ -2,74 +2,15 @@
 #include "front_print.h"
 
 #include "figures.h"
-#include "json_print.h"
 #include "table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NODES = 40, MOST_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
-static const uint64_t most_effort = 2000000; /* moves looked at: well below a second */
-static const uint64_t time_each = 1000; /* nanoseconds of a limit on the time for each: some four times what it takes */
+enum { MOST_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
 
 static bool plays(const pb_planned *p) { return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE; }
-
-static bool any_is_reversible(const pb_comparison *rows)
-{
-    for (uint32_t i = 0; i < rows->row_count; i++)
-        if (rows->rows[i].schedule.game == PB_GAME_REVERSIBLE)
-            return true;
-    return false;
-}
-
-/* Bennett in the memory of each point; what fits in less is good for more. */
-static pb_status place_bennett(app *a, const pb_graph *g, front_view *view)
-{
-    pb_game game = {.graph = g, .kind = PB_GAME_REVERSIBLE, .weights = PB_WEIGHTS_DEFAULT};
-    pb_request request = PB_REQUEST_DEFAULT;
-    uint64_t best = UINT64_MAX;
-    request.strategy = "bennett";
-    view->bennett = pb_arena_alloc(&a->arena, view->front.count, sizeof *view->bennett);
-    if (!view->bennett)
-        return PB_ENOMEM;
-    for (uint32_t i = 0; i < view->front.count; i++) {
-        pb_arena scratch;
-        pb_planned planned;
-        pb_arena_init(&scratch, &a->ctx);
-        game.cap = view->front.point[i].peak;
-        pb_status status = pb_plan(&a->ctx, &game, &request, &scratch, &planned);
-        if (status == PB_OK && planned.certificate && planned.schedule.metrics.work < best)
-            best = planned.schedule.metrics.work;
-        pb_arena_release(&scratch);
-        if (status != PB_OK)
-            return status;
-        view->bennett[i] = best;
-    }
-    return PB_OK;
-}
-
-pb_status front_make(app *a, const pb_graph *g, front_view *view)
-{
-    uint64_t left = progress_left_ns(&a->progress), effort = most_effort; /* left: 0 for no limit */
-    *view = (front_view){.front = {0}};
-    if (left && left / time_each < effort)
-        effort = left / time_each + 1;
-    if (g->needed_count > MOST_NODES)
-        return PB_OK;
-    pb_status status = pb_reversible_front(&a->ctx, g, effort, &a->arena, &view->front);
-    if (status == PB_OK)
-        status = place_bennett(a, g, view);
-    if (status != PB_OK)
-        *view = (front_view){.front = {0}};
-    bool no_matter = status == PB_ERANGE || status == PB_ECANCELLED; /* the table stands without it */
-    return no_matter ? PB_OK : status;
-}
-
-static bool stands_on(const pb_planned *p, const pb_front_point *point)
-{
-    return plays(p) && p->schedule.metrics.peak == point->peak && p->schedule.metrics.work == point->work;
-}
 
 /* The strategies whose plans are this point, or "". */
 static int name_those_on(const pb_comparison *rows, const pb_front_point *point, char text[NAMES_ROOM])
@@ -77,7 +18,7 @@ static int name_those_on(const pb_comparison *rows, const pb_front_point *point,
     int used = 0, count = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < rows->row_count; i++)
-        if (stands_on(&rows->rows[i], point) && used < NAMES_ROOM - 60)
+        if (pb_front_is_point(&rows->rows[i], point) && used < NAMES_ROOM - 60)
             used += snprintf(text + used, NAMES_ROOM - (size_t)used, "%s%.40s", count++ ? ", " : "",
                              rows->rows[i].schedule.strategy);
     return count;
@@ -93,7 +34,7 @@ static void share_above(uint64_t work, uint64_t least, char text[FIGURE_ROOM])
 }
 
 /* One line of the front; `names`: the plans that are this point. */
-static bool add_point(app *a, table *t, const pb_graph *g, const front_view *view, uint32_t i, const char *names)
+static bool add_point(app *a, table *t, const pb_graph *g, const pb_front_view *view, uint32_t i, const char *names)
 {
     const pb_front_point *point = &view->front.point[i];
     char peak[FIGURE_ROOM], work[FIGURE_ROOM], bennett[FIGURE_ROOM], above[FIGURE_ROOM];
@@ -107,7 +48,7 @@ static bool add_point(app *a, table *t, const pb_graph *g, const front_view *vie
 }
 
 /* The points, of many only some: both ends, evenly between, and wherever a plan stands. */
-static bool print_points(app *a, const pb_graph *g, const pb_comparison *rows, const front_view *view)
+static bool print_points(app *a, const pb_graph *g, const pb_comparison *rows, const pb_front_view *view)
 {
     static const table_column columns[] = {{"  ", false, 0},     {"memory", true, 0}, {"least work", true, 0},
                                            {"bennett", true, 0}, {"above", true, 0},  {"plans here", false, 0}};
@@ -133,7 +74,7 @@ static bool print_points(app *a, const pb_graph *g, const pb_comparison *rows, c
 }
 
 /* "bennett: fits from 14 pebble on, 0 % to 12 % above the front" */
-static void print_bennett(const app *a, const pb_graph *g, const front_view *view)
+static void print_bennett(const app *a, const pb_graph *g, const pb_front_view *view)
 {
     char from[FIGURE_ROOM], low[FIGURE_ROOM], high[FIGURE_ROOM], text[4 * FIGURE_ROOM];
     double least = 1e300, most = -1;
@@ -184,11 +125,11 @@ static void print_place(const app *a, const pb_graph *g, const pb_planned *p, co
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
-pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows, const front_view *view)
+pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows, const pb_front_view *view)
 {
     const pb_front *front = &view->front;
     char least[FIGURE_ROOM];
-    if (front->count < 2 || !any_is_reversible(rows))
+    if (front->count < 2 || !pb_front_matters(rows))
         return PB_OK;
     puts("\nPareto front of the reversible game: the least work in each amount of memory, proved\n");
     if (!print_points(a, g, rows, view))
@@ -203,60 +144,8 @@ pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows,
     for (uint32_t i = 0; i < rows->row_count; i++) { /* those on the front stand in its list */
         const pb_planned *p = &rows->rows[i];
         const pb_front_point *point = plays(p) ? pb_front_at(front, p->schedule.metrics.peak) : NULL;
-        if (plays(p) && (!point || !stands_on(p, point)))
+        if (plays(p) && (!point || !pb_front_is_point(p, point)))
             print_place(a, g, p, front);
     }
     return PB_OK;
-}
-
-static void print_place_json(FILE *out, const pb_planned *p, const pb_front *front)
-{
-    const pb_metrics *m = &p->schedule.metrics;
-    const pb_front_point *point = pb_front_at(front, m->peak);
-    fputs("{\"strategy\":", out);
-    json_text(out, p->schedule.strategy);
-    fputs(",\"peak\":", out);
-    json_u64(out, m->peak);
-    fputs(",\"work\":", out);
-    json_u64(out, m->work);
-    fputs(",\"least_work\":", out);
-    point ? json_u64(out, point->work) : (void)fputs("null", out);
-    fputs(",\"above\":", out);
-    if (point && point->work)
-        json_double(out, (double)(m->work - point->work) / (double)point->work);
-    else
-        fputs(point && !m->work ? "0" : "null", out);
-    fprintf(out, ",\"on_front\":%s}", point && stands_on(p, point) ? "true" : "false");
-}
-
-void front_print_json(FILE *out, const pb_comparison *rows, const front_view *view)
-{
-    const pb_front *front = &view->front;
-    const char *comma = "";
-    if (!front->count || !any_is_reversible(rows)) {
-        fputs("null", out);
-        return;
-    }
-    fprintf(out, "{\"complete\":%s,\"settled_from\":", front->complete ? "true" : "false");
-    json_u64(out, front->complete ? 0 : front->settled_from);
-    fputs(",\"points\":[", out);
-    for (uint32_t i = 0; i < front->count; i++) {
-        fprintf(out, "%s{\"peak\":", i ? "," : "");
-        json_u64(out, front->point[i].peak);
-        fputs(",\"work\":", out);
-        json_u64(out, front->point[i].work);
-        fputs(",\"moves\":", out);
-        json_u64(out, front->point[i].moves);
-        fputs(",\"bennett\":", out);
-        json_cap(out, view->bennett[i]); /* null: it does not fit */
-        putc('}', out);
-    }
-    fputs("],\"strategies\":[", out);
-    for (uint32_t i = 0; i < rows->row_count; i++)
-        if (plays(&rows->rows[i])) {
-            fputs(comma, out);
-            print_place_json(out, &rows->rows[i], front);
-            comma = ",";
-        }
-    fputs("]}", out);
 }

@@ -17,7 +17,7 @@ static pb_status find_bounds(stored_graph *g)
 {
     pb_status status = PB_OK;
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
-        least_fact *l = &g->facts.games[g->facts.game_count++];
+        pb_least_fact *l = &g->facts.games[g->facts.game_count++];
         pb_game game = {.graph = g->g, .kind = (pb_game_kind)kind, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
         game.tier_count = kind == PB_GAME_TIERED;
         game.tiers[0].cap = PB_UNLIMITED;
@@ -29,8 +29,7 @@ static pb_status find_bounds(stored_graph *g)
 
 pb_status graph_complete(stored_graph *g, const char *name)
 {
-    facts_gather(g->g, &g->facts);
-    pb_status status = pb_graph_written_peak(&g->ctx, g->g, &g->facts.written_peak);
+    pb_status status = pb_info_make(&g->ctx, g->g, &g->facts);
     if (status == PB_OK)
         status = pb_graph_hash(&g->ctx, g->g, g->hash);
     if (status == PB_OK)

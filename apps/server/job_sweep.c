@@ -2,7 +2,6 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@ typedef struct stored_graph {
     char *name; /* of the file, or as the graph calls itself */
     const pb_graph *g;
     char hash[PB_HASH_TEXT];
-    graph_facts facts;
+    pb_info facts;
     bool training;
     pb_context ctx; /* of the arena; nobody uses it once the graph is stored */
     pb_arena arena;

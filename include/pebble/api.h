@@ -198,6 +198,14 @@ typedef struct pb_sweep_request {
 pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_request *request, pb_arena *result,
                         pb_sweep *out);
 
+/* The caps of a sweep as people write them: "100%..30%,20%,least", where a range has `points` caps. NULL: from what the program
+ * as written needs (in the reversible game a plan without a cap) down to the least that works.
+ *   in, out  request   its strategies, game and plan are looked at; caps and known plans are filled in
+ *   returns  PB_EINVAL with a sentence; what pb_least_cap and pb_plan return */
+#define PB_SWEEP_MOST_CAPS 10000
+pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,
+                               pb_arena *result, pb_sweep_request *request);
+
 /* Up to `points` caps from `high` down to `low`, evenly spaced, both ends among them. */
 pb_status pb_sweep_caps(pb_arena *result, uint64_t high, uint64_t low, uint32_t points, uint64_t **caps,
                         uint32_t *count);

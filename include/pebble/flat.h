@@ -166,6 +166,54 @@ pb_status pb_flat_memory(pb_session *s, const pb_planned *p, uint64_t *time, uin
 pb_status pb_flat_profile(pb_session *s, const pb_planned *p, const char *axis, uint32_t buckets, uint64_t *fast,
                           uint64_t *slow);
 
+/* ---- many plans, and graphs ---- */
+
+/* Strategies side by side under the session's cap: those of `strategy`, else all; in the game that is named, else in remat and
+ * reversible, and in tiered where there are tiers. */
+pb_status pb_flat_compare(pb_session *s, const pb_graph *g, const pb_comparison **out);
+/* As text: the document of `pebble compare --json`. */
+pb_status pb_flat_write_comparison(pb_session *s, const pb_comparison *c);
+uint64_t pb_flat_row_count(const pb_comparison *c);
+const pb_planned *pb_flat_row(const pb_comparison *c, uint64_t row); /* NULL: no such row */
+
+/* Plans for many caps (the settings caps and points), strategies and weights. */
+pb_status pb_flat_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out);
+/* As "json" (pebble-sweep/1), "csv" or "svg". */
+pb_status pb_flat_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form);
+/* The plan of a cell, made at this session: NULL in *out where the cell has none. */
+pb_status pb_flat_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_planned **out);
+
+/* What is in a graph and how little memory may do, as text: the document of `pebble info --json`. */
+pb_status pb_flat_info(pb_session *s, const pb_graph *g);
+
+/* ---- adjoint codes: actions one after the other (adjoint.h) ---- */
+
+typedef struct pb_stream pb_stream;
+
+/* Few forward steps with so many snapshots; least cost over several levels (slots, write_cost and read_cost have level_count
+ * entries each); steps whose number is not known before. */
+pb_status pb_flat_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out);
+pb_status pb_flat_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
+                             uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
+                             const uint64_t *read_cost, pb_stream **out);
+pb_status pb_flat_online(pb_session *s, uint32_t snapshots, pb_stream **out);
+
+/* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*), from and to
+ * (pb_storage). Returns how many: fewer than `room` only at the end. A stream is worked at by one thread at a time. */
+#define PB_FLAT_ACTION 7
+uint64_t pb_flat_actions(pb_stream *stream, uint64_t room, uint64_t *rows);
+/* Of an online stream: so many more steps forward, their rows likewise; then, once, that there are no more, and
+ * pb_flat_actions gives the way back. */
+uint64_t pb_flat_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows);
+void pb_flat_online_end(pb_stream *stream);
+/* The cost of all actions of a multi-level stream; 0 for others. */
+uint64_t pb_flat_stream_cost(const pb_stream *stream);
+/* What pb_flat_revolve is going to take, by closed form, as text: a JSON object with forward_steps, writes, reads, actions and
+ * repetitions. */
+pb_status pb_flat_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots);
+const char *pb_flat_action_name(uint32_t kind);     /* Forward, Reverse...; NULL: no such kind */
+const char *pb_flat_storage_name(uint32_t storage); /* NONE, WORK, RAM, DISK...; NULL likewise */
+
 #ifdef __cplusplus
 }
 #endif

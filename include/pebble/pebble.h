@@ -23,6 +23,7 @@
 #include "report.h"
 #include "run.h"
 #include "schedule.h"
+#include "summary.h"
 #include "sweep.h"
 #include "verify.h"
 #include "workload.h"

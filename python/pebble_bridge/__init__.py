@@ -2,33 +2,55 @@
 
 >>> import pebble_bridge as pb
 >>> g = pb.generate("adjoint-chain", 8)
->>> p = pb.plan(g, "60%")
+>>> p = pb.plan(g, 6)
 >>> bool(pb.verify(g, p))
 True
 """
 
 from __future__ import annotations
 
+from . import adjoint
+from ._session import News
+from .comparing import Comparison, Row, compare
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
+from .explaining import Explanation, Info, LeastCap, explain, info
 from .families import Version, families, generate, policies, strategies, version
 from .graph import Graph
 from .planning import plan, verify
+from .plots import MissingMatplotlib
 from .results import Metrics, Move, Moves, Plan, Verdict
+from .sweeping import Cell, Sweep, sweep
+
+__version__ = version().pebble
 
 __all__ = [
+    "Cell",
+    "Comparison",
+    "Explanation",
     "Graph",
+    "Info",
+    "LeastCap",
     "Metrics",
+    "MissingMatplotlib",
     "Move",
     "Moves",
+    "News",
     "Plan",
+    "Row",
+    "Sweep",
     "Verdict",
     "Version",
+    "adjoint",
+    "compare",
+    "explain",
     "families",
     "generate",
+    "info",
     "plan",
     "policies",
     "strategies",
+    "sweep",
     "verify",
     "version",
     *_errors,

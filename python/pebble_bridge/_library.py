@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 from .errors import LibraryError
@@ -14,9 +14,7 @@ UNLIMITED = 0xFFFFFFFFFFFFFFFF
 BORROWED = 255
 
 U8, U16, U32, U64 = POINTER(c_uint8), POINTER(c_uint16), POINTER(c_uint32), POINTER(c_uint64)
-REAL = POINTER(c_double)
 HANDLE = POINTER(c_void_p)  # where a call puts what it made
-WATCH = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_uint64, c_uint64)
 
 # name: (result, arguments). A session, graph, plan or stream is an address.
 _S = _G = _P = c_void_p
@@ -66,6 +64,24 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_flat_explain": (c_int, [_S, _P, c_uint32, c_char_p]),
     "pb_flat_memory": (c_int, [_S, _P, U64, U64, U64]),
     "pb_flat_profile": (c_int, [_S, _P, c_char_p, c_uint32, U64, U64]),
+    "pb_flat_compare": (c_int, [_S, _G, HANDLE]),
+    "pb_flat_write_comparison": (c_int, [_S, _P]),
+    "pb_flat_row_count": (c_uint64, [_P]),
+    "pb_flat_row": (c_void_p, [_P, c_uint64]),
+    "pb_flat_sweep": (c_int, [_S, _G, HANDLE]),
+    "pb_flat_write_sweep": (c_int, [_S, _P, c_char_p]),
+    "pb_flat_cell": (c_int, [_S, _P, c_uint64, HANDLE]),
+    "pb_flat_info": (c_int, [_S, _G]),
+    "pb_flat_revolve": (c_int, [_S, c_uint64, c_uint64, HANDLE]),
+    "pb_flat_multilevel": (c_int, [_S, c_uint64, c_uint64, c_uint64, c_uint32, U64, U64, U64, HANDLE]),
+    "pb_flat_online": (c_int, [_S, c_uint32, HANDLE]),
+    "pb_flat_actions": (c_uint64, [_P, c_uint64, U64]),
+    "pb_flat_online_steps": (c_uint64, [_P, c_uint64, U64]),
+    "pb_flat_online_end": (None, [_P]),
+    "pb_flat_stream_cost": (c_uint64, [_P]),
+    "pb_flat_revolve_count": (c_int, [_S, c_uint64, c_uint64]),
+    "pb_flat_action_name": (c_char_p, [c_uint32]),
+    "pb_flat_storage_name": (c_char_p, [c_uint32]),
 }
 
 

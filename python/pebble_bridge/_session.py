@@ -6,7 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable
 from ctypes import byref, c_uint64, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._library import lib
 from .errors import BY_STATUS, OutOfMemory, PebbleError
@@ -15,14 +15,25 @@ from .errors import BY_STATUS, OutOfMemory, PebbleError
 POLL = 0.1
 
 
-class News:
-    """How a call gets on."""
+class News(NamedTuple):
+    """How planning gets on, for a `progress` callable.
 
-    __slots__ = ("done", "makespan", "peak", "plans", "total", "what")
+    Attributes
+    ----------
+    what : str
+        What is done now: a strategy, or a step of one.
+    done, total : int
+        How far it is; `total` is 0 where that is not known.
+    plans, peak, makespan : int
+        How many plans were found, and the figures of the latest, before it is verified.
+    """
 
-    def __init__(self, what: str, done: int, total: int, plans: int, peak: int, makespan: int) -> None:
-        self.what, self.done, self.total = what, done, total
-        self.plans, self.peak, self.makespan = plans, peak, makespan
+    what: str
+    done: int
+    total: int
+    plans: int
+    peak: int
+    makespan: int
 
 
 class Session:
@@ -60,17 +71,17 @@ class Session:
         self.do(name, *arguments, byref(handle))
         return handle.value or 0
 
-    def make_patiently(self, name: str, *arguments: Any, watch: Callable[[News], None] | None = None) -> int:
+    def patiently(self, name: str, *arguments: Any, watch: Callable[[News], None] | None = None) -> None:
         """A call that may take long: Ctrl-C asks it to stop, and what it has found by then is its answer.
 
         The call runs in a thread of its own without the interpreter's lock, since a signal is heard only by a main
         thread that is back in Python. A second Ctrl-C is raised as always.
         """
-        handle, over, answer = c_void_p(), threading.Event(), []
+        over, answer = threading.Event(), []
 
         def work() -> None:
             try:
-                answer.append(getattr(lib, name)(self._address, *arguments, byref(handle)))
+                answer.append(getattr(lib, name)(self._address, *arguments))
             finally:
                 over.set()
 
@@ -80,6 +91,11 @@ class Session:
             threading.Thread(target=work, name=name, daemon=True).start()
             self._wait(over, watch)
         self.check(answer[0])
+
+    def make_patiently(self, name: str, *arguments: Any, watch: Callable[[News], None] | None = None) -> int:
+        """The same for a call that makes something: its handle."""
+        handle = c_void_p()
+        self.patiently(name, *arguments, byref(handle), watch=watch)
         return handle.value or 0
 
     def _wait(self, over: threading.Event, watch: Callable[[News], None] | None) -> None:

@@ -42,8 +42,8 @@ class Version:
     cadical: str | None
 
     def __str__(self) -> str:
-        solvers = ", ".join(f"{name} {v or 'not built in'}" for name, v in (("Cbc", self.cbc), ("CaDiCaL", self.cadical)))
-        return f"libpebble {self.pebble} at {self.library} ({solvers})"
+        cbc, cadical = (version or "not built in" for version in (self.cbc, self.cadical))
+        return f"libpebble {self.pebble} at {self.library} (Cbc {cbc}, CaDiCaL {cadical})"
 
 
 def version() -> Version:
@@ -73,7 +73,7 @@ def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
     Parameters
     ----------
     family : str
-        "chain", "adjoint-chain", "tree", "pyramid", "grid", "layered", "unet", "transformer" and others; see `families`.
+        "chain", "adjoint-chain", "tree", "pyramid", "grid", "layered", "unet", "transformer"...; see `families`.
     *positional
         The parameters that the family takes without their names.
     **parameters
@@ -93,7 +93,7 @@ def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
     places = [p["key"] for p in specs if p["positional"]]
     if len(positional) > len(places):
         raise InvalidArgument(f"{name} takes {len(places)} parameters without a name, not {len(positional)}")
-    chosen = dict(zip(places, positional))
+    chosen = dict(zip(places, positional, strict=False))
     for key, value in parameters.items():
         key = key.replace("_", "-")
         if key in chosen:

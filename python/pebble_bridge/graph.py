@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ctypes import byref, c_uint32, c_uint64
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, ClassVar
 
 from . import _arrays
 from ._library import NO_NODE, lib
@@ -18,7 +18,7 @@ __all__ = ["Graph"]
 
 GIVEN, GIVEN_SLOW, ONCE, KEEP, TARGET = 1, 2, 4, 8, 16
 
-NodeRef = Union[int, str]
+NodeRef = int | str
 
 
 class Graph:
@@ -58,7 +58,7 @@ class Graph:
     >>> import pebble_bridge as pb
     >>> g = pb.Graph(cost=[1, 1, 3], size=[1, 1, 2], edges=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"])
     >>> g.node_count, g.shape, g.written_peak
-    (3, 'general', 4)
+    (3, 'adjoint-chain', 4)
     """
 
     def __init__(
@@ -153,11 +153,11 @@ class Graph:
             path, content = os.fspath(source), read_bytes(source)
         handle = session.make("pb_flat_read_graph", content, len(content), path.encode() if path else None)
         graph = cls._made(session, handle)
-        graph.notes = session.notes()
+        graph.notes = session.notes()  # type: ignore[misc]
         return graph
 
     #: What the reader had to tell of the file, sentence by sentence.
-    notes: list[str] = []
+    notes: ClassVar[Sequence[str]] = ()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Graph:
@@ -261,7 +261,7 @@ class Graph:
 
     @property
     def flags(self) -> Any:
-        """The library's flags of each node: 1 given, 2 in slow memory, 4 once, 8 keep, 16 target, 32 needed, 64 by-product."""
+        """The flags of each node: 1 given, 2 in slow memory, 4 once, 8 keep, 16 target, 32 needed, 64 by-product."""
         return self._array("flags")
 
     @property
@@ -382,6 +382,11 @@ class Graph:
         Session().do("pb_flat_size", self._handle, str(text).encode(), byref(value))
         return None if value.value == 0xFFFFFFFFFFFFFFFF else value.value
 
+    def _repr_html_(self) -> str:
+        from .html import graph_html
+
+        return graph_html(self)
+
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {self.node_count} nodes, {self.edge_count} edges>"
 
@@ -480,7 +485,7 @@ def _as_row(row: Any) -> Iterable[Any]:
 
 
 def _columns(pairs: list[tuple[int, int]], what: str) -> tuple[Any, Any]:
-    first, second = zip(*pairs) if pairs else ((), ())
+    first, second = zip(*pairs, strict=True) if pairs else ((), ())
     return _arrays.numbers(first, 4, what), _arrays.numbers(second, 4, what)
 
 

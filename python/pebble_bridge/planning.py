@@ -12,6 +12,7 @@ from ._library import BORROWED, NO_NODE
 from ._session import Session
 from .errors import InvalidArgument
 from .graph import Graph, read_bytes
+from .progress import watching
 from .results import OPS, Metrics, Move, Plan, Verdict, whole
 
 __all__ = ["plan", "verify"]
@@ -59,7 +60,8 @@ def plan(
     seed, threads : int
         Of the search.
     tiers : mapping or sequence of mappings, optional
-        Slow memory: ``{"store_cost": 1, "load_cost": 1, "store_per_unit": 0, "load_per_unit": 0, "cap": None}``, fastest first.
+        Slow memory, fastest first: ``{"store_cost": 1, "load_cost": 1, "store_per_unit": 0, "load_per_unit": 0,
+        "cap": None}``, each of which may be left out.
     start : Plan, optional
         A plan of the same game to begin from.
     borrow : int or str, optional
@@ -82,7 +84,7 @@ def plan(
     >>> import pebble_bridge as pb
     >>> p = pb.plan(pb.generate("adjoint-chain", 8), "60%")
     >>> p.outcome, p.metrics.peak, p.metrics.work
-    ('optimal', 6, 20)
+    ('optimal', 6, 21)
     """
     session = Session(
         cap=cap_text(cap),
@@ -98,7 +100,8 @@ def plan(
         borrow=borrow,
     )
     begin = start._handle if start is not None else None
-    handle = session.make_patiently("pb_flat_plan", graph._handle, begin)
+    with watching(progress, graph) as watch:
+        handle = session.make_patiently("pb_flat_plan", graph._handle, begin, watch=watch)
     return Plan(graph, session, handle, session.stopped())
 
 
@@ -183,8 +186,15 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
         over.append(NO_NODE if move.over is None else move.over)
         also.extend(move.also)
         start.append(len(also))
-    columns = [(op, 1, "op"), (node, 4, "node"), (place, 1, "tier"), (over, 4, "over"), (start, 8, "also"), (also, 4, "also")]
-    arrays = [(_arrays.numbers(values, width, what), width) for values, width, what in columns]
+    columns = {
+        "op": (op, 1),
+        "node": (node, 4),
+        "tier": (place, 1),
+        "over": (over, 4),
+        "rows of also": (start, 8),
+        "also": (also, 4),
+    }
+    arrays = [(_arrays.numbers(values, width, what), width) for what, (values, width) in columns.items()]
     session.do("pb_flat_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
 
 

@@ -106,7 +106,9 @@ class Moves(Sequence[Move]):
         return (self[k] for k in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(a == b for a, b in zip(self, other))
+        if not isinstance(other, Sequence) or len(self) != len(other):
+            return False
+        return all(a == b for a, b in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -330,7 +332,13 @@ class Plan:
         write_bytes(path, self.to_bytes() if binary else self.to_json().encode())
 
     def export(self, form: str) -> str:
-        """The plan for other programs: "decisions", "csv", "json", "dot", "trace" (Chrome, Perfetto), "actions" (adjoint codes)."""
+        """The plan for other programs.
+
+        Parameters
+        ----------
+        form : {"decisions", "csv", "json", "dot", "trace", "actions"}
+            Sentences; one row a move; the same as JSON; a drawing; for Chrome and Perfetto; for adjoint codes.
+        """
         self.require()
         return self._text(form)
 
@@ -358,6 +366,17 @@ class Plan:
             _arrays.pointer(slow, 8),
         )
         return fast, slow
+
+    def plot(self, ax: Any = None) -> Any:
+        """Memory over time with matplotlib; returns the axes."""
+        from .plots import plot_plan
+
+        return plot_plan(self, ax)
+
+    def _repr_html_(self) -> str:
+        from .html import plan_html
+
+        return plan_html(self)
 
     def __repr__(self) -> str:
         if not self:

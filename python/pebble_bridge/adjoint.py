@@ -1,0 +1,220 @@
+"""Checkpointing for time-stepping adjoint codes: streams of actions, without a graph.
+
+>>> from pebble_bridge import adjoint
+>>> for action in adjoint.revolve(steps=2, snapshots=1):
+...     print(action)
+Forward(0, 1, true, false, RAM)
+Forward(1, 2, false, true, WORK)
+EndForward()
+Reverse(2, 1)
+Move(0, RAM, WORK)
+Forward(0, 1, false, true, WORK)
+Reverse(1, 0)
+EndReverse()
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from . import _arrays
+from ._library import lib
+from ._session import Session
+from .errors import InvalidArgument
+from .results import whole
+
+__all__ = ["Action", "Level", "RevolveCost", "Stream", "multilevel", "online", "revolve", "revolve_cost"]
+
+KINDS = tuple(lib.pb_flat_action_name(k).decode() for k in range(6))
+STORAGES = tuple(lib.pb_flat_storage_name(k).decode() for k in range(10))
+ROW, BATCH = 7, 256
+
+
+class Action(NamedTuple):
+    """One action. Step i leads from state i to state i + 1.
+
+    Attributes
+    ----------
+    kind : str
+        "Forward", "Reverse", "Copy", "Move", "EndForward" or "EndReverse".
+    n0, n1 : int
+        Forward runs steps n0 .. n1 - 1; Reverse their adjoints backwards; Copy and Move load state n0.
+    slot : int
+        The place in the storage that is written or read.
+    write_restart, write_reverse : bool
+        Forward stores state n0 first; Forward tapes what the reverse of its steps needs.
+    source, target : str
+        The storages: "NONE", "WORK", "RAM", "DISK", "DISK2" and so on.
+    """
+
+    kind: str
+    n0: int
+    n1: int
+    slot: int
+    write_restart: bool
+    write_reverse: bool
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        def word(flag: bool) -> str:
+            return "true" if flag else "false"
+
+        if self.kind == "Forward":
+            written = f"{word(self.write_restart)}, {word(self.write_reverse)}"
+            return f"Forward({self.n0}, {self.n1}, {written}, {self.target})"
+        if self.kind == "Reverse":
+            return f"Reverse({self.n1}, {self.n0})"
+        if self.kind in ("Copy", "Move"):
+            return f"{self.kind}({self.n0}, {self.source}, {self.target})"
+        return f"{self.kind}()"
+
+
+def _actions(rows: Sequence[int], count: int) -> list[Action]:
+    found = []
+    for k in range(count):
+        kind, n0, n1, slot, flags, source, target = (int(x) for x in rows[k * ROW : (k + 1) * ROW])
+        found.append(
+            Action(KINDS[kind], n0, n1, slot, bool(flags & 1), bool(flags & 2), STORAGES[source], STORAGES[target])
+        )
+    return found
+
+
+class Stream:
+    """Actions one after the other; iterate over it, or take batches."""
+
+    def __init__(self, session: Session, handle: int, open_end: bool = False) -> None:
+        self._session, self._handle = session, handle
+        self._open = open_end
+
+    @property
+    def cost(self) -> int:
+        """The cost of all actions of a multi-level stream; 0 for others."""
+        return lib.pb_flat_stream_cost(self._handle)
+
+    def take(self, count: int) -> list[Action]:
+        """Up to `count` more actions; fewer only at the end.
+
+        Of an online stream nothing comes before `end`.
+        """
+        rows = _arrays.empty(count * ROW, 8)
+        return _actions(rows, lib.pb_flat_actions(self._handle, count, _arrays.pointer(rows, 8)))
+
+    def step(self, count: int = 1) -> list[Action]:
+        """Of an online stream: so many more steps forward."""
+        if not self._open:
+            raise InvalidArgument("steps are taken from an online stream that has not ended")
+        rows = _arrays.empty(count * ROW, 8)
+        return _actions(rows, lib.pb_flat_online_steps(self._handle, count, _arrays.pointer(rows, 8)))
+
+    def end(self) -> Stream:
+        """Of an online stream: there are no more steps, and the stream itself is the way back."""
+        if not self._open:
+            raise InvalidArgument("only an online stream is ended, and once")
+        self._open = False
+        lib.pb_flat_online_end(self._handle)
+        return self
+
+    def __iter__(self) -> Iterator[Action]:
+        if self._open:
+            raise InvalidArgument("an online stream gives the way back after end()")
+        while batch := self.take(BATCH):
+            yield from batch
+
+
+@dataclass(frozen=True)
+class RevolveCost:
+    """What binomial checkpointing takes, by closed form.
+
+    Attributes
+    ----------
+    forward_steps : int
+        Forward steps in all, the least possible.
+    writes, reads, actions : int
+        Snapshots written, snapshots read, actions in all.
+    repetitions : int
+        How often a step is run without being taped, at most.
+    """
+
+    forward_steps: int
+    writes: int
+    reads: int
+    actions: int
+    repetitions: int
+
+
+def revolve(steps: int, snapshots: int) -> Stream:
+    """Binomial checkpointing: the fewest forward steps for a known number of steps.
+
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> sum(a.n1 - a.n0 for a in adjoint.revolve(100, 10) if a.kind == "Forward")
+    322
+    >>> adjoint.revolve_cost(100, 10).forward_steps
+    322
+    """
+    session = Session()
+    return Stream(session, session.make("pb_flat_revolve", _count(steps), _count(snapshots)))
+
+
+def revolve_cost(steps: int, snapshots: int) -> RevolveCost:
+    """What `revolve` is going to take, without running it."""
+    told = json.loads(Session().write("pb_flat_revolve_count", _count(steps), _count(snapshots)))
+    return RevolveCost(**{key: whole(value) for key, value in told.items()})
+
+
+class Level(NamedTuple):
+    """One storage level: how many states it holds, and what writing and reading one costs."""
+
+    slots: int
+    write_cost: int = 0
+    read_cost: int = 0
+
+
+def multilevel(
+    steps: int, levels: Sequence[Level | tuple[int, ...]], *, forward_cost: int = 1, reverse_cost: int = 1
+) -> Stream:
+    """A schedule of least cost over several storage levels, cheapest first: RAM, disk and so on.
+
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> adjoint.multilevel(10, [(2,), (5, 2, 2)]).cost
+    40
+    """
+    rows = [Level(*level) for level in levels]
+    columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]
+    session = Session()
+    handle = session.make_patiently(
+        "pb_flat_multilevel",
+        _count(steps),
+        _count(forward_cost),
+        _count(reverse_cost),
+        len(rows),
+        *(_arrays.pointer(column, 8) for column in columns),
+    )
+    return Stream(session, handle)
+
+
+def online(snapshots: int) -> Stream:
+    """Checkpointing for a number of steps that is not known before the last one.
+
+    Examples
+    --------
+    >>> from pebble_bridge import adjoint
+    >>> stream = adjoint.online(3)
+    >>> forward = stream.step(10)
+    >>> back = list(stream.end())
+    >>> len(forward), back[0].kind, back[-1].kind
+    (10, 'EndForward', 'EndReverse')
+    """
+    session = Session()
+    return Stream(session, session.make("pb_flat_online", _count(snapshots, 4)), open_end=True)
+
+
+def _count(value: int, width: int = 8) -> int:
+    return int(_arrays.numbers([value], width, "a count")[0])

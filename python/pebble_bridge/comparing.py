@@ -1,0 +1,194 @@
+"""Strategies side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ._library import lib
+from ._session import Session
+from .graph import Graph
+from .planning import cap_text, tiers_text, time_text, weights_text
+from .progress import watching
+from .results import Metrics, Plan, whole
+
+__all__ = ["Comparison", "Row", "compare"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One strategy in one game.
+
+    Attributes
+    ----------
+    strategy, game, outcome : str
+        Who, at what, and what came of it, as in `Plan`.
+    reason : str or None
+        Why there is no plan.
+    metrics : Metrics or None
+        The figures of the plan.
+    lower_bound : int or None
+        No plan of the game has a smaller makespan.
+    gap : float or None
+        How far the makespan is above it.
+    seconds : float
+        How long it took.
+    options : dict
+        The strategy's settings.
+    plan : Plan
+        The plan itself.
+    """
+
+    strategy: str
+    game: str
+    outcome: str
+    reason: str | None
+    metrics: Metrics | None
+    lower_bound: int | None
+    gap: float | None
+    seconds: float
+    options: dict[str, str]
+    plan: Plan
+
+
+class Comparison:
+    """What `compare` found. Iterates over its rows."""
+
+    def __init__(self, graph: Graph, session: Session, handle: int, stopped: str | None) -> None:
+        self.graph = graph
+        self._session, self._handle = session, handle
+        self.stopped = stopped
+
+    @property
+    def interrupted(self) -> bool:
+        """Ctrl-C came before all strategies had their turn."""
+        return self.stopped == "interrupt"
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """All of it, as ``pebble compare --json`` prints it."""
+        return json.loads(Session().write("pb_flat_write_comparison", self._handle))
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """One row for each strategy and game, in the order they were run."""
+        found = []
+        for k, row in enumerate(self.document["strategies"]):
+            plan = Plan(self.graph, self._session, lib.pb_flat_row(self._handle, k), self.stopped)
+            bound = row["lower_bound"]
+            found.append(
+                Row(
+                    row["strategy"],
+                    row["game"],
+                    row["outcome"],
+                    row["reason"],
+                    Metrics.of(row["metrics"]) if row["metrics"] else None,
+                    None if bound is None else whole(bound),
+                    row["gap"],
+                    row["seconds"],
+                    row["options"],
+                    plan,
+                )
+            )
+        return found
+
+    @property
+    def winner(self) -> Row | None:
+        """The cheapest under the weights, over all games; None where nothing fits."""
+        name, game = self.document["winner"], self.document["winner_game"]
+        fitting = [row for row in self.rows if row.metrics and (row.strategy, row.game) == (name, game)]
+        return min(fitting, key=lambda row: row.metrics.cost, default=None)
+
+    @property
+    def cap(self) -> int | None:
+        """The memory that was allowed; None for no limit."""
+        return None if self.document["cap"] is None else whole(self.document["cap"])
+
+    @property
+    def written_peak(self) -> int:
+        """What the program as written needs."""
+        return whole(self.document["written_peak"])
+
+    def ranked(self) -> list[Row]:
+        """The rows game by game, in each the cheapest first and refusals last."""
+        games = ("remat", "reversible", "tiered")
+        return sorted(
+            self.rows, key=lambda r: (games.index(r.game), r.metrics is None, r.metrics.cost if r.metrics else 0)
+        )
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _repr_html_(self) -> str:
+        from .html import comparison_html
+
+        return comparison_html(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Peak against work of every plan, with matplotlib; returns the axes."""
+        from .plots import plot_comparison
+
+        return plot_comparison(self, ax)
+
+    def __repr__(self) -> str:
+        fitting, winner = sum(row.metrics is not None for row in self.rows), self.winner
+        best = f"{winner.strategy} ({winner.game})" if winner else "none"
+        return f"<Comparison: {fitting} of {len(self)} fit, winner {best}>"
+
+
+def compare(
+    graph: Graph,
+    cap: int | str | None,
+    *,
+    game: str | None = None,
+    strategies: str | Sequence[str] | None = None,
+    policy: str | None = None,
+    weights: Sequence[float] = (0, 0, 1),
+    time: float | str | None = None,
+    ticks: int | None = None,
+    seed: int = 1,
+    threads: int = 1,
+    tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    progress: Any = None,
+) -> Comparison:
+    """Strategies side by side under one cap.
+
+    Parameters
+    ----------
+    graph, cap, policy, weights, time, ticks, seed, threads, tiers, progress
+        As in `plan`. The time is shared by all.
+    game : str, optional
+        One game; without, every strategy in its own: remat and reversible, and tiered where there are `tiers`.
+    strategies : str or sequence of str, optional
+        Which ones; all but portfolios without.
+
+    Examples
+    --------
+    >>> import pebble_bridge as pb
+    >>> c = pb.compare(pb.generate("adjoint-chain", 20), 8, strategies=["chain", "sqrt"])
+    >>> c.winner.strategy, c.winner.metrics.recompute
+    ('chain', 18)
+    """
+    if strategies is not None and not isinstance(strategies, str):
+        strategies = ",".join(strategies)
+    session = Session(
+        cap=cap_text(cap),
+        game=game,
+        strategy=strategies,
+        policy=policy,
+        weights=weights_text(weights),
+        time=time_text(time),
+        ticks=ticks,
+        seed=seed,
+        threads=threads,
+        tiers=tiers_text(tiers),
+    )
+    with watching(progress, graph) as watch:
+        handle = session.make_patiently("pb_flat_compare", graph._handle, watch=watch)
+    return Comparison(graph, session, handle, session.stopped())

@@ -1,0 +1,101 @@
+"""What takes long is shown: a line in terminals, a live display in notebooks, or whatever a callable does with it."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._session import News
+from .graph import Graph
+from .text import amount
+
+__all__ = ["watching"]
+
+# A line appears after this many seconds: what is over sooner needs none.
+PATIENCE = 0.5
+
+
+@contextmanager
+def watching(progress: Any, graph: Graph) -> Iterator[Callable[[News], None] | None]:
+    """Who hears how a call gets on: nobody for None and False, a display for True, else the callable itself."""
+    if not progress:
+        yield None
+    elif callable(progress):
+        yield progress
+    else:
+        shown = NotebookDisplay(graph) if in_notebook() else Line(graph)
+        try:
+            yield shown
+        finally:
+            shown.close()
+
+
+def in_notebook() -> bool:
+    """Is this the kernel of a notebook? IPython is asked only where it is loaded already."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return running is not None and getattr(running, "kernel", None) is not None
+
+
+def sentence(news: News, graph: Graph, seconds: float) -> str:
+    """One line about how it gets on."""
+    parts = [news.what or "planning"]
+    if news.total:
+        parts.append(f"{100 * news.done / news.total:.0f} %")
+    if news.plans:
+        parts.append(f"best: {amount(news.makespan, graph.cost_unit)} in {amount(news.peak, graph.size_unit)}")
+    parts.append(f"{seconds:.0f} s")
+    return ", ".join(parts)
+
+
+class Line:
+    """A line on standard error that is written over and over, where that is a terminal."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._begin, self._visible = graph, time.monotonic(), False
+        self._terminal = hasattr(sys.stderr, "isatty") and sys.stderr.isatty()
+
+    def __call__(self, news: News) -> None:
+        seconds = time.monotonic() - self._begin
+        if self._terminal and seconds >= PATIENCE:
+            sys.stderr.write("\r\033[K" + sentence(news, self._graph, seconds)[:100])
+            sys.stderr.flush()
+            self._visible = True
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._visible:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+class NotebookDisplay:
+    """A bar and a sentence in the output of the cell, which go when it is over."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._begin, self._handle = graph, time.monotonic(), None
+
+    def __call__(self, news: News) -> None:
+        from IPython.display import HTML, display  # there in every notebook
+
+        seconds = time.monotonic() - self._begin
+        if seconds < PATIENCE:
+            return
+        text = html.escape(sentence(news, self._graph, seconds))
+        bar = f'<progress max="{news.total}" value="{news.done}"></progress> ' if news.total else ""
+        shown = HTML(f'<div style="opacity:.8">{bar}{text}</div>')
+        if self._handle is None:
+            self._handle = display(shown, display_id=True)
+        else:
+            self._handle.update(shown)
+
+    def close(self) -> None:
+        """Empty the display."""
+        if self._handle is not None:
+            from IPython.display import HTML
+
+            self._handle.update(HTML(""))

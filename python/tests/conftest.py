@@ -1,0 +1,31 @@
+"""The package of this tree is tested, with the library that the tree has built."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import pebble_bridge as pb  # noqa: E402
+
+
+@pytest.fixture
+def root() -> Path:
+    """The source tree."""
+    return ROOT
+
+
+@pytest.fixture
+def tiny() -> pb.Graph:
+    """a -> b -> c and a -> c; c takes 2."""
+    return pb.Graph(cost=[1, 1, 3], size=[1, 1, 2], edges=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"], name="tiny")
+
+
+@pytest.fixture
+def chain() -> pb.Graph:
+    """Twenty steps and their gradients."""
+    return pb.generate("adjoint-chain", 20)

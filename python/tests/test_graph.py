@@ -1,0 +1,194 @@
+"""Graphs from arrays, files and families, and back."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+
+import pebble_bridge as pb
+import pytest
+
+numpy = pytest.importorskip("numpy")
+
+
+def everything() -> pb.Graph:
+    return pb.Graph(
+        cost=[0, 2, 3, 0, 5],
+        size=[5, 6, 7, 8, 9],
+        edges=[("x", "y"), ("y", "z"), ("w", "last"), ("z", "last")],
+        names=["x", "y", "z", "w", "last"],
+        workspace=[0, 1, 0, 0, 4],
+        given=["x"],
+        once=["y"],
+        keep=["z"],
+        inplace={"z": ["y"]},
+        byproduct_of={"w": "y"},
+        groups={"x": "one", "z": "two"},
+        targets=["last"],
+        order=["y", "z", "last"],
+        fixed_size=11,
+        name="all",
+        cost_unit="flop",
+        size_unit="byte",
+    )
+
+
+def test_everything_comes_back():
+    g = everything()
+    assert (g.node_count, g.edge_count, len(g)) == (5, 4, 5)
+    assert g.cost.tolist() == [0, 2, 3, 0, 5] and g.size.tolist() == [5, 6, 7, 8, 9]
+    assert g.workspace.tolist() == [0, 1, 0, 0, 4]
+    assert g.names == ["x", "y", "z", "w", "last"]
+    assert sorted(zip(*(side.tolist() for side in g.edges), strict=True)) == [(0, 1), (1, 2), (2, 4), (3, 4)]
+    assert (g.given, g.once, g.keep) == ({0: True}, [1], [2])
+    assert (g.inplace, g.byproduct_of) == ({2: [1]}, {3: 1})
+    assert g.groups == ["one", None, "two", None, None]
+    assert g.targets.tolist() == [4] and g.order.tolist() == [1, 2, 4]
+    assert (g.name, g.cost_unit, g.size_unit, g.fixed_size) == ("all", "flop", "byte", 11)
+    assert (g.inputs("last"), g.readers(1)) == ([2, 3], [2])
+    assert g.total_size == 46 and g.needed_cost == 10 and g.depth == 3
+
+
+def test_slow_values_are_told_apart():
+    g = pb.Graph([0, 0, 1], [1, 1, 1], [(0, 2), (1, 2)], given={0: True, 1: "slow"})
+    assert g.given == {0: True, 1: "slow"}
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [(0, 1), (1, 2)],
+        ((0, 1), (1, 2)),
+        ([0, 1], [1, 2]),
+        (numpy.array([0, 1]), numpy.array([1, 2], dtype="i2")),
+        numpy.array([[0, 1], [1, 2]]),
+        iter([(0, 1), (1, 2)]),
+        [["a", "b"], ["b", "c"]],
+    ],
+    ids=["pairs", "tuple of pairs", "two lists", "two arrays", "table", "iterator", "names"],
+)
+def test_edges_come_in_many_forms(edges):
+    g = pb.Graph([1, 1, 1], [1, 1, 1], edges, names=["a", "b", "c"])
+    assert [side.tolist() for side in g.edges] == [[0, 1], [1, 2]]
+
+
+def test_arrays_of_any_whole_type_are_taken():
+    for kind in ("u1", "i4", "u8", "i8", ">i4"):
+        g = pb.Graph(numpy.array([1, 2], dtype=kind), numpy.array([3, 4], dtype=kind)[::1])
+        assert g.cost.tolist() == [1, 2] and g.size.tolist() == [3, 4]
+    strided = numpy.arange(8, dtype="u8")[::2]
+    assert pb.Graph(strided, strided).cost.tolist() == [0, 2, 4, 6]
+    assert pb.Graph([2**64 - 1], [1]).cost.tolist() == [2**64 - 1]
+
+
+def test_views_are_the_librarys_own_and_outlive_the_graph():
+    g = pb.generate("chain", 1000)
+    cost = g.cost
+    assert not cost.flags.owndata
+    with pytest.raises(ValueError):
+        cost[0] = 9
+    del g
+    gc.collect()
+    pb.generate("chain", 1000)
+    assert int(cost.sum()) == 1000
+
+
+def test_empty_graphs_are_graphs():
+    g = pb.Graph([], [])
+    assert (g.node_count, g.names, g.written_peak, g.shape) == (0, [], 0, "empty")
+    assert pb.plan(g, 0).outcome == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "piece"),
+    [
+        (lambda: pb.Graph([1], [1], [(0, 0)]), pb.GraphError, "itself"),
+        (lambda: pb.Graph([1, 1], [1, 1], [(0, 1), (1, 0)]), pb.GraphError, "cycle"),
+        (lambda: pb.Graph([1], [1], [(0, 5)]), pb.GraphError, "5"),
+        (lambda: pb.Graph([1], [1, 2]), pb.InvalidArgument, "1 costs and 2 sizes"),
+        (lambda: pb.Graph([1], [1], workspace=[]), pb.InvalidArgument, "0 workspaces"),
+        (lambda: pb.Graph([-1], [1]), pb.RangeError, "cost: numbers go from 0"),
+        (lambda: pb.Graph([2**64], [1]), pb.RangeError, "cost: numbers go from 0"),
+        (lambda: pb.Graph(numpy.array([-1]), [1]), pb.RangeError, "cost"),
+        (lambda: pb.Graph([1.5], [1]), pb.InvalidArgument, "whole numbers"),
+        (lambda: pb.Graph(numpy.array([1.5]), [1]), pb.InvalidArgument, "float64"),
+        (lambda: pb.Graph(numpy.ones((2, 2), dtype=int), [1]), pb.InvalidArgument, "2 dimensions"),
+        (lambda: pb.Graph([1], [1], [(0, 1, 2)]), pb.InvalidArgument, "pairs of nodes"),
+        (lambda: pb.Graph([1], [1], ([0], [0, 0])), pb.InvalidArgument, "1 first ends and 2 second"),
+        (lambda: pb.Graph([1], [1], numpy.zeros((2, 3), dtype=int)), pb.InvalidArgument, "shape"),
+        (lambda: pb.Graph([1], [1], [("a", "b")]), pb.InvalidArgument, "no node `a`"),
+        (lambda: pb.Graph([1, 1], [1, 1], names=["a", "a"]), pb.GraphError, "a"),
+        (lambda: pb.Graph([1, 1], [1, 1], names=["a"]), pb.InvalidArgument, "as many names"),
+        (lambda: pb.Graph([1], [1], names=["a\0b"]), pb.InvalidArgument, "NUL"),
+        (lambda: pb.Graph([1], [1], names=[1]), pb.InvalidArgument, "names are texts"),
+        (lambda: pb.Graph([1], [1], given=[3]), pb.InvalidArgument, "given: there is no node 3"),
+        (lambda: pb.Graph([1], [1], given={0: "far"}), pb.InvalidArgument, "slow"),
+        (lambda: pb.Graph([1], [1], groups=[]), pb.InvalidArgument, "0 groups"),
+        (lambda: pb.Graph([1], [1], groups={4: "x"}), pb.InvalidArgument, "no node 4"),
+        (lambda: pb.Graph([1, 1], [1, 1], order=[0]), pb.GraphError, "order"),
+        (lambda: pb.Graph([2**63, 2**63], [1, 1]), pb.RangeError, ""),
+        (lambda: pb.Graph.from_json('{"format":"pebble-graph/1",\n"nodes":[}'), pb.FormatError, "line 2"),
+        (lambda: pb.Graph.read("no/such/file"), pb.ReadWriteError, "cannot be read"),
+        (lambda: pb.Graph([1], [1]).index("b"), pb.InvalidArgument, "no node `b`"),
+        (lambda: pb.Graph([1], [1]).index(1), pb.InvalidArgument, "no node 1"),
+        (lambda: pb.Graph([1], [1]).to_text("blif"), pb.InvalidArgument, "json, dot or csv"),
+        (lambda: pb.generate("chan", 4), pb.UnknownName, "did you mean chain"),
+        (lambda: pb.generate("chain", nods=4), pb.UnknownName, "did you mean nodes"),
+        (lambda: pb.generate("chain", 4, 5, 6, 7), pb.InvalidArgument, "without a name"),
+        (lambda: pb.generate("chain", 4, nodes=4), pb.InvalidArgument, "twice"),
+        (lambda: pb.generate("chain", "many"), pb.PebbleError, "many"),
+    ],
+)
+def test_what_is_wrong_is_said(make, kind, piece):
+    with pytest.raises(kind) as caught:
+        make()
+    assert piece in str(caught.value)
+    assert isinstance(caught.value, pb.PebbleError)
+
+
+def test_faults_of_files_have_a_place():
+    with pytest.raises(pb.FormatError) as caught:
+        pb.Graph.from_json('{"format":"pebble-graph/1",\n"nodes":[}')
+    assert caught.value.line == 2 and caught.value.column > 1 and "line 2" not in caught.value.sentence
+
+
+@pytest.mark.parametrize("ending", ["json", "dot", "csv"])
+def test_files_are_written_and_read_again(tmp_path, tiny, ending):
+    path = tmp_path / f"g.{ending}"
+    tiny.write(path)
+    again = pb.Graph.read(path)
+    assert again.cost.tolist() == tiny.cost.tolist() and again.names == tiny.names
+    assert ending == "csv" or again.hash == tiny.hash  # a table knows no name of the graph
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path, tiny):
+    with pytest.raises(pb.ReadWriteError, match="cannot be written"):
+        tiny.write(tmp_path / "no" / "folder.json")
+
+
+def test_circuits_are_read_and_notes_kept():
+    text = b"INPUT(a)\nINPUT(b)\nOUTPUT(c)\nc = AND(a, b)\n"
+    assert pb.Graph.read(text).node_count == 1
+    assert pb.Graph.read(text, inputs="given").node_count == 3
+    with pytest.raises(pb.InvalidArgument, match="free, given or computed"):
+        pb.Graph.read(text, inputs="maybe")
+
+
+def test_documents_and_pickles_keep_the_graph():
+    g = everything()
+    assert pb.Graph.from_json(g.to_json()).hash == g.hash
+    assert pickle.loads(pickle.dumps(g)).hash == g.hash
+
+
+def test_sizes_are_read_as_the_command_reads_them(tiny):
+    assert [tiny.parse_size(t) for t in ("50%", 3, "12.5%", "none")] == [2, 3, 1, None]
+
+
+def test_large_graphs_cross_quickly():
+    n = 200_000
+    one = numpy.ones(n, dtype="u8")
+    g = pb.Graph(one, one, (numpy.arange(n - 1), numpy.arange(1, n)))
+    assert g.shape == "chain" and len(g.names) == n
+    p = pb.plan(g, 2, strategy="last-use")
+    assert len(p.moves) >= n and p.metrics.peak == 2

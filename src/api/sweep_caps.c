@@ -1,0 +1,150 @@
+/* sweep_caps.c -- the caps of a sweep as people write them; see api.h. Plans that are made to find the ends of the range are kept
+ * for the sweep. */
+#include "pebble/api.h"
+
+#include "base/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct chooser {
+    pb_context *ctx;
+    pb_game game; /* the game whose least cap `least` means */
+    pb_sweep_request *request;
+    pb_planned *known; /* at the least cap, and without a cap in the reversible game */
+    uint64_t *caps;
+    uint64_t written_peak;
+    uint32_t points;
+    bool least_known;
+    pb_arena *result;
+} chooser;
+
+/* The game of the first strategy. */
+static pb_game_kind first_game(const pb_game *base, const pb_sweep_request *request)
+{
+    const char *list = request->strategies ? request->strategies : "auto";
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, ":,"), list);
+    const pb_strategy *row = pb_strategy_find(name);
+    unsigned games = row ? row->games : PB_GAME_ALL;
+    if (request->game)
+        return (pb_game_kind)request->game;
+    if (base->tier_count && (games & PB_GAME_TIERED))
+        return PB_GAME_TIERED;
+    return games & PB_GAME_REMAT ? PB_GAME_REMAT : PB_GAME_REVERSIBLE;
+}
+
+/* The least cap that works; its plan is kept for the sweep. Where none is known, what is proved. */
+static pb_status find_least(chooser *c, uint64_t *cap)
+{
+    pb_bounds bounds;
+    pb_status status = PB_OK;
+    if (!c->least_known)
+        status = pb_least_cap(c->ctx, &c->game, &c->request->plan, c->result, &c->known[0]);
+    if (status != PB_OK)
+        return status;
+    c->least_known = true;
+    c->request->known_count = c->request->known_count ? c->request->known_count : 1;
+    if (c->known[0].certificate) {
+        *cap = c->known[0].schedule.metrics.peak;
+        return PB_OK;
+    }
+    status = pb_bounds_make(c->ctx, &c->game, &bounds);
+    if (status == PB_OK)
+        *cap = bounds.least_cap;
+    return status;
+}
+
+/* What the default range begins with: the peak as written, in the reversible game that of a plan without a cap. */
+static pb_status find_most(chooser *c, uint64_t *cap)
+{
+    pb_game game = c->game;
+    *cap = c->written_peak;
+    if (game.kind != PB_GAME_REVERSIBLE)
+        return PB_OK;
+    game.cap = PB_UNLIMITED;
+    pb_status status = pb_plan(c->ctx, &game, &c->request->plan, c->result, &c->known[1]);
+    if (status == PB_OK && c->known[1].certificate) {
+        *cap = c->known[1].schedule.metrics.peak;
+        c->request->known_count = 2;
+    }
+    return status;
+}
+
+static pb_status one_cap(chooser *c, const char *text, uint64_t *cap)
+{
+    char why[256];
+    if (strcmp(text, "least") == 0)
+        return find_least(c, cap);
+    if (pb_size_parse(text, c->game.graph->size_unit, c->written_peak, cap, why, sizeof why))
+        return PB_OK;
+    return pbi_fail(c->ctx, PB_EINVAL, "%s; or least, or a range such as 100%%..30%%", why);
+}
+
+static pb_status add_range(chooser *c, uint64_t one, uint64_t other, uint32_t points)
+{
+    uint64_t high = one > other ? one : other, low = one > other ? other : one, *caps;
+    uint32_t count;
+    if (high == PB_UNLIMITED && low != high)
+        return pbi_fail(c->ctx, PB_EINVAL, "a range cannot begin without a limit");
+    pb_status status = pb_sweep_caps(c->result, high, low, points, &caps, &count);
+    if (status != PB_OK)
+        return status;
+    if (c->request->cap_count + count > PB_SWEEP_MOST_CAPS)
+        return pbi_fail(c->ctx, PB_EINVAL, "at most %d caps", PB_SWEEP_MOST_CAPS);
+    memcpy(c->caps + c->request->cap_count, caps, count * sizeof *caps);
+    c->request->cap_count += count;
+    return PB_OK;
+}
+
+static pb_status add_default(chooser *c)
+{
+    uint64_t high, low;
+    pb_status status = find_most(c, &high);
+    if (status == PB_OK)
+        status = find_least(c, &low);
+    return status == PB_OK ? add_range(c, high > low ? high : low, low, c->points) : status;
+}
+
+/* "100%..30%,20%,least" */
+static pb_status add_list(chooser *c, const char *list)
+{
+    uint64_t high, low;
+    for (const char *at = list;; at++) {
+        char item[128];
+        size_t length = strcspn(at, ",");
+        snprintf(item, sizeof item, "%.*s", length < sizeof item ? (int)length : 0, at);
+        char *dots = strstr(item, "..");
+        if (dots)
+            *dots = '\0';
+        pb_status status = one_cap(c, item, &high);
+        low = high;
+        if (status == PB_OK && dots)
+            status = one_cap(c, dots + 2, &low);
+        if (status == PB_OK)
+            status = add_range(c, high, low, dots ? c->points : 1);
+        at += length;
+        if (status != PB_OK || *at == '\0')
+            return status;
+    }
+}
+
+pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,
+                               pb_arena *result, pb_sweep_request *request)
+{
+    chooser c = {.ctx = ctx, .game = *base, .request = request, .points = points, .result = result};
+    if (points < 1 || points > PB_SWEEP_MOST_CAPS)
+        return pbi_fail(ctx, PB_EINVAL, "points go from 1 to %d", PB_SWEEP_MOST_CAPS);
+    c.game.kind = first_game(base, request);
+    c.caps = pb_arena_alloc(result, PB_SWEEP_MOST_CAPS, sizeof *c.caps);
+    c.known = pb_arena_zero(result, 2, sizeof *c.known);
+    if (!c.caps || !c.known)
+        return PB_ENOMEM;
+    request->caps = c.caps;
+    request->known = c.known;
+    request->cap_count = request->known_count = 0;
+    pb_status status = pb_graph_written_peak(ctx, base->graph, &c.written_peak);
+    if (status != PB_OK)
+        return status;
+    return list ? add_list(&c, list) : add_default(&c);
+}
