@@ -9,6 +9,7 @@ import bisect
 import mmap
 import operator
 import os
+import re
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
@@ -210,6 +211,9 @@ def _why_not(error: Exception) -> str:
             return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
         cause = cause.__cause__ or cause.__context__
     line = str(error).strip().split("\n")[0]
+    custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", line)
+    if custom:
+        return f"{custom[1]} has no fake implementation; add one with torch.library.register_fake"
     if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
         return ("the model's control flow or a shape depends on data ("f"{line}); use torch.where or fixed shapes, "
                 "or decide outside of the step and pass it in")

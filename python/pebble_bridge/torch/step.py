@@ -1,7 +1,8 @@
 """`fit`: from a model and a budget to a training step that keeps it."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Iterable, Sequence
 
 import pebble_bridge as pb
@@ -134,6 +135,12 @@ class Planner:
         else:
             measure.count_flops(self.captured)
         self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
+
+    def with_options(self, **changes: Any) -> "Planner":
+        """The same captured and measured step, to be planned otherwise: ``planner.with_options(offload=True)``."""
+        other = copy.copy(self)
+        other.options, other.best = replace(self.options, **changes), []
+        return other
 
     def lower(self) -> Lowered:
         scale = 1000 if self.options.offload else 1  # bytes move in less than a nanosecond each
