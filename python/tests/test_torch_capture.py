@@ -32,8 +32,15 @@ def operations(captured, kind: str) -> list:
 def test_views_own_no_memory():
     captured = planning.capture(*models.gpt(layers=1))
     made = {operation.node.target for operation in captured.program.operations}
-    views = [torch.ops.aten.view.default, torch.ops.aten.transpose.int, torch.ops.aten.split.Tensor, torch.ops.aten.t.default,
-             torch.ops.aten.expand.default, torch.ops.aten._unsafe_view.default, torch.ops.aten.slice.Tensor]
+    views = [
+        torch.ops.aten.view.default,
+        torch.ops.aten.transpose.int,
+        torch.ops.aten.split.Tensor,
+        torch.ops.aten.t.default,
+        torch.ops.aten.expand.default,
+        torch.ops.aten._unsafe_view.default,
+        torch.ops.aten.slice.Tensor,
+    ]
     assert not made & set(views)
     linear = operations(captured, "addmm")[0]
     assert linear.values[0].size == 2 * 32 * 96 * 4
@@ -125,7 +132,9 @@ def test_gradients_of_convolution_inputs_do_not_read_the_input():
     assert kinds == {False}, "every input's gradient is a transposed convolution of its own"
 
 
-@pytest.mark.parametrize(("version", "fine"), [("2.13.0", True), ("2.13.1+cu128", True), ("2.12.0", False), ("3.0", False), ("dev", False)])
+@pytest.mark.parametrize(
+    ("version", "fine"), [("2.13.0", True), ("2.13.1+cu128", True), ("2.12.0", False), ("3.0", False), ("dev", False)]
+)
 def test_versions(version, fine):
     if fine:
         _adapter.check_version(version)

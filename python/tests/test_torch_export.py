@@ -27,8 +27,11 @@ def one_thread():
 
 def best_of_all(sizes, worths, capacity) -> float:
     choices = itertools.product((0, 1), repeat=len(sizes))
-    return max(sum(w for w, c in zip(worths, choice, strict=True) if c) for choice in choices
-               if sum(s for s, c in zip(sizes, choice, strict=True) if c) <= capacity)
+    return max(
+        sum(w for w, c in zip(worths, choice, strict=True) if c)
+        for choice in choices
+        if sum(s for s, c in zip(sizes, choice, strict=True) if c) <= capacity
+    )
 
 
 def test_packing_is_exact():
@@ -66,8 +69,10 @@ def test_torch_takes_the_solver(runtime):
 
     def peak_of(budget, solver):
         step = _adapter.partitioned_step(captured.run, budget, solver)
+
         def run():
             step(captured.parameters, captured.buffers, captured.example_inputs)
+
         with measure.untouched(captured):
             run()
             gradients = [p.grad for p in captured.parameters]
@@ -106,7 +111,10 @@ def test_checkpoints_by_module():
         pass
 
 
-@pytest.mark.parametrize(("name", "sizes"), [("gpt", {"batch": 4, "length": 48, "layers": 3}), ("resnet18", {"batch": 2, "image": 64, "width": 8})])
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [("gpt", {"batch": 4, "length": 48, "layers": 3}), ("resnet18", {"batch": 2, "image": 64, "width": 8})],
+)
 def test_selective_checkpoints_save_what_the_plan_keeps(name, sizes):
     model, inputs, loss = models.CASES[name](**sizes)
     planned = planning.fit(model, inputs, loss, "70%", time=1.5, verbose=False)

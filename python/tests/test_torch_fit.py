@@ -65,7 +65,9 @@ def test_budgets_hold_and_gradients_are_equal(name):
             assert planned.proved, f"nothing found for {budget}: {planned}"
             continue
         assert planned.measured_peak <= planned.budget == int(float(budget[:-1]) * planner.plain_peak / 100)
-        assert abs(planned.measured_peak - planned.planned_peak) <= 4096  # by-products that are not wanted, a few numbers each
+        assert (
+            abs(planned.measured_peak - planned.planned_peak) <= 4096
+        )  # by-products that are not wanted, a few numbers each
         assert verify(planned.lowered.graph, planned.plan)
         assert same(planned_results(planned), wanted)
         assert work is None or planned.plan.metrics.makespan >= work
@@ -94,6 +96,7 @@ def test_loss_curves_are_identical_with_dropout(random, budget):
             value = loss(model(tokens), labels)
             value.backward()
             return value
+
         return step
 
     def planned(model, inputs, loss):
@@ -226,7 +229,11 @@ def test_layouts_frozen_unused_and_expanded_gradients():
             self.conv.weight = nn.Parameter(self.conv.weight.detach().to(memory_format=torch.channels_last))
 
         def forward(self, x):
-            return ((self.one + self.two) @ self.frozen @ x).tanh().sum() + self.summed.sum() + self.conv(x.view(1, 2, 16, -1)).sum()
+            return (
+                ((self.one + self.two) @ self.frozen @ x).tanh().sum()
+                + self.summed.sum()
+                + self.conv(x.view(1, 2, 16, -1)).sum()
+            )
 
     model, x = Odd(), torch.randn(32, 16)
     planned = planning.fit(model, x, None, "120%", time=0.5, verbose=False)

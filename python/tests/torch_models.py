@@ -1,12 +1,14 @@
 """The networks that the tests and bench/torch_table plan: written here in full, so that nothing but torch is needed.
 
-Each maker returns ``(model, inputs, loss)`` as ``pebble_bridge.torch.fit`` takes them. Sizes are arguments: tests ask for
-small ones, the table for such that activations dominate parameters.
+Each maker returns ``(model, inputs, loss)`` as ``pebble_bridge.torch.fit`` takes them. Sizes are arguments: tests ask
+for small ones, the table for such that activations dominate parameters.
 """
+
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -79,14 +81,17 @@ def shortcut(inputs: int, outputs: int, stride: int) -> nn.Module:
 
 
 class ResNet(nn.Module):
-    """Residual network; `block` and `counts` as in the paper. The stem is a 7x7 convolution and max pooling as for ImageNet, or,
-    with `pooled` false, a 3x3 one as for small images."""
+    """Residual network; `block` and `counts` as in the paper. The stem is a 7x7 convolution and max pooling as for
+    ImageNet, or, with `pooled` false, a 3x3 one as for small images."""
 
-    def __init__(self, block: type, counts: tuple[int, ...], width: int = 64, classes: int = 10, pooled: bool = True) -> None:
+    def __init__(
+        self, block: type, counts: tuple[int, ...], width: int = 64, classes: int = 10, pooled: bool = True
+    ) -> None:
         super().__init__()
         first = nn.Conv2d(3, width, 7, 2, 3, bias=False) if pooled else nn.Conv2d(3, width, 3, 1, 1, bias=False)
-        self.stem = nn.Sequential(first, nn.BatchNorm2d(width), nn.ReLU(inplace=True),
-                                  *([nn.MaxPool2d(3, 2, 1)] if pooled else []))
+        self.stem = nn.Sequential(
+            first, nn.BatchNorm2d(width), nn.ReLU(inplace=True), *([nn.MaxPool2d(3, 2, 1)] if pooled else [])
+        )
         stages, channels = [], width
         for i, count in enumerate(counts):
             blocks = []
@@ -113,8 +118,14 @@ def resnet50(batch: int = 2, image: int = 32, width: int = 8, classes: int = 10,
 
 class DoubleConv(nn.Sequential):
     def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__(nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
-                         nn.Conv2d(outputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
+        super().__init__(
+            nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(inplace=True),
+        )
 
 
 def level(inputs: int, outputs: int, blocks: int) -> nn.Module:
@@ -122,15 +133,15 @@ def level(inputs: int, outputs: int, blocks: int) -> nn.Module:
 
 
 class UNet(nn.Module):
-    """Down by pooling, up by transposed convolutions, skips by concatenation; one class per pixel. Each level has `blocks` double
-    convolutions on either side: one as in the paper, two as in later ones."""
+    """Down by pooling, up by transposed convolutions, skips by concatenation; one class per pixel. Each level has
+    `blocks` double convolutions on either side: one as in the paper, two as in later ones."""
 
     def __init__(self, depth: int, width: int, classes: int, blocks: int) -> None:
         super().__init__()
         widths = [width << i for i in range(depth + 1)]
         self.first = level(3, width, blocks)
-        self.down = nn.ModuleList(level(a, b, blocks) for a, b in zip(widths, widths[1:]))
-        self.rise = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.down = nn.ModuleList(level(a, b, blocks) for a, b in itertools.pairwise(widths))
+        self.rise = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in itertools.pairwise(widths))
         self.up = nn.ModuleList(level(2 * a, a, blocks) for a in widths[:-1])
         self.head = nn.Conv2d(width, classes, 1)
 
@@ -139,7 +150,7 @@ class UNet(nn.Module):
         for down in self.down:
             skips.append(down(F.max_pool2d(skips[-1], 2)))
         y = skips.pop()
-        for rise, up in zip(reversed(self.rise), reversed(self.up)):
+        for rise, up in zip(reversed(self.rise), reversed(self.up), strict=False):
             y = up(torch.cat([skips.pop(), rise(y)], 1))
         return self.head(y)
 
@@ -178,8 +189,9 @@ class Block(nn.Module):
         super().__init__()
         self.ln1, self.ln2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width, heads, context, dropout, fused)
-        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width),
-                                 nn.Dropout(dropout))
+        self.mlp = nn.Sequential(
+            nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width), nn.Dropout(dropout)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x + self.attention(self.ln1(x))
@@ -189,7 +201,9 @@ class Block(nn.Module):
 class GPT(nn.Module):
     """A GPT-2-like decoder with tied embeddings; returns the logits."""
 
-    def __init__(self, vocabulary: int, context: int, layers: int, heads: int, width: int, dropout: float, fused: bool) -> None:
+    def __init__(
+        self, vocabulary: int, context: int, layers: int, heads: int, width: int, dropout: float, fused: bool
+    ) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.places = nn.Embedding(context, width)
@@ -211,13 +225,27 @@ def next_token_loss(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
 
 
-def gpt(batch: int = 2, length: int = 32, layers: int = 2, heads: int = 2, width: int = 32, vocabulary: int = 64,
-        dropout: float = 0.0, fused: bool = False) -> Case:
+def gpt(
+    batch: int = 2,
+    length: int = 32,
+    layers: int = 2,
+    heads: int = 2,
+    width: int = 32,
+    vocabulary: int = 64,
+    dropout: float = 0.0,
+    fused: bool = False,
+) -> Case:
     tokens = torch.randint(vocabulary, (batch, length))
     return GPT(vocabulary, length, layers, heads, width, dropout, fused), (tokens, tokens.clone()), next_token_loss
 
 
-CASES: dict[str, Callable[..., Case]] = {"mlp": mlp, "resnet18": resnet18, "resnet50": resnet50, "unet": unet, "gpt": gpt}
+CASES: dict[str, Callable[..., Case]] = {
+    "mlp": mlp,
+    "resnet18": resnet18,
+    "resnet50": resnet50,
+    "unet": unet,
+    "gpt": gpt,
+}
 
 # The blocks that people wrap with torch.utils.checkpoint, by module name.
 BLOCKS: dict[str, Callable[[nn.Module], list[str]]] = {

@@ -1,12 +1,14 @@
 """From a model, a loss and example inputs to a program of operations over storages."""
+
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Sequence
+from typing import Any
 
 import torch
-from torch import fx, nn
+from torch import nn
 
 from . import _adapter, passes
 from .errors import Unsupported
@@ -40,8 +42,15 @@ class Captured:
         return loss.detach()
 
 
-def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor], loss: Callable | None = None,
-            model_inputs: int | None = None, *, inplace: bool = True, trials: bool = True) -> Captured:
+def capture(
+    model: nn.Module,
+    example_inputs: torch.Tensor | Sequence[torch.Tensor],
+    loss: Callable | None = None,
+    model_inputs: int | None = None,
+    *,
+    inplace: bool = True,
+    trials: bool = True,
+) -> Captured:
     """Captures forward, loss and backward as one graph.
 
     Parameters
@@ -51,8 +60,8 @@ def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tens
     example_inputs : tensor or sequence of tensors
         What a step is given: the model's inputs, then the loss's.
     loss : callable, optional
-        ``loss(output, *rest)`` returns a scalar. How many of the last inputs it takes follows from its signature. Without
-        it, the model's own output is the loss.
+        ``loss(output, *rest)`` returns a scalar. How many of the last inputs it takes follows from its signature.
+        Without it, the model's own output is the loss.
     model_inputs : int, optional
         How many of the inputs the model takes, where the loss's signature does not tell.
     inplace : bool
@@ -76,8 +85,10 @@ def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tens
     if not trained:
         raise Unsupported("no parameter of the model requires a gradient: there is no backward pass to plan")
 
-    def run(parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> torch.Tensor:
-        state = dict(zip(trained, parameters)) | dict(zip(others, buffers))
+    def run(
+        parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], values: Sequence[torch.Tensor]
+    ) -> torch.Tensor:
+        state = dict(zip(trained, parameters, strict=False)) | dict(zip(others, buffers, strict=False))
         output = torch.func.functional_call(model, state, tuple(values[:split]))
         result = output if loss is None else loss(output, *values[split:])
         if not isinstance(result, torch.Tensor) or result.numel() != 1:
@@ -100,8 +111,18 @@ def capture(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tens
         passes.find_inplace(program)
         with torch.random.fork_rng(devices=[]):
             passes.try_inplace(program, trials)
-    return Captured(program, model, list(trained.values()), list(others.values()), list(trained), trace.loss, trace.gradients,
-                    trace.buffers, inputs, run)
+    return Captured(
+        program,
+        model,
+        list(trained.values()),
+        list(others.values()),
+        list(trained),
+        trace.loss,
+        trace.gradients,
+        trace.buffers,
+        inputs,
+        run,
+    )
 
 
 def check(model: nn.Module, inputs: Sequence[Any]) -> None:
@@ -109,10 +130,14 @@ def check(model: nn.Module, inputs: Sequence[Any]) -> None:
         raise Unsupported(f"the model must be a torch.nn.Module, and it is {type(model).__name__}")
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
-            raise Unsupported(f"input {index} is {type(value).__name__}: a step takes tensors; close over other values in the loss or "
-                              "the model")
+            raise Unsupported(
+                f"input {index} is {type(value).__name__}: a step takes tensors; close over other values in the loss "
+                "or the model"
+            )
         if value.requires_grad:
-            raise Unsupported(f"input {index} requires a gradient: only parameters get one; make it a parameter, or detach it")
+            raise Unsupported(
+                f"input {index} requires a gradient: only parameters get one; make it a parameter, or detach it"
+            )
 
 
 def inputs_of_model(count: int, loss: Callable | None, stated: int | None) -> int:
@@ -128,10 +153,14 @@ def inputs_of_model(count: int, loss: Callable | None, stated: int | None) -> in
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         parameters = []
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
+    positional = [
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
     if any(p.kind == p.VAR_POSITIONAL for p in parameters) or not positional:
-        raise Unsupported("how many inputs the loss takes cannot be told from its signature: say model_inputs=N, the number of "
-                          "inputs that the model takes")
+        raise Unsupported(
+            "how many inputs the loss takes cannot be told from its signature: say model_inputs=N, the number of "
+            "inputs that the model takes"
+        )
     if len(positional) - 1 > count:
         raise Unsupported(f"the loss takes the output and {len(positional) - 1} inputs, and there are {count}")
     return count - (len(positional) - 1)

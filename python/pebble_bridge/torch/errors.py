@@ -1,4 +1,5 @@
 """What can go wrong with a model, each with a sentence that says which operation and what to do."""
+
 from __future__ import annotations
 
 from pebble_bridge.errors import PebbleError

@@ -1,16 +1,17 @@
 """Decisions of a plan for people who stay with ``torch.utils.checkpoint``.
 
-Both forms say less than a plan does. They cannot express an order of their own, a value that is made more than twice or again in
-the middle of the backward pass, memory that is overwritten, values stored on the host, or what happens to gradients; their peak is
-not the plan's, so measure it with `measure_peak`.
+Both forms say less than a plan does. They cannot express an order of their own, a value that is made more than twice
+or again in the middle of the backward pass, memory that is overwritten, values stored on the host, or what happens to
+gradients; their peak is not the plan's, so measure it with `measure_peak`.
 """
+
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any
 
-import torch
 from torch import nn
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
@@ -18,8 +19,13 @@ from .errors import Unsupported
 from .report import decisions
 from .step import Planned
 
-SAME = {"_native_batch_norm_legit_functional": "batch_norm", "_native_batch_norm_legit": "batch_norm", "native_batch_norm": "batch_norm",
-        "_batch_norm_with_update_functional": "batch_norm", "_batch_norm_with_update": "batch_norm"}
+SAME = {
+    "_native_batch_norm_legit_functional": "batch_norm",
+    "_native_batch_norm_legit": "batch_norm",
+    "native_batch_norm": "batch_norm",
+    "_batch_norm_with_update_functional": "batch_norm",
+    "_batch_norm_with_update": "batch_norm",
+}
 
 
 def kind_of(operation: Any) -> str:
@@ -36,9 +42,9 @@ def inside(module: str, block: str) -> bool:
 def modules_to_checkpoint(planned: Planned, share: float = 0.5) -> list[str]:
     """The outermost modules to wrap with ``torch.utils.checkpoint``.
 
-    A wrapped module keeps its input and computes everything inside twice, so those are named in which the plan makes at least
-    `share` of the bytes that wait for the backward pass again. Modules without children are left alone: their input is about
-    what they would save, and those that work in place cannot be wrapped.
+    A wrapped module keeps its input and computes everything inside twice, so those are named in which the plan makes
+    at least `share` of the bytes that wait for the backward pass again. Modules without children are left alone:
+    their input is about what they would save, and those that work in place cannot be wrapped.
 
     Returns
     -------
@@ -66,7 +72,9 @@ def modules_to_checkpoint(planned: Planned, share: float = 0.5) -> list[str]:
 
 
 @contextmanager
-def checkpointed(model: nn.Module, names: list[str], contexts: dict[str, Callable] | None = None) -> Iterator[nn.Module]:
+def checkpointed(
+    model: nn.Module, names: list[str], contexts: dict[str, Callable] | None = None
+) -> Iterator[nn.Module]:
     """The model with the named modules under ``torch.utils.checkpoint``, for the time of the block.
 
     Parameters
@@ -86,7 +94,9 @@ def checkpointed(model: nn.Module, names: list[str], contexts: dict[str, Callabl
         options: dict[str, Any] = {"use_reentrant": False}
         if contexts and name in contexts:
             options["context_fn"] = contexts[name]
-        known[name].forward = lambda *a, original=known[name].forward, options=options, **k: checkpoint(original, *a, **k, **options)
+        known[name].forward = lambda *a, original=known[name].forward, options=options, **k: checkpoint(
+            original, *a, **k, **options
+        )
     try:
         yield model
     finally:
@@ -112,14 +122,18 @@ class Policy:
 
 
 def selective_contexts(planned: Planned, block: str) -> Callable[[], tuple]:
-    """A ``context_fn`` for ``torch.utils.checkpoint.checkpoint`` of one block: what the plan keeps is saved, the rest made again.
+    """A ``context_fn`` for ``torch.utils.checkpoint.checkpoint`` of one block: what the plan keeps is saved, the rest
+    made again.
 
-    Operations are told apart by name and by how many of that name the block called before, so the block must call the same ones
-    each time. Results of operations that write in place are never saved, nor are those of which only a small part is kept (the
-    statistics of a normalisation): torch saves all outputs of an operation or none.
+    Operations are told apart by name and by how many of that name the block called before, so the block must call the
+    same ones each time. Results of operations that write in place are never saved, nor are those of which only a
+    small part is kept (the statistics of a normalisation): torch saves all outputs of an operation or none.
     """
-    kept = {decision.value.operation for decision in decisions(planned)
-            if decision.kind == "kept" and decision.value is decision.value.operation.main}
+    kept = {
+        decision.value.operation
+        for decision in decisions(planned)
+        if decision.kind == "kept" and decision.value is decision.value.operation.main
+    }
     saved: dict[str, set[int]] = {}
     calls: Counter[str] = Counter()
     found = False
@@ -139,8 +153,10 @@ def as_code(planned: Planned) -> str:
     """Lines of Python that wrap the modules of `modules_to_checkpoint`, to be pasted where the model is made."""
     lines = ["from torch.utils.checkpoint import checkpoint", ""]
     for name in modules_to_checkpoint(planned):
-        lines.append(f'm = model.get_submodule("{name}"); '
-                     "m.forward = lambda *a, f=m.forward, **k: checkpoint(f, *a, use_reentrant=False, **k)")
+        lines.append(
+            f'm = model.get_submodule("{name}"); '
+            "m.forward = lambda *a, f=m.forward, **k: checkpoint(f, *a, use_reentrant=False, **k)"
+        )
     if len(lines) == 2:
         return "# at this budget no module is worth wrapping: torch.utils.checkpoint would free less than it costs\n"
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 """A solver and an estimator for torch's ``activation_memory_budget``.
 
-torch's partitioner decides by a knapsack which activations to save. Its default solver rounds sizes to ten thousand steps and counts
+torch's partitioner decides by a knapsack which activations to save. Its default solver rounds sizes to ten thousand
+steps and counts
 operations without a formula as free. For users of ``torch.compile`` who stay with it:
 
     import torch._functorch.config as config
@@ -10,11 +11,13 @@ operations without a formula as free. For users of ``torch.compile`` who stay wi
 
 The budget remains what torch takes it for: a share of the saved bytes, not of the peak. `fit` plans the peak.
 """
+
 from __future__ import annotations
 
 import bisect
 import time
-from typing import Any, Callable, NamedTuple, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
@@ -34,8 +37,9 @@ class Choice(NamedTuple):
 def pack(sizes: Sequence[int], worths: Sequence[float], capacity: int, states: int = STATES) -> Choice:
     """The most worth within `capacity`: a 0/1 knapsack.
 
-    Undominated choices are kept in a list, from the item of most worth per size on; those whose best completion, with the last
-    item cut, is no better than a choice that is known are dropped. No size is rounded, and the capacity is never passed.
+    Undominated choices are kept in a list, from the item of most worth per size on; those whose best completion, with
+    the last item cut, is no better than a choice that is known are dropped. No size is rounded, and the capacity is
+    never passed.
 
     Parameters
     ----------
@@ -49,7 +53,9 @@ def pack(sizes: Sequence[int], worths: Sequence[float], capacity: int, states: i
         How many choices are kept at most.
     """
     free = [i for i, size in enumerate(sizes) if size == 0]
-    items = sorted((i for i, size in enumerate(sizes) if 0 < size <= capacity), key=lambda i: (-worths[i] / sizes[i], sizes[i]))
+    items = sorted(
+        (i for i, size in enumerate(sizes) if 0 < size <= capacity), key=lambda i: (-worths[i] / sizes[i], sizes[i])
+    )
     size_before, worth_before = [0], [0.0]
     for i in items:
         size_before.append(size_before[-1] + sizes[i])
@@ -58,11 +64,13 @@ def pack(sizes: Sequence[int], worths: Sequence[float], capacity: int, states: i
     front: list[tuple[int, float, Any]] = [(0, 0.0, None)]  # size, worth, (item, the rest)
     optimal = True
     for place, item in enumerate(items):
-        taken = [(s + sizes[item], w + worths[item], (item, rest)) for s, w, rest in front if s + sizes[item] <= capacity]
+        taken = [
+            (s + sizes[item], w + worths[item], (item, rest)) for s, w, rest in front if s + sizes[item] <= capacity
+        ]
         front = undominated(front, taken)
         bound = Bound(items, sizes, worths, size_before, worth_before, place + 1, capacity)
         front = [state for state in front if state[1] + bound(state[0]) > known]
-        for s, w, rest in front:
+        for _, w, rest in front:
             if w > known:
                 known, known_packed = w, rest
         if len(front) > states:
@@ -91,8 +99,16 @@ def greedy(items: Sequence[int], sizes: Sequence[int], worths: Sequence[float], 
 class Bound:
     """The worth that the items from `place` on can still add, the last of them cut to fit."""
 
-    def __init__(self, items: Sequence[int], sizes: Sequence[int], worths: Sequence[float], size_before: Sequence[int],
-                 worth_before: Sequence[float], place: int, capacity: int) -> None:
+    def __init__(
+        self,
+        items: Sequence[int],
+        sizes: Sequence[int],
+        worths: Sequence[float],
+        size_before: Sequence[int],
+        worth_before: Sequence[float],
+        place: int,
+        capacity: int,
+    ) -> None:
         self.items, self.sizes, self.worths = items, sizes, worths
         self.size_before, self.worth_before, self.place, self.capacity = size_before, worth_before, place, capacity
 
@@ -159,6 +175,7 @@ def described(leaf: Any) -> Any:
 def counted(node: fx.Node) -> float:
     """Floating-point operations of a node of torch's joint graph, with the bytes that it moves."""
     from .measure import work_of
+
     args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     return float(work_of(node.target, args, kwargs, node.meta["val"]))
 
@@ -176,17 +193,27 @@ class KnapsackSolver(_adapter.knapsack_base()):
         self.runtime = runtime or counted
         self.last: Choice | None = None
 
-    def __call__(self, memory: list[float], joint_graph: fx.Graph, max_memory: float, node_info: Any,
-                 all_recomputable_banned_nodes: list[fx.Node]) -> tuple[list[int], list[int]]:
+    def __call__(
+        self,
+        memory: list[float],
+        joint_graph: fx.Graph,
+        max_memory: float,
+        node_info: Any,
+        all_recomputable_banned_nodes: list[fx.Node],
+    ) -> tuple[list[int], list[int]]:
         """Which of the nodes to save, by index, and which not."""
         nodes = all_recomputable_banned_nodes
         sizes = [_adapter.saved_bytes(node) for node in nodes]
-        scale = max((size / share for size, share in zip(sizes, memory) if share > 0), default=0.0)
+        scale = max((size / share for size, share in zip(sizes, memory, strict=False) if share > 0), default=0.0)
         self.last = pack(sizes, [self.runtime(node) for node in nodes], int(max_memory * scale))
         saved = self.last.packed
         packed = set(saved)
         return saved, [i for i in range(len(nodes)) if i not in packed]
 
     def uuid(self) -> Any:
-        inner = self.runtime.uuid() if hasattr(self.runtime, "uuid") else getattr(self.runtime, "__name__", repr(self.runtime))
+        inner = (
+            self.runtime.uuid()
+            if hasattr(self.runtime, "uuid")
+            else getattr(self.runtime, "__name__", repr(self.runtime))
+        )
         return f"pebble_bridge.torch.KnapsackSolver {inner}"

@@ -1,11 +1,13 @@
 """A program as a graph for the planner, and the planner's moves back as moves of the program."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import pebble_bridge as pb
 import torch
+
+import pebble_bridge as pb
 
 from .program import Operation, Program, Value
 from .runner import Move
@@ -23,12 +25,14 @@ class Lowered:
     node_of: dict[Value, int]
 
 
-def lower(program: Program, *, replay: bool = False, scale: int = 1, cost_unit: str = "ns", name: str = "step") -> Lowered:
+def lower(
+    program: Program, *, replay: bool = False, scale: int = 1, cost_unit: str = "ns", name: str = "step"
+) -> Lowered:
     """Writes `program` as a graph.
 
-    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs whichever
-    are wanted, so by-products count in its workspace too. Random operations are chained by by-products of no size: however a
-    plan orders them, they draw from the generator in the order of the program.
+    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs
+    whichever are wanted, so by-products count in its workspace too. Random operations are chained by by-products of
+    no size: however a plan orders them, they draw from the generator in the order of the program.
     """
     names: list[str] = []
     cost: list[int] = []
@@ -83,16 +87,33 @@ def lower(program: Program, *, replay: bool = False, scale: int = 1, cost_unit: 
             byproduct_of[token] = node
         if operation.over and not others:
             inplace[node] = [lowered.node_of[value] for value in operation.over]
-    lowered.graph = pb.Graph(cost=cost, size=size, edges=edges, names=names, workspace=workspace, once=once, keep=keep,
-                             inplace=inplace, byproduct_of=byproduct_of, groups=groups, targets=sorted(set(targets)),
-                             order=with_byproducts(order, byproduct_of), fixed_size=(draws + 1) * GENERATOR_STATE if replay and draws else 0, name=name,
-                             cost_unit=cost_unit, size_unit="byte")
+    lowered.graph = pb.Graph(
+        cost=cost,
+        size=size,
+        edges=edges,
+        names=names,
+        workspace=workspace,
+        once=once,
+        keep=keep,
+        inplace=inplace,
+        byproduct_of=byproduct_of,
+        groups=groups,
+        targets=sorted(set(targets)),
+        order=with_byproducts(order, byproduct_of),
+        fixed_size=(draws + 1) * GENERATOR_STATE if replay and draws else 0,
+        name=name,
+        cost_unit=cost_unit,
+        size_unit="byte",
+    )
     return lowered
 
 
 def group_of(operation: Operation) -> str:
-    return operation.module + (" (backward)" if operation.backward else "") if operation.module else \
-        ("(backward)" if operation.backward else "(model)")
+    return (
+        operation.module + (" (backward)" if operation.backward else "")
+        if operation.module
+        else ("(backward)" if operation.backward else "(model)")
+    )
 
 
 def with_byproducts(order: list[int], byproduct_of: dict[int, int]) -> list[int]:

@@ -1,14 +1,17 @@
 """Peaks and times of real steps, by the same means for every way to run them.
 
-The peak of a step is the most that torch's tensor allocator holds at any moment of it, above what it holds when the step
-begins: activations, gradients, and what kernels take from the allocator inside. Parameters, buffers, optimiser state and the
-batch are there before, and do not count.
+The peak of a step is the most that torch's tensor allocator holds at any moment of it, above what it holds when the
+step begins: activations, gradients, and what kernels take from the allocator inside. Parameters, buffers, optimiser
+state and the batch are there before, and do not count.
 """
+
 from __future__ import annotations
 
+import itertools
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import torch
 
@@ -42,8 +45,11 @@ def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
     return most
 
 
-def measure_time(runs: Sequence[Callable[[], Any]], repeats: int = 5, clock: Callable[[], float] = time.perf_counter) -> list[float]:
-    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all alike.
+def measure_time(
+    runs: Sequence[Callable[[], Any]], repeats: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all
+    alike.
 
     With ``clock=time.process_time`` it is processor time, which is steadier where others use the machine too.
     """
@@ -68,15 +74,16 @@ def untouched(captured: Captured) -> Iterator[None]:
         try:
             yield
         finally:
-            for parameter, gradient in zip(captured.parameters, gradients):
+            for parameter, gradient in zip(captured.parameters, gradients, strict=False):
                 parameter.grad = gradient
             with torch.no_grad():
-                for buffer, saved in zip(captured.buffers, buffers):
+                for buffer, saved in zip(captured.buffers, buffers, strict=False):
                     buffer.copy_(saved)
 
 
 def plain_peak(captured: Captured) -> int:
     """Peak of the step as people write it, by eager autograd."""
+
     def run() -> None:
         captured.plain_step()
 
@@ -94,8 +101,8 @@ def device_of(captured: Captured) -> str:
 def profile(captured: Captured, repeats: int = 3) -> None:
     """Fills in what each operation costs in nanoseconds and which memory its kernel takes beside its results.
 
-    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm up; the
-    least time of each operation counts, as others use the machine too.
+    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm
+    up; the least time of each operation counts, as others use the machine too.
     """
     program = captured.program
     step = compile_step(program, as_written(program), marks=True)
@@ -122,7 +129,7 @@ def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None])
     mark(count)
     del results
     costs = [0] * count
-    for (index, start), (_, end) in zip(marks, marks[1:]):
+    for (index, start), (_, end) in itertools.pairwise(marks):
         costs[index] += end - start
     return costs
 
@@ -161,7 +168,9 @@ def peaks_between_marks(events: Iterable[_adapter.AllocatorEvent]) -> Iterator[t
         yield current, most
 
 
-BYTES_WORTH = 8  # floating-point operations in the time of moving a byte, about right for processors and accelerators alike
+BYTES_WORTH = (
+    8  # floating-point operations in the time of moving a byte, about right for processors and accelerators alike
+)
 
 
 def count_flops(captured: Captured) -> None:

@@ -1,8 +1,10 @@
 """What is done to a captured graph before planning: less of it, in smaller pieces, with the freedom to overwrite."""
+
 from __future__ import annotations
 
 import operator
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import fx
@@ -17,12 +19,14 @@ aten = torch.ops.aten
 def simplify(trace: _adapter.Trace, trials: bool) -> None:
     """Removes what does nothing, and reads that only want a shape; results stay equal bit for bit.
 
-    With `trials`, replacements of kernels are run on random data of the shapes at hand, and taken where the bits are equal;
-    without, they are left out.
+    With `trials`, replacements of kernels are run on random data of the shapes at hand, and taken where the bits are
+    equal; without, they are left out.
     """
     graph = trace.module.graph
     for node in list(graph.nodes):
-        copies = node.op == "call_function" and (node.target in NOTHING or node.target is aten.clone.default and is_plain_copy(node))
+        copies = node.op == "call_function" and (
+            node.target in NOTHING or (node.target is aten.clone.default and is_plain_copy(node))
+        )
         if copies:
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
@@ -33,15 +37,22 @@ def simplify(trace: _adapter.Trace, trials: bool) -> None:
         elif node.op == "call_function" and node.target in SHAPE_ONLY and trials:
             read_shape_only(trace, node, SHAPE_ONLY[node.target], tried)
     for node in reversed(list(graph.nodes)):
-        if node.op == "call_function" and not node.users and not _adapter.is_random(node.target) \
-                and not (node.target is not operator.getitem and _adapter.has_effects(node.target)):
+        if (
+            node.op == "call_function"
+            and not node.users
+            and not _adapter.is_random(node.target)
+            and not (node.target is not operator.getitem and _adapter.has_effects(node.target))
+        ):
             graph.erase_node(node)
 
 
 NOTHING = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
 # Backward operations, and the argument of which they want the shape alone.
-SHAPE_ONLY = {aten.max_pool2d_with_indices_backward.default: 1, aten.avg_pool2d_backward.default: 1,
-              aten._adaptive_avg_pool2d_backward.default: 1}
+SHAPE_ONLY = {
+    aten.max_pool2d_with_indices_backward.default: 1,
+    aten.avg_pool2d_backward.default: 1,
+    aten._adaptive_avg_pool2d_backward.default: 1,
+}
 
 
 def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> fx.Node:
@@ -60,7 +71,7 @@ def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dic
 
     def with_stand_in(*args: Any) -> torch.Tensor:
         shape_of = args[place]
-        return node.target(*args[:place], shape_of.new_zeros(1).expand(shape_of.shape), *args[place + 1:])
+        return node.target(*args[:place], shape_of.new_zeros(1).expand(shape_of.shape), *args[place + 1 :])
 
     if same_bits(node, node.target, with_stand_in, tried):
         kind = {"dtype": value.dtype, "device": value.device}
@@ -72,7 +83,10 @@ def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dic
 
 def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bool:
     """Whether two functions agree on random data in the shapes of the node's arguments; equal cases are tried once."""
-    shapes = fx.map_arg((node.args, node.kwargs), lambda n: (tuple(n.meta["val"].shape), tuple(n.meta["val"].stride()), n.meta["val"].dtype))
+    shapes = fx.map_arg(
+        (node.args, node.kwargs),
+        lambda n: (tuple(n.meta["val"].shape), tuple(n.meta["val"].stride()), n.meta["val"].dtype),
+    )
     key = (node.target, getattr(other, "__name__", ""), str(shapes))
     if key not in tried:
         real = {source: _adapter.real_like(source.meta["val"]) for source in node.all_input_nodes}
@@ -83,7 +97,8 @@ def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bo
 
 
 def is_plain_copy(node: fx.Node) -> bool:
-    """A copy with the layout of its source, which fills its storage: nothing in a functional graph can tell them apart."""
+    """A copy with the layout of its source, which fills its storage: nothing in a functional graph can tell them
+    apart."""
     source = node.args[0].meta.get("val")
     copy = node.meta.get("val")
     if source is None or copy is None or any(user.op == "output" for user in node.users):
@@ -93,15 +108,19 @@ def is_plain_copy(node: fx.Node) -> bool:
 
 
 def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
-    """One call for the gradient of the input and one for those of the weights: the kernel does them one after the other anyway,
-    and apart they need not be in memory together. The first is a transposed convolution, which does not read the input."""
+    """One call for the gradient of the input and one for those of the weights: the kernel does them one after the
+    other anyway, and apart they need not be in memory together. The first is a transposed convolution, which does not
+    read the input."""
     mask = list(node.args[10])
     items = {user.args[1]: user for user in node.users if user.target is operator.getitem and user.users}
     if mask[0] and 0 in items:
         first = insert(trace, node, node.target, (*node.args[:10], [True, False, False]))
         transposed = transposed_arguments(node)
-        if tried is not None and transposed is not None and \
-                same_bits(first, lambda *args: node.target(*args)[0], gradient_by_transposition(transposed), tried):
+        if (
+            tried is not None
+            and transposed is not None
+            and same_bits(first, lambda *args: node.target(*args)[0], gradient_by_transposition(transposed), tried)
+        ):
             whole = insert(trace, node, aten.convolution.default, (node.args[0], node.args[2], None, *transposed))
             whole.meta["val"] = items[0].meta["val"]
             items[0].replace_all_uses_with(whole)
@@ -115,14 +134,18 @@ def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict
 
 
 def transposed_arguments(node: fx.Node) -> tuple | None:
-    """stride, padding, dilation, transposed, output padding and groups of the convolution that gives the input's gradient."""
+    """stride, padding, dilation, transposed, output padding and groups of the convolution that gives the input's
+    gradient."""
     gradient, source, weight = (argument.meta["val"] for argument in node.args[:3])
-    _, stride, padding, dilation, transposed, output_padding, groups = node.args[3:10]
+    _, stride, padding, dilation, transposed, _output_padding, groups = node.args[3:10]
     if transposed:
         return stride, padding, dilation, False, [0] * len(stride), groups
-    rest = [source.shape[2 + i] - ((gradient.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1)
-            for i in range(len(stride))]
-    if any(not 0 <= r < max(s, d) for r, s, d in zip(rest, stride, dilation)):
+    rest = [
+        source.shape[2 + i]
+        - ((gradient.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1)
+        for i in range(len(stride))
+    ]
+    if any(not 0 <= r < max(s, d) for r, s, d in zip(rest, stride, dilation, strict=False)):
         return None
     return stride, padding, dilation, True, rest, groups
 
@@ -130,12 +153,13 @@ def transposed_arguments(node: fx.Node) -> tuple | None:
 def gradient_by_transposition(transposed: tuple) -> Any:
     def transposition(gradient: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *_: Any) -> torch.Tensor:
         return aten.convolution.default(gradient, weight, None, *transposed)
+
     return transposition
 
 
 def settle_gradients(trace: _adapter.Trace, program: Program, parameters: Sequence[torch.Tensor]) -> bool:
-    """Copies gradients that are views of something else, or not in the layout of their parameter, as autograd does when it
-    accumulates them. True where there were such: the program is then to be analysed again."""
+    """Copies gradients that are views of something else, or not in the layout of their parameter, as autograd does
+    when it accumulates them. True where there were such: the program is then to be analysed again."""
     changed, seen = False, set()
     output = trace.module.graph.output_node()
     for place, index in trace.gradients.items():
@@ -165,9 +189,9 @@ def replace_result(output: fx.Node, place: int, node: fx.Node) -> None:
     output.args = (pytree.tree_unflatten(leaves, shape),)
 
 
-# Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where it writes
-# to its first argument), and the arguments that may be overwritten. Only kernels that really work in place: overloads that torch
-# generates allocate a result and copy it.
+# Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where
+# it writes to its first argument), and the arguments that may be overwritten. Only kernels that really work in place:
+# overloads that torch generates allocate a result and copy it.
 OVERWRITING: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
     aten.relu.default: (aten.relu_.default, "", (0,)),
     aten.masked_fill.Scalar: (aten.masked_fill_.Scalar, "", (0,)),
@@ -197,7 +221,8 @@ OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
 
 
 def find_inplace(program: Program) -> None:
-    """Marks inputs that an operation may be made over: the same layout, the whole storage, read by nothing else that overlaps it."""
+    """Marks inputs that an operation may be made over: the same layout, the whole storage, read by nothing else that
+    overlaps it."""
     for operation in program.operations:
         target = operation.node.target
         known = OVERWRITING.get(target) or OVERWRITING_BY_ROWS.get(target)
@@ -236,9 +261,15 @@ def overwritable(program: Program, operation: Operation, place: int) -> Value | 
     if not isinstance(node, fx.Node) or node not in program.value_of:
         return None
     value, source, result = program.value_of[node], program.fake[node], program.fake[operation.node]
-    same = (source.shape == result.shape and source.stride() == result.stride() and source.dtype == result.dtype
-            and source.storage_offset() == 0 and value.size == operation.main.size
-            and value.size == source.numel() * source.element_size() and source.device == result.device)
+    same = (
+        source.shape == result.shape
+        and source.stride() == result.stride()
+        and source.dtype == result.dtype
+        and source.storage_offset() == 0
+        and value.size == operation.main.size
+        and value.size == source.numel() * source.element_size()
+        and source.device == result.device
+    )
     if not same or value.kept:
         return None
     others = [n for i, n in enumerate(operation.node.args) if isinstance(n, fx.Node) and i != place]

@@ -1,14 +1,16 @@
 """A training step as a program of operations over storages.
 
-The captured fx graph speaks of tensors; memory is of storages. Here every fx node is one of: a *given* tensor (parameter,
-buffer, input, constant), an *operation* that makes one or more new storages, or a *view* into a storage that exists. Views
-own no memory: they are made again with every copy of their base and die with it.
+The captured fx graph speaks of tensors; memory is of storages. Here every fx node is one of: a *given* tensor
+(parameter, buffer, input, constant), an *operation* that makes one or more new storages, or a *view* into a storage
+that exists. Views own no memory: they are made again with every copy of their base and die with it.
 """
+
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Iterator, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx
@@ -23,10 +25,10 @@ class Value:
     """One storage that an operation makes."""
 
     index: int
-    operation: "Operation"
+    operation: Operation
     place: int  # which output of the operation
     size: int  # bytes of the storage
-    readers: list["Operation"] = field(default_factory=list)
+    readers: list[Operation] = field(default_factory=list)
     kept: bool = False  # a result of the step: loss, gradient or updated buffer
 
 
@@ -88,7 +90,8 @@ class Program:
     fake: dict[fx.Node, Any]
 
     def views(self, node: fx.Node) -> Iterator[fx.Node]:
-        """The chain of views that leads to `node` from its storage's owner, outermost first; `node` last if it is a view."""
+        """The chain of views that leads to `node` from its storage's owner, outermost first; `node` last if it is a
+        view."""
         if node.op == "call_function" and node not in self.root_of and not self.is_operation(node):
             for base in node.all_input_nodes:
                 yield from self.views(base)
@@ -183,13 +186,17 @@ class _Analysis:
         elif any(t is not None for t in outputs):
             self.alias(node, next(t for t in outputs if t is not None))  # several views at once, such as of split
         else:
-            raise Unsupported(f"{_adapter.op_name(node.target)} returns no tensor; a plan needs values that do not depend on data: "
-                              "compute it outside of the step and pass it in")
+            raise Unsupported(
+                f"{_adapter.op_name(node.target)} returns no tensor; a plan needs values that do not depend on data: "
+                "compute it outside of the step and pass it in"
+            )
 
     def operation(self, node: fx.Node, outputs: list[torch.Tensor | None], fresh: list[bool]) -> None:
-        if any(t is not None and not new for t, new in zip(outputs, fresh)):
-            raise Unsupported(f"{_adapter.op_name(node.target)} returns new tensors and views of its inputs at once; "
-                              "call it in a custom operator that copies")
+        if any(t is not None and not new for t, new in zip(outputs, fresh, strict=False)):
+            raise Unsupported(
+                f"{_adapter.op_name(node.target)} returns new tensors and views of its inputs at once; "
+                "call it in a custom operator that copies"
+            )
         operation = Operation(len(self.operations), node, [], self.reads(node), random=_adapter.is_random(node.target))
         operation.once = operation.random or _adapter.has_effects(node.target)
         for place, tensor in enumerate(outputs):
@@ -238,8 +245,17 @@ class _Analysis:
             if isinstance(node, fx.Node) and node in self.value_of:
                 self.value_of[node].kept = True
         self.drop_unread()
-        return Program(self.graph, self.module, self.operations, self.values, self.value_of, self.root_of, self.given, results,
-                       self.fake)
+        return Program(
+            self.graph,
+            self.module,
+            self.operations,
+            self.values,
+            self.value_of,
+            self.root_of,
+            self.given,
+            results,
+            self.fake,
+        )
 
     def drop_unread(self) -> None:
         """Outputs that nobody wants are memory of the kernel alone; operations without any other are not there."""

@@ -1,12 +1,15 @@
 """Carries a schedule out: one Python function with a line for each move, no interpreter between kernels.
 
-A value is a local variable; freeing it sets the variable and those of its views to None, and the storage goes back to the
-allocator at that moment. Views are made when a computation first reads them, and again after their base was made again.
+A value is a local variable; freeing it sets the variable and those of its views to None, and the storage goes back to
+the allocator at that moment. Views are made when a computation first reads them, and again after their base was made
+again.
 """
+
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import fx
@@ -73,7 +76,8 @@ class Compiler:
     # -- moves -----------------------------------------------------------------------------------------------------
 
     def compute(self, operation: Operation, wanted: Sequence[Value], over: Value | None) -> None:
-        """Runs the kernel and holds `wanted` of its outputs; those that are there already are made anew in their place."""
+        """Runs the kernel and holds `wanted` of its outputs; those that are there already are made anew in their
+        place."""
         if self.marks:
             self.lines.append(f"mark({operation.index})")
         for node in operation.node.all_input_nodes:
@@ -102,7 +106,10 @@ class Compiler:
         if operation not in self.drawn:
             self.drawn.add(operation)
             return [f"{state} = {generator}.get_state()"], []
-        return [f"now = {generator}.get_state()", f"{generator}.set_state({state})"], [f"{generator}.set_state(now)", "now = None"]
+        return [f"now = {generator}.get_state()", f"{generator}.set_state({state})"], [
+            f"{generator}.set_state(now)",
+            "now = None",
+        ]
 
     def receive(self, operation: Operation, wanted: Sequence[Value]) -> list[str]:
         call = self.call(operation.node)
@@ -148,7 +155,9 @@ class Compiler:
             results.append(self.tensor(node) if isinstance(node, fx.Node) else "None")
         count = len(self.program.given)
         head = "".join(f"g{i}, " for i in range(count))
-        body = "\n    ".join(([f"{head}= given"] if count else []) + self.lines + [f"return ({''.join(r + ', ' for r in results)})"])
+        body = "\n    ".join(
+            ([f"{head}= given"] if count else []) + self.lines + [f"return ({''.join(r + ', ' for r in results)})"]
+        )
         source = f"def step(given, host, mark):\n    {body}\n"
         exec(compile(source, "<pebble_bridge plan>", "exec"), self.names)
         step = self.names["step"]
@@ -171,18 +180,21 @@ def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False
     program : Program
         The captured step.
     moves : sequence of (str, Operation or Value, argument)
-        ``("compute", operation, (wanted values, overwritten value or None))``, ``("free", value, None)`` and, with a host
-        pool, ``("store" | "load" | "drop", value, None)``.
+        ``("compute", operation, (wanted values, overwritten value or None))``, ``("free", value, None)`` and, with a
+        host pool, ``("store" | "load" | "drop", value, None)``.
     marks : bool
         Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
 
     Returns
     -------
     callable
-        ``step(given, host, mark)`` returning the results in the order of ``program.results``; its text is ``step.source``.
+        ``step(given, host, mark)`` returning the results in the order of ``program.results``; its text is
+        ``step.source``.
     """
     times = Counter(what for kind, what, _ in moves if kind == "compute")
-    compiler = Compiler(program, marks, {operation for operation, count in times.items() if count > 1 and operation.random})
+    compiler = Compiler(
+        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}
+    )
     for kind, what, argument in moves:
         if kind == "compute":
             compiler.compute(what, *argument)
@@ -210,8 +222,8 @@ def as_written(program: Program) -> list[Move]:
 class HostPool:
     """Slow memory for values that a plan stores away: buffers outside of the device's allocator, used again by size.
 
-    On CUDA they are pinned host memory; on the CPU anonymous maps that the tensor allocator does not see, so that what is
-    stored there is not measured as fast memory.
+    On CUDA they are pinned host memory; on the CPU anonymous maps that the tensor allocator does not see, so that
+    what is stored there is not measured as fast memory.
     """
 
     def __init__(self) -> None:

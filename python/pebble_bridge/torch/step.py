@@ -1,13 +1,16 @@
 """`fit`: from a model and a budget to a training step that keeps it."""
+
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any
 
-import pebble_bridge as pb
 import torch
 from torch import nn
+
+import pebble_bridge as pb
 
 from . import measure, report
 from .capture import Captured, capture
@@ -48,7 +51,9 @@ class Planned:
         Bytes that were stored away at most, with ``offload``.
     """
 
-    def __init__(self, captured: Captured, lowered: Lowered, plan: Any, moves: list[Move], budget: int, plain: int | None) -> None:
+    def __init__(
+        self, captured: Captured, lowered: Lowered, plan: Any, moves: list[Move], budget: int, plain: int | None
+    ) -> None:
         self.captured, self.lowered, self.plan, self.moves = captured, lowered, plan, moves
         self.budget, self.plain_peak = budget, plain
         self.planned_peak = int(plan.metrics.peak)
@@ -91,10 +96,12 @@ class Planned:
         examples = self.captured.example_inputs
         if len(inputs) != len(examples):
             raise Unsupported(f"the step was planned for {len(examples)} inputs, and got {len(inputs)}")
-        for index, (value, example) in enumerate(zip(inputs, examples)):
+        for index, (value, example) in enumerate(zip(inputs, examples, strict=False)):
             if value.shape != example.shape or value.dtype != example.dtype or value.device != example.device:
-                raise Unsupported(f"input {index} is {describe(value)}, and the step was planned for {describe(example)}: "
-                                  "call fit again for other shapes")
+                raise Unsupported(
+                    f"input {index} is {describe(value)}, and the step was planned for {describe(example)}: "
+                    "call fit again for other shapes"
+                )
 
     def report(self) -> str:
         """What is kept, recomputed and stored away, module by module, and the measured peak against the plan's."""
@@ -118,14 +125,27 @@ class Planner:
     Parameters are those of `fit`. Use it to plan several budgets for one capture.
     """
 
-    def __init__(self, model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor], loss: Callable | None = None, *,
-                 model_inputs: int | None = None, inplace: bool = True, options: Options | None = None) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        example_inputs: torch.Tensor | Sequence[torch.Tensor],
+        loss: Callable | None = None,
+        *,
+        model_inputs: int | None = None,
+        inplace: bool = True,
+        options: Options | None = None,
+    ) -> None:
         self.options = options or Options()
         if self.options.random not in ("once", "replay"):
-            raise Unsupported(f'random is "{self.options.random}": say "once" (never drawn again) or "replay" (from the saved generator state)')
+            raise Unsupported(
+                f'random is "{self.options.random}": say "once" (never drawn again) or "replay" (from the saved '
+                "generator state)"
+            )
         if self.options.costs not in ("measured", "flops"):
             raise Unsupported(f'costs is "{self.options.costs}": say "measured" or "flops"')
-        self.captured = capture(model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured")
+        self.captured = capture(
+            model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured"
+        )
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works on the CPU alone: use random="once"')
         self.plain_peak: int | None = None
@@ -136,7 +156,7 @@ class Planner:
             measure.count_flops(self.captured)
         self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
 
-    def with_options(self, **changes: Any) -> "Planner":
+    def with_options(self, **changes: Any) -> Planner:
         """The same captured and measured step, to be planned otherwise: ``planner.with_options(offload=True)``."""
         other = copy.copy(self)
         other.options, other.best = replace(self.options, **changes), []
@@ -144,9 +164,13 @@ class Planner:
 
     def lower(self) -> Lowered:
         scale = 1000 if self.options.offload else 1  # bytes move in less than a nanosecond each
-        return lower(self.captured.program, replay=self.options.random == "replay", scale=scale,
-                     cost_unit="flop" if self.options.costs == "flops" else "ps" if self.options.offload else "ns",
-                     name=type(self.captured.model).__name__)
+        return lower(
+            self.captured.program,
+            replay=self.options.random == "replay",
+            scale=scale,
+            cost_unit="flop" if self.options.costs == "flops" else "ps" if self.options.offload else "ns",
+            name=type(self.captured.model).__name__,
+        )
 
     def fit(self, budget: int | float | str) -> Planned:
         """A step within `budget`; see the function `fit`."""
@@ -163,28 +187,40 @@ class Planner:
             if not excess:
                 break
             self.best = []
-        raise PeakExceeded(f"the plan says {bytes_text(planned.planned_peak)}, and the step took {bytes_text(planned.measured_peak)} with a "
-                           f"budget of {bytes_text(cap)}: a kernel takes different memory from run to run; pin the number of threads, "
-                           "or ask for a smaller budget")
+        raise PeakExceeded(
+            f"the plan says {bytes_text(planned.planned_peak)}, and the step took "
+            f"{bytes_text(planned.measured_peak)} with a budget of {bytes_text(cap)}: "
+            "a kernel takes different memory from run to run; pin the number of threads, "
+            "or ask for a smaller budget"
+        )
 
     def plan(self, lowered: Lowered, cap: int) -> Any:
-        options: dict[str, Any] = {"time": self.options.time, "seed": self.options.seed, "threads": self.options.threads}
+        options: dict[str, Any] = {
+            "time": self.options.time,
+            "seed": self.options.seed,
+            "threads": self.options.threads,
+        }
         if self.options.offload:
             options |= {"game": "tiered", "tiers": [host_tier(self.captured)]}
         plan = pb.plan(lowered.graph, cap, **options)
         for _, earlier in self.best:
-            if earlier.metrics.peak <= cap and (plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan):
+            if earlier.metrics.peak <= cap and (
+                plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan
+            ):
                 plan = earlier
         if plan.metrics is None:
             proved = plan.outcome == "infeasible"
-            raise DoesNotFit(f"no plan {'exists' if proved else 'was found'} for {bytes_text(cap)}: {plan.reason}. "
-                             + ("Ask for more, make the batch smaller" if proved else "Ask for more, or give it longer (time=)")
-                             + ("" if self.options.offload else ", or let it store values on the host (offload=True)"), proved)
+            raise DoesNotFit(
+                f"no plan {'exists' if proved else 'was found'} for {bytes_text(cap)}: {plan.reason}. "
+                + ("Ask for more, make the batch smaller" if proved else "Ask for more, or give it longer (time=)")
+                + ("" if self.options.offload else ", or let it store values on the host (offload=True)"),
+                proved,
+            )
         return plan
 
     def measure(self, planned: Planned) -> bool:
-        """Runs the plan twice: for its peak, and, where that is over the budget, for the kernels that took more than was known.
-        True where such were found; they are known now."""
+        """Runs the plan twice: for its peak, and, where that is over the budget, for the kernels that took more than
+        was known. True where such were found; they are known now."""
         captured, device = self.captured, measure.device_of(self.captured)
         with measure.untouched(captured), torch.no_grad():
             given = captured.given(captured.example_inputs)
@@ -199,7 +235,7 @@ class Planner:
         for index, most in ranges:
             if index < 0:
                 continue
-            operation, (wanted, over) = next(computes)
+            operation, (_wanted, over) = next(computes)
             known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
             if most > known:
                 operation.workspace += most - known
@@ -225,14 +261,30 @@ def host_tier(captured: Captured) -> dict[str, int]:
         pool.drop(kept[0])
 
     down, up = measure.measure_time([store, load])
-    return {"store_cost": 5_000_000, "load_cost": 5_000_000, "store_per_unit": max(1, int(down * 1e12 / sample.numel())),
-            "load_per_unit": max(1, int(up * 1e12 / sample.numel()))}
+    return {
+        "store_cost": 5_000_000,
+        "load_cost": 5_000_000,
+        "store_per_unit": max(1, int(down * 1e12 / sample.numel())),
+        "load_per_unit": max(1, int(up * 1e12 / sample.numel())),
+    }
 
 
-def fit(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor], loss: Callable | None = None,
-        budget: int | float | str = "60%", *, model_inputs: int | None = None, costs: str = "measured", offload: bool = False,
-        random: str = "once", inplace: bool = True, time: float = 10.0, seed: int = 1, threads: int = 1,
-        verbose: bool = True) -> Planned:
+def fit(
+    model: nn.Module,
+    example_inputs: torch.Tensor | Sequence[torch.Tensor],
+    loss: Callable | None = None,
+    budget: int | float | str = "60%",
+    *,
+    model_inputs: int | None = None,
+    costs: str = "measured",
+    offload: bool = False,
+    random: str = "once",
+    inplace: bool = True,
+    time: float = 10.0,
+    seed: int = 1,
+    threads: int = 1,
+    verbose: bool = True,
+) -> Planned:
     """Plans a training step of `model` within a memory budget.
 
     Parameters
@@ -242,14 +294,16 @@ def fit(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor],
     example_inputs : tensor or sequence of tensors
         A batch: the model's inputs, then the loss's. Later batches must have the same shapes.
     loss : callable, optional
-        ``loss(output, *rest)``, a scalar; its signature tells how many of the inputs it takes. None: the model returns it.
+        ``loss(output, *rest)``, a scalar; its signature tells how many of the inputs it takes. None: the model
+        returns it.
     budget : int or str
-        The peak of a step above what is there before it: bytes, ``"8GiB"``, or a percentage of the plain step's measured peak.
+        The peak of a step above what is there before it: bytes, ``"8GiB"``, or a percentage of the plain step's
+        measured peak.
     model_inputs : int, optional
         How many of the inputs the model takes, where the loss's signature does not tell.
     costs : {"measured", "flops"}
-        Times of kernels measured here, or counted without running the plain step (which may not fit); a percentage is then of
-        the captured step's own peak.
+        Times of kernels measured here, or counted without running the plain step (which may not fit); a percentage is
+        then of the captured step's own peak.
     offload : bool
         Plans may store values in host memory and load them again.
     random : {"once", "replay"}
@@ -276,7 +330,9 @@ def fit(model: nn.Module, example_inputs: torch.Tensor | Sequence[torch.Tensor],
         The budget is too small: proved, or nothing was found.
     """
     options = Options(time=time, seed=seed, threads=threads, offload=offload, random=random, costs=costs)
-    planned = Planner(model, example_inputs, loss, model_inputs=model_inputs, inplace=inplace, options=options).fit(budget)
+    planned = Planner(model, example_inputs, loss, model_inputs=model_inputs, inplace=inplace, options=options).fit(
+        budget
+    )
     if verbose:
         print(report.one_line(planned))
     return planned

@@ -1,12 +1,23 @@
 """Budgets in and bytes out, as people write them."""
+
 from __future__ import annotations
 
 import re
 
 from .errors import DoesNotFit
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30,
-         "TIB": 1 << 40}
+UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 1 << 10,
+    "MIB": 1 << 20,
+    "GIB": 1 << 30,
+    "TIB": 1 << 40,
+}
 
 
 def parse_budget(budget: int | float | str, whole: int) -> int:
