@@ -1,13 +1,13 @@
 """Builds libpebble with CMake and puts it into the wheel; pyproject.toml has all the rest.
 
-The C sources are those of the tree that this folder lies in, or in a source distribution those in libpebble/ beside this
-file. Environment variables:
+The C sources are those of the tree that this folder lies in, or in a source distribution those in libpebble/ beside
+this file. Environment variables:
 
 PEBBLE_CMAKE_ARGS   more arguments for CMake, as in "-DPB_CBC=ON"
 PEBBLE_PREBUILT     a libpebble.so to take as it is
 
-The library is linked so that it needs libc alone: without Cbc (its strategies then give up; `auto` does not use them) and
-oneDNN (which only `pebble run` uses), with CaDiCaL where its archive is installed.
+The library is linked so that it needs libc alone: without Cbc (its strategies then give up; `auto` does not use them)
+and oneDNN (which only `pebble run` uses), with CaDiCaL where its archive is installed.
 """
 
 import os
@@ -55,8 +55,8 @@ class BuildWithLibrary(build_py):
         if self.editable_mode or self.dry_run:
             return
         prebuilt = os.environ.get("PEBBLE_PREBUILT")
-        base = TREE / "build" / "wheel" if IN_TREE else Path(self.get_finalized_command("build").build_temp) / "libpebble"
-        library = Path(prebuilt) if prebuilt else build_library(base)
+        temporary = Path(self.get_finalized_command("build").build_temp) / "libpebble"
+        library = Path(prebuilt) if prebuilt else build_library(TREE / "build" / "wheel" if IN_TREE else temporary)
         target = Path(self.build_lib) / "pebble_bridge" / "libpebble.so"
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(library, target)

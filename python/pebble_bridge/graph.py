@@ -118,9 +118,7 @@ class Graph:
                 nodes = refer.many(listed, what)
                 session.do("pb_flat_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
         fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
-        handle = session.make(
-            "pb_flat_make_graph", name.encode(), cost_unit.encode(), size_unit.encode(), int(fixed)
-        )
+        handle = session.make("pb_flat_make_graph", name.encode(), cost_unit.encode(), size_unit.encode(), int(fixed))
         self._take(session, handle)
 
     def _take(self, session: Session, handle: int) -> None:

@@ -25,7 +25,17 @@ def tiny() -> pb.Graph:
     return pb.Graph(cost=[1, 1, 3], size=[1, 1, 2], edges=[(0, 1), (1, 2), (0, 2)], names=["a", "b", "c"], name="tiny")
 
 
+# Strategies that answer at once; the others are the library's own tests' business.
+QUICK = ["chain", "sqrt", "every-k:k=3", "cache-all", "demand", "bennett"]
+
+
+@pytest.fixture
+def quick() -> list[str]:
+    """Strategies for comparisons that must not take long."""
+    return QUICK
+
+
 @pytest.fixture
 def chain() -> pb.Graph:
-    """Twenty steps and their gradients."""
+    """Twenty steps and their gradients: 22 as written."""
     return pb.generate("adjoint-chain", 20)

@@ -1,4 +1,4 @@
-"""The wheel: made, installed into an environment that has nothing else, and used; and the documentation, which is run."""
+"""The wheel, made and used in an environment that has nothing else; and the documentation, which is run."""
 
 from __future__ import annotations
 

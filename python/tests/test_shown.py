@@ -44,15 +44,15 @@ def test_colours_suit_light_and_dark(chain):
 
 def test_names_are_escaped():
     g = pb.Graph([1, 1], [1, 1], [(0, 1)], names=["<a&b>", "c"], name="<script>alert(1)</script>", cost_unit="<i>")
-    things = [g, pb.plan(g, 2), pb.plan(g, 1), pb.compare(g, 2), pb.sweep(g, points=2), pb.info(g)]
+    things = [g, pb.plan(g, 2), pb.plan(g, 1), pb.compare(g, 2, strategies="demand"), pb.sweep(g, points=2), pb.info(g)]
     for thing in [*things, pb.explain(g, pb.plan(g, 2))]:
         html = thing._repr_html_()
         assert "<script" not in html and "<i>" not in html and "<a&" not in html
         well_formed(f"<div>{html}</div>")
 
 
-def test_tables_have_their_rows(chain):
-    c = pb.compare(chain, 8)
+def test_tables_have_their_rows(chain, quick):
+    c = pb.compare(chain, 8, strategies=quick)
     html = c._repr_html_()
     bold = [row for row in well_formed(html).iter("tr") if "bold" in row[0].get("style")]
     assert len(bold) == 1 and bold[0][0].text == c.winner.strategy
@@ -63,9 +63,9 @@ def test_tables_have_their_rows(chain):
     assert len(well_formed(f"<div>{pb.info(chain)._repr_html_()}</div>").findall(".//th")) == 6
 
 
-def test_no_plan_shows_its_reason(tiny):
+def test_no_plan_shows_its_reason(tiny, quick):
     assert "infeasible" in pb.plan(tiny, 3)._repr_html_()
-    assert "no strategy fits" in pb.compare(tiny, 3, game="remat")._repr_html_()
+    assert "no strategy fits" in pb.compare(tiny, 3, game="remat", strategies=quick)._repr_html_()
 
 
 def test_plans_of_every_game_are_drawn(chain):
@@ -137,7 +137,7 @@ def test_a_notebook_has_a_live_display(chain, monkeypatch):
 # ---- plots ----
 
 
-def test_plots_are_drawn(chain, tmp_path):
+def test_plots_are_drawn(chain, quick, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -146,7 +146,7 @@ def test_plots_are_drawn(chain, tmp_path):
     ax = p.plot()
     assert "peak 8 pebble" in ax.get_title() and ax.get_ylim()[1] >= 8
     assert pb.sweep(chain, points=4).plot().get_lines()
-    assert pb.compare(chain, 8).plot().collections
+    assert pb.compare(chain, 8, strategies=quick).plot().collections
     own = pyplot.subplots()[1]
     assert pb.plan(pb.generate("unet"), "60%", strategy="dtr").plot(own) is own
     own.figure.savefig(tmp_path / "p.png")

@@ -326,8 +326,8 @@ static void another_thread_may_stop_it(void **state)
     pthread_t thread;
     char what[96];
     uint64_t plans = 0;
-    must(s, pb_flat_generate(s, "layered", "nodes=400", &w.g));
-    must(s, pb_session_set(s, "cap", "80%"));
+    must(s, pb_flat_generate(s, "layered", "nodes=150", &w.g));
+    must(s, pb_session_set(s, "cap", "75%"));
     must(s, pb_session_set(s, "strategy", "search"));
     must(s, pb_session_set(s, "time", "10m"));
     assert_int_equal(pthread_create(&thread, NULL, plan_in_a_thread, &w), 0);
