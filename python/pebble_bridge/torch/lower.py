@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -17,9 +17,9 @@ GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
 
 @dataclass
 class Lowered:
-    """The graph, and what each of its nodes is: the operation whose main value it is, a further value, or a token."""
+    """The graph, and what each of its nodes is: an operation by its main value, a further value of one, or a token."""
 
-    graph: Any
+    graph: pb.Graph
     operation_at: dict[int, Operation]
     value_at: dict[int, Value]
     node_of: dict[Value, int]
@@ -30,97 +30,120 @@ def lower(
 ) -> Lowered:
     """Writes `program` as a graph.
 
-    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs
-    whichever are wanted, so by-products count in its workspace too. Random operations are chained by by-products of
-    no size: however a plan orders them, they draw from the generator in the order of the program.
+    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs,
+    whichever are wanted, so by-products count in its workspace too, except where it runs once and all are wanted.
+    Random operations are chained by by-products of no size: however a plan orders them, they draw from the generator
+    in the order of the program.
+
+    Parameters
+    ----------
+    program : Program
+        With costs and workspaces filled in.
+    replay : bool
+        Random operations may be computed again; their generator's states are then always in memory.
+    scale : int
+        Factor for costs, where the unit is smaller than theirs.
+    cost_unit, name : str
+        Of the graph, for people.
     """
-    names: list[str] = []
-    cost: list[int] = []
-    size: list[int] = []
-    workspace: list[int] = []
-    groups: list[str] = []
-    byproduct_of: dict[int, int] = {}
-    edges: list[tuple[int, int]] = []
-    once, keep, targets = [], [], []
-    inplace: dict[int, list[int]] = {}
-    lowered = Lowered(None, {}, {}, {})
-
-    def add(label: str, bytes_held: int, group: str) -> int:
-        names.append(label)
-        size.append(bytes_held)
-        cost.append(0)
-        workspace.append(0)
-        groups.append(group)
-        return len(names) - 1
-
-    order: list[int] = []
-    token = None
-    draws = 0
+    writer = _Writer(replay, scale)
     for operation in program.operations:
-        main = operation.main
-        group = group_of(operation)
-        node = add(operation.name, main.size, group)
-        order.append(node)
-        lowered.operation_at[node] = operation
-        cost[node] = operation.cost * scale
+        writer.add_operation(operation)
+    return writer.finish(cost_unit, name)
+
+
+@dataclass
+class _Writer:
+    replay: bool
+    scale: int
+    names: list[str] = field(default_factory=list)
+    cost: list[int] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+    workspace: list[int] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    edges: list[tuple[int, int]] = field(default_factory=list)
+    once: list[int] = field(default_factory=list)
+    keep: list[int] = field(default_factory=list)
+    effects: list[int] = field(default_factory=list)
+    inplace: dict[int, list[int]] = field(default_factory=dict)
+    byproduct_of: dict[int, int] = field(default_factory=dict)
+    operation_at: dict[int, Operation] = field(default_factory=dict)
+    value_at: dict[int, Value] = field(default_factory=dict)
+    node_of: dict[Value, int] = field(default_factory=dict)
+    token: int | None = None
+    draws: int = 0
+
+    def add(self, name: str, size: int, group: str, cost: int = 0, workspace: int = 0) -> int:
+        self.names.append(name)
+        self.size.append(size)
+        self.groups.append(group)
+        self.cost.append(cost)
+        self.workspace.append(workspace)
+        return len(self.names) - 1
+
+    def add_value(self, node: int, value: Value) -> None:
+        self.node_of[value] = node
+        self.value_at[node] = value
+        if value.kept:
+            self.keep.append(node)
+
+    def add_operation(self, operation: Operation) -> None:
+        main, group = operation.main, group_of(operation)
         others = [value for value in operation.values if value is not main]
-        workspace[node] = operation.workspace + sum(value.size for value in others)
-        edges += [(lowered.node_of[value], node) for value in operation.reads]
-        for value, place in [(main, node)] + [(value, None) for value in others]:
-            at = add(f"{operation.name}.{value.place}", value.size, group) if place is None else place
-            if place is None:
-                byproduct_of[at] = node
-            lowered.node_of[value] = at
-            lowered.value_at[at] = value
-            if value.kept:
-                keep.append(at)
-                targets.append(at)
-        if operation.once and not (replay and operation.random):
-            once.append(node)
+        once = operation.once and not (self.replay and operation.random)
+        space = operation.workspace + (0 if once else sum(value.size for value in others))
+        node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
+        self.operation_at[node] = operation
+        self.edges += [(self.node_of[value], node) for value in operation.reads]
+        self.add_value(node, main)
+        for value in others:
+            place = self.add(f"{operation.name}.{value.place}", value.size, group)
+            self.byproduct_of[place] = node
+            self.add_value(place, value)
+        if once:
+            self.once.append(node)
         if operation.once:
-            targets.append(node)
+            self.effects.append(node)
         if operation.random:
-            draws += 1
-            if token is not None:
-                edges.append((token, node))
-            token = add(f"{operation.name}.drawn", 0, group)
-            byproduct_of[token] = node
+            self.chain(operation, node, group)
         if operation.over and not others:
-            inplace[node] = [lowered.node_of[value] for value in operation.over]
-    lowered.graph = pb.Graph(
-        cost=cost,
-        size=size,
-        edges=edges,
-        names=names,
-        workspace=workspace,
-        once=once,
-        keep=keep,
-        inplace=inplace,
-        byproduct_of=byproduct_of,
-        groups=groups,
-        targets=sorted(set(targets)),
-        order=with_byproducts(order, byproduct_of),
-        fixed_size=(draws + 1) * GENERATOR_STATE if replay and draws else 0,
-        name=name,
-        cost_unit=cost_unit,
-        size_unit="byte",
-    )
-    return lowered
+            self.inplace[node] = [self.node_of[value] for value in operation.over]
+
+    def chain(self, operation: Operation, node: int, group: str) -> None:
+        """Lets the draw wait for the one before it in the program."""
+        if self.token is not None:
+            self.edges.append((self.token, node))
+        self.token = self.add(f"{operation.name}.drawn", 0, group)
+        self.byproduct_of[self.token] = node
+        self.draws += 1
+
+    def finish(self, cost_unit: str, name: str) -> Lowered:
+        states = (self.draws + 1) * GENERATOR_STATE if self.replay and self.draws else 0
+        graph = pb.Graph(
+            cost=self.cost,
+            size=self.size,
+            edges=self.edges,
+            names=self.names,
+            workspace=self.workspace,
+            once=self.once,
+            keep=self.keep,
+            inplace=self.inplace,
+            byproduct_of=self.byproduct_of,
+            groups=self.groups,
+            targets=sorted({*self.keep, *self.effects}),
+            order=range(len(self.names)),
+            fixed_size=states,
+            name=name,
+            cost_unit=cost_unit,
+            size_unit="byte",
+        )
+        return Lowered(graph, self.operation_at, self.value_at, self.node_of)
 
 
 def group_of(operation: Operation) -> str:
-    return (
-        operation.module + (" (backward)" if operation.backward else "")
-        if operation.module
-        else ("(backward)" if operation.backward else "(model)")
-    )
-
-
-def with_byproducts(order: list[int], byproduct_of: dict[int, int]) -> list[int]:
-    following: dict[int, list[int]] = {}
-    for node, source in byproduct_of.items():
-        following.setdefault(source, []).append(node)
-    return [item for node in order for item in (node, *following.get(node, ()))]
+    """The module, with the two passes apart."""
+    name = operation.module or "(model)"
+    return f"{name} (backward)" if operation.backward else name
 
 
 def moves_of(lowered: Lowered, moves: Any) -> list[Move]:
