@@ -9,11 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
-from torch import nn  # noqa: E402
-
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
 from pebble_bridge.torch.runner import as_written, compile_step  # noqa: E402
+from torch import nn  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -211,3 +210,36 @@ class WritesInput(nn.Module):
     def forward(self, x):
         x.add_(1)
         return self.layer(x).sum()
+
+
+def test_a_step_that_is_not_what_the_model_does_is_refused():
+    calls = []
+
+    def counts(self, y):
+        calls.append(1)
+        return (y * len(calls)).sum()
+
+    with pytest.raises(planning.Unsupported, match="the loss of the captured step is not the model's"):
+        planning.Planner(Steps(counts), torch.randn(2, 4))
+    layers = nn.LSTM(4, 4, num_layers=2, dropout=0.1)
+    with pytest.raises(planning.Unsupported, match=r'dropout between the layers of "lstm" \(LSTM\)'):
+        planning.capture(WithModule(layers), torch.randn(3, 2, 4))
+
+
+class WithModule(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.lstm = inner
+
+    def forward(self, x):
+        return self.lstm(x)[0].square().mean()
+
+
+def test_recurrent_networks_are_captured_by_their_operations():
+    model, x = WithModule(nn.LSTM(4, 8, num_layers=2)), torch.randn(6, 3, 4)
+    planned = planning.fit(model, x, None, "150%", time=0.5, verbose=False)
+    planned(x)
+    found = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    model(x).backward()
+    assert all(torch.allclose(a, p.grad, rtol=1e-4, atol=1e-6) for a, p in zip(found, model.parameters(), strict=True))

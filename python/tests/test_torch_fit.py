@@ -7,11 +7,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
-from torch import nn  # noqa: E402
-
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge import verify  # noqa: E402
 from pebble_bridge.torch import measure  # noqa: E402
+from torch import nn  # noqa: E402
 
 SMALL = {
     "mlp": {"depth": 8, "width": 32, "batch": 1024},

@@ -179,6 +179,21 @@ def trace(
     parameters, buffers, inputs : sequences of tensors
         Parameters get gradients; buffers may be written to.
     """
+    found = _trace_once(model, run, parameters, buffers, inputs)
+    if any("mkldnn_rnn" in str(node.target) for node in found.module.graph.nodes):
+        # torch traces this kernel as for inference, and its backward pass would fail: take the operations inside
+        with torch.backends.mkldnn.flags(enabled=False):
+            found = _trace_once(model, run, parameters, buffers, inputs)
+    return found
+
+
+def _trace_once(
+    model: nn.Module,
+    run: Callable,
+    parameters: Sequence[nn.Parameter],
+    buffers: Sequence[torch.Tensor],
+    inputs: Sequence[torch.Tensor],
+) -> Trace:
     from torch._functorch.aot_autograd import _aot_export_function
 
     scribe = _Scribe(model)

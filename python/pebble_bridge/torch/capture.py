@@ -128,6 +128,12 @@ def capture(
 def check(model: nn.Module, inputs: Sequence[Any]) -> None:
     if not isinstance(model, nn.Module):
         raise Unsupported(f"the model must be a torch.nn.Module, and it is {type(model).__name__}")
+    for name, module in model.named_modules():
+        if isinstance(module, nn.RNNBase) and module.training and module.dropout > 0 and module.num_layers > 1:
+            raise Unsupported(
+                f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it is captured: '
+                "use a module of one layer for each, with nn.Dropout between them"
+            )
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise Unsupported(

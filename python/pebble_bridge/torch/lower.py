@@ -90,7 +90,7 @@ class _Writer:
     def add_operation(self, operation: Operation) -> None:
         main, group = operation.main, group_of(operation)
         others = [value for value in operation.values if value is not main]
-        once = operation.once and not (self.replay and operation.random)
+        once = (operation.once and not (self.replay and operation.random)) or better_once(operation, others)
         space = operation.workspace + (0 if once else sum(value.size for value in others))
         node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
         self.operation_at[node] = operation
@@ -138,6 +138,12 @@ class _Writer:
             size_unit="byte",
         )
         return Lowered(graph, self.operation_at, self.value_at, self.node_of)
+
+
+def better_once(operation: Operation, others: list[Value]) -> bool:
+    """Gradients made several at once, such as those of attention: nothing is won by making them again, and a kernel
+    that runs once has an exact peak."""
+    return operation.backward and 16 * sum(value.size for value in others) > operation.main.size
 
 
 def group_of(operation: Operation) -> str:

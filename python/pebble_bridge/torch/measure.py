@@ -17,6 +17,7 @@ import torch
 
 from . import _adapter
 from .capture import Captured
+from .errors import Unsupported
 from .program import Operation
 from .runner import Step, as_written, compile_step
 
@@ -92,6 +93,42 @@ def plain_peak(captured: Captured) -> int:
         with untouched(captured):
             peaks.append(measure_peak(run, device_of(captured)))
     return peaks[-1]
+
+
+def check_capture(captured: Captured) -> None:
+    """Runs the model and the captured step with the same random numbers, and refuses a capture that computes something
+    else: what a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
+    step = compile_step(captured.program, as_written(captured.program))
+    with untouched(captured):
+        start = torch.get_rng_state()
+        loss = captured.plain_step()
+        gradients = [parameter.grad for parameter in captured.parameters]
+        drawn = torch.get_rng_state()
+    with untouched(captured), torch.no_grad():
+        torch.set_rng_state(start)
+        results = step(captured.given(captured.example_inputs), None, None)
+        again = torch.get_rng_state()
+    if not torch.equal(drawn, again):
+        raise Unsupported(
+            "the captured step draws other random numbers than the model: random operations of the model that are no "
+            "tensor operations of torch, or depend on the run, cannot be planned"
+        )
+    pairs = [("the loss", loss, results[captured.loss_place])]
+    for place, index in captured.gradient_places.items():
+        pairs.append((f"the gradient of {captured.parameter_names[index]}", gradients[index], results[place]))
+    for what, wanted, found in pairs:
+        if not nearly_equal(wanted, found):
+            raise Unsupported(
+                f"{what} of the captured step is not the model's: something in it changes from run to run, or depends "
+                "on state that is not a tensor; fix it outside of the step"
+            )
+
+
+def nearly_equal(wanted: torch.Tensor, found: torch.Tensor) -> bool:
+    """Equal up to the order of sums, for the precision of the numbers."""
+    share = {torch.float64: 1e-8, torch.float32: 1e-3}.get(wanted.dtype, 0.1)
+    most = wanted.detach().abs().max().item() if wanted.numel() else 0.0
+    return torch.allclose(found, wanted, rtol=share, atol=share * most + 1e-12, equal_nan=True)
 
 
 def device_of(captured: Captured) -> str:

@@ -92,7 +92,8 @@ def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bo
         real = {source: _adapter.real_like(source.meta["val"]) for source in node.all_input_nodes}
         args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
         with torch.no_grad():
-            tried[key] = torch.equal(one(*args, **kwargs), other(*args, **kwargs))
+            wanted, found = one(*args, **kwargs), other(*args, **kwargs)
+        tried[key] = wanted.stride() == found.stride() and torch.equal(wanted, found)
     return tried[key]
 
 
@@ -110,27 +111,52 @@ def is_plain_copy(node: fx.Node) -> bool:
 def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
     """One call for the gradient of the input and one for those of the weights: the kernel does them one after the
     other anyway, and apart they need not be in memory together. The first is a transposed convolution, which does not
-    read the input."""
+    read the input. Without trials, or where bits would differ, the node stays as it is."""
     mask = list(node.args[10])
     items = {user.args[1]: user for user in node.users if user.target is operator.getitem and user.users}
-    if mask[0] and 0 in items:
-        first = insert(trace, node, node.target, (*node.args[:10], [True, False, False]))
-        transposed = transposed_arguments(node)
-        if (
-            tried is not None
-            and transposed is not None
-            and same_bits(first, lambda *args: node.target(*args)[0], gradient_by_transposition(transposed), tried)
-        ):
-            whole = insert(trace, node, aten.convolution.default, (node.args[0], node.args[2], None, *transposed))
-            whole.meta["val"] = items[0].meta["val"]
-            items[0].replace_all_uses_with(whole)
-        else:
-            items[0].replace_input_with(node, first)
-    if any(place in items for place in (1, 2)):
-        rest = insert(trace, node, node.target, (*node.args[:10], [False, mask[1], mask[2]]))
-        for place in (1, 2):
-            if place in items:
-                items[place].replace_input_with(node, rest)
+    weights = [place for place in (1, 2) if place in items]
+    if 0 not in items or tried is None:
+        return
+    transposed = transposed_arguments(node)
+    if transposed is not None and same_bits(node, gradient_of_input, by_transposition(transposed), tried):
+        whole = insert(trace, node, aten.convolution.default, (node.args[0], node.args[2], None, *transposed))
+        whole.meta["val"] = items[0].meta["val"]
+        items[0].replace_all_uses_with(whole)
+    elif weights and same_bits(node, gradient_of_input, by_part(node, [True, False, False], 0), tried):
+        items[0].replace_input_with(node, insert(trace, node, node.target, (*node.args[:10], [True, False, False])))
+    else:
+        return
+    part = [False, mask[1], mask[2]]
+    if weights and all(same_bits(node, gradient_of(place), by_part(node, part, place), tried) for place in weights):
+        rest = insert(trace, node, node.target, (*node.args[:10], part))
+        for place in weights:
+            items[place].replace_input_with(node, rest)
+
+
+def gradient_of(place: int) -> Any:
+    return lambda *args: aten.convolution_backward.default(*args)[place]
+
+
+gradient_of_input = gradient_of(0)
+
+
+def by_part(node: fx.Node, part: list[bool], place: int) -> Any:
+    """One gradient of a convolution from a call that makes only a part of them."""
+
+    def parted(*args: Any) -> torch.Tensor:
+        return node.target(*args[:10], part)[place]
+
+    parted.__name__ = f"part {part} {place}"
+    return parted
+
+
+def by_transposition(transposed: tuple) -> Any:
+    """The gradient of a convolution's input as a convolution."""
+
+    def transposition(gradient: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *_: Any) -> torch.Tensor:
+        return aten.convolution.default(gradient, weight, None, *transposed)
+
+    return transposition
 
 
 def transposed_arguments(node: fx.Node) -> tuple | None:
@@ -148,13 +174,6 @@ def transposed_arguments(node: fx.Node) -> tuple | None:
     if any(not 0 <= r < max(s, d) for r, s, d in zip(rest, stride, dilation, strict=False)):
         return None
     return stride, padding, dilation, True, rest, groups
-
-
-def gradient_by_transposition(transposed: tuple) -> Any:
-    def transposition(gradient: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *_: Any) -> torch.Tensor:
-        return aten.convolution.default(gradient, weight, None, *transposed)
-
-    return transposition
 
 
 def settle_gradients(trace: _adapter.Trace, program: Program, parameters: Sequence[torch.Tensor]) -> bool:

@@ -150,6 +150,7 @@ class Planner:
             raise Unsupported('random="replay" works on the CPU alone: use random="once"')
         self.plain_peak: int | None = None
         if self.options.costs == "measured":
+            measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
             measure.profile(self.captured)
         else:
