@@ -7,10 +7,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
+from torch import nn  # noqa: E402
+
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge import verify  # noqa: E402
 from pebble_bridge.torch import measure  # noqa: E402
-from torch import nn  # noqa: E402
 
 SMALL = {
     "mlp": {"depth": 8, "width": 32, "batch": 1024},
@@ -258,3 +259,12 @@ def test_a_planned_step_reaches_below_checkpointing_every_block():
     assert known < planner.plain_peak
     planned = planner.fit(known - 1)
     assert planned.measured_peak < known
+
+
+def test_a_plan_with_other_results_is_never_returned():
+    model, inputs, loss = models.mlp(depth=4, width=16, batch=64)
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=0.5))
+    wrong = tuple(None if result is None else result + 1 for result in planner.reference.results)
+    planner.reference = planner.reference._replace(results=wrong)
+    with pytest.raises(planning.TorchPlanError, match="other results than the step as written"):
+        planner.fit("90%")

@@ -51,6 +51,17 @@ def op_name(target: Any) -> str:
     return str(target).removesuffix(".default")
 
 
+def storage_key(tensor: torch.Tensor) -> int:
+    """The same for tensors that share memory, for as long as one of them is alive."""
+    return tensor.untyped_storage()._cdata
+
+
+def writes_in_place(target: Any) -> bool:
+    """Whether an operation writes to an argument."""
+    schema = getattr(target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
 def is_random(target: Any) -> bool:
     """Draws from a generator: another call gives another result."""
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())

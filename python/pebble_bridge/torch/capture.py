@@ -131,7 +131,7 @@ def check(model: nn.Module, inputs: Sequence[Any]) -> None:
     for name, module in model.named_modules():
         if isinstance(module, nn.RNNBase) and module.training and module.dropout > 0 and module.num_layers > 1:
             raise Unsupported(
-                f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it is captured: '
+                f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it captures: '
                 "use a module of one layer for each, with nn.Dropout between them"
             )
     for index, value in enumerate(inputs):

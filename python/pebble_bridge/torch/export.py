@@ -15,6 +15,7 @@ from typing import Any
 from torch import nn
 from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
+from . import _adapter
 from .errors import Unsupported
 from .report import decisions
 from .step import Planned
@@ -115,8 +116,7 @@ class Policy:
         kind = kind_of(operation)
         count = self.calls[context.is_recompute][kind]
         self.calls[context.is_recompute][kind] += 1
-        schema = getattr(operation, "_schema", None)
-        if count in self.saved.get(kind, ()) and not (schema is not None and schema.is_mutable):
+        if count in self.saved.get(kind, ()) and not _adapter.writes_in_place(operation):
             return CheckpointPolicy.MUST_SAVE
         return CheckpointPolicy.PREFER_RECOMPUTE
 

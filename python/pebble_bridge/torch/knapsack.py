@@ -143,7 +143,7 @@ class MeasuredRuntime(_adapter.runtime_base()):
         self.known: dict[Any, float] = {}
 
     def __call__(self, node: fx.Node) -> float:
-        key = (node.target, *(described(leaf) for leaf in torch.utils._pytree.tree_leaves((node.args, node.kwargs))))
+        key = (node.target, *(described(leaf) for leaf in _adapter.pytree.tree_leaves((node.args, node.kwargs))))
         if key not in self.known:
             with _adapter.real_tensors():
                 self.known[key] = self.measure(node)

@@ -11,13 +11,13 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from . import _adapter
 from .capture import Captured
-from .errors import Unsupported
+from .errors import TorchPlanError, Unsupported
 from .program import Operation
 from .runner import Step, as_written, compile_step
 
@@ -95,7 +95,23 @@ def plain_peak(captured: Captured) -> int:
     return peaks[-1]
 
 
-def check_capture(captured: Captured) -> None:
+class Reference(NamedTuple):
+    """What a step gives from a state of the generator."""
+
+    start: torch.Tensor
+    results: tuple
+
+    def check(self, results: tuple) -> None:
+        """Holds a planned step's results against those of the step as written."""
+        for wanted, found in zip(self.results, results, strict=True):
+            if wanted is not None and not nearly_equal(wanted, found):
+                raise TorchPlanError(
+                    "the planned step gives other results than the step as written: a kernel depends on more than its "
+                    "arguments, or this is a fault of pebble_bridge; please report it with the model"
+                )
+
+
+def check_capture(captured: Captured) -> Reference:
     """Runs the model and the captured step with the same random numbers, and refuses a capture that computes something
     else: what a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
     step = compile_step(captured.program, as_written(captured.program))
@@ -122,6 +138,7 @@ def check_capture(captured: Captured) -> None:
                 f"{what} of the captured step is not the model's: something in it changes from run to run, or depends "
                 "on state that is not a tensor; fix it outside of the step"
             )
+    return Reference(start, results)
 
 
 def nearly_equal(wanted: torch.Tensor, found: torch.Tensor) -> bool:
@@ -220,7 +237,7 @@ def count_flops(captured: Captured) -> None:
 
 def work_of(target: Any, args: tuple, kwargs: dict, out: Any) -> int:
     """Floating-point operations by torch's own formulas, and the bytes that an operation moves in their worth."""
-    tensors = [leaf for leaf in torch.utils._pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
+    tensors = [leaf for leaf in _adapter.pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
     moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     formula = _adapter.flop_formula(target)
     return max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))

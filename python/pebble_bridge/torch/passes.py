@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils import _pytree as pytree
 
 from . import _adapter
 from .program import Operation, Overwrite, Program, Value
@@ -203,9 +202,9 @@ def layout_of(tensor: torch.Tensor) -> torch.memory_format:
 
 
 def replace_result(output: fx.Node, place: int, node: fx.Node) -> None:
-    leaves, shape = pytree.tree_flatten(output.args[0], is_leaf=lambda leaf: leaf is None)
+    leaves, shape = _adapter.pytree.tree_flatten(output.args[0], is_leaf=lambda leaf: leaf is None)
     leaves[place] = node
-    output.args = (pytree.tree_unflatten(leaves, shape),)
+    output.args = (_adapter.pytree.tree_unflatten(leaves, shape),)
 
 
 # Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import fx
-from torch.utils import _pytree as pytree
 
 from . import _adapter
 from .errors import Unsupported
@@ -89,20 +88,6 @@ class Program:
     results: list[fx.Node | None]  # what the step returns, in order
     fake: dict[fx.Node, Any]
 
-    def views(self, node: fx.Node) -> Iterator[fx.Node]:
-        """The chain of views that leads to `node` from its storage's owner, outermost first; `node` last if it is a
-        view."""
-        if node.op == "call_function" and node not in self.root_of and not self.is_operation(node):
-            for base in node.all_input_nodes:
-                yield from self.views(base)
-            yield node
-
-    def is_operation(self, node: fx.Node) -> bool:
-        return node in self._operation_of
-
-    def __post_init__(self) -> None:
-        self._operation_of = {operation.node: operation for operation in self.operations}
-
 
 def tensors(value: Any) -> list[torch.Tensor | None]:
     """The outputs of a call by place: a tensor alone is a list of one."""
@@ -111,10 +96,6 @@ def tensors(value: Any) -> list[torch.Tensor | None]:
     if isinstance(value, (tuple, list)):
         return [item if isinstance(item, torch.Tensor) else None for item in value]
     return []
-
-
-def storage_key(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
 
 
 def analyse(module: fx.GraphModule, inputs: list[torch.Tensor]) -> Program:
@@ -165,7 +146,7 @@ class _Analysis:
         self.fake[node] = value
         self.given.append(node)
         for tensor in tensors(value):
-            self.owner[storage_key(tensor)] = None
+            self.owner[_adapter.storage_key(tensor)] = None
             self.alive.append(tensor)
 
     def call(self, node: fx.Node) -> None:
@@ -178,7 +159,7 @@ class _Analysis:
         out = self.fakes.call(node.target, args, kwargs)
         self.fake[node] = out
         outputs = tensors(out)
-        fresh = [t is not None and storage_key(t) not in self.owner for t in outputs]
+        fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
         if any(fresh):
             self.operation(node, outputs, fresh)
         elif isinstance(out, torch.Tensor):
@@ -206,7 +187,7 @@ class _Analysis:
             value = Value(len(self.values), operation, place, tensor.untyped_storage().nbytes())
             operation.outputs.append(value)
             self.values.append(value)
-            self.owner[storage_key(tensor)] = value
+            self.owner[_adapter.storage_key(tensor)] = value
             self.alive.append(tensor)
         for value in operation.reads:
             value.readers.append(operation)
@@ -220,12 +201,12 @@ class _Analysis:
         if not isinstance(out, torch.Tensor):
             return
         self.alias(node, out)
-        value = self.owner[storage_key(out)]
+        value = self.owner[_adapter.storage_key(out)]
         if value is not None and value.operation.node is node.args[0]:
             self.root_of[node] = value
 
     def alias(self, node: fx.Node, tensor: torch.Tensor) -> None:
-        value = self.owner[storage_key(tensor)]
+        value = self.owner[_adapter.storage_key(tensor)]
         if value is not None:
             self.value_of[node] = value
 
@@ -233,14 +214,14 @@ class _Analysis:
         found: dict[Value, None] = {}
         for source in node.all_input_nodes:
             for tensor in tensors(self.fake[source]):
-                value = self.owner.get(storage_key(tensor)) if tensor is not None else None
+                value = self.owner.get(_adapter.storage_key(tensor)) if tensor is not None else None
                 if value is not None:
                     found[value] = None
         return list(found)
 
     def program(self) -> Program:
         output = next(node for node in self.graph.nodes if node.op == "output")
-        results = pytree.tree_leaves(output.args[0], is_leaf=lambda leaf: leaf is None)
+        results = _adapter.pytree.tree_leaves(output.args[0], is_leaf=lambda leaf: leaf is None)
         for node in results:
             if isinstance(node, fx.Node) and node in self.value_of:
                 self.value_of[node].kept = True

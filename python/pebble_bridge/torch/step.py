@@ -149,8 +149,9 @@ class Planner:
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works on the CPU alone: use random="once"')
         self.plain_peak: int | None = None
+        self.reference: measure.Reference | None = None
         if self.options.costs == "measured":
-            measure.check_capture(self.captured)
+            self.reference = measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
             measure.profile(self.captured)
         else:
@@ -220,23 +221,31 @@ class Planner:
         return plan
 
     def measure(self, planned: Planned) -> bool:
-        """Runs the plan twice: for its peak, and, where that is over the budget, for the kernels that took more than
-        was known. True where such were found; they are known now."""
+        """Runs the plan: for its peak, for its results against the step as written, and, where the peak is over the
+        budget, once more for the kernels that took more than was known. True where such were found."""
         captured, device = self.captured, measure.device_of(self.captured)
+        given = captured.given(captured.example_inputs)
+        results: list[tuple] = []
         with measure.untouched(captured), torch.no_grad():
-            given = captured.given(captured.example_inputs)
-            planned.measured_peak = measure.measure_peak(lambda: planned.step(given, planned.host, None), device)
-        if planned.measured_peak <= planned.budget:
-            return False
+            if self.reference is not None:
+                torch.set_rng_state(self.reference.start)
+            planned.measured_peak = measure.measure_peak(
+                lambda: results.append(planned.step(given, planned.host, None)), device
+            )
+        if self.reference is not None and device == "cpu":
+            self.reference.check(results[0])
+        results.clear()
+        return planned.measured_peak > planned.budget and self.learn(planned, given, device)
+
+    def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
+        """Finds the kernels that take more than the graph says; it says so from now on."""
+        captured, found = self.captured, False
         step = compile_step(captured.program, planned.moves, marks=True)
-        computes = iter([(what, argument) for kind, what, argument in planned.moves if kind == "compute"])
-        found = False
         with measure.untouched(captured), torch.no_grad():
             ranges = measure.marked_peaks(step, given, planned.host, device)
-        for index, most in ranges:
-            if index < 0:
-                continue
-            operation, (_wanted, over) = next(computes)
+        computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
+        peaks = [most for index, most in ranges if index >= 0]
+        for (operation, over), most in zip(computes, peaks, strict=True):
             known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
             if most > known:
                 operation.workspace += most - known
