@@ -124,7 +124,8 @@ pb_status pb_flat_size(pb_session *s, const pb_graph *g, const char *text, uint6
 
 /* ---- plans ---- */
 
-/* One verified plan by the session's settings. `start` (may be NULL) is a plan of the same game to begin from. After a stop
+/* One verified plan by the session's settings. `start` (may be NULL) is a plan of the same graph and game to begin
+ * from. After a stop
  * that left a plan this is PB_OK, and pb_session_stopped tells. */
 pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out);
 

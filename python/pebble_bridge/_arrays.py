@@ -61,7 +61,7 @@ def view(address: int | None, count: int, width: int, keeper: object) -> Any:
     """Numbers of the library, not copied and not to be written; `keeper` owns them and stays as long as the view."""
     if not address or not count:
         return empty(0, width)
-    block = (_TYPE[width] * count).from_address(address)
+    block: Any = (_TYPE[width] * count).from_address(address)
     block.keeper = keeper
     if numpy is None:
         return memoryview(block).cast("B").cast(_CODE[width]).toreadonly()

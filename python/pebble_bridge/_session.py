@@ -37,7 +37,9 @@ class News(NamedTuple):
 
 
 class Session:
-    """Owns what its calls make; whoever keeps a handle keeps the session."""
+    """Owns what its calls make; whoever keeps a handle keeps the session, and what that borrows from."""
+
+    keeps: object = None
 
     def __init__(self, **settings: object) -> None:
         self._address = lib.pb_session_new()
@@ -111,6 +113,10 @@ class Session:
                 if asked:
                     raise
                 asked = True
+            except BaseException:  # of the watcher: nobody is going to ask for the answer
+                lib.pb_session_stop(self._address)
+                over.wait()
+                raise
 
     def news(self) -> News:
         what = ctypes.create_string_buffer(96)

@@ -53,6 +53,9 @@ class Row:
     options: dict[str, str]
     plan: Plan
 
+    def _is(self, strategy: str, game: str) -> bool:
+        return (self.strategy, self.game) == (strategy, game)
+
 
 class Comparison:
     """What `compare` found. Iterates over its rows."""
@@ -99,8 +102,8 @@ class Comparison:
     def winner(self) -> Row | None:
         """The cheapest under the weights, over all games; None where nothing fits."""
         name, game = self.document["winner"], self.document["winner_game"]
-        fitting = [row for row in self.rows if row.metrics and (row.strategy, row.game) == (name, game)]
-        return min(fitting, key=lambda row: row.metrics.cost, default=None)
+        fitting = [(row.metrics.cost, k) for k, row in enumerate(self.rows) if row.metrics and row._is(name, game)]
+        return self.rows[min(fitting)[1]] if fitting else None
 
     @property
     def cap(self) -> int | None:

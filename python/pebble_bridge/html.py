@@ -77,7 +77,7 @@ def _mark(value: int, top: int, label: str, colour: str, dashes: str, lift: floa
 
 def memory_svg(plan: Plan) -> str:
     """Memory over time as a drawing, with the cap and the peak."""
-    m = plan.require().metrics
+    m = plan._measured()
     unit = plan.graph.size_unit
     axis = "time" if m.makespan else "moves"
     length = m.makespan if m.makespan else m.moves
@@ -121,7 +121,7 @@ def plan_html(plan: Plan) -> str:
     if not plan:
         colour = CAP if plan.outcome == "infeasible" else "inherit"
         return f'<div><b style="color:{colour}">{plan.outcome}</b>: {escape(plan.reason or "")}</div>'
-    m = plan.metrics
+    m = plan._measured()
     cap = "no cap" if plan.cap is None else f"cap {amount(plan.cap, g.size_unit)}"
     chosen = f", chosen by {plan.asked}" if plan.asked and plan.asked.split(":")[0] != plan.strategy else ""
     head = f"{plan.outcome} by {plan.strategy} in the {plan.game} game{chosen}"
@@ -174,13 +174,14 @@ def sweep_html(sweep: Sweep) -> str:
     rows = [
         [
             "none" if c.cap is None else amount(c.cap, g.size_unit),
-            amount(c.metrics.peak, g.size_unit),
-            f"{c.metrics.makespan:,}",
-            percent(c.metrics.overhead),
+            amount(m.peak, g.size_unit),
+            f"{m.makespan:,}",
+            percent(m.overhead),
             c.chosen or c.strategy,
             c.outcome,
         ]
         for c in sweep.front
+        if (m := c.metrics)
     ]
     head = ["cap", "peak", f"work and io ({g.cost_unit})", "overhead", "strategy", "outcome"]
     knee = sweep.knee

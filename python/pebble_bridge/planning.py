@@ -172,7 +172,12 @@ def _verdict(text: bytes) -> Verdict:
 
 def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     numbers = {name: k for k, name in enumerate(OPS)}
-    op, node, place, over, also, start = [], [], [], [], [], [0]
+    op: list[int] = []
+    node: list[int] = []
+    place: list[int] = []
+    over: list[int] = []
+    also: list[int] = []
+    start = [0]
     for k, given in enumerate(moves):
         try:
             move = given if isinstance(given, Move) else Move(*given)
@@ -222,6 +227,13 @@ def weights_text(weights: Sequence[float] | str) -> str:
     if len(weights) != 3:
         raise InvalidArgument("weights are three numbers: of peak, flux and work")
     return ",".join(_decimal(w) for w in weights)
+
+
+def many_weights_text(weights: Any) -> str:
+    """Three weights, or several times three, as text."""
+    if isinstance(weights, str) or not weights or isinstance(weights[0], (int, float)):
+        return weights_text(weights)
+    return ";".join(weights_text(each) for each in weights)
 
 
 def _decimal(value: float) -> str:

@@ -36,7 +36,7 @@ def _size_axis(axis: Any, unit: str) -> None:
 
 def plot_plan(plan: Plan, ax: Any = None) -> Any:
     """Memory over time, with the cap."""
-    plan.require()
+    m = plan._measured()
     ax = _axes(ax)
     g = plan.graph
     time, fast = plan.memory()
@@ -50,7 +50,7 @@ def plot_plan(plan: Plan, ax: Any = None) -> Any:
     ax.set_xlabel(f"time ({g.cost_unit})")
     ax.set_ylabel("memory" if g.size_unit == "byte" else f"memory ({g.size_unit})")
     _size_axis(ax.yaxis, g.size_unit)
-    ax.set_title(f"{plan.outcome} by {plan.strategy}: peak {amount(plan.metrics.peak, g.size_unit)}")
+    ax.set_title(f"{plan.outcome} by {plan.strategy}: peak {amount(m.peak, g.size_unit)}")
     ax.legend(loc="lower right")
     return ax
 
@@ -60,10 +60,10 @@ def plot_sweep(sweep: Sweep, ax: Any = None) -> Any:
     ax = _axes(ax)
     g = sweep.graph
     for name, cells in sweep.lines().items():
-        limited = [c for c in cells if c.cap is not None]
-        ax.step([c.cap for c in limited], [100 * c.metrics.overhead for c in limited], where="post", label=name)
+        points = [(c.cap, 100 * c.metrics.overhead) for c in cells if c.metrics and c.cap is not None]
+        ax.step([cap for cap, _ in points], [overhead for _, overhead in points], where="post", label=name)
     knee = sweep.knee
-    if knee is not None and knee.cap is not None:
+    if knee is not None and knee.metrics and knee.cap is not None:
         ax.plot([knee.cap], [100 * knee.metrics.overhead], "o", fillstyle="none", markersize=10, label="knee")
     ax.set_xlabel("cap" if g.size_unit == "byte" else f"cap ({g.size_unit})")
     _size_axis(ax.xaxis, g.size_unit)
@@ -79,11 +79,11 @@ def plot_comparison(comparison: Comparison, ax: Any = None) -> Any:
     ax = _axes(ax)
     g = comparison.graph
     for game in ("remat", "reversible", "tiered"):
-        fitting = [row for row in comparison.rows if row.metrics and row.game == game]
+        fitting = [(row.strategy, row.metrics) for row in comparison.rows if row.metrics and row.game == game]
         if fitting:
-            ax.scatter([r.metrics.peak for r in fitting], [r.metrics.makespan for r in fitting], label=game)
-        for row in fitting:
-            ax.annotate(row.strategy, (row.metrics.peak, row.metrics.makespan), fontsize=7)
+            ax.scatter([m.peak for _, m in fitting], [m.makespan for _, m in fitting], label=game)
+        for strategy, m in fitting:
+            ax.annotate(strategy, (m.peak, m.makespan), fontsize=7)
     if comparison.cap is not None:
         ax.axvline(comparison.cap, linestyle="--", color="tab:red", label="cap")
     ax.set_xlabel("peak" if g.size_unit == "byte" else f"peak ({g.size_unit})")

@@ -80,7 +80,7 @@ class NotebookDisplay:
         self._graph, self._begin, self._handle = graph, time.monotonic(), None
 
     def __call__(self, news: News) -> None:
-        from IPython.display import HTML, display  # there in every notebook
+        from IPython.display import HTML, display  # type: ignore[import-not-found]  # there in every notebook
 
         seconds = time.monotonic() - self._begin
         if seconds < PATIENCE:

@@ -296,6 +296,12 @@ class Plan:
         stated = self._summary["metrics"]
         return Metrics.of(stated) if stated and self else None
 
+    def _measured(self) -> Metrics:
+        """The metrics of a plan that must be there."""
+        found = self.require().metrics
+        assert found is not None
+        return found
+
     @cached_property
     def moves(self) -> Moves:
         """The moves, list-like; empty where there is no plan."""
@@ -367,6 +373,9 @@ class Plan:
         )
         return fast, slow
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Plan.read, (self.graph, self.require().to_bytes())
+
     def plot(self, ax: Any = None) -> Any:
         """Memory over time with matplotlib; returns the axes."""
         from .plots import plot_plan
@@ -381,7 +390,7 @@ class Plan:
     def __repr__(self) -> str:
         if not self:
             return f"<Plan: {self.outcome}: {self.reason}>"
-        m = self.metrics
+        m = self._measured()
         cap = "no cap" if self.cap is None else f"cap {self.cap}"
         return f"<Plan: {self.outcome} by {self.strategy}: peak {m.peak}, {cap}, work {m.work}, {m.moves} moves>"
 

@@ -11,7 +11,7 @@ from typing import Any
 from ._session import Session
 from .errors import InvalidArgument, NothingFound
 from .graph import Graph
-from .planning import cap_text, tiers_text, time_text, weights_text
+from .planning import cap_text, many_weights_text, tiers_text, time_text
 from .progress import watching
 from .results import Metrics, Plan, whole
 
@@ -115,9 +115,8 @@ class Sweep:
         handle = session.make("pb_flat_cell", self._handle, at)
         if not handle:
             raise NothingFound("a stop came before this cell was planned")
-        found = Plan(self.graph, session, handle, self.stopped)
-        found._sweep = self  # the moves lie in the memory of the sweep
-        return found
+        session.keeps = self  # the moves lie in the memory of the sweep
+        return Plan(self.graph, session, handle, self.stopped)
 
     def lines(self) -> dict[str, list[Cell]]:
         """For each strategy its cells with a plan, caps falling; of several weights the first."""
@@ -228,8 +227,7 @@ def sweep(
         caps = ",".join(cap_text(cap) for cap in caps)
     if not isinstance(strategies, str):
         strategies = ",".join(strategies)
-    several = not isinstance(weights, str) and len(weights) > 0 and not isinstance(weights[0], (int, float))
-    listed = ";".join(weights_text(w) for w in weights) if several else weights_text(weights)
+    listed = many_weights_text(weights)
     session = Session(
         caps=caps,
         points=points,

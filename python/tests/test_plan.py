@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from itertools import pairwise
 
 import pebble_bridge as pb
@@ -198,6 +199,25 @@ def test_wrong_figures_are_found(tiny):
     assert v.legal and not v and "the file says 4, the replay 5" in v.sentence
     with pytest.raises(pb.FormatError):
         pb.verify(tiny, b"{")
+
+
+def test_plans_are_pickled_with_their_graph(chain):
+    p = pb.plan(chain, 8)
+    again = pickle.loads(pickle.dumps(p))
+    assert again.moves == p.moves and again.metrics == p.metrics and again.graph.hash == chain.hash
+    with pytest.raises(pb.Infeasible):
+        pickle.dumps(pb.plan(chain, 1))
+
+
+def test_a_search_begins_from_plans_of_its_own_graph_and_game(chain, tiny):
+    twin = pb.Graph.from_json(chain.to_json())
+    assert pb.plan(twin, 8, start=pb.plan(chain, 8)).outcome == "optimal"
+    with pytest.raises(pb.InvalidArgument, match="of another graph"):
+        pb.plan(chain, 8, start=pb.plan(tiny, 4))
+    with pytest.raises(pb.InvalidArgument, match="of the remat game"):
+        pb.plan(chain, 20, start=pb.plan(chain, 8), game="reversible")
+    with pytest.raises(pb.InvalidArgument, match="there is no plan"):
+        pb.plan(chain, 8, start=pb.plan(chain, 1))
 
 
 # ---- exports and curves ----

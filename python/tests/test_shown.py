@@ -6,6 +6,7 @@ import base64
 import re
 import subprocess
 import sys
+import time
 import types
 import xml.etree.ElementTree as xml
 
@@ -97,6 +98,16 @@ def test_a_callable_hears_how_it_gets_on():
     p = pb.plan(g, "60%", time=1.0, progress=heard.append)
     assert p.seconds < 5 and heard and all(isinstance(n, pb.News) for n in heard)
     assert any(n.plans and n.peak and n.makespan for n in heard) and any(n.what for n in heard)
+
+
+def test_what_a_watcher_raises_is_raised_and_the_planning_stops():
+    def refuse(news: pb.News) -> None:
+        raise RuntimeError("enough")
+
+    begin = time.monotonic()
+    with pytest.raises(RuntimeError, match="enough"):
+        pb.plan(pb.generate("layered", nodes=150), "75%", strategy="search", time="10m", progress=refuse)
+    assert time.monotonic() - begin < 10
 
 
 def test_a_terminal_has_a_line_that_goes_away(chain, monkeypatch):

@@ -12,6 +12,28 @@ static pb_status wrong(pb_session *s, const char *sentence) { return pbi_fail(&s
 
 /* ---- made ---- */
 
+/* A plan to begin from is one of this graph, which may be another copy of it, and of this game. */
+static pb_status take_start(pb_session *s, const pb_game *game, const pb_planned *start, pb_request *request)
+{
+    char hash[PB_HASH_TEXT];
+    pb_status status = PB_OK;
+    if (!start)
+        return PB_OK;
+    if (!start->certificate)
+        return wrong(s, "there is no plan to begin from");
+    if (start->game->graph != game->graph)
+        status = pb_graph_hash(&s->ctx, game->graph, hash);
+    if (status != PB_OK)
+        return status;
+    if (start->game->graph != game->graph && strcmp(hash, start->schedule.graph_hash) != 0)
+        return wrong(s, "the plan to begin from is of another graph");
+    if (start->game->kind != game->kind)
+        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to begin from is of the %s game",
+                        pb_game_kind_name(start->game->kind));
+    request->start = &start->schedule.moves;
+    return PB_OK;
+}
+
 pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out)
 {
     pb_game game;
@@ -24,10 +46,10 @@ pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start
         status = pbi_take_game(s, g, &game, &named);
     if (status == PB_OK)
         status = pbi_take_request(s, &request, &listener);
-    if (status == PB_OK) {
-        request.start = start && start->certificate ? &start->schedule.moves : NULL;
+    if (status == PB_OK)
+        status = take_start(s, &game, start, &request);
+    if (status == PB_OK)
         status = pb_plan(&s->ctx, &game, &request, &s->arena, p);
-    }
     if (status == PB_OK)
         *out = p;
     return pbi_session_finish(s, status);

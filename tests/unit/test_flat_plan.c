@@ -115,6 +115,25 @@ static void wrong_settings_are_told_by_the_call(void **state)
     }
 }
 
+static void a_plan_to_begin_from_is_of_this_graph_and_game(void **state)
+{
+    (void)state;
+    pb_session *s = open_session(NULL), *other = open_session(NULL);
+    const pb_graph *g, *twin, *chain;
+    const pb_planned *p;
+    must(s, small_graph(s, &g));
+    must(other, small_graph(other, &twin));
+    must(other, pb_flat_generate(other, "chain", "nodes=3", &chain));
+    const pb_planned *start = plan_at(s, g, "4"), *none = plan_at(s, g, "3");
+    must(other, pb_flat_plan(other, twin, start, &p)); /* another copy of it */
+    refused_as(other, pb_flat_plan(other, chain, start, &p), PB_EINVAL, "of another graph");
+    refused_as(other, pb_flat_plan(other, twin, none, &p), PB_EINVAL, "there is no plan");
+    must(other, pb_session_set(other, "game", "reversible"));
+    refused_as(other, pb_flat_plan(other, twin, start, &p), PB_EINVAL, "of the remat game");
+    pb_session_free(other);
+    pb_session_free(s);
+}
+
 static void tiers_make_the_game_tiered(void **state)
 {
     (void)state;
@@ -412,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_plan_is_written_in_every_form),
         cmocka_unit_test(where_there_is_no_plan_there_is_a_reason),
         cmocka_unit_test(wrong_settings_are_told_by_the_call),
+        cmocka_unit_test(a_plan_to_begin_from_is_of_this_graph_and_game),
         cmocka_unit_test(tiers_make_the_game_tiered),
         cmocka_unit_test(moves_are_judged),
         cmocka_unit_test(a_schedule_file_is_judged),
