@@ -9,11 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
-from torch import nn  # noqa: E402
-
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
 from pebble_bridge.torch.runner import as_written, compile_step  # noqa: E402
+from torch import nn  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch_models as models  # noqa: E402
-
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, measure  # noqa: E402
 from pebble_bridge.torch.knapsack import pack  # noqa: E402

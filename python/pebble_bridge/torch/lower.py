@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 import pebble_bridge as pb
+import torch
 
 from .program import Operation, Program, Value
 from .runner import Move

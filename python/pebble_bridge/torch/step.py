@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pebble_bridge as pb
 import torch
 from torch import nn
-
-import pebble_bridge as pb
 
 from . import measure, report
 from .capture import Captured, capture
