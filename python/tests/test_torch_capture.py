@@ -119,6 +119,15 @@ def test_a_draw_that_nobody_reads_still_happens():
     assert torch.equal(planned(x), wanted)
 
 
+def test_collectives_and_draws_are_told_apart_from_the_rest():
+    aten = torch.ops.aten
+    assert _adapter.is_random(aten.bernoulli.p) and _adapter.is_random(aten.native_dropout.default)
+    assert not _adapter.is_random(aten.relu.default) and not _adapter.has_effects(aten.relu.default)
+    assert _adapter.has_effects(aten.relu_.default)
+    if torch.distributed.is_available():
+        assert _adapter.has_effects(torch.ops._c10d_functional.all_reduce.default)
+
+
 def test_overwriting_is_offered_where_layouts_agree():
     captured = planning.capture(*models.resnet18())
     assert all(operation.over for operation in operations(captured, "relu"))
