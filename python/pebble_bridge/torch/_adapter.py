@@ -1,0 +1,466 @@
+"""Every use of torch beyond its documented interface, in this one file.
+
+Written against torch 2.13; `check_version` refuses what it was not tried on, so that a change inside torch becomes a
+sentence and not a wrong plan.
+"""
+
+from __future__ import annotations
+
+import bisect
+import mmap
+import operator
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx, nn
+from torch.utils import _pytree as pytree
+
+from .errors import Unsupported, UnsupportedTorch
+
+TESTED = (2, 13)
+
+
+def check_version(version: str | None = None) -> None:
+    """Raises `UnsupportedTorch` where the installed torch is not one that this file knows."""
+    text = version or torch.__version__
+    try:
+        found = tuple(int(part) for part in text.split("+")[0].split(".")[:2])
+    except ValueError:
+        found = (0, 0)
+    if found != TESTED:
+        wanted = ".".join(map(str, TESTED))
+        raise UnsupportedTorch(
+            f"pebble_bridge.torch is written for torch {wanted}, and this is torch {text}: install torch {wanted}, "
+            "or plan from a graph file with pebble_bridge alone"
+        )
+
+
+# -- operations ----------------------------------------------------------------------------------------------------
+
+COLLECTIVES = {"_c10d_functional", "c10d", "c10d_functional", "_c10d_functional_autograd"}
+
+
+def op_name(target: Any) -> str:
+    """How people know an operation: ``aten.relu``, with its overload where it is not the default."""
+    if target is operator.getitem:
+        return "getitem"
+    return str(target).removesuffix(".default")
+
+
+def storage_key(tensor: torch.Tensor) -> int:
+    """The same for tensors that share memory, for as long as one of them is alive."""
+    return tensor.untyped_storage()._cdata
+
+
+def writes_in_place(target: Any) -> bool:
+    """Whether an operation writes to an argument."""
+    schema = getattr(target, "_schema", None)
+    return schema is not None and schema.is_mutable
+
+
+def is_random(target: Any) -> bool:
+    """Draws from a generator: another call gives another result."""
+    return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
+
+
+def has_effects(target: Any) -> bool:
+    """A collective, or an operation that this file cannot vouch for: computed once."""
+    schema = getattr(target, "_schema", None)
+    if schema is None:
+        return True
+    if target.namespace in COLLECTIVES:
+        return True
+    return schema.is_mutable
+
+
+def refuse_mutation(node: fx.Node) -> None:
+    """Captured steps are functional; what still writes to its arguments cannot be repeated."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        raise Unsupported(
+            f"{node.target} is not an aten operation; wrap it as torch.library.custom_op with a fake implementation"
+        )
+    if schema.is_mutable:
+        raise Unsupported(
+            f"{op_name(node.target)} writes to its arguments and has no functional form; "
+            "use its out-of-place variant in the model"
+        )
+
+
+# -- capture -------------------------------------------------------------------------------------------------------
+
+
+class Trace(NamedTuple):
+    """A captured step; its placeholders are the parameters, the buffers and the inputs, in order."""
+
+    module: fx.GraphModule
+    gradients: dict[int, int]  # result place -> parameter
+    buffers: dict[int, int]  # result place -> buffer
+    loss: int  # result place
+    origin: dict[fx.Node, tuple[str, bool]]  # the module of a node, and whether it is of the backward pass
+
+
+class _Scribe:
+    """Writes into each node of the trace which module it comes from: forward by hooks, backward by the autograd node
+    that runs.
+
+    Nodes get their mark when something changes: all that are new since the last change belong to what ran until now.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        self.stack: list[str] = [""]
+        self.now = ""
+        self.sequences: list[tuple[int, str]] = []  # from this sequence number of autograd on, this module
+        self.hooks: list[Any] = []
+        for name, module in model.named_modules():
+            if module is not model:
+                self.hooks.append(module.register_forward_pre_hook(lambda m, a, name=name: self.enter(name)))
+                self.hooks.append(module.register_forward_hook(lambda m, a, out: self.leave(), always_call=True))
+
+    def close(self) -> None:
+        for hook in self.hooks:
+            hook.remove()
+
+    def change(self, module: str) -> None:
+        from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+        mode = get_proxy_mode()
+        if mode is not None:
+            for node in reversed(mode.tracer.graph.nodes):
+                if "pebble" in node.meta.get("custom", ()):
+                    break
+                node.meta["custom"] = {**node.meta.get("custom", {}), "pebble": self.now}
+        self.now = module
+
+    def enter(self, name: str) -> None:
+        self.stack.append(name)
+        self.forward()
+
+    def leave(self) -> None:
+        self.stack.pop()
+        self.forward()
+
+    def forward(self) -> None:
+        self.change(self.stack[-1])
+        self.sequences.append((torch.autograd._get_sequence_nr(), self.stack[-1]))
+
+    def backward(self, loss: Any) -> None:
+        """Called with the loss, before the backward pass: asks every autograd node to tell when it runs."""
+        self.change("")
+        first = loss.grad_fn if isinstance(loss, torch.Tensor) else None
+        waiting, seen = [first] if first is not None else [], {first}
+        while waiting:
+            function = waiting.pop()
+            function.register_prehook(self.teller(function._sequence_nr()))
+            for following, _ in function.next_functions:
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
+
+    def teller(self, sequence: int) -> Callable:
+        return lambda grads: self.runs(sequence)
+
+    def runs(self, sequence: int) -> None:
+        if (
+            self.sequences and sequence <= self.sequences[-1][0]
+        ):  # accumulation into leaves carries the largest number of all
+            place = bisect.bisect_right(self.sequences, sequence, key=lambda entry: entry[0])
+            self.change(self.sequences[place - 1][1] if place else "")
+
+
+def trace(
+    model: nn.Module,
+    run: Callable,
+    parameters: Sequence[nn.Parameter],
+    buffers: Sequence[torch.Tensor],
+    inputs: Sequence[torch.Tensor],
+) -> Trace:
+    """Captures forward, loss and backward as one functional graph of aten operations.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Where module names come from.
+    run : callable
+        ``run(parameters, buffers, inputs)`` returns the loss.
+    parameters, buffers, inputs : sequences of tensors
+        Parameters get gradients; buffers may be written to.
+    """
+    found = _trace_once(model, run, parameters, buffers, inputs)
+    if any("mkldnn_rnn" in str(node.target) for node in found.module.graph.nodes):
+        # torch traces this kernel as for inference, and its backward pass would fail: take the operations inside
+        with torch.backends.mkldnn.flags(enabled=False):
+            found = _trace_once(model, run, parameters, buffers, inputs)
+    return found
+
+
+def _trace_once(
+    model: nn.Module,
+    run: Callable,
+    parameters: Sequence[nn.Parameter],
+    buffers: Sequence[torch.Tensor],
+    inputs: Sequence[torch.Tensor],
+) -> Trace:
+    from torch._functorch.aot_autograd import _aot_export_function
+
+    scribe = _Scribe(model)
+    state = len(parameters) + len(buffers)
+
+    def step(*values: torch.Tensor) -> tuple[torch.Tensor]:
+        loss = run(values[: len(parameters)], values[len(parameters) : state], values[state:])
+        scribe.backward(loss)
+        return (loss,)
+
+    try:
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta():
+            module, metadata, _, _ = _aot_export_function(
+                step,
+                (*parameters, *buffers, *inputs),
+                num_params_buffers=state,
+                decompositions={},
+                no_tangents=True,
+                trace_joint=True,
+            )
+    except Unsupported:
+        raise
+    except Exception as error:
+        raise Unsupported(_why_not(error)) from error
+    finally:
+        scribe.close()
+    for node in list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]:
+        module.graph.erase_node(node)  # tangents: the loss's is one
+    written = list(metadata.mutated_inp_runtime_indices)
+    if any(index >= state for index in written):
+        raise Unsupported(
+            f"the model writes to its input {min(i for i in written if i >= state) - state}: copy it first"
+        )
+    if any(index < len(parameters) for index in written):
+        raise Unsupported(
+            "the model writes to a parameter during the step: make it a buffer, or write under the optimizer"
+        )
+    count = len(written)
+    first = count + 1
+    results = pytree.tree_leaves(module.graph.output_node().args[0], is_leaf=lambda leaf: leaf is None)
+    origin, backward = {}, False
+    for node in module.graph.nodes:
+        origin[node] = (node.meta.get("custom", {}).get("pebble", ""), backward)
+        backward = backward or node is results[count]
+    return Trace(
+        module,
+        {first + i: i for i in range(len(parameters)) if results[first + i] is not None},
+        {place: index - len(parameters) for place, index in enumerate(written)},
+        count,
+        origin,
+    )
+
+
+def _why_not(error: Exception) -> str:
+    """A sentence from what torch says when it cannot capture."""
+    from torch._subclasses.fake_tensor import (
+        DataDependentOutputException,
+        DynamicOutputShapeException,
+        UnsupportedOperatorException,
+    )
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, DynamicOutputShapeException):
+            return (
+                f"{op_name(cause.func)} makes a tensor whose shape depends on data; a plan needs fixed shapes: use a "
+                "masked form (torch.where, masked_fill), or compute it outside of the step and pass it in"
+            )
+        if isinstance(cause, DataDependentOutputException):
+            return (
+                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int()); control flow that "
+                "depends on data cannot be planned: use torch.where, or decide outside of the step and plan each branch"
+            )
+        if isinstance(cause, UnsupportedOperatorException):
+            return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
+        cause = cause.__cause__ or cause.__context__
+    line = str(error).strip().split("\n")[0]
+    custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", line)
+    if custom:
+        return f"{custom[1]} has no fake implementation; add one with torch.library.register_fake"
+    if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
+        return (
+            "the model's control flow or a shape depends on data ("
+            f"{line}); use torch.where or fixed shapes, "
+            "or decide outside of the step and pass it in"
+        )
+    return f"the step cannot be captured as one graph: {type(error).__name__}: {line}"
+
+
+class Fakes:
+    """Tensors without data: shapes, layouts and aliasing of a step at no cost."""
+
+    def __init__(self) -> None:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        self.mode = FakeTensorMode()
+
+    def of(self, tensor: torch.Tensor) -> torch.Tensor:
+        return self.mode.from_tensor(tensor.detach())
+
+    def call(self, target: Any, args: tuple, kwargs: dict) -> Any:
+        with self.mode, torch.no_grad():
+            return target(*args, **kwargs)
+
+
+# -- memory --------------------------------------------------------------------------------------------------------
+
+
+class AllocatorEvent(NamedTuple):
+    """A change of the allocator's total, or the beginning of a marked range (bytes 0, its name)."""
+
+    time: int
+    bytes: int
+    mark: str | None
+
+
+@contextmanager
+def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Iterator[None]:
+    """Fills `events`, in order of time, with what the tensor allocator of `device` gave and took inside the block."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes a line to standard error at each start and stop
+    from torch.autograd.profiler import profile
+
+    with profile(use_kineto=True, profile_memory=True) as profiler:
+        yield
+    kind = torch.device(device).type
+    for event in profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            if str(event.device_type()).rsplit(".", 1)[-1].lower() == kind:
+                events.append(AllocatorEvent(event.start_ns(), event.nbytes(), None))
+        elif event.name().startswith("pebble:"):
+            events.append(AllocatorEvent(event.start_ns(), 0, event.name()[len("pebble:") :]))
+    events.sort(key=lambda event: event.time)
+
+
+class Marker:
+    """Marks ranges among the allocator's events: each call ends the range before."""
+
+    def __init__(self) -> None:
+        self.handle: Any = None
+
+    def __call__(self, name: object) -> None:
+        self.end()
+        self.handle = torch.ops.profiler._record_function_enter_new(f"pebble:{name}", None)
+
+    def end(self) -> None:
+        if self.handle is not None:
+            torch.ops.profiler._record_function_exit._RecordFunction(self.handle)
+            self.handle = None
+
+
+def host_buffer(size: int, device: torch.device) -> torch.Tensor:
+    """Bytes of slow memory that the allocator of `device` does not count."""
+    if device.type == "cuda":
+        return torch.empty(size, dtype=torch.uint8, pin_memory=True)
+    return torch.frombuffer(mmap.mmap(-1, max(size, 1)), dtype=torch.uint8)[:size]
+
+
+def flop_formula(target: Any) -> Callable | None:
+    """torch's own count of multiply-adds for an operation, where it has one."""
+    from torch.utils.flop_counter import flop_registry
+
+    return flop_registry.get(getattr(target, "overloadpacket", target))
+
+
+# -- torch's own ways to save memory ---------------------------------------------------------------------------------
+
+
+def knapsack_base() -> type:
+    """The class that torch wants a solver for ``activation_memory_budget_solver`` to be of."""
+    from torch._inductor.custom_graph_pass import CustomKnapsackSolver
+
+    return CustomKnapsackSolver
+
+
+def runtime_base() -> type:
+    """The class that torch wants an estimator for ``activation_memory_budget_runtime_estimator`` to be of."""
+    from torch._inductor.custom_graph_pass import CustomRuntimeEstimator
+
+    return CustomRuntimeEstimator
+
+
+@contextmanager
+def real_tensors() -> Iterator[None]:
+    """Inside torch's tracing, a place where tensors have data."""
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+    from torch.utils._mode_utils import no_dispatch
+
+    with no_dispatch(), unset_fake_temporarily():
+        yield
+
+
+def real_like(fake: Any) -> Any:
+    """A tensor with data and the layout of a fake one; what is no tensor is itself."""
+    if isinstance(fake, (list, tuple)):
+        return type(fake)(real_like(item) for item in fake)
+    if not isinstance(fake, torch.Tensor):
+        return fake
+    made = torch.empty_strided(tuple(fake.shape), tuple(fake.stride()), dtype=fake.dtype, device=fake.device)
+    return made.normal_() if made.is_floating_point() else made.zero_()
+
+
+def saved_bytes(node: fx.Node) -> int:
+    """Bytes that saving a node of torch's joint graph takes, as its partitioner counts them."""
+    from torch._functorch.partitioners import _size_of
+
+    return int(_size_of(node))
+
+
+def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", estimator: Any = "flops") -> Callable:
+    """`run` cut into forward and backward by torch's partitioner under ``activation_memory_budget``, with eager
+    kernels.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(parameters, buffers, inputs)`` returns the loss.
+    budget : float or None
+        From 0 to 1; None: the partitioner that saves everything.
+    solver, estimator : str or object
+        Values of ``activation_memory_budget_solver`` and ``activation_memory_budget_runtime_estimator``.
+
+    Returns
+    -------
+    callable
+        ``step(parameters, buffers, inputs)``: forward, backward into ``.grad``, updated buffers; traced at the first
+        call.
+    """
+    from torch._dynamo.backends.debugging import boxed_nop
+    from torch._functorch import config
+    from torch._functorch.aot_autograd import aot_function
+    from torch._functorch.partitioners import default_partition, min_cut_rematerialization_partition
+
+    partition = default_partition if budget is None else min_cut_rematerialization_partition
+
+    def functional(parameters: list[torch.Tensor], buffers: list[torch.Tensor], inputs: list[torch.Tensor]) -> tuple:
+        copies = [
+            buffer.clone() for buffer in buffers
+        ]  # else a backward pass that recomputes would read buffers already updated
+        return run(parameters, copies, inputs), copies
+
+    compiled = aot_function(
+        functional, fw_compiler=boxed_nop, bw_compiler=boxed_nop, partition_fn=partition, decompositions={}
+    )
+    settings = {"activation_memory_budget_solver": solver, "activation_memory_budget_runtime_estimator": estimator}
+    if budget is not None:
+        settings["activation_memory_budget"] = budget
+
+    def step(
+        parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], inputs: Sequence[torch.Tensor]
+    ) -> torch.Tensor:
+        with config.patch(settings):
+            loss, updated = compiled(list(parameters), list(buffers), list(inputs))
+        loss.backward()
+        with torch.no_grad():
+            for buffer, new in zip(buffers, updated, strict=False):
+                buffer.copy_(new)
+        return loss.detach()
+
+    return step

@@ -1,0 +1,172 @@
+"""From a model, a loss and example inputs to a program of operations over storages."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from . import _adapter, passes
+from .errors import Unsupported
+from .program import Program, analyse
+
+
+@dataclass
+class Captured:
+    """A training step: what it computes, and how its placeholders and results belong to the model."""
+
+    program: Program
+    model: nn.Module
+    parameters: list[nn.Parameter]  # those that get gradients
+    buffers: list[torch.Tensor]  # all others, frozen parameters first
+    parameter_names: list[str]
+    loss_place: int
+    gradient_places: dict[int, int]
+    buffer_places: dict[int, int]
+    example_inputs: tuple[torch.Tensor, ...]
+    run: Callable
+
+    def given(self, inputs: Sequence[torch.Tensor]) -> list[Any]:
+        """The tensors for the program's given nodes."""
+        constants = [getattr(self.program.module, node.target) for node in self.program.given if node.op == "get_attr"]
+        return [*self.parameters, *self.buffers, *inputs, *constants]
+
+    def plain_step(self, inputs: Sequence[torch.Tensor] | None = None) -> torch.Tensor:
+        """One step as people write it: forward, loss, backward into ``.grad``."""
+        loss = self.run(self.parameters, self.buffers, self.example_inputs if inputs is None else inputs)
+        loss.backward()
+        return loss.detach()
+
+
+def capture(
+    model: nn.Module,
+    example_inputs: torch.Tensor | Sequence[torch.Tensor],
+    loss: Callable | None = None,
+    model_inputs: int | None = None,
+    *,
+    inplace: bool = True,
+    trials: bool = True,
+) -> Captured:
+    """Captures forward, loss and backward as one graph.
+
+    Parameters
+    ----------
+    model : nn.Module
+        In the mode (``train()`` or ``eval()``) in which it will be trained.
+    example_inputs : tensor or sequence of tensors
+        What a step is given: the model's inputs, then the loss's.
+    loss : callable, optional
+        ``loss(output, *rest)`` returns a scalar. How many of the last inputs it takes follows from its signature.
+        Without it, the model's own output is the loss.
+    model_inputs : int, optional
+        How many of the inputs the model takes, where the loss's signature does not tell.
+    inplace : bool
+        Let operations that can be made over an input be.
+    trials : bool
+        Try replacements of kernels on random data, one operation at a time; without, only what needs no trial is done.
+
+    Raises
+    ------
+    Unsupported
+        With a sentence that names the operation and what to do about it.
+    """
+    _adapter.check_version()
+    inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+    check(model, inputs)
+    split = inputs_of_model(len(inputs), loss, model_inputs)
+    named = dict(model.named_parameters())
+    trained = {name: p for name, p in named.items() if p.requires_grad}
+    others = {name: p for name, p in named.items() if not p.requires_grad}
+    others.update(model.named_buffers())
+    if not trained:
+        raise Unsupported("no parameter of the model requires a gradient: there is no backward pass to plan")
+
+    def run(
+        parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], values: Sequence[torch.Tensor]
+    ) -> torch.Tensor:
+        state = dict(zip(trained, parameters, strict=False)) | dict(zip(others, buffers, strict=False))
+        output = torch.func.functional_call(model, state, tuple(values[:split]))
+        result = output if loss is None else loss(output, *values[split:])
+        if not isinstance(result, torch.Tensor) or result.numel() != 1:
+            shape = tuple(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
+            raise Unsupported(f"the loss must be one number, and it is {shape}: reduce it, for example with mean()")
+        if not result.requires_grad:
+            raise Unsupported("the loss does not depend on any parameter that requires a gradient")
+        return result
+
+    trace = _adapter.trace(model, run, list(trained.values()), list(others.values()), inputs)
+    with torch.random.fork_rng(devices=[]):
+        passes.simplify(trace, trials)
+    given = [*trained.values(), *others.values(), *inputs]
+    program = analyse(trace.module, given)
+    if passes.settle_gradients(trace, program, list(trained.values())):
+        program = analyse(trace.module, given)
+    for operation in program.operations:
+        operation.module, operation.backward = trace.origin[operation.node]
+    if inplace:
+        passes.find_inplace(program)
+        with torch.random.fork_rng(devices=[]):
+            passes.try_inplace(program, trials)
+    return Captured(
+        program,
+        model,
+        list(trained.values()),
+        list(others.values()),
+        list(trained),
+        trace.loss,
+        trace.gradients,
+        trace.buffers,
+        inputs,
+        run,
+    )
+
+
+def check(model: nn.Module, inputs: Sequence[Any]) -> None:
+    if not isinstance(model, nn.Module):
+        raise Unsupported(f"the model must be a torch.nn.Module, and it is {type(model).__name__}")
+    for name, module in model.named_modules():
+        if isinstance(module, nn.RNNBase) and module.training and module.dropout > 0 and module.num_layers > 1:
+            raise Unsupported(
+                f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it captures: '
+                "use a module of one layer for each, with nn.Dropout between them"
+            )
+    for index, value in enumerate(inputs):
+        if not isinstance(value, torch.Tensor):
+            raise Unsupported(
+                f"input {index} is {type(value).__name__}: a step takes tensors; close over other values in the loss "
+                "or the model"
+            )
+        if value.requires_grad:
+            raise Unsupported(
+                f"input {index} requires a gradient: only parameters get one; make it a parameter, or detach it"
+            )
+
+
+def inputs_of_model(count: int, loss: Callable | None, stated: int | None) -> int:
+    """How many of the inputs go to the model; the rest goes to the loss."""
+    if stated is not None:
+        if not 0 <= stated <= count:
+            raise Unsupported(f"model_inputs is {stated}, and there are {count} inputs")
+        return stated
+    if loss is None:
+        return count
+    function = loss.forward if isinstance(loss, nn.Module) else loss
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = []
+    positional = [
+        p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+    ]
+    if any(p.kind == p.VAR_POSITIONAL for p in parameters) or not positional:
+        raise Unsupported(
+            "how many inputs the loss takes cannot be told from its signature: say model_inputs=N, the number of "
+            "inputs that the model takes"
+        )
+    if len(positional) - 1 > count:
+        raise Unsupported(f"the loss takes the output and {len(positional) - 1} inputs, and there are {count}")
+    return count - (len(positional) - 1)

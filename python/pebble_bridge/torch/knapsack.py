@@ -1,0 +1,219 @@
+"""A solver and an estimator for torch's ``activation_memory_budget``.
+
+torch's partitioner decides by a knapsack which activations to save. Its default solver rounds sizes to ten thousand
+steps and counts
+operations without a formula as free. For users of ``torch.compile`` who stay with it:
+
+    import torch._functorch.config as config
+    from pebble_bridge.torch import KnapsackSolver, MeasuredRuntime
+    config.activation_memory_budget = 0.5
+    config.activation_memory_budget_solver = KnapsackSolver(MeasuredRuntime())
+
+The budget remains what torch takes it for: a share of the saved bytes, not of the peak. `fit` plans the peak.
+"""
+
+from __future__ import annotations
+
+import bisect
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+
+from . import _adapter
+
+STATES = 100_000  # of the list of undominated choices; beyond, the answer may be less than the best
+
+
+class Choice(NamedTuple):
+    """What to pack, and whether nothing better exists."""
+
+    packed: list[int]
+    optimal: bool
+
+
+def pack(sizes: Sequence[int], worths: Sequence[float], capacity: int, states: int = STATES) -> Choice:
+    """The most worth within `capacity`: a 0/1 knapsack.
+
+    Undominated choices are kept in a list, from the item of most worth per size on; those whose best completion, with
+    the last item cut, is no better than a choice that is known are dropped. No size is rounded, and the capacity is
+    never passed.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        What each item takes, not negative.
+    worths : sequence of float
+        What each is worth, not negative.
+    capacity : int
+        What they may take together.
+    states : int
+        How many choices are kept at most.
+    """
+    free = [i for i, size in enumerate(sizes) if size == 0]
+    items = sorted(
+        (i for i, size in enumerate(sizes) if 0 < size <= capacity), key=lambda i: (-worths[i] / sizes[i], sizes[i])
+    )
+    size_before, worth_before = [0], [0.0]
+    for i in items:
+        size_before.append(size_before[-1] + sizes[i])
+        worth_before.append(worth_before[-1] + worths[i])
+    known, known_packed = greedy(items, sizes, worths, capacity)
+    front: list[tuple[int, float, Any]] = [(0, 0.0, None)]  # size, worth, (item, the rest)
+    optimal = True
+    for place, item in enumerate(items):
+        taken = [
+            (s + sizes[item], w + worths[item], (item, rest)) for s, w, rest in front if s + sizes[item] <= capacity
+        ]
+        front = undominated(front, taken)
+        bound = Bound(items, sizes, worths, size_before, worth_before, place + 1, capacity)
+        front = [state for state in front if state[1] + bound(state[0]) > known]
+        for _, w, rest in front:
+            if w > known:
+                known, known_packed = w, rest
+        if len(front) > states:
+            front = sorted(front, key=lambda state: -(state[1] + bound(state[0])))[:states]
+            front.sort(key=lambda state: state[:2])
+            optimal = False
+        if not front:
+            break
+    packed = []
+    while known_packed is not None:
+        packed.append(known_packed[0])
+        known_packed = known_packed[1]
+    return Choice(sorted(packed + free), optimal)
+
+
+def greedy(items: Sequence[int], sizes: Sequence[int], worths: Sequence[float], capacity: int) -> tuple[float, Any]:
+    worth, packed, room = 0.0, None, capacity
+    for item in items:
+        if sizes[item] <= room:
+            room -= sizes[item]
+            worth += worths[item]
+            packed = (item, packed)
+    return worth, packed
+
+
+class Bound:
+    """The worth that the items from `place` on can still add, the last of them cut to fit."""
+
+    def __init__(
+        self,
+        items: Sequence[int],
+        sizes: Sequence[int],
+        worths: Sequence[float],
+        size_before: Sequence[int],
+        worth_before: Sequence[float],
+        place: int,
+        capacity: int,
+    ) -> None:
+        self.items, self.sizes, self.worths = items, sizes, worths
+        self.size_before, self.worth_before, self.place, self.capacity = size_before, worth_before, place, capacity
+
+    def __call__(self, used: int) -> float:
+        room = self.capacity - used
+        end = bisect.bisect_right(self.size_before, self.size_before[self.place] + room) - 1
+        worth = self.worth_before[end] - self.worth_before[self.place]
+        if end < len(self.items):
+            left = room - (self.size_before[end] - self.size_before[self.place])
+            worth += self.worths[self.items[end]] * left / self.sizes[self.items[end]]
+        return worth * (1 + 1e-12)  # sums of floating-point numbers must not hide a choice
+
+
+def undominated(one: list[tuple], other: list[tuple]) -> list[tuple]:
+    """Two lists by size, merged; what takes as much as another and is worth no more is dropped."""
+    merged, best = [], -1.0
+    for state in sorted(one + other, key=lambda state: (state[0], -state[1])):
+        if state[1] > best:
+            merged.append(state)
+            best = state[1]
+    return merged
+
+
+class MeasuredRuntime(_adapter.runtime_base()):
+    """Milliseconds of an operation, measured on its device: an estimator for torch, and for `KnapsackSolver`.
+
+    torch's own ``"profile"`` estimator works on GPUs alone.
+    """
+
+    def __init__(self, repeats: int = 3) -> None:
+        self.repeats = repeats
+        self.known: dict[Any, float] = {}
+
+    def __call__(self, node: fx.Node) -> float:
+        key = (node.target, *(described(leaf) for leaf in _adapter.pytree.tree_leaves((node.args, node.kwargs))))
+        if key not in self.known:
+            with _adapter.real_tensors():
+                self.known[key] = self.measure(node)
+        return self.known[key]
+
+    def measure(self, node: fx.Node) -> float:
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: _adapter.real_like(n.meta["val"]))
+        best = float("inf")
+        with torch.no_grad():
+            for _ in range(self.repeats + 1):
+                start = time.perf_counter()
+                node.target(*args, **kwargs)
+                if torch.cuda.is_available():
+                    torch.cuda.synchronize()
+                best = min(best, time.perf_counter() - start)
+        return best * 1e3
+
+    def uuid(self) -> Any:
+        return f"pebble_bridge.torch.MeasuredRuntime {self.repeats}"
+
+
+def described(leaf: Any) -> Any:
+    value = leaf.meta["val"] if isinstance(leaf, fx.Node) else leaf
+    if isinstance(value, torch.Tensor):
+        return (tuple(value.shape), tuple(value.stride()), value.dtype, str(value.device))
+    return repr(value)
+
+
+def counted(node: fx.Node) -> float:
+    """Floating-point operations of a node of torch's joint graph, with the bytes that it moves."""
+    from .measure import work_of
+
+    args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+    return float(work_of(node.target, args, kwargs, node.meta["val"]))
+
+
+class KnapsackSolver(_adapter.knapsack_base()):
+    """An exact solver for ``torch._functorch.config.activation_memory_budget_solver``.
+
+    Parameters
+    ----------
+    runtime : callable, optional
+        What making a node again costs; `MeasuredRuntime`, or by default its floating-point operations and bytes.
+    """
+
+    def __init__(self, runtime: Callable[[fx.Node], float] | None = None) -> None:
+        self.runtime = runtime or counted
+        self.last: Choice | None = None
+
+    def __call__(
+        self,
+        memory: list[float],
+        joint_graph: fx.Graph,
+        max_memory: float,
+        node_info: Any,
+        all_recomputable_banned_nodes: list[fx.Node],
+    ) -> tuple[list[int], list[int]]:
+        """Which of the nodes to save, by index, and which not."""
+        nodes = all_recomputable_banned_nodes
+        sizes = [_adapter.saved_bytes(node) for node in nodes]
+        scale = max((size / share for size, share in zip(sizes, memory, strict=False) if share > 0), default=0.0)
+        self.last = pack(sizes, [self.runtime(node) for node in nodes], int(max_memory * scale))
+        saved = self.last.packed
+        packed = set(saved)
+        return saved, [i for i in range(len(nodes)) if i not in packed]
+
+    def uuid(self) -> Any:
+        inner = (
+            self.runtime.uuid()
+            if hasattr(self.runtime, "uuid")
+            else getattr(self.runtime, "__name__", repr(self.runtime))
+        )
+        return f"pebble_bridge.torch.KnapsackSolver {inner}"

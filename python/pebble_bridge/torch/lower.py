@@ -1,0 +1,165 @@
+"""A program as a graph for the planner, and the planner's moves back as moves of the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pebble_bridge as pb
+import torch
+
+from .program import Operation, Program, Value
+from .runner import Move
+
+GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
+
+
+@dataclass
+class Lowered:
+    """The graph, and what each of its nodes is: an operation by its main value, a further value of one, or a token."""
+
+    graph: pb.Graph
+    operation_at: dict[int, Operation]
+    value_at: dict[int, Value]
+    node_of: dict[Value, int]
+
+
+def lower(
+    program: Program, *, replay: bool = False, scale: int = 1, cost_unit: str = "ns", name: str = "step"
+) -> Lowered:
+    """Writes `program` as a graph.
+
+    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs,
+    whichever are wanted, so by-products count in its workspace too, except where it runs once and all are wanted.
+    Random operations are chained by by-products of no size: however a plan orders them, they draw from the generator
+    in the order of the program.
+
+    Parameters
+    ----------
+    program : Program
+        With costs and workspaces filled in.
+    replay : bool
+        Random operations may be computed again; their generator's states are then always in memory.
+    scale : int
+        Factor for costs, where the unit is smaller than theirs.
+    cost_unit, name : str
+        Of the graph, for people.
+    """
+    writer = _Writer(replay, scale)
+    for operation in program.operations:
+        writer.add_operation(operation)
+    return writer.finish(cost_unit, name)
+
+
+@dataclass
+class _Writer:
+    replay: bool
+    scale: int
+    names: list[str] = field(default_factory=list)
+    cost: list[int] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+    workspace: list[int] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    edges: list[tuple[int, int]] = field(default_factory=list)
+    once: list[int] = field(default_factory=list)
+    keep: list[int] = field(default_factory=list)
+    effects: list[int] = field(default_factory=list)
+    inplace: dict[int, list[int]] = field(default_factory=dict)
+    byproduct_of: dict[int, int] = field(default_factory=dict)
+    operation_at: dict[int, Operation] = field(default_factory=dict)
+    value_at: dict[int, Value] = field(default_factory=dict)
+    node_of: dict[Value, int] = field(default_factory=dict)
+    token: int | None = None
+    draws: int = 0
+
+    def add(self, name: str, size: int, group: str, cost: int = 0, workspace: int = 0) -> int:
+        self.names.append(name)
+        self.size.append(size)
+        self.groups.append(group)
+        self.cost.append(cost)
+        self.workspace.append(workspace)
+        return len(self.names) - 1
+
+    def add_value(self, node: int, value: Value) -> None:
+        self.node_of[value] = node
+        self.value_at[node] = value
+        if value.kept:
+            self.keep.append(node)
+
+    def add_operation(self, operation: Operation) -> None:
+        main, group = operation.main, group_of(operation)
+        others = [value for value in operation.values if value is not main]
+        once = (operation.once and not (self.replay and operation.random)) or better_once(operation, others)
+        space = operation.workspace + (0 if once else sum(value.size for value in others))
+        node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
+        self.operation_at[node] = operation
+        self.edges += [(self.node_of[value], node) for value in operation.reads]
+        self.add_value(node, main)
+        for value in others:
+            place = self.add(f"{operation.name}.{value.place}", value.size, group)
+            self.byproduct_of[place] = node
+            self.add_value(place, value)
+        if once:
+            self.once.append(node)
+        if operation.once:
+            self.effects.append(node)
+        if operation.random:
+            self.chain(operation, node, group)
+        if operation.over and not others:
+            self.inplace[node] = [self.node_of[value] for value in operation.over]
+
+    def chain(self, operation: Operation, node: int, group: str) -> None:
+        """Lets the draw wait for the one before it in the program."""
+        if self.token is not None:
+            self.edges.append((self.token, node))
+        self.token = self.add(f"{operation.name}.drawn", 0, group)
+        self.byproduct_of[self.token] = node
+        self.draws += 1
+
+    def finish(self, cost_unit: str, name: str) -> Lowered:
+        states = (self.draws + 1) * GENERATOR_STATE if self.replay and self.draws else 0
+        graph = pb.Graph(
+            cost=self.cost,
+            size=self.size,
+            edges=self.edges,
+            names=self.names,
+            workspace=self.workspace,
+            once=self.once,
+            keep=self.keep,
+            inplace=self.inplace,
+            byproduct_of=self.byproduct_of,
+            groups=self.groups,
+            targets=sorted({*self.keep, *self.effects}),
+            order=range(len(self.names)),
+            fixed_size=states,
+            name=name,
+            cost_unit=cost_unit,
+            size_unit="byte",
+        )
+        return Lowered(graph, self.operation_at, self.value_at, self.node_of)
+
+
+def better_once(operation: Operation, others: list[Value]) -> bool:
+    """Gradients made several at once, such as those of attention: nothing is won by making them again, and a kernel
+    that runs once has an exact peak."""
+    return operation.backward and 16 * sum(value.size for value in others) > operation.main.size
+
+
+def group_of(operation: Operation) -> str:
+    """The module, with the two passes apart."""
+    name = operation.module or "(model)"
+    return f"{name} (backward)" if operation.backward else name
+
+
+def moves_of(lowered: Lowered, moves: Any) -> list[Move]:
+    """The planner's moves in terms of operations and values; moves of tokens alone do nothing."""
+    found: list[Move] = []
+    for move in moves:
+        if move.op == "compute":
+            operation = lowered.operation_at[move.node]
+            wanted = [operation.main] + [lowered.value_at[w] for w in (move.also or ()) if w in lowered.value_at]
+            over = lowered.value_at[move.over] if move.over is not None else None
+            found.append(("compute", operation, (wanted, over)))
+        elif move.node in lowered.value_at:
+            found.append((move.op, lowered.value_at[move.node], None))
+    return found

@@ -1,0 +1,243 @@
+"""Peaks and times of real steps, by the same means for every way to run them.
+
+The peak of a step is the most that torch's tensor allocator holds at any moment of it, above what it holds when the
+step begins: activations, gradients, and what kernels take from the allocator inside. Parameters, buffers, optimiser
+state and the batch are there before, and do not count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+
+from . import _adapter
+from .capture import Captured
+from .errors import TorchPlanError, Unsupported
+from .program import Operation
+from .runner import Step, as_written, compile_step
+
+
+def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
+    """Bytes that the tensor allocator holds at most while `run` runs, above what it held before.
+
+    On CUDA this is the allocator's own counter; on the CPU, which has none, every change of the allocator is recorded.
+    """
+    if torch.device(device).type == "cuda":
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        kept = run()
+        torch.cuda.synchronize(device)
+        del kept
+        return torch.cuda.max_memory_allocated(device) - before
+    events: list[_adapter.AllocatorEvent] = []
+    with _adapter.allocator_events(events, device):
+        kept = run()
+    del kept
+    held = most = 0
+    for event in events:
+        held += event.bytes
+        most = max(most, held)
+    return most
+
+
+def measure_time(
+    runs: Sequence[Callable[[], Any]], repeats: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all
+    alike.
+
+    With ``clock=time.process_time`` it is processor time, which is steadier where others use the machine too.
+    """
+    best = [float("inf")] * len(runs)
+    for _ in range(repeats):
+        for index, run in enumerate(runs):
+            start = clock()
+            run()
+            best[index] = min(best[index], clock() - start)
+    return best
+
+
+@contextmanager
+def untouched(captured: Captured) -> Iterator[None]:
+    """Leaves generator, buffers and gradients as they were: trials are not training."""
+    gradients = [parameter.grad for parameter in captured.parameters]
+    buffers = [buffer.detach().clone() for buffer in captured.buffers]
+    devices = sorted({t.device.index or 0 for t in captured.parameters if t.device.type == "cuda"})
+    with torch.random.fork_rng(devices=devices):
+        for parameter in captured.parameters:
+            parameter.grad = None
+        try:
+            yield
+        finally:
+            for parameter, gradient in zip(captured.parameters, gradients, strict=False):
+                parameter.grad = gradient
+            with torch.no_grad():
+                for buffer, saved in zip(captured.buffers, buffers, strict=False):
+                    buffer.copy_(saved)
+
+
+def plain_peak(captured: Captured) -> int:
+    """Peak of the step as people write it, by eager autograd."""
+
+    def run() -> None:
+        captured.plain_step()
+
+    peaks = []
+    for _ in range(2):  # the first run may set up what stays
+        with untouched(captured):
+            peaks.append(measure_peak(run, device_of(captured)))
+    return peaks[-1]
+
+
+class Reference(NamedTuple):
+    """What a step gives from a state of the generator."""
+
+    start: torch.Tensor
+    results: tuple
+
+    def check(self, results: tuple) -> None:
+        """Holds a planned step's results against those of the step as written."""
+        for wanted, found in zip(self.results, results, strict=True):
+            if wanted is not None and not nearly_equal(wanted, found):
+                raise TorchPlanError(
+                    "the planned step gives other results than the step as written: a kernel depends on more than its "
+                    "arguments, or this is a fault of pebble_bridge; please report it with the model"
+                )
+
+
+def check_capture(captured: Captured) -> Reference:
+    """Runs the model and the captured step with the same random numbers, and refuses a capture that computes something
+    else: what a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
+    step = compile_step(captured.program, as_written(captured.program))
+    with untouched(captured):
+        start = torch.get_rng_state()
+        loss = captured.plain_step()
+        gradients = [parameter.grad for parameter in captured.parameters]
+        drawn = torch.get_rng_state()
+    with untouched(captured), torch.no_grad():
+        torch.set_rng_state(start)
+        results = step(captured.given(captured.example_inputs), None, None)
+        again = torch.get_rng_state()
+    if not torch.equal(drawn, again):
+        raise Unsupported(
+            "the captured step draws other random numbers than the model: random operations of the model that are no "
+            "tensor operations of torch, or depend on the run, cannot be planned"
+        )
+    pairs = [("the loss", loss, results[captured.loss_place])]
+    for place, index in captured.gradient_places.items():
+        pairs.append((f"the gradient of {captured.parameter_names[index]}", gradients[index], results[place]))
+    for what, wanted, found in pairs:
+        if not nearly_equal(wanted, found):
+            raise Unsupported(
+                f"{what} of the captured step is not the model's: something in it changes from run to run, or depends "
+                "on state that is not a tensor; fix it outside of the step"
+            )
+    return Reference(start, results)
+
+
+def nearly_equal(wanted: torch.Tensor, found: torch.Tensor) -> bool:
+    """Equal up to the order of sums, for the precision of the numbers."""
+    share = {torch.float64: 1e-8, torch.float32: 1e-3}.get(wanted.dtype, 0.1)
+    most = wanted.detach().abs().max().item() if wanted.numel() else 0.0
+    return torch.allclose(found, wanted, rtol=share, atol=share * most + 1e-12, equal_nan=True)
+
+
+def device_of(captured: Captured) -> str:
+    return str(captured.parameters[0].device)
+
+
+def profile(captured: Captured, repeats: int = 3) -> None:
+    """Fills in what each operation costs in nanoseconds and which memory its kernel takes beside its results.
+
+    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm
+    up; the least time of each operation counts, as others use the machine too.
+    """
+    program = captured.program
+    step = compile_step(program, as_written(program), marks=True)
+    given = captured.given(captured.example_inputs)
+    wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
+    with untouched(captured), torch.no_grad():
+        step(given, None, lambda index: None)
+        costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
+        spaces = workspaces(step, given, program.operations, device_of(captured))
+    for operation in program.operations:
+        operation.cost = max(1, min(cost[operation.index] for cost in costs))
+        operation.workspace = spaces[operation.index]
+
+
+def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None]) -> list[int]:
+    """Nanoseconds from each mark to the next."""
+    marks: list[tuple[int, int]] = []
+
+    def mark(index: int) -> None:
+        wait()
+        marks.append((index, time.perf_counter_ns()))
+
+    results = step(given, None, mark)
+    mark(count)
+    del results
+    costs = [0] * count
+    for (index, start), (_, end) in itertools.pairwise(marks):
+        costs[index] += end - start
+    return costs
+
+
+def workspaces(step: Step, given: list[Any], operations: list[Operation], device: str) -> list[int]:
+    """What each kernel holds at its worst moment beyond the values that it is run for."""
+    spaces = [0] * len(operations)
+    for index, most in marked_peaks(step, given, None, device):
+        spaces[index] = max(0, most - sum(value.size for value in operations[index].values))
+    return spaces
+
+
+def marked_peaks(step: Step, given: list[Any], host: Any, device: str) -> list[tuple[int, int]]:
+    """Runs a step that was compiled with marks; the peak of each range above its beginning, in order."""
+    events: list[_adapter.AllocatorEvent] = []
+    marker = _adapter.Marker()
+    with _adapter.allocator_events(events, device):
+        results = step(given, host, marker)
+        marker.end()
+    del results
+    return list(peaks_between_marks(events))
+
+
+def peaks_between_marks(events: Iterable[_adapter.AllocatorEvent]) -> Iterator[tuple[int, int]]:
+    """For each marked range, the most that was held in it above what was held when it began."""
+    current, held, most = None, 0, 0
+    for event in events:
+        if event.mark is not None:
+            if current is not None:
+                yield current, most
+            current, held, most = int(event.mark), 0, 0
+        else:
+            held += event.bytes
+            most = max(most, held)
+    if current is not None:
+        yield current, most
+
+
+BYTES_WORTH = (
+    8  # floating-point operations in the time of moving a byte, about right for processors and accelerators alike
+)
+
+
+def count_flops(captured: Captured) -> None:
+    """Fills in costs without running anything."""
+    program = captured.program
+    for operation in program.operations:
+        args, kwargs = torch.fx.map_arg((operation.node.args, operation.node.kwargs), program.fake.__getitem__)
+        operation.cost = work_of(operation.node.target, args, kwargs, program.fake[operation.node])
+
+
+def work_of(target: Any, args: tuple, kwargs: dict, out: Any) -> int:
+    """Floating-point operations by torch's own formulas, and the bytes that an operation moves in their worth."""
+    tensors = [leaf for leaf in _adapter.pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
+    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    formula = _adapter.flop_formula(target)
+    return max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))

@@ -1,0 +1,296 @@
+"""What is done to a captured graph before planning: less of it, in smaller pieces, with the freedom to overwrite."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from . import _adapter
+from .program import Operation, Overwrite, Program, Value
+
+aten = torch.ops.aten
+
+
+def simplify(trace: _adapter.Trace, trials: bool) -> None:
+    """Removes what does nothing, and reads that only want a shape; results stay equal bit for bit.
+
+    With `trials`, replacements of kernels are run on random data of the shapes at hand, and taken where the bits are
+    equal; without, they are left out.
+    """
+    graph = trace.module.graph
+    for node in list(graph.nodes):
+        copies = node.op == "call_function" and (
+            node.target in NOTHING or (node.target is aten.clone.default and is_plain_copy(node))
+        )
+        if copies:
+            node.replace_all_uses_with(node.args[0])
+            graph.erase_node(node)
+    tried: dict[Any, bool] = {}
+    for node in list(graph.nodes):
+        if node.op == "call_function" and node.target is aten.convolution_backward.default:
+            split_convolution_backward(trace, node, tried if trials else None)
+        elif node.op == "call_function" and node.target in SHAPE_ONLY and trials:
+            read_shape_only(trace, node, SHAPE_ONLY[node.target], tried)
+    for node in reversed(list(graph.nodes)):
+        if (
+            node.op == "call_function"
+            and not node.users
+            and not _adapter.is_random(node.target)
+            and not (node.target is not operator.getitem and _adapter.has_effects(node.target))
+        ):
+            graph.erase_node(node)
+
+
+NOTHING = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+# Backward operations, and the argument of which they want the shape alone.
+SHAPE_ONLY = {
+    aten.max_pool2d_with_indices_backward.default: 1,
+    aten.avg_pool2d_backward.default: 1,
+    aten._adaptive_avg_pool2d_backward.default: 1,
+}
+
+
+def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> fx.Node:
+    """A call in the place of another, and of the same module."""
+    with trace.module.graph.inserting_before(before):
+        node = trace.module.graph.call_function(target, args)
+    trace.origin[node] = trace.origin[before]
+    return node
+
+
+def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dict[Any, bool]) -> None:
+    """Puts one number, seen in the shape of the argument, in its place: the argument need not be in memory."""
+    value = node.args[place].meta["val"]
+    if not value.is_contiguous():
+        return
+
+    def with_stand_in(*args: Any) -> torch.Tensor:
+        shape_of = args[place]
+        return node.target(*args[:place], shape_of.new_zeros(1).expand(shape_of.shape), *args[place + 1 :])
+
+    if same_bits(node, node.target, with_stand_in, tried):
+        kind = {"dtype": value.dtype, "device": value.device}
+        with trace.module.graph.inserting_before(node):
+            one = trace.module.graph.call_function(aten.zeros.default, ([1],), kind)
+        trace.origin[one] = trace.origin[node]
+        node.update_arg(place, insert(trace, node, aten.expand.default, (one, list(value.shape))))
+
+
+def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bool:
+    """Whether two functions agree on random data in the shapes of the node's arguments; equal cases are tried once."""
+    shapes = fx.map_arg(
+        (node.args, node.kwargs),
+        lambda n: (tuple(n.meta["val"].shape), tuple(n.meta["val"].stride()), n.meta["val"].dtype),
+    )
+    key = (node.target, getattr(other, "__name__", ""), str(shapes))
+    if key not in tried:
+        real = {source: _adapter.real_like(source.meta["val"]) for source in node.all_input_nodes}
+        args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
+        with torch.no_grad():
+            wanted, found = one(*args, **kwargs), other(*args, **kwargs)
+        tried[key] = wanted.stride() == found.stride() and torch.equal(wanted, found)
+    return tried[key]
+
+
+def is_plain_copy(node: fx.Node) -> bool:
+    """A copy with the layout of its source, which fills its storage: nothing in a functional graph can tell them
+    apart."""
+    source = node.args[0].meta.get("val")
+    copy = node.meta.get("val")
+    if source is None or copy is None or any(user.op == "output" for user in node.users):
+        return False
+    whole = source.untyped_storage().nbytes() == source.numel() * source.element_size()
+    return whole and source.stride() == copy.stride() and source.storage_offset() == 0
+
+
+def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
+    """One call for the gradient of the input and one for those of the weights: the kernel does them one after the
+    other anyway, and apart they need not be in memory together. The first is a transposed convolution, which does not
+    read the input. Without trials, or where bits would differ, the node stays as it is."""
+    mask = list(node.args[10])
+    items = {user.args[1]: user for user in node.users if user.target is operator.getitem and user.users}
+    weights = [place for place in (1, 2) if place in items]
+    if 0 not in items or tried is None:
+        return
+    transposed = transposed_arguments(node)
+    if transposed is not None and same_bits(node, gradient_of_input, by_transposition(transposed), tried):
+        whole = insert(trace, node, aten.convolution.default, (node.args[0], node.args[2], None, *transposed))
+        whole.meta["val"] = items[0].meta["val"]
+        items[0].replace_all_uses_with(whole)
+    elif weights and same_bits(node, gradient_of_input, by_part(node, [True, False, False], 0), tried):
+        items[0].replace_input_with(node, insert(trace, node, node.target, (*node.args[:10], [True, False, False])))
+    else:
+        return
+    part = [False, mask[1], mask[2]]
+    if weights and all(same_bits(node, gradient_of(place), by_part(node, part, place), tried) for place in weights):
+        rest = insert(trace, node, node.target, (*node.args[:10], part))
+        for place in weights:
+            items[place].replace_input_with(node, rest)
+
+
+def gradient_of(place: int) -> Any:
+    return lambda *args: aten.convolution_backward.default(*args)[place]
+
+
+gradient_of_input = gradient_of(0)
+
+
+def by_part(node: fx.Node, part: list[bool], place: int) -> Any:
+    """One gradient of a convolution from a call that makes only a part of them."""
+
+    def parted(*args: Any) -> torch.Tensor:
+        return node.target(*args[:10], part)[place]
+
+    parted.__name__ = f"part {part} {place}"
+    return parted
+
+
+def by_transposition(transposed: tuple) -> Any:
+    """The gradient of a convolution's input as a convolution."""
+
+    def transposition(gradient: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *_: Any) -> torch.Tensor:
+        return aten.convolution.default(gradient, weight, None, *transposed)
+
+    return transposition
+
+
+def transposed_arguments(node: fx.Node) -> tuple | None:
+    """stride, padding, dilation, transposed, output padding and groups of the convolution that gives the input's
+    gradient."""
+    gradient, source, weight = (argument.meta["val"] for argument in node.args[:3])
+    _, stride, padding, dilation, transposed, _output_padding, groups = node.args[3:10]
+    if transposed:
+        return stride, padding, dilation, False, [0] * len(stride), groups
+    rest = [
+        source.shape[2 + i]
+        - ((gradient.shape[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight.shape[2 + i] - 1) + 1)
+        for i in range(len(stride))
+    ]
+    if any(not 0 <= r < max(s, d) for r, s, d in zip(rest, stride, dilation, strict=False)):
+        return None
+    return stride, padding, dilation, True, rest, groups
+
+
+def settle_gradients(trace: _adapter.Trace, program: Program, parameters: Sequence[torch.Tensor]) -> bool:
+    """Copies gradients that are views of something else, or not in the layout of their parameter, as autograd does
+    when it accumulates them. True where there were such: the program is then to be analysed again."""
+    changed, seen = False, set()
+    output = trace.module.graph.output_node()
+    for place, index in trace.gradients.items():
+        node, parameter = program.results[place], parameters[index]
+        gradient, value = program.fake[node], program.value_of.get(node)
+        whole = value is not None and value not in seen and value.size == gradient.numel() * gradient.element_size()
+        seen.add(value)
+        if not whole or gradient.stride() != parameter.stride():
+            copy = insert(trace, output, aten.clone.default, (node,))
+            copy.kwargs = {"memory_format": layout_of(parameter)}
+            trace.origin[copy] = trace.origin[node]
+            replace_result(output, place, copy)
+            changed = True
+    return changed
+
+
+def layout_of(tensor: torch.Tensor) -> torch.memory_format:
+    for layout, dimensions in ((torch.channels_last, 4), (torch.channels_last_3d, 5)):
+        if tensor.dim() == dimensions and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=layout):
+            return layout
+    return torch.contiguous_format
+
+
+def replace_result(output: fx.Node, place: int, node: fx.Node) -> None:
+    leaves, shape = _adapter.pytree.tree_flatten(output.args[0], is_leaf=lambda leaf: leaf is None)
+    leaves[place] = node
+    output.args = (_adapter.pytree.tree_unflatten(leaves, shape),)
+
+
+# Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where
+# it writes to its first argument), and the arguments that may be overwritten. Only kernels that really work in place:
+# overloads that torch generates allocate a result and copy it.
+OVERWRITING: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
+    aten.relu.default: (aten.relu_.default, "", (0,)),
+    aten.masked_fill.Scalar: (aten.masked_fill_.Scalar, "", (0,)),
+    aten.gelu.default: (aten.gelu.out, "out", (0,)),
+    aten.silu.default: (aten.silu.out, "out", (0,)),
+    aten.sigmoid.default: (aten.sigmoid.out, "out", (0,)),
+    aten.tanh.default: (aten.tanh.out, "out", (0,)),
+    aten.exp.default: (aten.exp.out, "out", (0,)),
+    aten.neg.default: (aten.neg.out, "out", (0,)),
+    aten.add.Tensor: (aten.add.out, "out", (0, 1)),
+    aten.sub.Tensor: (aten.sub.out, "out", (0, 1)),
+    aten.mul.Tensor: (aten.mul.out, "out", (0, 1)),
+    aten.div.Tensor: (aten.div.out, "out", (0, 1)),
+    aten.threshold_backward.default: (aten.threshold_backward.grad_input, "grad_input", (0, 1)),
+    aten.gelu_backward.default: (aten.gelu_backward.grad_input, "grad_input", (0, 1)),
+    aten.silu_backward.default: (aten.silu_backward.grad_input, "grad_input", (0, 1)),
+    aten.sigmoid_backward.default: (aten.sigmoid_backward.grad_input, "grad_input", (0, 1)),
+    aten.tanh_backward.default: (aten.tanh_backward.grad_input, "grad_input", (0, 1)),
+}
+# The same for kernels that work row by row: they are believed after a trial on the shapes at hand.
+OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
+    aten._softmax.default: (aten._softmax.out, "out", (0,)),
+    aten._log_softmax.default: (aten._log_softmax.out, "out", (0,)),
+    aten._softmax_backward_data.default: (aten._softmax_backward_data.out, "grad_input", (0,)),
+    aten._log_softmax_backward_data.default: (aten._log_softmax_backward_data.out, "out", (0,)),
+}
+
+
+def find_inplace(program: Program) -> None:
+    """Marks inputs that an operation may be made over: the same layout, the whole storage, read by nothing else that
+    overlaps it."""
+    for operation in program.operations:
+        target = operation.node.target
+        known = OVERWRITING.get(target) or OVERWRITING_BY_ROWS.get(target)
+        if known is not None and not operation.once:
+            function, out, places = known
+            for place in places:
+                value = overwritable(program, operation, place)
+                if value is not None:
+                    operation.over[value] = Overwrite(function, out, operation.node.args[place], target in OVERWRITING)
+
+
+def try_inplace(program: Program, trials: bool) -> None:
+    """Keeps the doubtful ones of `find_inplace` that give the same bits on random data; without `trials`, none."""
+    tried: dict[Any, bool] = {}
+    for operation in program.operations:
+        for value, how in list(operation.over.items()):
+            if not how.certain:
+                key = (operation.node.target, program.fake[operation.node].shape, str(operation.node.args[1:]))
+                if key not in tried:
+                    tried[key] = trials and same_in_place(program, operation, how)
+                if not tried[key]:
+                    del operation.over[value]
+
+
+def same_in_place(program: Program, operation: Operation, how: Overwrite) -> bool:
+    node = operation.node
+    real = {source: _adapter.real_like(program.fake[source]) for source in node.all_input_nodes}
+    args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
+    with torch.no_grad():
+        wanted = node.target(*args, **kwargs)
+        return torch.equal(how.function(*args, **kwargs, **{how.out: real[how.node]}), wanted)
+
+
+def overwritable(program: Program, operation: Operation, place: int) -> Value | None:
+    node = operation.node.args[place] if place < len(operation.node.args) else None
+    if not isinstance(node, fx.Node) or node not in program.value_of:
+        return None
+    value, source, result = program.value_of[node], program.fake[node], program.fake[operation.node]
+    same = (
+        source.shape == result.shape
+        and source.stride() == result.stride()
+        and source.dtype == result.dtype
+        and source.storage_offset() == 0
+        and value.size == operation.main.size
+        and value.size == source.numel() * source.element_size()
+        and source.device == result.device
+    )
+    if not same or value.kept:
+        return None
+    others = [n for i, n in enumerate(operation.node.args) if isinstance(n, fx.Node) and i != place]
+    if any(program.value_of.get(n) is value and n is not node for n in others):
+        return None
+    return value

@@ -1,0 +1,257 @@
+"""A training step as a program of operations over storages.
+
+The captured fx graph speaks of tensors; memory is of storages. Here every fx node is one of: a *given* tensor
+(parameter, buffer, input, constant), an *operation* that makes one or more new storages, or a *view* into a storage
+that exists. Views own no memory: they are made again with every copy of their base and die with it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx
+
+from . import _adapter
+from .errors import Unsupported
+
+
+@dataclass(eq=False)
+class Value:
+    """One storage that an operation makes."""
+
+    index: int
+    operation: Operation
+    place: int  # which output of the operation
+    size: int  # bytes of the storage
+    readers: list[Operation] = field(default_factory=list)
+    kept: bool = False  # a result of the step: loss, gradient or updated buffer
+
+
+class Overwrite(NamedTuple):
+    """How an operation is made in the memory of an input."""
+
+    function: Any
+    out: str  # the out argument's name, or "" where the function writes to its first argument
+    node: fx.Node  # the tensor that is overwritten
+    certain: bool  # elementwise; else a trial has to tell
+
+
+@dataclass(eq=False)
+class Operation:
+    """One call that makes new storages."""
+
+    index: int
+    node: fx.Node
+    outputs: list[Value | None]  # by place; None for outputs that are no tensor or that nothing reads
+    reads: list[Value]  # without repetition, views folded into their base
+    module: str = ""
+    backward: bool = False
+    random: bool = False
+    once: bool = False
+    cost: int = 1
+    workspace: int = 0  # bytes that the kernel takes beside its outputs, outputs that nothing reads included
+    over: dict[Value, Overwrite] = field(default_factory=dict)  # inputs whose memory it may take
+
+    @property
+    def values(self) -> list[Value]:
+        return [value for value in self.outputs if value is not None]
+
+    @property
+    def main(self) -> Value:
+        """The output that stands for the operation in the graph: the largest, the first of equals."""
+        return max(self.values, key=lambda value: (value.size, -value.place))
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+    @property
+    def target(self) -> str:
+        return _adapter.op_name(self.node.target)
+
+
+@dataclass
+class Program:
+    """The whole step; `graph` holds the fx nodes that the operations and views refer to."""
+
+    graph: fx.Graph
+    module: fx.GraphModule
+    operations: list[Operation]
+    values: list[Value]
+    value_of: dict[fx.Node, Value]  # for every node whose storage some operation made
+    root_of: dict[fx.Node, Value]  # of these, the nodes that are the output itself, not a view of it
+    given: list[fx.Node]  # placeholders in order, then constants
+    results: list[fx.Node | None]  # what the step returns, in order
+    fake: dict[fx.Node, Any]
+
+
+def tensors(value: Any) -> list[torch.Tensor | None]:
+    """The outputs of a call by place: a tensor alone is a list of one."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [item if isinstance(item, torch.Tensor) else None for item in value]
+    return []
+
+
+def analyse(module: fx.GraphModule, inputs: list[torch.Tensor]) -> Program:
+    """Finds the storages of a captured step by running it on fake tensors.
+
+    Parameters
+    ----------
+    module : fx.GraphModule
+        A functional graph: placeholders, calls of aten operations, one output.
+    inputs : list of tensors
+        The tensors for the placeholders, in order; their data is not looked at.
+
+    Raises
+    ------
+    Unsupported
+        For an operation that writes to its arguments, or returns both new storages and views.
+    """
+    return _Analysis(module, inputs).program()
+
+
+class _Analysis:
+    def __init__(self, module: fx.GraphModule, inputs: list[torch.Tensor]) -> None:
+        self.module, self.graph = module, module.graph
+        self.fake: dict[fx.Node, Any] = {}
+        self.owner: dict[int, Value | None] = {}  # by storage; None: given
+        self.alive: list[torch.Tensor] = []  # keeps storages, and so their keys, from being used again
+        self.operations: list[Operation] = []
+        self.values: list[Value] = []
+        self.value_of: dict[fx.Node, Value] = {}
+        self.root_of: dict[fx.Node, Value] = {}
+        self.given: list[fx.Node] = []
+        self.fakes = _adapter.Fakes()
+        waiting = iter(inputs)
+        for node in self.graph.nodes:
+            self.visit(node, waiting)
+
+    def visit(self, node: fx.Node, inputs: Iterator[torch.Tensor]) -> None:
+        if node.op == "placeholder":
+            self.hand_in(node, self.fakes.of(next(inputs)))
+        elif node.op == "get_attr":
+            self.hand_in(node, self.fakes.of(getattr(self.module, node.target)))
+        elif node.op == "call_function":
+            self.call(node)
+        elif node.op != "output":
+            raise Unsupported(f"the captured step has a node of kind {node.op} ({node.format_node()})")
+
+    def hand_in(self, node: fx.Node, value: Any) -> None:
+        self.fake[node] = value
+        self.given.append(node)
+        for tensor in tensors(value):
+            self.owner[_adapter.storage_key(tensor)] = None
+            self.alive.append(tensor)
+
+    def call(self, node: fx.Node) -> None:
+        look_up = self.fake.__getitem__
+        args, kwargs = fx.map_arg(node.args, look_up), fx.map_arg(node.kwargs, look_up)
+        if node.target is operator.getitem:
+            self.getitem(node, args)
+            return
+        _adapter.refuse_mutation(node)
+        out = self.fakes.call(node.target, args, kwargs)
+        self.fake[node] = out
+        outputs = tensors(out)
+        fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
+        if any(fresh):
+            self.operation(node, outputs, fresh)
+        elif isinstance(out, torch.Tensor):
+            self.alias(node, out)
+        elif any(t is not None for t in outputs):
+            self.alias(node, next(t for t in outputs if t is not None))  # several views at once, such as of split
+        else:
+            raise Unsupported(
+                f"{_adapter.op_name(node.target)} returns no tensor; a plan needs values that do not depend on data: "
+                "compute it outside of the step and pass it in"
+            )
+
+    def operation(self, node: fx.Node, outputs: list[torch.Tensor | None], fresh: list[bool]) -> None:
+        if any(t is not None and not new for t, new in zip(outputs, fresh, strict=False)):
+            raise Unsupported(
+                f"{_adapter.op_name(node.target)} returns new tensors and views of its inputs at once; "
+                "call it in a custom operator that copies"
+            )
+        operation = Operation(len(self.operations), node, [], self.reads(node), random=_adapter.is_random(node.target))
+        operation.once = operation.random or _adapter.has_effects(node.target)
+        for place, tensor in enumerate(outputs):
+            if tensor is None:
+                operation.outputs.append(None)
+                continue
+            value = Value(len(self.values), operation, place, tensor.untyped_storage().nbytes())
+            operation.outputs.append(value)
+            self.values.append(value)
+            self.owner[_adapter.storage_key(tensor)] = value
+            self.alive.append(tensor)
+        for value in operation.reads:
+            value.readers.append(operation)
+        if isinstance(self.fake[node], torch.Tensor):
+            self.value_of[node] = self.root_of[node] = operation.outputs[0]
+        self.operations.append(operation)
+
+    def getitem(self, node: fx.Node, args: tuple) -> None:
+        out = operator.getitem(*args)
+        self.fake[node] = out
+        if not isinstance(out, torch.Tensor):
+            return
+        self.alias(node, out)
+        value = self.owner[_adapter.storage_key(out)]
+        if value is not None and value.operation.node is node.args[0]:
+            self.root_of[node] = value
+
+    def alias(self, node: fx.Node, tensor: torch.Tensor) -> None:
+        value = self.owner[_adapter.storage_key(tensor)]
+        if value is not None:
+            self.value_of[node] = value
+
+    def reads(self, node: fx.Node) -> list[Value]:
+        found: dict[Value, None] = {}
+        for source in node.all_input_nodes:
+            for tensor in tensors(self.fake[source]):
+                value = self.owner.get(_adapter.storage_key(tensor)) if tensor is not None else None
+                if value is not None:
+                    found[value] = None
+        return list(found)
+
+    def program(self) -> Program:
+        output = next(node for node in self.graph.nodes if node.op == "output")
+        results = _adapter.pytree.tree_leaves(output.args[0], is_leaf=lambda leaf: leaf is None)
+        for node in results:
+            if isinstance(node, fx.Node) and node in self.value_of:
+                self.value_of[node].kept = True
+        self.drop_unread()
+        return Program(
+            self.graph,
+            self.module,
+            self.operations,
+            self.values,
+            self.value_of,
+            self.root_of,
+            self.given,
+            results,
+            self.fake,
+        )
+
+    def drop_unread(self) -> None:
+        """Outputs that nobody wants are memory of the kernel alone; operations without any other are not there."""
+        for operation in reversed(self.operations):
+            effect = operation.main if operation.once else None  # a draw that nobody reads still moves the generator
+            for place, value in enumerate(operation.outputs):
+                if value is not None and value is not effect and not value.readers and not value.kept:
+                    operation.outputs[place] = None
+                    operation.workspace += value.size
+            if not operation.values:
+                for value in operation.reads:
+                    value.readers.remove(operation)
+        self.operations = [operation for operation in self.operations if operation.values]
+        self.values = [value for operation in self.operations for value in operation.values]
+        for index, operation in enumerate(self.operations):
+            operation.index = index
+        for index, value in enumerate(self.values):
+            value.index = index

@@ -1,0 +1,172 @@
+"""What a plan does, in the words of the model: module by module, with the figures behind each decision."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .program import Operation, Value
+from .units import bytes_text, time_text
+
+if TYPE_CHECKING:
+    from .step import Planned
+
+
+@dataclass
+class Decision:
+    """What happens to one value of the forward pass that the backward pass reads, or that is made more than once."""
+
+    value: Value
+    times: int  # computations of its operation
+    stored: bool
+    overwritten: bool
+
+    @property
+    def kind(self) -> str:
+        if self.stored:
+            return "stored"
+        return "recomputed" if self.times > 1 else "kept"
+
+    def why(self, unit: str) -> str:
+        operation = self.value.operation
+        cost = time_text(operation.cost) if unit != "flop" else f"{operation.cost:.3g} flop"
+        size = bytes_text(self.value.size)
+        if operation.once and self.kind == "kept":
+            return f"{size}; {'random' if operation.random else 'with effects'}: computed once"
+        if self.kind == "kept":
+            return f"{size}; making it again would take {cost}"
+        if self.kind == "stored":
+            return f"{size} wait on the host; making it again would take {cost}"
+        again = f"{self.times - 1} more time" + ("s" if self.times > 2 else "")
+        return f"frees {size} for {cost}, {again}"
+
+
+@dataclass
+class Module:
+    """All decisions about the values of one module."""
+
+    name: str
+    decisions: list[Decision] = field(default_factory=list)
+
+    def bytes(self, kind: str) -> int:
+        return sum(decision.value.size for decision in self.decisions if decision.kind == kind)
+
+    def extra(self) -> int:
+        seen = {decision.value.operation: decision.times for decision in self.decisions}
+        return sum((times - 1) * operation.cost for operation, times in seen.items())
+
+
+def decisions(planned: Planned) -> list[Decision]:
+    """Every decision of a plan about values of the forward pass, in the order of the program."""
+    times: Counter[Operation] = Counter()
+    stored: set[Value] = set()
+    overwritten: set[Value] = set()
+    for kind, what, argument in planned.moves:
+        if kind == "compute":
+            times[what] += 1
+            if argument[1] is not None:
+                overwritten.add(argument[1])
+        elif kind == "store":
+            stored.add(what)
+    found = []
+    for value in planned.captured.program.values:
+        operation = value.operation
+        late = any(reader.backward for reader in value.readers)
+        again = times[operation] > 1 and value is operation.main
+        if not operation.backward and value.size and (late or again):
+            found.append(Decision(value, times[operation], value in stored, value in overwritten))
+    return found
+
+
+def by_module(planned: Planned) -> list[Module]:
+    modules: dict[str, Module] = {}
+    for decision in decisions(planned):
+        name = decision.value.operation.module or "(model)"
+        modules.setdefault(name, Module(name)).decisions.append(decision)
+    return list(modules.values())
+
+
+def unit_of(planned: Planned) -> str:
+    return "flop" if planned.plain_peak is None else "ns"
+
+
+def one_line(planned: Planned) -> str:
+    metrics, plan = planned.plan.metrics, planned.plan
+    plain = (
+        f" of {bytes_text(planned.plain_peak)} plain ({100 * planned.budget / planned.plain_peak:.0f} %)"
+        if planned.plain_peak
+        else ""
+    )
+    host = f", {bytes_text(planned.host_peak)} on the host" if planned.host_peak else ""
+    equal = (
+        "equal"
+        if planned.measured_peak == planned.planned_peak
+        else f"{planned.measured_peak - planned.planned_peak:+,d} B"
+    )
+    return (
+        f"peak {bytes_text(planned.measured_peak)} measured, {bytes_text(planned.planned_peak)} planned ({equal}), "
+        f"budget {bytes_text(planned.budget)}{plain}{host}; "
+        f"{100 * metrics.overhead:.1f} % more work planned, {plan.outcome} by {plan.strategy}"
+    )
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = (
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=False)]
+            + [row[-1]]
+        )
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def text(planned: Planned) -> str:
+    """The report: peaks, then a line for each module whose values wait for the backward pass."""
+    unit = unit_of(planned)
+    rows = [["module", "kept", "recomputed", "stored", "extra", "why"]]
+    modules = by_module(planned)
+    for module in modules:
+        main = max(module.decisions, key=lambda decision: decision.value.size)
+        extra = module.extra()
+        rows.append(
+            [
+                module.name,
+                *(
+                    bytes_text(module.bytes(kind)) if module.bytes(kind) else "-"
+                    for kind in ("kept", "recomputed", "stored")
+                ),
+                (time_text(extra) if unit == "ns" else f"{extra:.3g}") if extra else "-",
+                f"{main.value.operation.target}: {main.why(unit)}",
+            ]
+        )
+    count = Counter(kind for kind, _, _ in planned.moves)
+    over = sum(1 for kind, _, argument in planned.moves if kind == "compute" and argument[1] is not None)
+    lines = [
+        one_line(planned),
+        f"{count['compute']} computations for {len(planned.captured.program.operations)} operations, {over} of them "
+        f"in the memory of an input; {count['store']} stores, {count['load']} loads",
+        "",
+    ]
+    return "\n".join(lines + table(rows))
+
+
+def explain(planned: Planned, module: str) -> str:
+    """Each decision about the values of `module` and of the modules inside it."""
+    unit, lines = unit_of(planned), []
+    for decision in decisions(planned):
+        name = decision.value.operation.module
+        if name == module or name.startswith(module + ".") or (not module and not name):
+            readers = sum(reader.backward for reader in decision.value.readers)
+            lines.append(
+                f"{name or '(model)'}: {decision.value.operation.target} ({decision.value.operation.name}) is "
+                f"{decision.kind}: {decision.why(unit)}; read {readers} time{'s' if readers != 1 else ''} "
+                "by the backward pass" + ("; its memory is then taken over" if decision.overwritten else "")
+            )
+    if lines:
+        return "\n".join(lines)
+    known = sorted({operation.module for operation in planned.captured.program.operations} - {""})
+    return f'no value of "{module}" waits for the backward pass; the modules are: {", ".join(known)}'

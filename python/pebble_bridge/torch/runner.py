@@ -1,0 +1,253 @@
+"""Carries a schedule out: one Python function with a line for each move, no interpreter between kernels.
+
+A value is a local variable; freeing it sets the variable and those of its views to None, and the storage goes back to
+the allocator at that moment. Views are made when a computation first reads them, and again after their base was made
+again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from . import _adapter
+from .program import Operation, Program, Value
+
+Step = Callable[..., tuple]
+
+
+class Compiler:
+    """Writes the source of a step; see `compile_step`."""
+
+    def __init__(self, program: Program, marks: bool, replayed: set[Operation]) -> None:
+        self.program, self.marks, self.replayed = program, marks, replayed
+        self.lines: list[str] = []
+        self.names: dict[str, Any] = {"host": None, "mark": None}
+        self.constants: dict[int, str] = {}
+        self.held: dict[Value, list[str]] = {}  # variables that hold its storage, while it is resident
+        self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
+        self.drawn: set[Operation] = set()
+        self.stored: set[Value] = set()
+        for index, node in enumerate(program.given):
+            self.variable[node] = f"g{index}"
+
+    # -- pieces of source ------------------------------------------------------------------------------------------
+
+    def constant(self, thing: Any, stem: str) -> str:
+        """A name for an object that the source cannot spell."""
+        if id(thing) not in self.constants:
+            self.constants[id(thing)] = f"{stem}{len(self.names)}"
+            self.names[self.constants[id(thing)]] = thing
+        return self.constants[id(thing)]
+
+    def spell(self, argument: Any) -> str:
+        if isinstance(argument, fx.Node):
+            return self.tensor(argument)
+        if isinstance(argument, (list, tuple)):
+            inside = ", ".join(self.spell(item) for item in argument)
+            return f"[{inside}]"
+        if argument is None or isinstance(argument, (bool, int, str)):
+            return repr(argument)
+        return self.constant(argument, "c")
+
+    def call(self, node: fx.Node, function: Any = None, extra: dict[str, str] | None = None) -> str:
+        words = [self.spell(argument) for argument in node.args]
+        words += [f"{key}={self.spell(argument)}" for key, argument in node.kwargs.items()]
+        words += [f"{key}={text}" for key, text in (extra or {}).items()]
+        return f"{self.constant(function or node.target, 'f')}({', '.join(words)})"
+
+    def tensor(self, node: fx.Node) -> str:
+        """The variable of a node that is resident or given, making the views on the way to it."""
+        if node in self.program.root_of:
+            return name_of(self.program.root_of[node])
+        if node not in self.variable:
+            call = self.call(node)
+            self.variable[node] = f"w{len(self.lines)}"
+            self.lines.append(f"{self.variable[node]} = {call}")
+            base = self.program.value_of.get(node)
+            if base is not None:
+                self.held[base].append(self.variable[node])
+        return self.variable[node]
+
+    # -- moves -----------------------------------------------------------------------------------------------------
+
+    def compute(self, operation: Operation, wanted: Sequence[Value], over: Value | None) -> None:
+        """Runs the kernel and holds `wanted` of its outputs; those that are there already are made anew in their
+        place."""
+        if self.marks:
+            self.lines.append(f"mark({operation.index})")
+        for node in operation.node.all_input_nodes:
+            self.tensor(node)
+        for value in wanted:
+            if value in self.held:
+                self.release(value)
+        if over is not None:
+            self.lines.append(f"{name_of(wanted[0])} = {self.overwrite(operation, over)}")
+            self.release(over)
+        else:
+            before, after = self.around(operation)
+            self.lines += before + self.receive(operation, wanted) + after
+        for value in wanted:
+            self.hold(value)
+
+    def overwrite(self, operation: Operation, over: Value) -> str:
+        how = operation.over[over]
+        return self.call(operation.node, how.function, {how.out: self.tensor(how.node)} if how.out else None)
+
+    def around(self, operation: Operation) -> tuple[list[str], list[str]]:
+        """Random operations that are repeated replay the generator's state of their first time."""
+        if operation not in self.replayed:
+            return [], []
+        generator, state = self.constant(torch.default_generator, "generator"), f"s{operation.index}"
+        if operation not in self.drawn:
+            self.drawn.add(operation)
+            return [f"{state} = {generator}.get_state()"], []
+        return [f"now = {generator}.get_state()", f"{generator}.set_state({state})"], [
+            f"{generator}.set_state(now)",
+            "now = None",
+        ]
+
+    def receive(self, operation: Operation, wanted: Sequence[Value]) -> list[str]:
+        call = self.call(operation.node)
+        if isinstance(self.program.fake[operation.node], torch.Tensor):
+            return [f"{name_of(wanted[0])} = {call}"]
+        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in wanted] + ["t = None"]
+
+    def hold(self, value: Value) -> None:
+        self.held[value] = [name_of(value)]
+
+    def release(self, value: Value) -> None:
+        """Forgets the value and every view into it."""
+        gone = self.held.pop(value)
+        self.lines.append(" = ".join(gone) + " = None")
+        dead = set(gone)
+        self.variable = {node: name for node, name in self.variable.items() if name not in dead}
+
+    def store(self, value: Value) -> None:
+        self.mark_other()
+        self.stored.add(value)
+        self.lines.append(f"h{value.index} = host.store({name_of(value)})")
+
+    def load(self, value: Value) -> None:
+        self.mark_other()
+        self.lines.append(f"{name_of(value)} = host.load(h{value.index})")
+        self.hold(value)
+
+    def mark_other(self) -> None:
+        if self.marks:
+            self.lines.append("mark(-1)")
+
+    def drop(self, value: Value) -> None:
+        self.stored.remove(value)
+        self.lines.append(f"host.drop(h{value.index}); h{value.index} = None")
+
+    # -- the whole -------------------------------------------------------------------------------------------------
+
+    def finish(self) -> Step:
+        for value in sorted(self.stored, key=lambda value: value.index):
+            self.drop(value)
+        results = []
+        for node in self.program.results:
+            results.append(self.tensor(node) if isinstance(node, fx.Node) else "None")
+        count = len(self.program.given)
+        head = "".join(f"g{i}, " for i in range(count))
+        body = "\n    ".join(
+            ([f"{head}= given"] if count else []) + self.lines + [f"return ({''.join(r + ', ' for r in results)})"]
+        )
+        source = f"def step(given, host, mark):\n    {body}\n"
+        exec(compile(source, "<pebble_bridge plan>", "exec"), self.names)
+        step = self.names["step"]
+        step.source = source
+        return step
+
+
+def name_of(value: Value) -> str:
+    return f"v{value.index}"
+
+
+Move = tuple[str, Operation | Value, Any]
+
+
+def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False) -> Step:
+    """A function that carries out `moves`.
+
+    Parameters
+    ----------
+    program : Program
+        The captured step.
+    moves : sequence of (str, Operation or Value, argument)
+        ``("compute", operation, (wanted values, overwritten value or None))``, ``("free", value, None)`` and, with a
+        host pool, ``("store" | "load" | "drop", value, None)``.
+    marks : bool
+        Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
+
+    Returns
+    -------
+    callable
+        ``step(given, host, mark)`` returning the results in the order of ``program.results``; its text is
+        ``step.source``.
+    """
+    times = Counter(what for kind, what, _ in moves if kind == "compute")
+    compiler = Compiler(
+        program, marks, {operation for operation, count in times.items() if count > 1 and operation.random}
+    )
+    for kind, what, argument in moves:
+        if kind == "compute":
+            compiler.compute(what, *argument)
+        elif kind == "free":
+            compiler.release(what)
+        else:
+            getattr(compiler, kind)(what)
+    return compiler.finish()
+
+
+def as_written(program: Program) -> list[Move]:
+    """The moves of the program in its own order: every value made once and freed after its last use."""
+    last: dict[Operation, list[Value]] = {}
+    for value in program.values:
+        if not value.kept:
+            final = max(value.readers, key=lambda reader: reader.index, default=value.operation)
+            last.setdefault(final, []).append(value)
+    moves: list[Move] = []
+    for operation in program.operations:
+        moves.append(("compute", operation, (operation.values, None)))
+        moves += [("free", value, None) for value in last.get(operation, ())]
+    return moves
+
+
+class HostPool:
+    """Slow memory for values that a plan stores away: buffers outside of the device's allocator, used again by size.
+
+    On CUDA they are pinned host memory; on the CPU anonymous maps that the tensor allocator does not see, so that
+    what is stored there is not measured as fast memory.
+    """
+
+    def __init__(self) -> None:
+        self.idle: dict[int, list[torch.Tensor]] = {}
+        self.used = self.peak = 0
+
+    def store(self, tensor: torch.Tensor) -> tuple[torch.Tensor, tuple]:
+        flat = torch.empty(0, dtype=torch.uint8, device=tensor.device)
+        flat.set_(tensor.untyped_storage())
+        size = flat.numel()
+        shelf = self.idle.get(size)
+        buffer = shelf.pop() if shelf else _adapter.host_buffer(size, tensor.device)
+        buffer.copy_(flat)
+        self.used += size
+        self.peak = max(self.peak, self.used)
+        return buffer, (tensor.dtype, tensor.device, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+    def load(self, stored: tuple[torch.Tensor, tuple]) -> torch.Tensor:
+        buffer, (dtype, device, offset, shape, stride) = stored
+        flat = torch.empty(buffer.numel(), dtype=torch.uint8, device=device)
+        flat.copy_(buffer)
+        return torch.empty(0, dtype=dtype, device=device).set_(flat.untyped_storage(), offset, shape, stride)
+
+    def drop(self, stored: tuple[torch.Tensor, tuple]) -> None:
+        buffer = stored[0]
+        self.used -= buffer.numel()
+        self.idle.setdefault(buffer.numel(), []).append(buffer)

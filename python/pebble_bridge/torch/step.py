@@ -1,0 +1,363 @@
+"""`fit`: from a model and a budget to a training step that keeps it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pebble_bridge as pb
+import torch
+from torch import nn
+
+from . import measure, report
+from .capture import Captured, capture
+from .errors import DoesNotFit, PeakExceeded, Unsupported
+from .lower import Lowered, lower, moves_of
+from .runner import HostPool, Move, compile_step
+from .units import bytes_text, parse_budget
+
+ROUNDS = 4  # of planning again after a kernel took more than it did when it was measured
+
+
+@dataclass
+class Options:
+    """How to plan; the same for every budget of a sweep."""
+
+    time: float = 10.0
+    seed: int = 1
+    threads: int = 1
+    offload: bool = False
+    random: str = "once"
+    costs: str = "measured"
+
+
+class Planned:
+    """A training step that runs a plan: call it with a batch in place of forward, loss and ``backward()``.
+
+    Attributes
+    ----------
+    plan : pebble_bridge.Plan
+        The schedule, its outcome and its bound.
+    budget : int
+        Bytes above what is there before the step.
+    plain_peak : int or None
+        Measured peak of the step by eager autograd; None where costs were not measured.
+    planned_peak, measured_peak : int
+        What the plan says and what the tensor allocator held, in bytes.
+    host_peak : int
+        Bytes that were stored away at most, with ``offload``.
+    """
+
+    def __init__(
+        self, captured: Captured, lowered: Lowered, plan: Any, moves: list[Move], budget: int, plain: int | None
+    ) -> None:
+        self.captured, self.lowered, self.plan, self.moves = captured, lowered, plan, moves
+        self.budget, self.plain_peak = budget, plain
+        self.planned_peak = int(plan.metrics.peak)
+        self.measured_peak = 0
+        self.host = HostPool()
+        self.step = compile_step(captured.program, moves)
+
+    @property
+    def host_peak(self) -> int:
+        return self.host.peak
+
+    @property
+    def source(self) -> str:
+        """The Python function that carries the plan out, line for line."""
+        return self.step.source
+
+    def run(self, inputs: Sequence[torch.Tensor]) -> tuple:
+        """The results of a step (updated buffers, loss, gradients) without writing them anywhere."""
+        with torch.no_grad():
+            return self.step(self.captured.given(inputs), self.host, None)
+
+    def __call__(self, *inputs: torch.Tensor) -> torch.Tensor:
+        """Runs one step: adds to ``.grad`` as ``backward()`` does, updates buffers, returns the loss."""
+        self.check(inputs)
+        captured = self.captured
+        results = list(self.run(inputs))
+        with torch.no_grad():
+            for place, index in captured.buffer_places.items():
+                captured.buffers[index].copy_(results[place])
+            for place, index in captured.gradient_places.items():
+                parameter, gradient = captured.parameters[index], results[place]
+                results[place] = None
+                if parameter.grad is None:
+                    parameter.grad = gradient
+                else:
+                    parameter.grad += gradient
+        return results[captured.loss_place]
+
+    def check(self, inputs: Sequence[torch.Tensor]) -> None:
+        examples = self.captured.example_inputs
+        if len(inputs) != len(examples):
+            raise Unsupported(f"the step was planned for {len(examples)} inputs, and got {len(inputs)}")
+        for index, (value, example) in enumerate(zip(inputs, examples, strict=False)):
+            if value.shape != example.shape or value.dtype != example.dtype or value.device != example.device:
+                raise Unsupported(
+                    f"input {index} is {describe(value)}, and the step was planned for {describe(example)}: "
+                    "call fit again for other shapes"
+                )
+
+    def report(self) -> str:
+        """What is kept, recomputed and stored away, module by module, and the measured peak against the plan's."""
+        return report.text(self)
+
+    def explain(self, module: str) -> str:
+        """Why the values of one module (and those inside it) are kept or made again."""
+        return report.explain(self, module)
+
+    def __repr__(self) -> str:
+        return f"<Planned {report.one_line(self)}>"
+
+
+def describe(tensor: torch.Tensor) -> str:
+    return f"{str(tensor.dtype).removeprefix('torch.')}{list(tensor.shape)} on {tensor.device}"
+
+
+class Planner:
+    """A captured and measured step, ready to be planned under any budget.
+
+    Parameters are those of `fit`. Use it to plan several budgets for one capture.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        example_inputs: torch.Tensor | Sequence[torch.Tensor],
+        loss: Callable | None = None,
+        *,
+        model_inputs: int | None = None,
+        inplace: bool = True,
+        options: Options | None = None,
+    ) -> None:
+        self.options = options or Options()
+        if self.options.random not in ("once", "replay"):
+            raise Unsupported(
+                f'random is "{self.options.random}": say "once" (never drawn again) or "replay" (from the saved '
+                "generator state)"
+            )
+        if self.options.costs not in ("measured", "flops"):
+            raise Unsupported(f'costs is "{self.options.costs}": say "measured" or "flops"')
+        self.captured = capture(
+            model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured"
+        )
+        if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
+            raise Unsupported('random="replay" works on the CPU alone: use random="once"')
+        self.plain_peak: int | None = None
+        self.reference: measure.Reference | None = None
+        if self.options.costs == "measured":
+            self.reference = measure.check_capture(self.captured)
+            self.plain_peak = measure.plain_peak(self.captured)
+            measure.profile(self.captured)
+        else:
+            measure.count_flops(self.captured)
+        self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
+
+    def with_options(self, **changes: Any) -> Planner:
+        """The same captured and measured step, to be planned otherwise: ``planner.with_options(offload=True)``."""
+        other = copy.copy(self)
+        other.options, other.best = replace(self.options, **changes), []
+        return other
+
+    def lower(self) -> Lowered:
+        scale = 1000 if self.options.offload else 1  # bytes move in less than a nanosecond each
+        return lower(
+            self.captured.program,
+            replay=self.options.random == "replay",
+            scale=scale,
+            cost_unit="flop" if self.options.costs == "flops" else "ps" if self.options.offload else "ns",
+            name=type(self.captured.model).__name__,
+        )
+
+    def fit(self, budget: int | float | str) -> Planned:
+        """A step within `budget`; see the function `fit`."""
+        for _ in range(ROUNDS):
+            lowered = self.lower()
+            whole = self.plain_peak if self.plain_peak is not None else int(lowered.graph.written_peak)
+            cap = parse_budget(budget, whole)
+            plan = self.plan(lowered, cap)
+            planned = Planned(self.captured, lowered, plan, moves_of(lowered, plan.moves), cap, self.plain_peak)
+            excess = self.measure(planned)
+            if planned.measured_peak <= cap:
+                self.best.append((lowered, plan))
+                return planned
+            if not excess:
+                break
+            self.best = []
+        raise PeakExceeded(
+            f"the plan says {bytes_text(planned.planned_peak)}, and the step took "
+            f"{bytes_text(planned.measured_peak)} with a budget of {bytes_text(cap)}: "
+            "a kernel takes different memory from run to run; pin the number of threads, "
+            "or ask for a smaller budget"
+        )
+
+    def plan(self, lowered: Lowered, cap: int) -> Any:
+        options: dict[str, Any] = {
+            "time": self.options.time,
+            "seed": self.options.seed,
+            "threads": self.options.threads,
+        }
+        if self.options.offload:
+            options |= {"game": "tiered", "tiers": [host_tier(self.captured)]}
+        plan = pb.plan(lowered.graph, cap, **options)
+        for _, earlier in self.best:
+            if earlier.metrics.peak <= cap and (
+                plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan
+            ):
+                plan = earlier
+        if plan.metrics is None:
+            proved = plan.outcome == "infeasible"
+            raise DoesNotFit(
+                f"no plan {'exists' if proved else 'was found'} for {bytes_text(cap)}: {plan.reason}. "
+                + ("Ask for more, make the batch smaller" if proved else "Ask for more, or give it longer (time=)")
+                + ("" if self.options.offload else ", or let it store values on the host (offload=True)"),
+                proved,
+            )
+        return plan
+
+    def measure(self, planned: Planned) -> bool:
+        """Runs the plan: for its peak, for its results against the step as written, and, where the peak is over the
+        budget, once more for the kernels that took more than was known. True where such were found."""
+        captured, device = self.captured, measure.device_of(self.captured)
+        given = captured.given(captured.example_inputs)
+        results: list[tuple] = []
+        with measure.untouched(captured), torch.no_grad():
+            if self.reference is not None:
+                torch.set_rng_state(self.reference.start)
+            planned.measured_peak = measure.measure_peak(
+                lambda: results.append(planned.step(given, planned.host, None)), device
+            )
+        if self.reference is not None and device == "cpu":
+            self.reference.check(results[0])
+        results.clear()
+        return planned.measured_peak > planned.budget and self.learn(planned, given, device)
+
+    def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
+        """Finds the kernels that take more than the graph says; it says so from now on."""
+        captured, found = self.captured, False
+        step = compile_step(captured.program, planned.moves, marks=True)
+        with measure.untouched(captured), torch.no_grad():
+            ranges = measure.marked_peaks(step, given, planned.host, device)
+        computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
+        peaks = [most for index, most in ranges if index >= 0]
+        for (operation, over), most in zip(computes, peaks, strict=True):
+            known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
+            if most > known:
+                operation.workspace += most - known
+                found = True
+        return found
+
+
+def host_tier(captured: Captured) -> dict[str, int]:
+    """What moving a byte to the host and back costs here, in picoseconds."""
+    pool, device = HostPool(), measure.device_of(captured)
+    sample = torch.zeros(1 << 23, dtype=torch.uint8, device=device)
+    pool.drop(pool.store(sample))  # the first time takes fresh pages
+    wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
+    kept: list[Any] = [None]
+
+    def store() -> None:
+        kept[0] = pool.store(sample)
+        wait()
+
+    def load() -> None:
+        pool.load(kept[0])
+        wait()
+        pool.drop(kept[0])
+
+    down, up = measure.measure_time([store, load])
+    return {
+        "store_cost": 5_000_000,
+        "load_cost": 5_000_000,
+        "store_per_unit": max(1, int(down * 1e12 / sample.numel())),
+        "load_per_unit": max(1, int(up * 1e12 / sample.numel())),
+    }
+
+
+def fit(
+    model: nn.Module,
+    example_inputs: torch.Tensor | Sequence[torch.Tensor],
+    loss: Callable | None = None,
+    budget: int | float | str = "60%",
+    *,
+    model_inputs: int | None = None,
+    costs: str = "measured",
+    offload: bool = False,
+    random: str = "once",
+    inplace: bool = True,
+    time: float = 10.0,
+    seed: int = 1,
+    threads: int = 1,
+    verbose: bool = True,
+) -> Planned:
+    """Plans a training step of `model` within a memory budget.
+
+    Parameters
+    ----------
+    model : nn.Module
+        In the mode in which it will be trained; parameters that require a gradient get one.
+    example_inputs : tensor or sequence of tensors
+        A batch: the model's inputs, then the loss's. Later batches must have the same shapes.
+    loss : callable, optional
+        ``loss(output, *rest)``, a scalar; its signature tells how many of the inputs it takes. None: the model
+        returns it.
+    budget : int or str
+        The peak of a step above what is there before it: bytes, ``"8GiB"``, or a percentage of the plain step's
+        measured peak.
+    model_inputs : int, optional
+        How many of the inputs the model takes, where the loss's signature does not tell.
+    costs : {"measured", "flops"}
+        Times of kernels measured here, or counted without running the plain step (which may not fit); a percentage is
+        then of the captured step's own peak.
+    offload : bool
+        Plans may store values in host memory and load them again.
+    random : {"once", "replay"}
+        Random operations are computed once; or may be repeated from the generator's saved state.
+    inplace : bool
+        Elementwise operations may be made in the memory of an input that is not needed any more.
+    time : float
+        Seconds for the planner.
+    seed, threads : int
+        Of the planner.
+    verbose : bool
+        Print the measured peak against the plan's.
+
+    Returns
+    -------
+    Planned
+        ``planned(*batch)`` runs a step: it adds to ``.grad``, updates buffers, and returns the loss.
+
+    Raises
+    ------
+    Unsupported
+        The model cannot be captured; the sentence says which operation and what to do.
+    DoesNotFit
+        The budget is too small: proved, or nothing was found.
+    """
+    options = Options(time=time, seed=seed, threads=threads, offload=offload, random=random, costs=costs)
+    planned = Planner(model, example_inputs, loss, model_inputs=model_inputs, inplace=inplace, options=options).fit(
+        budget
+    )
+    if verbose:
+        print(report.one_line(planned))
+    return planned
+
+
+def sweep(planner: Planner, budgets: Iterable[int | float | str]) -> list[Planned | DoesNotFit]:
+    """Plans one captured step under several budgets; more memory never gives a slower plan.
+
+    Returns the steps in the order of `budgets`; where none was found, the exception that says why.
+    """
+    wanted = list(budgets)
+    whole = planner.plain_peak or int(planner.lower().graph.written_peak)
+    results: dict[int, Planned | DoesNotFit] = {}
+    for index in sorted(range(len(wanted)), key=lambda i: parse_budget(wanted[i], whole)):
+        try:
+            results[index] = planner.fit(wanted[index])
+        except DoesNotFit as error:
+            results[index] = error
+    return [results[index] for index in range(len(wanted))]

@@ -1,0 +1,254 @@
+"""What capture says about a step: storages, views, modules, what is random, and why a model cannot be captured."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch_models as models  # noqa: E402
+from pebble_bridge import torch as planning  # noqa: E402
+from pebble_bridge.torch import _adapter, lower, measure  # noqa: E402
+from pebble_bridge.torch.runner import as_written, compile_step  # noqa: E402
+from torch import nn  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    torch.set_num_threads(before)
+
+
+def operations(captured, kind: str) -> list:
+    return [operation for operation in captured.program.operations if operation.target.startswith(f"aten.{kind}")]
+
+
+def test_views_own_no_memory():
+    captured = planning.capture(*models.gpt(layers=1))
+    made = {operation.node.target for operation in captured.program.operations}
+    views = [
+        torch.ops.aten.view.default,
+        torch.ops.aten.transpose.int,
+        torch.ops.aten.split.Tensor,
+        torch.ops.aten.t.default,
+        torch.ops.aten.expand.default,
+        torch.ops.aten._unsafe_view.default,
+        torch.ops.aten.slice.Tensor,
+    ]
+    assert not made & set(views)
+    linear = operations(captured, "addmm")[0]
+    assert linear.values[0].size == 2 * 32 * 96 * 4
+
+
+@pytest.mark.parametrize("name", list(models.CASES))
+def test_the_model_of_memory_is_the_allocators(name):
+    captured = planning.capture(*models.CASES[name]())
+    measure.profile(captured, repeats=1)
+    held = most = 0
+    for kind, what, _ in as_written(captured.program):
+        if kind == "compute":
+            held += sum(value.size for value in what.values)
+            most = max(most, held + what.workspace)
+        else:
+            held -= what.size
+    step = compile_step(captured.program, as_written(captured.program))
+    given = captured.given(captured.example_inputs)
+    with torch.no_grad():
+        assert measure.measure_peak(lambda: step(given, None, None)) == most
+
+
+def test_peaks_of_known_allocations_are_exact():
+    def run():
+        a = torch.empty(1000, dtype=torch.uint8)
+        b = torch.empty(500, dtype=torch.uint8)
+        del a
+        c = torch.empty(700, dtype=torch.uint8)
+        return b, c
+
+    assert measure.measure_peak(run) == 1500
+
+
+def test_modules_of_forward_and_backward():
+    captured = planning.capture(*models.resnet18())
+    convolutions = [o for o in captured.program.operations if o.module == "stages.1.0.conv2"]
+    assert {o.backward for o in convolutions} == {False, True}
+    assert {o.module for o in operations(captured, "max_pool2d_with_indices_backward")} == {"stem.3"}
+    assert all(o.module == "" for o in operations(captured, "nll_loss"))
+
+
+def test_in_place_operations_and_statistics_become_results():
+    captured = planning.capture(*models.resnet18())
+    assert len(captured.buffer_places) == sum(1 for _ in captured.model.buffers())
+    assert all(not operation.node.target._schema.is_mutable for operation in captured.program.operations)
+
+
+def test_random_operations_are_once_and_chained():
+    captured = planning.capture(*models.mlp(depth=6, dropout=0.5))
+    drawn = [operation for operation in captured.program.operations if operation.random]
+    assert len(drawn) == 4 and all(operation.once for operation in drawn)
+    graph = lower.lower(captured.program).graph
+    told = json.loads(graph.to_json())
+    once = [i for i, node in enumerate(told["nodes"]) if node.get("once")]
+    assert len(once) == 4
+    tokens = {i for i, node in enumerate(told["nodes"]) if node["name"].endswith(".drawn")}
+    assert sum(1 for u, _ in told["edges"] if u in tokens) == 3
+    replayed = json.loads(lower.lower(captured.program, replay=True).graph.to_json())
+    assert not any(node.get("once") for node in replayed["nodes"])
+
+
+def test_a_draw_that_nobody_reads_still_happens():
+    class Wasteful(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x):
+            torch.rand(3)
+            return nn.functional.dropout(self.layer(x), 0.5).sum()
+
+    model, x = Wasteful(), torch.randn(2, 4)
+    planned = planning.fit(model, x, None, 100000, time=0.5, verbose=False)
+    torch.manual_seed(9)
+    wanted = model(x)
+    torch.manual_seed(9)
+    assert torch.equal(planned(x), wanted)
+
+
+def test_collectives_and_draws_are_told_apart_from_the_rest():
+    aten = torch.ops.aten
+    assert _adapter.is_random(aten.bernoulli.p) and _adapter.is_random(aten.native_dropout.default)
+    assert not _adapter.is_random(aten.relu.default) and not _adapter.has_effects(aten.relu.default)
+    assert _adapter.has_effects(aten.relu_.default)
+    if torch.distributed.is_available():
+        assert _adapter.has_effects(torch.ops._c10d_functional.all_reduce.default)
+
+
+def test_overwriting_is_offered_where_layouts_agree():
+    captured = planning.capture(*models.resnet18())
+    assert all(operation.over for operation in operations(captured, "relu"))
+    assert not any(o.over for o in planning.capture(*models.resnet18(), inplace=False).program.operations)
+
+
+def test_gradients_of_convolution_inputs_do_not_read_the_input():
+    captured = planning.capture(*models.unet())
+    kinds = {operation.node.args[10][0] for operation in operations(captured, "convolution_backward")}
+    assert kinds == {False}, "every input's gradient is a transposed convolution of its own"
+
+
+@pytest.mark.parametrize(
+    ("version", "fine"), [("2.13.0", True), ("2.13.1+cu128", True), ("2.12.0", False), ("3.0", False), ("dev", False)]
+)
+def test_versions(version, fine):
+    if fine:
+        _adapter.check_version(version)
+    else:
+        with pytest.raises(planning.UnsupportedTorch, match=f"written for torch 2.13, and this is torch {version}"):
+            _adapter.check_version(version)
+
+
+class Steps(nn.Module):
+    def __init__(self, forward):
+        super().__init__()
+        self.layer, self.run = nn.Linear(4, 4), forward
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        return self.run(self, self.layer(x))
+
+
+REFUSED = {
+    "shape from data": (lambda self, y: y[y > 0].sum(), r"(nonzero|index).*depends on data.*torch.where"),
+    "branch on data": (lambda self, y: y.sum() if y.mean() > 0 else y.mean(), r"depends? on data.*torch.where"),
+    "number for Python": (lambda self, y: y.sum() * y.max().item(), r"(_local_scalar_dense|data).*(item|torch.where)"),
+    "no loss": (lambda self, y: y, r"the loss must be one number, and it is \(2, 4\)"),
+    "detached": (lambda self, y: y.detach().sum(), r"does not depend on any parameter"),
+}
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_models_that_cannot_be_planned_are_told_why(case):
+    forward, sentence = REFUSED[case]
+    with pytest.raises(planning.Unsupported, match=sentence):
+        planning.capture(Steps(forward), torch.randn(2, 4))
+
+
+def test_an_operator_without_a_fake_form_is_named():
+    @torch.library.custom_op("pebble_test::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    twice.register_autograd(lambda ctx, grad: grad * 2)
+    with pytest.raises(planning.Unsupported, match=r"pebble_test::twice has no fake implementation.*register_fake"):
+        planning.capture(Steps(lambda self, y: twice(y).sum()), torch.randn(2, 4))
+    twice.register_fake(lambda x: torch.empty_like(x))
+    captured = planning.capture(Steps(lambda self, y: twice(y).sum()), torch.randn(2, 4))
+    assert any("twice" in operation.target for operation in captured.program.operations)
+
+
+def test_inputs_are_checked():
+    model, inputs, loss = models.mlp(depth=3, width=16, batch=8)
+    with pytest.raises(planning.Unsupported, match="input 1 is int: a step takes tensors"):
+        planning.capture(model, (inputs[0], 3), loss)
+    with pytest.raises(planning.Unsupported, match="input 0 requires a gradient"):
+        planning.capture(model, (inputs[0].clone().requires_grad_(), inputs[1]), loss)
+    with pytest.raises(planning.Unsupported, match=r"torch\.nn\.Module, and it is function"):
+        planning.capture(lambda x: x, inputs, loss)
+    with pytest.raises(planning.Unsupported, match="model_inputs=N"):
+        planning.capture(model, inputs, lambda *values: values[0].sum())
+    with pytest.raises(planning.Unsupported, match="no parameter of the model requires a gradient"):
+        planning.capture(nn.ReLU(), torch.randn(3), None)
+    captured = planning.capture(model, inputs, lambda *values: values[0].logsumexp(1).sum(), model_inputs=1)
+    assert captured.program.operations
+
+
+def test_the_input_that_a_model_writes_to_is_named():
+    with pytest.raises(planning.Unsupported, match="writes to its input 0: copy it first"):
+        planning.capture(WritesInput(), torch.randn(2, 4))
+
+
+class WritesInput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x.add_(1)
+        return self.layer(x).sum()
+
+
+def test_a_step_that_is_not_what_the_model_does_is_refused():
+    calls = []
+
+    def counts(self, y):
+        calls.append(1)
+        return (y * len(calls)).sum()
+
+    with pytest.raises(planning.Unsupported, match="the loss of the captured step is not the model's"):
+        planning.Planner(Steps(counts), torch.randn(2, 4))
+    layers = nn.LSTM(4, 4, num_layers=2, dropout=0.1)
+    with pytest.raises(planning.Unsupported, match=r'dropout between the layers of "lstm" \(LSTM\)'):
+        planning.capture(WithModule(layers), torch.randn(3, 2, 4))
+
+
+class WithModule(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.lstm = inner
+
+    def forward(self, x):
+        return self.lstm(x)[0].square().mean()
+
+
+def test_recurrent_networks_are_captured_by_their_operations():
+    model, x = WithModule(nn.LSTM(4, 8, num_layers=2)), torch.randn(6, 3, 4)
+    planned = planning.fit(model, x, None, "150%", time=0.5, verbose=False)
+    planned(x)
+    found = [p.grad.clone() for p in model.parameters()]
+    model.zero_grad()
+    model(x).backward()
+    assert all(torch.allclose(a, p.grad, rtol=1e-4, atol=1e-6) for a, p in zip(found, model.parameters(), strict=True))

@@ -1,0 +1,271 @@
+"""Planned steps against plain ones: peaks by the allocator, gradients by the bit, curves over twenty steps."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch_models as models  # noqa: E402
+from pebble_bridge import torch as planning  # noqa: E402
+from pebble_bridge import verify  # noqa: E402
+from pebble_bridge.torch import measure  # noqa: E402
+from torch import nn  # noqa: E402
+
+SMALL = {
+    "mlp": {"depth": 8, "width": 32, "batch": 1024},
+    "resnet18": {"batch": 2, "image": 64, "width": 8},
+    "resnet50": {"batch": 2, "image": 64, "width": 4},
+    "unet": {"batch": 2, "image": 32, "width": 4, "depth": 2},
+    "gpt": {"batch": 4, "length": 48, "layers": 2, "heads": 2, "width": 32},
+}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    torch.set_num_threads(before)
+
+
+def plain_results(captured):
+    """Loss, gradients and buffers after a plain step; nothing is left behind."""
+    with measure.untouched(captured):
+        torch.manual_seed(7)
+        loss = captured.plain_step()
+        return loss, [p.grad for p in captured.parameters], [b.clone() for b in captured.buffers]
+
+
+def planned_results(planned):
+    captured = planned.captured
+    with measure.untouched(captured):
+        torch.manual_seed(7)
+        loss = planned(*captured.example_inputs)
+        return loss, [p.grad for p in captured.parameters], [b.clone() for b in captured.buffers]
+
+
+def same(one, other) -> bool:
+    pairs = zip([one[0], *one[1], *one[2]], [other[0], *other[1], *other[2]], strict=True)
+    return all(a is b or torch.equal(a, b) for a, b in pairs)
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_budgets_hold_and_gradients_are_equal(name):
+    model, inputs, loss = models.CASES[name](**SMALL[name])
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=1.0))
+    wanted = plain_results(planner.captured)
+    budgets = ["90%", "75%", "60%"]
+    found = planning.sweep(planner, budgets)
+    work = None
+    for budget, planned in zip(budgets, found, strict=True):
+        if isinstance(planned, planning.DoesNotFit):
+            assert planned.proved, f"nothing found for {budget}: {planned}"
+            continue
+        assert planned.measured_peak <= planned.budget == int(float(budget[:-1]) * planner.plain_peak / 100)
+        assert (
+            abs(planned.measured_peak - planned.planned_peak) <= 4096
+        )  # by-products that are not wanted, a few numbers each
+        assert verify(planned.lowered.graph, planned.plan)
+        assert same(planned_results(planned), wanted)
+        assert work is None or planned.plan.metrics.makespan >= work
+        work = planned.plan.metrics.makespan
+    assert not isinstance(found[0], planning.DoesNotFit)
+
+
+@pytest.mark.parametrize(("random", "budget"), [("once", "75%"), ("replay", "50%")])
+def test_loss_curves_are_identical_with_dropout(random, budget):
+    def train(steps, prepare):
+        torch.manual_seed(3)
+        model, inputs, loss = models.gpt(batch=4, length=48, layers=2, heads=2, width=32, dropout=0.2)
+        step = prepare(model, inputs, loss)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        torch.manual_seed(5)
+        curve = []
+        for _ in range(steps):
+            tokens = torch.randint(64, inputs[0].shape)
+            optimizer.zero_grad(set_to_none=True)
+            curve.append(step(tokens, tokens).item())
+            optimizer.step()
+        return curve
+
+    def plain(model, inputs, loss):
+        def step(tokens, labels):
+            value = loss(model(tokens), labels)
+            value.backward()
+            return value
+
+        return step
+
+    def planned(model, inputs, loss):
+        step = planning.fit(model, inputs, loss, budget, random=random, time=1.5, verbose=False)
+        drawn = [what for kind, what, _ in step.moves if kind == "compute" and what.random]
+        assert drawn and all(what.once for what in drawn)
+        assert random == "replay" or len(drawn) == len(set(drawn))
+        return step
+
+    curve = train(20, plain)
+    assert train(20, planned) == curve
+    assert curve[-1] != curve[0]
+
+
+def test_replay_draws_again_and_the_result_is_the_same():
+    model, inputs, loss = models.mlp(depth=10, width=32, batch=512, dropout=0.3)
+    planned = planning.fit(model, inputs, loss, "40%", random="replay", time=1.5, verbose=False)
+    drawn = [what for kind, what, _ in planned.moves if kind == "compute" and what.random]
+    assert len(drawn) > len(set(drawn)), "this budget is meant to need masks twice"
+    assert same(planned_results(planned), plain_results(planned.captured))
+
+
+def test_random_operations_keep_the_order_of_the_program():
+    model, inputs, loss = models.mlp(depth=8, width=32, batch=512, dropout=0.3)
+    planned = planning.fit(model, inputs, loss, "80%", time=1.0, verbose=False)
+    order = [what.index for kind, what, _ in planned.moves if kind == "compute" and what.random]
+    assert order == sorted(order) and len(order) == 6
+
+
+def test_running_statistics_move_once_per_step_and_training_goes_on_equally():
+    def train(planned):
+        torch.manual_seed(1)
+        model, inputs, loss = models.resnet18(**SMALL["resnet18"])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+        step = planning.fit(model, inputs, loss, "80%", time=1.0, verbose=False) if planned else None
+        for _ in range(3):
+            optimizer.zero_grad(set_to_none=True)
+            if step:
+                step(*inputs)
+            else:
+                loss(model(inputs[0]), inputs[1]).backward()
+            optimizer.step()
+        return model.state_dict()
+
+    plain, planned = train(False), train(True)
+    assert plain["stem.1.num_batches_tracked"] == 3
+    assert all(torch.equal(plain[key], planned[key]) for key in plain)
+
+
+def test_gradients_accumulate_as_backward_does():
+    model, inputs, loss = models.mlp(depth=4, width=16, batch=64)
+    planned = planning.fit(model, inputs, loss, "90%", time=1.0, verbose=False)
+    planned(*inputs)
+    once = [p.grad.clone() for p in model.parameters()]
+    planned(*inputs)
+    assert all(torch.equal(p.grad, 2 * g) for p, g in zip(model.parameters(), once, strict=True))
+
+
+def test_values_wait_on_the_host_outside_of_the_measured_memory():
+    model, inputs, loss = models.gpt(**SMALL["gpt"])
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=2.0, offload=True))
+    for operation in planner.captured.program.operations:
+        operation.cost *= 1000  # so that a way to the host and back pays
+    planned = planner.fit("60%")
+    assert planned.measured_peak <= planned.budget
+    assert planned.host_peak > 0 and planned.host.used == 0
+    assert {"store", "load"} <= {kind for kind, _, _ in planned.moves}
+    assert same(planned_results(planned), plain_results(planned.captured))
+
+
+def test_costs_by_flops_run_nothing_beforehand(monkeypatch):
+    model, inputs, loss = models.mlp(**SMALL["mlp"])
+    monkeypatch.setattr(measure, "plain_peak", lambda captured: pytest.fail("the plain step was run"))
+    planned = planning.fit(model, inputs, loss, "60%", costs="flops", time=1.0, verbose=False)
+    assert planned.plain_peak is None and planned.measured_peak <= planned.budget
+    assert same(planned_results(planned), plain_results(planned.captured))
+
+
+def test_a_kernel_that_takes_more_than_was_measured_is_planned_again():
+    model, inputs, loss = models.unet(**SMALL["unet"])
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=0.7))
+    for operation in planner.captured.program.operations:
+        operation.workspace = 0  # as if nothing had been seen
+    planned = planner.fit("80%")
+    assert planned.measured_peak <= planned.budget
+    assert any(operation.workspace for operation in planner.captured.program.operations)
+
+
+def test_report_names_modules_and_prints_both_peaks(capsys):
+    model, inputs, loss = models.gpt(**SMALL["gpt"])
+    planned = planning.fit(model, inputs, loss, "55%", time=1.0)
+    line = capsys.readouterr().out
+    assert "measured" in line and "planned" in line and "plain (55 %)" in line
+    report = planned.report()
+    assert "blocks.0.mlp.0" in report and "frees" in report and "making it again would take" in report
+    told = planned.explain("blocks.1.attention")
+    assert "_softmax" in told and "blocks.0" not in told
+    assert "the modules are" in planned.explain("nowhere")
+
+
+def test_other_shapes_and_counts_are_refused():
+    model, inputs, loss = models.mlp(depth=3, width=16, batch=64)
+    planned = planning.fit(model, inputs, loss, "100%", time=0.5, verbose=False)
+    with pytest.raises(planning.Unsupported, match=r"input 0 is float32\[32, 16\].*planned for float32\[64, 16\]"):
+        planned(inputs[0][:32], inputs[1][:32])
+    with pytest.raises(planning.Unsupported, match="planned for 2 inputs, and got 1"):
+        planned(inputs[0])
+
+
+@pytest.mark.parametrize("budget", ["sixty", -5, 0.5, "60 parsecs"])
+def test_budgets_that_mean_nothing_are_refused(budget):
+    model, inputs, loss = models.mlp(depth=3, width=16, batch=64)
+    with pytest.raises(planning.DoesNotFit, match="budget"):
+        planning.fit(model, inputs, loss, budget, time=0.5, verbose=False)
+
+
+def test_a_budget_below_the_gradients_is_proved_infeasible():
+    model, inputs, loss = models.mlp(depth=3, width=64, batch=8)
+    with pytest.raises(planning.DoesNotFit, match="no plan exists") as caught:
+        planning.fit(model, inputs, loss, 1000, time=0.5, verbose=False)
+    assert caught.value.proved
+
+
+def test_layouts_frozen_unused_and_expanded_gradients():
+    class Odd(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Parameter(torch.randn(64, 32)), nn.Parameter(torch.randn(64, 32))
+            self.summed, self.unused = nn.Parameter(torch.randn(5)), nn.Parameter(torch.randn(3))
+            self.frozen = nn.Parameter(torch.randn(32, 32), requires_grad=False)
+            self.conv = nn.Conv2d(2, 3, 3)
+            self.conv.weight = nn.Parameter(self.conv.weight.detach().to(memory_format=torch.channels_last))
+
+        def forward(self, x):
+            return (
+                ((self.one + self.two) @ self.frozen @ x).tanh().sum()
+                + self.summed.sum()
+                + self.conv(x.view(1, 2, 16, -1)).sum()
+            )
+
+    model, x = Odd(), torch.randn(32, 16)
+    planned = planning.fit(model, x, None, "120%", time=0.5, verbose=False)
+    planned(x)
+    found = {name: p.grad for name, p in model.named_parameters()}
+    model.zero_grad(set_to_none=True)
+    model(x).backward()
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None:
+            assert found[name] is None
+        else:
+            assert torch.equal(found[name], parameter.grad) and found[name].stride() == parameter.grad.stride()
+    storages = {p.grad.untyped_storage().data_ptr() for p in model.parameters() if p.grad is not None}
+    assert len(storages) == 5
+
+
+def test_a_planned_step_reaches_below_checkpointing_every_block():
+    model, inputs, loss = models.gpt(batch=4, length=48, layers=4, heads=2, width=32)
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=3.0))
+    captured = planner.captured
+    with planning.checkpointed(model, models.BLOCKS["gpt"](model)), measure.untouched(captured):
+        known = measure.measure_peak(captured.plain_step)
+    assert known < planner.plain_peak
+    planned = planner.fit(known - 1)
+    assert planned.measured_peak < known
+
+
+def test_a_plan_with_other_results_is_never_returned():
+    model, inputs, loss = models.mlp(depth=4, width=16, batch=64)
+    planner = planning.Planner(model, inputs, loss, options=planning.Options(time=0.5))
+    wrong = tuple(None if result is None else result + 1 for result in planner.reference.results)
+    planner.reference = planner.reference._replace(results=wrong)
+    with pytest.raises(planning.TorchPlanError, match="other results than the step as written"):
+        planner.fit("90%")
