@@ -1,7 +1,7 @@
 /* family_chain.c -- paths, and paths with the gradients that read them backwards. */
-#include "graph/emit.h"
 #include "generate/families.h"
 #include "generate/node_profile.h"
+#include "graph/emit.h"
 
 pb_status pbi_generate_chain(pb_context *ctx, const pbi_params *params, pb_builder *builder)
 {

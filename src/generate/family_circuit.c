@@ -2,8 +2,8 @@
  *
  * A gate is named by the value and what computes it, as in `s3.xor`. The inputs are no nodes unless they are asked for.
  */
-#include "graph/emit.h"
 #include "generate/families.h"
+#include "graph/emit.h"
 
 #define NOTHING PB_NO_NODE
 

@@ -1,6 +1,6 @@
 /* family_lattice.c -- pyramids, grids and butterflies: the graphs of the classic space bounds. */
-#include "graph/emit.h"
 #include "generate/families.h"
+#include "graph/emit.h"
 
 typedef struct lattice {
     pbi_emit e;

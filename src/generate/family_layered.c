@@ -6,8 +6,8 @@
  */
 #include "base/arena.h"
 #include "base/rng.h"
-#include "graph/emit.h"
 #include "generate/families.h"
+#include "graph/emit.h"
 
 typedef struct layered {
     pbi_emit e;

@@ -2,8 +2,8 @@
  *
  * A tile of stage s reads the tiles of stage s-1 that its pixels and their halo touch. Stage 0 is the input image.
  */
-#include "graph/emit.h"
 #include "generate/families.h"
+#include "graph/emit.h"
 
 typedef struct filter {
     const char *name;

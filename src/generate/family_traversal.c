@@ -4,8 +4,8 @@
  * the graph by these numbers. A path is a node without cost and size that reads its hashes and the path before it, so that
  * the order of the paths is fixed and what is computed in between is not.
  */
-#include "graph/emit.h"
 #include "generate/families.h"
+#include "graph/emit.h"
 
 typedef struct traversal {
     pbi_emit e;

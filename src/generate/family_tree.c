@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/rng.h"
-#include "graph/emit.h"
 #include "generate/families.h"
 #include "generate/node_profile.h"
+#include "graph/emit.h"
 
 /* A tree over the numbers 0 .. count-1; 0 is the root and a parent is smaller than its children. */
 typedef struct tree {

@@ -34,8 +34,8 @@ static pb_status refuse_huge(pbi_emit *e, const pb_node_spec *spec)
 {
     const char *what = spec->cost == UINT64_MAX ? "cost" : spec->size == UINT64_MAX ? "size" : "workspace";
     int length = spec->name_length ? (int)spec->name_length : (int)strlen(spec->name);
-    return pbi_fail(e->ctx, PB_ERANGE, "%s: the %s of '%.*s' passes 2^64 with these parameters", e->maker, what,
-                    length, spec->name);
+    return pbi_fail(e->ctx, PB_ERANGE, "%s: the %s of '%.*s' passes 2^64 with these parameters", e->maker, what, length,
+                    spec->name);
 }
 
 pb_node pbi_emit_node(pbi_emit *e, const pb_node_spec *spec)

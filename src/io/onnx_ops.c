@@ -66,7 +66,7 @@ static const pbi_onnx_rule rules[] = {
     ROW("Mul", broadcast, 2, MUL, ALL, 1, 1),
     ROW("Div", broadcast, 2, DIV, ALL, 1, 2),
     ROW("Pow", broadcast, 2, POW, ALL, 10, 12),
-    ROW("PRelu", broadcast, 2, POW, ALL, 2, 2),
+    ROW("PRelu", broadcast, 2, SLOPE, ALL, 2, 2),
     ROW("Min", broadcast, 1, CHOICE, ALL, 1, 2),
     ROW("Max", broadcast, 1, CHOICE, ALL, 1, 2),
     ROW("Mod", broadcast, 2, BLOCKED, ALL, 2, 0),

@@ -79,6 +79,7 @@ typedef enum pbi_op_kind {
     PBI_OP_MUL,
     PBI_OP_DIV,
     PBI_OP_POW,
+    PBI_OP_SLOPE,   /* a slope below 0 */
     PBI_OP_WHERE,   /* by its first input */
     PBI_OP_PICKED,  /* by the indices in its second input */
     PBI_OP_SORTED,  /* by the indices it saved */
