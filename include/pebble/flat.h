@@ -42,6 +42,8 @@ void pb_session_free(pb_session *s);
  *   tiers     store_cost=1,load_cost=1,store_per_unit=0,load_per_unit=0,cap=none;...
  *   patient   1: use all the time or ticks there are, also where the search seems to be done (with time or ticks: always)
  *   inputs    what becomes of a circuit's inputs: free, given, computed
+ *   dims      NAME=N,...: sizes that an ONNX model leaves open; batch  N: its batch
+ *   train     1: the model as a training step, with optimizer (none, sgd, momentum, adam) and grads (accumulate, keep, update)
  *   caps, points   of sweep: 100%..30%,20%,least
  *   any_graph 1: a schedule may have been made for another graph
  * returns PB_EUNKNOWN there is no such setting; a bad value is told by the call that reads it. */
@@ -79,7 +81,7 @@ pb_status pb_flat_about(pb_session *s);
 /* ---- graphs ---- */
 
 /* A graph from arrays: nodes first, then the rest in any order, then pb_flat_make_graph. Every array has `count` entries and is
- * copied. */
+ * copied. A call that fails drops what was added before. */
 /* Names of the nodes that pb_flat_add_nodes adds next: texts one after the other, each ended by NUL, `length` bytes in
  * all; borrowed until then. Without names, nodes are called by their index. */
 pb_status pb_flat_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length);
@@ -129,8 +131,9 @@ pb_status pb_flat_size(pb_session *s, const pb_graph *g, const char *text, uint6
  * that left a plan this is PB_OK, and pb_session_stopped tells. */
 pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out);
 
-/* Moves for pb_flat_judge_moves; may be called several times. `place` (may be NULL): the tier of store, load and drop (0 is 1),
- * or PB_FLAT_BORROWED for a computation in borrowed memory. `over` (may be NULL): the input taken over, or PB_NO_NODE. By-products
+/* Moves for pb_flat_judge_moves; may be called several times, and a failure drops them all. `place` (may be NULL): the tier of
+ * store, load and drop (0 is 1), or PB_FLAT_BORROWED for a computation in borrowed memory. `over` (may be NULL): the input taken
+ * over, or PB_NO_NODE. By-products
  * of move k: also[also_start[k]] .. also[also_start[k + 1] - 1], both NULL for none. */
 #define PB_FLAT_BORROWED 255
 pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,

@@ -134,8 +134,18 @@ class Graph:
     # ---- files ----
 
     @classmethod
-    def read(cls, source: str | os.PathLike[str] | bytes, *, inputs: str | None = None) -> Graph:
-        """Read a graph in any format that the library knows: JSON, DOT, CSV, .bench, BLIF, AIGER.
+    def read(
+        cls,
+        source: str | os.PathLike[str] | bytes,
+        *,
+        inputs: str | None = None,
+        dims: Mapping[str, int] | None = None,
+        batch: int | None = None,
+        train: bool = False,
+        optimizer: str | None = None,
+        grads: str | None = None,
+    ) -> Graph:
+        """Read a graph in any format that the library knows: JSON, DOT, CSV, .bench, BLIF, AIGER, ONNX.
 
         Parameters
         ----------
@@ -143,8 +153,25 @@ class Graph:
             A file, or what is in it.
         inputs : {"free", "given", "computed"}, optional
             What becomes of a circuit's inputs.
+        dims : mapping of names to sizes, optional
+            Sizes of the dimensions that an ONNX model leaves open.
+        batch : int, optional
+            The batch of an ONNX model: the first dimension of its first input, and of others like it.
+        train : bool
+            A training step of an ONNX model instead of its forward pass.
+        optimizer : {"none", "sgd", "momentum", "adam"}, optional
+            With `train`: whose state the fixed memory holds.
+        grads : {"accumulate", "keep", "update"}, optional
+            With `train`: what becomes of the gradients of parameters.
         """
-        session = Session(inputs=inputs)
+        session = Session(
+            inputs=inputs,
+            dims=",".join(f"{name}={size}" for name, size in dims.items()) if dims else None,
+            batch=batch,
+            train=1 if train else None,
+            optimizer=optimizer,
+            grads=grads,
+        )
         path = None
         if isinstance(source, (bytes, bytearray, memoryview)):
             content = bytes(source)

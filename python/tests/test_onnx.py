@@ -307,6 +307,44 @@ def test_dims_and_batch(tmp_path: Path) -> None:
     assert "the file fixes the batch" in run("info", str(path), "--batch", "3", code=5)
 
 
+def test_a_model_is_read_by_the_package(tmp_path: Path) -> None:
+    pebble_bridge = pytest.importorskip("pebble_bridge")
+    net = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "net",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(numpy.zeros((4, 2), numpy.float32), "w")],
+    )
+    content = helper.make_model(net, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    with pytest.raises(pebble_bridge.GraphError, match="rows"):
+        pebble_bridge.Graph.read(content)
+    assert list(pebble_bridge.Graph.read(content, dims={"rows": 3}).size) == [48, 24]
+    step = pebble_bridge.Graph.read(content, batch=3, train=True, optimizer="adam")
+    assert step.fixed_size == 4 * 8 * 4
+    assert "y.dw" in list(step.names)
+
+
+def test_powers_of_mixed_types_are_not_guessed(tmp_path: Path) -> None:
+    net = helper.make_graph(
+        [
+            helper.make_node("Shape", ["x"], ["s"]),
+            helper.make_node("Pow", ["s", "two"], ["q"]),
+            helper.make_node("Expand", ["one", "q"], ["y"]),
+        ],
+        "net",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [4]),
+            helper.make_tensor_value_info("one", TensorProto.FLOAT, [1]),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [onnx.numpy_helper.from_array(numpy.float32(2), "two")],
+    )
+    path = tmp_path / "model.onnx"
+    path.write_bytes(helper.make_model(net, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
+    assert "depends on the numbers" in run("export", str(path), code=5)
+
+
 @pytest.mark.parametrize(("build", "words"), [
     (lambda net: net.op("If", net.input("c", [], TensorProto.BOOL)), "branches are not read"),
     (lambda net: net.op("NonMaxSuppression", net.input("x", [1, 2, 4])), "depends on the numbers"),

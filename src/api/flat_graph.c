@@ -25,6 +25,22 @@ static void forget_labels(pb_session *s)
     s->name_count = s->group_count = 0;
 }
 
+/* A failure drops what was added: the next graph begins empty, and no label of the caller's is remembered. */
+static pb_status end_draft(pb_session *s, pb_status status)
+{
+    if (status != PB_OK) {
+        pb_builder_free(s->builder);
+        s->builder = NULL;
+        forget_labels(s);
+    }
+    return pbi_session_end(s, status);
+}
+
+static pb_status wrong_draft(pb_session *s, const char *sentence)
+{
+    return end_draft(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
+}
+
 /* Are there `count` texts in these bytes, each ended by NUL, and nothing else? */
 static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
 {
@@ -42,7 +58,7 @@ pb_status pb_flat_name_nodes(pb_session *s, uint32_t count, const char *names, u
 {
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
-        return wrong(s, "there must be as many names as nodes, each ended by NUL");
+        return wrong_draft(s, "there must be as many names as nodes, each ended by NUL");
     s->names = names;
     s->name_count = count;
     return PB_OK;
@@ -52,13 +68,13 @@ pb_status pb_flat_group_nodes(pb_session *s, uint32_t count, const uint32_t *gro
 {
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !group))
-        return wrong(s, "the names of groups must each be ended by NUL");
+        return wrong_draft(s, "the names of groups must each be ended by NUL");
     for (uint32_t i = 0; i < count; i++)
         if (group[i] != UINT32_MAX && group[i] >= found)
-            return wrong(s, "a node is in a group that has no name");
+            return wrong_draft(s, "a node is in a group that has no name");
     const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
     if (!list)
-        return pbi_session_end(s, PB_ENOMEM);
+        return end_draft(s, PB_ENOMEM);
     for (const char *at = names; k < found; at += strlen(at) + 1)
         list[k++] = at;
     s->group = group;
@@ -101,7 +117,7 @@ pb_status pb_flat_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost,
 {
     pb_status status = add_nodes(s, count, cost, size, workspace, flags);
     forget_labels(s);
-    return pbi_session_end(s, status);
+    return end_draft(s, status);
 }
 
 pb_status pb_flat_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
@@ -112,11 +128,11 @@ pb_status pb_flat_add_pairs(pb_session *s, const char *what, uint64_t count, con
                                                        : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
                                                                                            : NULL;
     if (!add || (count && (!first || !second)))
-        return wrong(s, "pairs are edge, inplace or byproduct_of, with two arrays of nodes");
+        return wrong_draft(s, "pairs are edge, inplace or byproduct_of, with two arrays of nodes");
     pb_status status = need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, first[i], second[i]);
-    return pbi_session_end(s, status);
+    return end_draft(s, status);
 }
 
 pb_status pb_flat_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
@@ -125,11 +141,11 @@ pb_status pb_flat_add_list(pb_session *s, const char *what, uint64_t count, cons
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
                                                                            : NULL;
     if (!add || (count && !node))
-        return wrong(s, "lists are target or order, with an array of nodes");
+        return wrong_draft(s, "lists are target or order, with an array of nodes");
     pb_status status = need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, node[i]);
-    return pbi_session_end(s, status);
+    return end_draft(s, status);
 }
 
 pb_status pb_flat_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
@@ -150,15 +166,64 @@ pb_status pb_flat_make_graph(pb_session *s, const char *name, const char *cost_u
 
 /* ---- from files and families ---- */
 
+/* "batch=32,seq=128": sizes of the dimensions that a model leaves open; the last equals sign of each parts them. */
+static pb_status take_dims(pb_session *s, pb_read_options *out)
+{
+    const char *text = s->setting[PBI_SET_dims];
+    uint32_t room = 1;
+    for (const char *at = text; at && *at; at++)
+        room += *at == ',';
+    pb_option *dims = pb_arena_alloc(&s->arena, room, sizeof *dims);
+    if (!dims)
+        return PB_ENOMEM;
+    for (const char *at = text; at && *at;) {
+        size_t length = strcspn(at, ","), key = length;
+        while (key && at[key - 1] != '=')
+            key--;
+        if (key < 2 || key == length)
+            return pbi_fail(&s->ctx, PB_EINVAL, "dims: NAME=N is wanted, as in batch=32, not `%.*s`",
+                            length < 60 ? (int)length : 60, at);
+        pb_option *dim = &dims[out->dim_count++];
+        dim->key = pb_arena_text(&s->arena, at, key - 1);
+        dim->value = pb_arena_text(&s->arena, at + key, length - key);
+        if (!dim->key || !dim->value)
+            return PB_ENOMEM;
+        at += length + (at[length] == ',');
+    }
+    out->dims = dims;
+    return PB_OK;
+}
+
+static pb_status take_reading(pb_session *s, pb_read_options *out)
+{
+    const char *inputs = s->setting[PBI_SET_inputs];
+    uint64_t train;
+    *out = (pb_read_options){
+        .inputs = PB_INPUTS_AUTO, .optimizer = s->setting[PBI_SET_optimizer], .grads = s->setting[PBI_SET_grads]};
+    if (inputs && !pb_inputs_parse(inputs, &out->inputs))
+        return pbi_fail(&s->ctx, PB_EINVAL, "inputs are free, given or computed");
+    pb_status status = pbi_take_number(s, PBI_SET_train, 0, 1, &train);
+    if (status == PB_OK)
+        status = pbi_take_number(s, PBI_SET_batch, 0, UINT64_MAX, &out->batch);
+    if (status != PB_OK)
+        return status;
+    out->train = train;
+    if (s->setting[PBI_SET_batch] && !out->batch)
+        return pbi_fail(&s->ctx, PB_EINVAL, "batch: a number from 1 on is wanted");
+    if (!train && (out->optimizer || out->grads))
+        return pbi_fail(&s->ctx, PB_EINVAL, "%s goes with train", out->optimizer ? "optimizer" : "grads");
+    return take_dims(s, out);
+}
+
 pb_status pb_flat_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path, const pb_graph **out)
 {
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
-    const char *word = s->setting[PBI_SET_inputs];
-    pb_inputs inputs = PB_INPUTS_AUTO;
-    if (word && !pb_inputs_parse(word, &inputs))
-        return wrong(s, "inputs are free, given or computed");
-    return pbi_session_end(
-        s, pb_graph_read_inputs(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, path, inputs, &s->arena, out));
+    pb_read_options how;
+    pbi_session_listen(s);
+    pb_status status = take_reading(s, &how);
+    if (status == PB_OK)
+        status = pb_graph_read_with(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, path, &how, &s->arena, out);
+    return pbi_session_finish(s, status);
 }
 
 pb_status pb_flat_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out)
@@ -177,7 +242,8 @@ pb_status pb_flat_generate(pb_session *s, const char *family, const char *parame
         params[count++] = (pb_option){key, value};
         at += length + (at[length] == '\n');
     }
-    return pbi_session_end(s, pb_generate(&s->ctx, family, params, count, &s->arena, out));
+    pbi_session_listen(s);
+    return pbi_session_finish(s, pb_generate(&s->ctx, family, params, count, &s->arena, out));
 }
 
 /* ---- back to arrays ---- */

@@ -85,6 +85,8 @@ pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, co
             status = add_move(s, op[i], node[i], place ? place[i] : 0, over ? over[i] : PB_NO_NODE,
                               also ? also + from : NULL, to - from);
     }
+    if (status != PB_OK)
+        pb_moves_init(&s->moves, &s->arena); /* half of them would be judged with the next */
     return pbi_session_end(s, status);
 }
 
@@ -122,6 +124,7 @@ pb_status pb_flat_judge_moves(pb_session *s, const pb_graph *g, const pb_planned
 {
     pb_game game;
     bool named;
+    pbi_session_listen(s);
     pb_status status = pbi_take_game(s, g, &game, &named);
     if (status == PB_OK) {
         pb_schedule schedule = {.graph_name = g->name,
@@ -141,7 +144,7 @@ pb_status pb_flat_judge_moves(pb_session *s, const pb_graph *g, const pb_planned
             status = judge(s, g, &schedule, out);
     }
     pb_moves_init(&s->moves, &s->arena);
-    return pbi_session_end(s, status);
+    return pbi_session_finish(s, status);
 }
 
 pb_status pb_flat_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
@@ -150,12 +153,13 @@ pb_status pb_flat_judge_file(pb_session *s, const pb_graph *g, const char *bytes
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
     pb_schedule schedule;
     const char *cap = s->setting[PBI_SET_cap];
+    pbi_session_listen(s);
     pb_status status = pb_schedule_read(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, g, &s->arena, &schedule);
     if (status == PB_OK && cap)
         status = pbi_take_size(s, g, cap, &schedule.cap);
     if (status == PB_OK)
         status = judge(s, g, &schedule, out);
-    return pbi_session_end(s, status);
+    return pbi_session_finish(s, status);
 }
 
 /* ---- back to arrays ---- */

@@ -180,13 +180,13 @@ void pb_session_watch(pb_session *s, pb_watch watch, void *state)
 
 pb_status pbi_session_end(pb_session *s, pb_status status)
 {
-    if (status == PB_OK)
-        return PB_OK;
-    s->status = status;
-    s->error = s->ctx.error;
-    if (!s->error.message[0])
-        snprintf(s->error.message, sizeof s->error.message, "%s", pb_status_text(status));
-    s->ctx.error = (pb_error){.message = ""};
+    if (status != PB_OK) {
+        s->status = status;
+        s->error = s->ctx.error;
+        if (!s->error.message[0])
+            snprintf(s->error.message, sizeof s->error.message, "%s", pb_status_text(status));
+    }
+    s->ctx.error = (pb_error){.message = ""}; /* also of what was tried and did not matter */
     return status;
 }
 
@@ -229,6 +229,14 @@ pb_status pbi_session_begin(pb_session *s)
     s->done = s->total = s->plans = s->peak = s->makespan = 0;
     pthread_mutex_unlock(&s->lock);
     return PB_OK;
+}
+
+void pbi_session_listen(pb_session *s)
+{
+    s->deadline_ns = s->left_ns = 0;
+    s->stopped = PB_GO_ON;
+    s->ctx.stopped = PB_GO_ON;
+    s->ctx.stop = should_stop;
 }
 
 pb_status pbi_session_finish(pb_session *s, pb_status status)

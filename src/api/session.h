@@ -52,6 +52,8 @@ pb_status pbi_session_end(pb_session *s, pb_status status);
 /* Between begin and end a stop and the time limit are heard, the tick limit holds, and news are told. */
 pb_status pbi_session_begin(pb_session *s);
 pb_status pbi_session_finish(pb_session *s, pb_status status);
+/* In place of begin where nothing is planned: a stop is heard, and limits are none of its business. */
+void pbi_session_listen(pb_session *s);
 /* Who hears of plans while they are made. */
 pb_listener pbi_session_listener(pb_session *s);
 

@@ -157,9 +157,9 @@ static pb_status value_of(pbi_onnx *m, pbi_tape *tape, uint32_t index, pbi_value
 }
 
 /* The path before the last / or . of the node's name. */
-static void set_group(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n)
+static void set_group(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, uint32_t first)
 {
-    const char *name = *n->name ? n->name : pbi_onnx_name(m, n->out[0]);
+    const char *name = *n->name ? n->name : pbi_onnx_name(m, n->out[first]);
     while (*name == '/')
         name++;
     size_t length = strlen(name);
@@ -178,6 +178,8 @@ static pbi_op op_of(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i)
 {
     const pbi_onnx_tensor *out = pbi_onnx_out(m, n, i);
     pbi_op op = {.kind = n->kind, .name = pbi_onnx_name(m, n->out[i]), .side = PB_NO_NODE};
+    if (!pbi_onnx_is_real(out->type))
+        op.kind = PBI_OP_BLOCKED;
     op.dims = layout(out, &op.element_size);
     if (out->kept)
         op.flags = PB_NODE_KEEP;
@@ -186,12 +188,11 @@ static pbi_op op_of(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i)
 
 static uint64_t at_least_one(uint64_t cost) { return cost ? cost : 1; }
 
-/* Costs by the row of the operator, where its shape did not say. */
-static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, pbi_op *op)
+/* Costs by the row of the operator, where its shape did not say; `made` elements come out. */
+static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, uint64_t made, pbi_op *op)
 {
     const pbi_onnx_tensor *first = pbi_onnx_in(m, n, 0);
-    uint64_t made = pbi_onnx_elements(pbi_onnx_out(m, n, 0)), inputs = first ? pbi_onnx_elements(first) : 0;
-    uint64_t most = inputs > made ? inputs : made;
+    uint64_t inputs = first ? pbi_onnx_elements(first) : 0, most = inputs > made ? inputs : made;
     op->cost = n->cost ? n->cost : pbi_times(most, n->rule->flops);
     op->grad_cost = n->grad_cost ? n->grad_cost : pbi_times(most, n->rule->grads);
     if (!made)
@@ -199,15 +200,13 @@ static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, pbi_op *op)
 }
 
 /* Outputs behind the first are by-products of the same computation. */
-static void emit_parts(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, bool indices)
+static void emit_parts(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, uint32_t first, bool indices)
 {
-    for (uint32_t i = 1; i < n->out_count; i++) {
+    for (uint32_t i = first + 1; i < n->out_count; i++) {
         pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
         if (!t || !(t->needed || (indices && i == 1)))
             continue;
         pbi_op part = op_of(m, n, i);
-        if (!pbi_onnx_is_real(t->type))
-            part.kind = PBI_OP_BLOCKED;
         t->value = pbi_tape_part(tape, &part, indices && i == 1);
     }
 }
@@ -215,29 +214,29 @@ static void emit_parts(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, bool
 static pb_status emit_node(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n)
 {
     pbi_value *in = pb_arena_alloc(m->arena, n->in_count ? n->in_count : 1, sizeof *in);
-    uint32_t count = 0;
+    uint32_t count = 0, first = 0;
     pb_status status = in ? PB_OK : PB_ENOMEM;
-    if (n->out[0] == PBI_ONNX_NONE)
-        return pbi_onnx_refuse(m, n, "its first output is left out; give it a name");
-    set_group(m, tape, n);
+    while (n->out[first] == PBI_ONNX_NONE) /* it is needed: one is there */
+        first++;
+    set_group(m, tape, n, first);
     for (uint32_t i = 0; status == PB_OK && i < n->in_count; i++)
         if (n->in[i] != PBI_ONNX_NONE && pbi_onnx_reads(n->rule, i))
             status = value_of(m, tape, n->in[i], &in[count++]);
     if (status != PB_OK)
         return status;
-    pbi_op op = op_of(m, n, 0);
-    set_costs(m, n, &op);
+    pbi_op op = op_of(m, n, first);
+    set_costs(m, n, pbi_onnx_elements(pbi_onnx_out(m, n, first)), &op);
     if (n->once)
         op.flags |= PB_NODE_ONCE;
-    bool train = m->options->train, dropout = n->kind == PBI_OP_DROPOUT;
-    bool indices = train && (n->kind == PBI_OP_SORTED || n->kind == PBI_OP_MAX_POOL) && pbi_onnx_out(m, n, 1);
+    bool train = m->options->train, dropout = op.kind == PBI_OP_DROPOUT;
+    bool indices = train && (op.kind == PBI_OP_SORTED || op.kind == PBI_OP_MAX_POOL) && pbi_onnx_out(m, n, 1);
     if (train && !indices)
-        op.side_size = n->kind == PBI_OP_SORTED ? pbi_times(pbi_dims_elements(op.dims), 8) : n->side_size;
+        op.side_size = op.kind == PBI_OP_SORTED ? pbi_times(pbi_dims_elements(op.dims), 8) : n->side_size;
     if (dropout)
         op.side = pbi_tape_source(tape, op.name, ".mask", at_least_one(pbi_times(pbi_dims_elements(op.dims), 8)),
                                   pbi_dims_elements(op.dims));
-    m->tensor[n->out[0]].value = pbi_tape_op(tape, &op, in, count);
-    emit_parts(m, tape, n, indices);
+    m->tensor[n->out[first]].value = pbi_tape_op(tape, &op, in, count);
+    emit_parts(m, tape, n, first, indices);
     return tape->emit->status;
 }
 
@@ -288,6 +287,15 @@ static pb_status finish_forward(pbi_onnx *m, pbi_tape *tape)
     return pbi_tape_forward(tape);
 }
 
+/* "loss", or where the model has a tensor of that name "loss2", "loss3", ... */
+static const char *loss_name(const pbi_onnx *m, pbi_tape *tape)
+{
+    const char *name = "loss";
+    for (uint64_t number = 2; *name && pbi_onnx_find(m, name) != PBI_ONNX_NONE; number++)
+        name = pbi_tape_text(tape, "loss", number);
+    return name;
+}
+
 /* A loss over the first output, of a few flop for each number: cross entropy or squares cost about this much. */
 static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
 {
@@ -301,13 +309,8 @@ static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
                         "(an initializer of real numbers)",
                         pbi_onnx_name(m, m->output[0]));
     tape->group = "";
-    /* Models have tensors of that name. */
-    const char *const names[] = {"loss", "training_loss", "loss_of_training", "loss of the training step"};
-    size_t free_name = 0;
-    while (free_name + 1 < sizeof names / sizeof *names && pbi_onnx_find(m, names[free_name]) != PBI_ONNX_NONE)
-        free_name++;
-    pbi_op loss = {
-        .kind = PBI_OP_LOSS, .name = names[free_name], .dims = {1, 1, 1, 1}, .element_size = 4, .side = PB_NO_NODE};
+    pbi_op loss = {.kind = PBI_OP_LOSS, .dims = {1, 1, 1, 1}, .element_size = 4, .side = PB_NO_NODE};
+    loss.name = loss_name(m, tape);
     loss.cost = at_least_one(pbi_times(5, pbi_dims_elements(pbi_tape_dims(tape, output))));
     pbi_tape_op(tape, &loss, &output, 1);
     return pbi_tape_backward(tape);

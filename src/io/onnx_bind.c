@@ -81,25 +81,48 @@ static pb_status check_names(const pbi_onnx *m)
     return PB_OK;
 }
 
+/* The size that the options name for this dimension, *out untouched where there is none; two sizes are a fault. */
+static pb_status named_size(const pbi_onnx *m, const char *label, uint64_t *out)
+{
+    const pb_option *found = NULL;
+    for (uint32_t k = 0; k < m->options->dim_count; k++) {
+        const pb_option *o = &m->options->dims[k];
+        uint64_t size;
+        if (strcmp(label, o->key) != 0)
+            continue;
+        pb_status status = read_size(m, o, &size);
+        if (status != PB_OK)
+            return status;
+        if (found && size != *out)
+            return pbi_fail(m->ctx, PB_EINVAL, "dimension %.60s is given two sizes, %.20s and %.20s", label,
+                            found->value, o->value);
+        found = o;
+        *out = size;
+    }
+    return PB_OK;
+}
+
 static pb_status bind_input(pbi_onnx *m, uint32_t input, const bool *batch, listing *open)
 {
     pbi_onnx_tensor *t = &m->tensor[input];
     for (uint32_t axis = 0; axis < t->rank; axis++) {
         char label[NAME_ROOM];
-        if (batch[axis]) {
-            m->batch_replaced |= t->dims[axis] != UINT64_MAX && t->dims[axis] != m->options->batch;
-            t->dims[axis] = m->options->batch;
+        uint64_t size = m->options->batch;
+        if (batch[axis])
+            m->batch_replaced |= t->dims[axis] != UINT64_MAX && t->dims[axis] != size;
+        if (t->dims[axis] == UINT64_MAX) {
+            dim_label(m, input, axis, label);
+            pb_status status = named_size(m, label, &t->dims[axis]);
+            if (status != PB_OK)
+                return status;
+            if (batch[axis] && t->dims[axis] != UINT64_MAX && t->dims[axis] != size)
+                return pbi_fail(m->ctx, PB_EINVAL,
+                                "dimension %.60s is the batch, and is given two sizes, %llu and %llu", label,
+                                (unsigned long long)t->dims[axis], (unsigned long long)size);
         }
-        if (t->dims[axis] != UINT64_MAX)
-            continue;
-        dim_label(m, input, axis, label);
-        for (uint32_t k = 0; k < m->options->dim_count; k++)
-            if (strcmp(label, m->options->dims[k].key) == 0) {
-                pb_status status = read_size(m, &m->options->dims[k], &t->dims[axis]);
-                if (status != PB_OK)
-                    return status;
-            }
-        if (t->dims[axis] == UINT64_MAX)
+        if (batch[axis])
+            t->dims[axis] = size;
+        else if (t->dims[axis] == UINT64_MAX)
             list_add(open, " --dim ", label, "=1");
     }
     return PB_OK;

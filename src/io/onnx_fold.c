@@ -114,7 +114,8 @@ static bool real_pair(const char *op, double a, double b, pbi_onnx_number *out)
 
 static bool fold_pair(fold *f)
 {
-    bool done = f->n->in_count == 2;
+    /* Pow takes whole numbers to the power of real ones and the other way round. */
+    bool done = f->n->in_count == 2 && pbi_onnx_is_real(f->in[1]->type) == f->real;
     for (uint64_t i = 0; done && i < f->count; i++) {
         pbi_onnx_number a = f->in[0]->values[source_of(f->in[0], f->out, i)];
         pbi_onnx_number b = f->in[1]->values[source_of(f->in[1], f->out, i)];

@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/context.h"
 
+#include <stdio.h>
+
 /* ---- Tables ---- */
 
 const char *pbi_onnx_name(const pbi_onnx *m, uint32_t tensor) { return m->text.bytes + m->start[tensor]; }
@@ -13,7 +15,7 @@ uint32_t pbi_onnx_find(const pbi_onnx *m, const char *name)
     return pbi_name_index_find(&m->index, m->text.bytes, m->start, name, strlen(name));
 }
 
-pb_status pbi_onnx_add_tensor(pbi_onnx *m, const char *name, uint32_t *out)
+static pb_status add_tensor(pbi_onnx *m, const char *name, uint32_t *out)
 {
     void *tensors = m->tensor, *starts = m->start;
     if (m->tensor_count == UINT32_MAX - 1)
@@ -36,7 +38,16 @@ pb_status pbi_onnx_add_tensor(pbi_onnx *m, const char *name, uint32_t *out)
 static pb_status tensor_of(pbi_onnx *m, const char *name, uint32_t *out)
 {
     *out = pbi_onnx_find(m, name);
-    return *out == UINT32_MAX ? pbi_onnx_add_tensor(m, name, out) : PB_OK;
+    return *out == UINT32_MAX ? add_tensor(m, name, out) : PB_OK;
+}
+
+/* A constant in an attribute. Nobody looks for it by name; each has another all the same, as equal names would make
+ * the index slow, and none that a tensor could have: 0xff is never in UTF-8. */
+static pb_status add_constant(pbi_onnx *m, uint32_t *out)
+{
+    char name[16];
+    snprintf(name, sizeof name, "\xff%lx", (unsigned long)m->tensor_count);
+    return add_tensor(m, name, out);
 }
 
 static pb_status append(pbi_onnx *m, uint32_t **items, size_t *count, size_t *room, uint32_t item)
@@ -155,7 +166,7 @@ static pb_status read_tensor(pbi_onnx *m, const pbi_wire_field *field, bool init
         if (r.dims.item[i] >> 63)
             status = pbi_wire_fail(&m->wire, field->at, "tensor \"%.60s\" has a negative dimension", r.name);
     if (status == PB_OK)
-        status = initializer ? tensor_of(m, r.name, out) : pbi_onnx_add_tensor(m, "", out);
+        status = initializer ? tensor_of(m, r.name, out) : add_constant(m, out);
     if (status != PB_OK)
         return status;
     pbi_onnx_tensor *t = &m->tensor[*out];

@@ -113,8 +113,6 @@ pb_status pbi_onnx_read(pbi_onnx *m, pbi_text *text);
 pb_status pbi_onnx_bind(pbi_onnx *m);
 const char *pbi_onnx_name(const pbi_onnx *m, uint32_t tensor);
 uint32_t pbi_onnx_find(const pbi_onnx *m, const char *name);
-/* A tensor without a name of its own, for a constant in an attribute. */
-pb_status pbi_onnx_add_tensor(pbi_onnx *m, const char *name, uint32_t *out);
 
 /* What nodes are asked for. Integers of attributes are NULL and 0 where the attribute is not there. */
 const pbi_onnx_attribute *pbi_onnx_attribute_find(const pbi_onnx_node *n, const char *name);

@@ -45,7 +45,7 @@ static const pbi_onnx_rule rules[] = {
     ROW("HardSwish", same, 1, BY_INPUT, FIRST, 5, 5),
     ROW("Mish", same, 1, BY_INPUT, FIRST, 14, 18),
     ROW("Swish", same, 1, BY_INPUT, FIRST, 7, 9),
-    ROW("Clip", same, 1, BY_INPUT, FIRST, 2, 2),
+    ROW("Clip", same, 1, BY_INPUT, ALL, 2, 2),
     ROW("Shrink", same, 1, BY_INPUT, FIRST, 2, 1),
     ROW("Neg", same, 1, SCALED, FIRST, 1, 1),
     ROW("Floor", same, 1, BLOCKED, FIRST, 1, 0),

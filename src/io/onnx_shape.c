@@ -46,7 +46,15 @@ PBI_ONNX_SHAPER(same)
     return like(m, n, 0, x->type, x);
 }
 
-PBI_ONNX_SHAPER(broadcast) { return broadcast_from(m, n, 0, pbi_onnx_in(m, n, 0)->type); }
+PBI_ONNX_SHAPER(broadcast)
+{
+    pb_status status = broadcast_from(m, n, 0, pbi_onnx_in(m, n, 0)->type);
+    const pbi_onnx_tensor *out = pbi_onnx_out(m, n, 0);
+    if (status == PB_OK && out && n->in_count > 2) /* pair by pair */
+        n->cost = pbi_times(pbi_onnx_elements(out), pbi_times(n->rule->flops, n->in_count - 1));
+    return status;
+}
+
 PBI_ONNX_SHAPER(compare) { return broadcast_from(m, n, 0, PBI_ONNX_BOOL); }
 
 PBI_ONNX_SHAPER(where)
@@ -132,8 +140,9 @@ PBI_ONNX_SHAPER(norm)
         status = like(m, n, 0, x->type, x);
     for (uint32_t i = 0; i < x->rank; i++)
         statistic[i] = i < axis ? x->dims[i] : 1;
+    const pbi_onnx_tensor *mean = pbi_onnx_in(m, n, 3);
     for (uint32_t i = 1; status == PB_OK && i < n->out_count; i++)
-        status = batch ? pbi_onnx_shape(m, n, i, PBI_ONNX_FLOAT, 1, &rows)
+        status = batch ? pbi_onnx_shape(m, n, i, mean ? mean->type : x->type, 1, &rows)
                        : pbi_onnx_shape(m, n, i, PBI_ONNX_FLOAT, x->rank, statistic);
     return status;
 }
@@ -142,9 +151,8 @@ PBI_ONNX_SHAPER(norm)
 PBI_ONNX_SHAPER(dropout)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *mode = pbi_onnx_in(m, n, 2);
-    n->view = mode && mode->values ? mode->values[0].i == 0 : !m->options->train;
-    if (n->view && pbi_onnx_out(m, n, 1) && m->tensor[n->out[1]].kept)
-        return pbi_onnx_refuse(m, n, "its mask is an output, but nothing is dropped; leave the mask out");
+    bool said = mode && mode->values && pbi_onnx_elements(mode) == 1;
+    n->view = said ? mode->values[0].i == 0 : !m->options->train;
     pb_status status = like(m, n, 0, x->type, x);
     return status == PB_OK ? like(m, n, 1, PBI_ONNX_BOOL, x) : status;
 }

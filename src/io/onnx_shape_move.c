@@ -380,7 +380,7 @@ PBI_ONNX_SHAPER(one_hot)
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *depth = pbi_onnx_in(m, n, 1), *pair = pbi_onnx_in(m, n, 2);
     uint32_t axis, from = 0;
     uint64_t dims[PBI_ONNX_RANK + 1];
-    if (!depth || !depth->values || !pair)
+    if (!depth || !depth->values || pbi_onnx_elements(depth) != 1 || !pair)
         return pbi_onnx_refuse(m, n, "its depth is not known before the model runs; make it a constant");
     double size = pbi_onnx_is_real(depth->type) ? depth->values[0].f : (double)depth->values[0].i;
     if (!(size >= 0 && size < 1e15))

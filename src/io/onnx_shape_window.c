@@ -56,7 +56,10 @@ static pb_status read_window(pbi_onnx *m, pbi_onnx_node *n, const pbi_onnx_tenso
     return status;
 }
 
-static uint64_t reach(const window *w, uint32_t i) { return pbi_times(w->kernel[i] - 1, w->dilation[i]) + 1; }
+static uint64_t reach(const window *w, uint32_t i)
+{
+    return pbi_add_saturated(pbi_times(w->kernel[i] - 1, w->dilation[i]), 1);
+}
 
 static uint64_t area(const window *w)
 {
@@ -122,7 +125,8 @@ PBI_ONNX_SHAPER(conv_transpose)
     uint64_t dims[PBI_ONNX_RANK] = {x->dims[0], pbi_times(weight->dims[1], (uint64_t)groups)};
     for (uint32_t i = 0; status == PB_OK && i < w.axes; i++) {
         uint64_t side = x->dims[i + 2], cut = w.before[i] + w.after[i];
-        uint64_t full = pbi_add_saturated(pbi_times(w.stride[i], side ? side - 1 : 0), reach(&w, i) + extra[i]);
+        uint64_t full =
+            pbi_add_saturated(pbi_times(w.stride[i], side ? side - 1 : 0), pbi_add_saturated(reach(&w, i), extra[i]));
         if (!fixed[i] && !w.same && full <= cut)
             return pbi_onnx_refuse(m, n, "its padding leaves nothing of side %u", i);
         dims[i + 2] = fixed[i] ? fixed[i] : w.same ? pbi_times(side, w.stride[i]) : full - cut;

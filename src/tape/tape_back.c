@@ -110,12 +110,15 @@ static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node 
             contribute(t, o->in[i], grads[i], 0);
 }
 
+/* ".dw", ".db", ".db2", ".db3"...: the digits behind the name of an operation's parameter number `number`. */
+static uint64_t digits_of(uint32_t number) { return number > 1 ? number : 0; }
+
 /* What becomes of a parameter's gradient when the last operation that reads it has given its share. */
 static void finish_parameter(pbi_tape *t, const pbi_tape_record *o, const pbi_tape_value *w, uint32_t number)
 {
     pb_node done = w->grad;
     if (t->options.grads == PBI_GRADS_UPDATE && t->options.update_cost) {
-        pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".update_b" : ".update", number / 2);
+        pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".update_b" : ".update", digits_of(number));
         spec.cost = pbi_times(pbi_dims_elements(w->dims), t->options.update_cost);
         pb_node update = pbi_emit_step(t->emit, &spec);
         pbi_emit_edge(t->emit, done, update);
@@ -132,7 +135,7 @@ static pb_node emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o, uint3
     uint16_t flags = t->options.grads == PBI_GRADS_KEEP && last ? PB_NODE_KEEP : 0;
     if (add_up && owner != PB_NO_NODE)
         return owner; /* it adds to that parameter's buffer as well */
-    pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".db" : ".dw", number / 2);
+    pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".db" : ".dw", digits_of(number));
     if (!add_up)
         spec.size = pbi_tape_size(w);
     if (w->grad == PB_NO_NODE)

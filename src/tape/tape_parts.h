@@ -57,7 +57,7 @@ typedef struct pbi_tape_record {
 
 /* Does the rule give input i a gradient, and which row is it? */
 static inline bool pbi_rule_gives(const pbi_tape_rule *r, uint32_t i) { return r->any_number || i < r->inputs; }
-static inline uint32_t pbi_rule_row(const pbi_tape_rule *r, uint32_t i) { return r->any_number ? 0 : i; }
+static inline uint32_t pbi_rule_row(const pbi_tape_rule *r, uint32_t i) { return r->any_number || r->joint ? 0 : i; }
 static inline bool pbi_rule_marks(uint8_t mask, uint32_t i) { return i < PBI_TAPE_RULED && (mask >> i & 1); }
 
 static inline uint64_t pbi_tape_size(const pbi_tape_value *value)

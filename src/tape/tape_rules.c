@@ -73,7 +73,7 @@ const pbi_tape_rule pbi_tape_rules[PBI_OP_KINDS] = {
     [PBI_OP_LOSS] = {.inputs = 1, .last = true, .grad_reads = {IN0 | IN1}, .grad_flops = {3}},
     [PBI_OP_BY_INPUT] = {.inputs = 1,
                          .overwrites = IN0,
-                         .grad_reads = {SELF},
+                         .grad_reads = {SELF | IN1 | IN2}, /* and the bounds of a clip */
                          .grad_overwrites = true,
                          .per_element = 1,
                          .grad_flops = {2}},

@@ -1,6 +1,8 @@
 /* test_flat_graph.c -- sessions, and graphs across the flat border. */
 #include "unit/flat_bench.h"
 
+#include "support/onnx_writer.h"
+
 static void arrays_come_back_as_they_went_in(void **state)
 {
     (void)state;
@@ -197,6 +199,75 @@ static void what_there_is_is_told(void **state)
     pb_session_free(s);
 }
 
+static void a_failure_drops_what_was_added(void **state)
+{
+    (void)state;
+    static const uint64_t one[] = {1};
+    static const uint32_t nowhere[] = {7};
+    pb_session *s = open_session(NULL);
+    const pb_graph *g;
+    must(s, pb_flat_add_nodes(s, 1, one, one, NULL, NULL));
+    refused_as(s, pb_flat_add_pairs(s, "bridge", 1, nowhere, nowhere), PB_EINVAL, "pairs are");
+    must(s, small_graph(s, &g));
+    assert_int_equal(g->node_count, 3);
+    must(s, pb_flat_name_nodes(s, 1, "lost", 5)); /* the caller's, who gives up below */
+    refused_as(s, pb_flat_group_nodes(s, 1, nowhere, "", 1), PB_EINVAL, "no name");
+    must(s, pb_flat_add_nodes(s, 1, one, one, NULL, NULL));
+    must(s, pb_flat_make_graph(s, NULL, NULL, NULL, 0, &g));
+    assert_string_equal(pb_flat_node_name(g, 0), "0");
+    pb_session_free(s);
+}
+
+static void models_are_read_by_the_settings(void **state)
+{
+    (void)state;
+    onnx_writer *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    onnx_begin_model(w, 17);
+    onnx_input(w, "x", 1, (int64_t[]){-1, 4}, 2);
+    onnx_weight(w, "m", 1, (int64_t[]){4, 2}, 2);
+    onnx_node(w, "MatMul", "x m", "y", NULL);
+    onnx_output(w, "y");
+    onnx_end_model(w);
+    pb_session *s = open_session(NULL);
+    const pb_graph *g = NULL;
+    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EGRAPH, "--dim n=1");
+    must(s, pb_session_set(s, "dims", "n=5"));
+    must(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g));
+    assert_int_equal(g->size[0], 5 * 4 * 4);
+    must(s, pb_session_set(s, "dims", NULL));
+    must(s, pb_session_set(s, "batch", "3"));
+    must(s, pb_session_set(s, "train", "1"));
+    must(s, pb_session_set(s, "optimizer", "adam"));
+    must(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g));
+    assert_int_equal(g->fixed_size, 8 * 4 * 4);
+    assert_int_not_equal(pb_flat_find_node(g, "y.dw"), PB_NO_NODE);
+    must(s, pb_session_set(s, "train", NULL));
+    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer goes with train");
+    must(s, pb_session_set(s, "optimizer", NULL));
+    must(s, pb_session_set(s, "dims", "n"));
+    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "NAME=N");
+    must(s, pb_session_set(s, "dims", NULL));
+    must(s, pb_session_set(s, "batch", "0"));
+    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "from 1 on");
+    pb_session_free(s);
+    free(w);
+}
+
+static void a_stop_is_heard_by_readers_too(void **state)
+{
+    (void)state;
+    pb_session *s = open_session(NULL);
+    const pb_graph *g = NULL;
+    pb_session_stop(s);
+    assert_int_equal(pb_flat_generate(s, "chain", "nodes=100000", &g), PB_ECANCELLED);
+    assert_int_equal(pb_session_stopped(s), PB_STOP_INTERRUPT);
+    pb_session_go_on(s);
+    must(s, pb_flat_generate(s, "chain", "nodes=100000", &g));
+    assert_int_equal(pb_session_stopped(s), PB_GO_ON);
+    pb_session_free(s);
+}
+
 static void any_allocation_may_be_refused(void **state)
 {
     (void)state;
@@ -229,6 +300,9 @@ int main(void)
         cmocka_unit_test(families_take_lines),
         cmocka_unit_test(settings_are_known_or_refused),
         cmocka_unit_test(what_there_is_is_told),
+        cmocka_unit_test(a_failure_drops_what_was_added),
+        cmocka_unit_test(models_are_read_by_the_settings),
+        cmocka_unit_test(a_stop_is_heard_by_readers_too),
         cmocka_unit_test(any_allocation_may_be_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,6 +175,12 @@ static void moves_are_judged(void **state)
     refused_as(s, pb_flat_add_moves(s, 1, odd, node, NULL, NULL, NULL, NULL), PB_EINVAL, "a move is");
     refused_as(s, pb_flat_add_moves(s, 1, op, NULL, NULL, NULL, NULL, NULL), PB_EINVAL, "operations and nodes");
     refused_as(s, pb_flat_add_moves(s, 1, op, node, NULL, NULL, rows, fallen), PB_EINVAL, "must not fall");
+    static const uint8_t half[] = {PB_COMPUTE, PB_OP_COUNT};
+    refused_as(s, pb_flat_add_moves(s, 2, half, node, NULL, NULL, NULL, NULL), PB_EINVAL, "a move is");
+    must(s, pb_flat_add_moves(s, 3, op, node, NULL, NULL, NULL, NULL)); /* the first of the two is gone as well */
+    must(s, pb_flat_judge_moves(s, g, &p));
+    assert_true(pb_flat_has_plan(p));
+    assert_int_equal(pb_flat_move_count(p), 3);
     pb_session_free(s);
 }
 

@@ -352,6 +352,117 @@ static void a_refused_allocation_is_clean_wherever_it_comes(void **state)
         fail_msg("%s", wrong);
 }
 
+static void names_of_the_way_back_are_all_different(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"accumulate", "keep", "update"};
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        desk d;
+        onnx_begin_model(&w, 17);
+        onnx_input(&w, "x", FLOAT, (int64_t[]){4, 10}, 2);
+        for (int k = 0; k < 5; k++)
+            onnx_weight(&w, (char[]){(char)('a' + k), 0}, FLOAT, (int64_t[]){2, 3}, 2);
+        onnx_node(&w, "Concat", "a b c d e", "w", "axis=0");
+        onnx_node(&w, "MatMul", "x w", "y", NULL);
+        onnx_node(&w, "ReduceMean", "y", "loss", "keepdims=0"); /* the model's own */
+        onnx_output(&w, "loss");
+        onnx_end_model(&w);
+        must_open_model(&d, &(pb_read_options){.train = true, .grads = ways[i], .optimizer = "sgd"});
+        assert_string_equal(inputs_of(&d, "loss2"), "loss");
+        assert_string_equal(inputs_of(&d, "loss.dx"), "loss2.dx");
+        assert_string_equal(inputs_of(&d, "w.dw"), "y.dx1");
+        assert_string_equal(inputs_of(&d, "w.db4"), "y.dx1");
+        shut(&d);
+    }
+}
+
+static void one_kernel_reads_the_same_whatever_is_asked_of_it(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 23);
+    onnx_input(&w, "q", FLOAT, (int64_t[]){1, 2, 3, 4}, 4);
+    onnx_input(&w, "v", FLOAT, (int64_t[]){1, 2, 3, 4}, 4);
+    onnx_weight(&w, "m", FLOAT, (int64_t[]){4, 4}, 2);
+    onnx_node(&w, "MatMul", "q m", "k", NULL);
+    onnx_node(&w, "Attention", "q k v", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    must_open_model(&d, &(pb_read_options){.train = true});
+    assert_string_equal(inputs_of(&d, "y.dx1"), "q v k y y.saved loss.dx"); /* of the keys alone */
+    shut(&d);
+}
+
+static void bounds_that_are_computed_are_read(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){4, 4}, 2);
+    onnx_weight(&w, "m", FLOAT, (int64_t[]){4, 4}, 2);
+    onnx_node(&w, "MatMul", "x m", "p", NULL);
+    onnx_node(&w, "ReduceMin", "x", "low", "keepdims=0");
+    onnx_node(&w, "Clip", "p low", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    must_open_model(&d, &(pb_read_options){.train = true});
+    assert_string_equal(inputs_of(&d, "y"), "p low");
+    assert_string_equal(inputs_of(&d, "y.dx0"), "p low loss.dx");
+    shut(&d);
+}
+
+static void a_first_output_may_be_left_out(void **state)
+{
+    (void)state;
+    desk d;
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){5, 2, 3}, 3);
+    onnx_weight(&w, "gates", FLOAT, (int64_t[]){1, 28, 3}, 3);
+    onnx_weight(&w, "again", FLOAT, (int64_t[]){1, 28, 7}, 3);
+    onnx_node(&w, "LSTM", "x gates again", "- last", "hidden_size=7");
+    onnx_output(&w, "last");
+    onnx_end_model(&w);
+    must_open_model(&d, NULL);
+    assert_string_equal(all_of(&d), "x last");
+    assert_int_equal(size_of(&d, "last"), 2 * 7 * 4);
+    assert_int_equal(cost_of(&d, "last"), 2 * 28 * (3 + 7) * 5 * 2);
+    shut(&d);
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){2, 6}, 2);
+    onnx_weight(&w, "m", FLOAT, (int64_t[]){6, 6}, 2);
+    onnx_node(&w, "MatMul", "x m", "p", NULL);
+    onnx_node(&w, "Split", "p", "- b c", "axis=1");
+    onnx_node(&w, "Sum", "b c b", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    must_open_model(&d, &(pb_read_options){.train = true});
+    assert_int_equal(d.g->owner[node_of(&d, "c")], node_of(&d, "b"));
+    assert_int_equal(cost_of(&d, "y"), 2 * 2 * 2); /* two sums */
+    assert_string_equal(inputs_of(&d, "b.dx"), "loss.dx b.dsum");
+    shut(&d);
+}
+
+static void a_dimension_has_one_size(void **state)
+{
+    (void)state;
+    static const pb_option twice[] = {{"n", "3"}, {"n", "4"}};
+    const pb_read_options cases[] = {{.dims = twice, .dim_count = 2}, {.dims = twice, .dim_count = 1, .batch = 4}};
+    desk d;
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){-1, 3}, 2);
+    onnx_node(&w, "Relu", "x", "y", NULL);
+    onnx_output(&w, "y");
+    onnx_end_model(&w);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        assert_int_equal(open_with(&d, &cases[i]), PB_EINVAL);
+        assert_non_null(strstr(d.ctx.error.message, "two sizes, 3 and 4"));
+        shut(&d);
+    }
+    must_open_model(&d, &(pb_read_options){.dims = twice, .dim_count = 1, .batch = 3});
+    assert_int_equal(size_of(&d, "y"), 3 * 3 * 4);
+    shut(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +471,11 @@ int main(void)
         cmocka_unit_test(shape_arithmetic_leaves_no_nodes),
         cmocka_unit_test(further_outputs_are_by_products_and_random_numbers_come_once),
         cmocka_unit_test(a_table_used_twice_is_counted_once),
+        cmocka_unit_test(names_of_the_way_back_are_all_different),
+        cmocka_unit_test(one_kernel_reads_the_same_whatever_is_asked_of_it),
+        cmocka_unit_test(bounds_that_are_computed_are_read),
+        cmocka_unit_test(a_first_output_may_be_left_out),
+        cmocka_unit_test(a_dimension_has_one_size),
         cmocka_unit_test(faults_of_nodes_name_them),
         cmocka_unit_test(options_that_do_not_fit_are_told),
         cmocka_unit_test(damaged_files_are_refused_or_read_cleanly),
