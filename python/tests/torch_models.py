@@ -18,15 +18,14 @@ Case = tuple[nn.Module, tuple[torch.Tensor, ...], Callable]
 
 
 def mlp(depth: int = 6, width: int = 64, batch: int = 128, classes: int = 10, dropout: float = 0.0) -> Case:
-    """Linear layers with GELU between them."""
-    layers: list[nn.Module] = [nn.Linear(width, width), nn.GELU()]
-    for _ in range(depth - 2):
-        layers += [nn.Linear(width, width), nn.GELU()]
-        if dropout:
-            layers.append(nn.Dropout(dropout))
-    layers.append(nn.Linear(width, classes))
+    """Blocks of a linear layer, GELU and, with `dropout`, dropout; a linear layer at the end."""
+
+    def block(draws: bool) -> nn.Module:
+        return nn.Sequential(nn.Linear(width, width), nn.GELU(), *([nn.Dropout(dropout)] if draws else []))
+
+    blocks = [block(dropout > 0 and i > 0) for i in range(depth - 1)]
     inputs = (torch.randn(batch, width), torch.randint(classes, (batch,)))
-    return nn.Sequential(*layers), inputs, nn.CrossEntropyLoss()
+    return nn.Sequential(*blocks, nn.Linear(width, classes)), inputs, nn.CrossEntropyLoss()
 
 
 class BasicBlock(nn.Module):
@@ -249,7 +248,7 @@ CASES: dict[str, Callable[..., Case]] = {
 
 # The blocks that people wrap with torch.utils.checkpoint, by module name.
 BLOCKS: dict[str, Callable[[nn.Module], list[str]]] = {
-    "mlp": lambda model: [name for name, module in model.named_children() if isinstance(module, nn.GELU)],
+    "mlp": lambda model: [name for name, module in model.named_children() if isinstance(module, nn.Sequential)],
     "resnet18": lambda model: [name for name, module in model.named_modules() if isinstance(module, BasicBlock)],
     "resnet50": lambda model: [name for name, module in model.named_modules() if isinstance(module, Bottleneck)],
     "unet": lambda model: [name for name, module in model.named_modules() if isinstance(module, DoubleConv)],
