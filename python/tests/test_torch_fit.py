@@ -269,3 +269,13 @@ def test_a_plan_with_other_results_is_never_returned():
     planner.reference = planner.reference._replace(results=wrong)
     with pytest.raises(planning.TorchPlanError, match="other results than the step as written"):
         planner.fit("90%")
+
+
+def test_readmes_lines_run(root):
+    import re
+
+    code = re.findall(r"^```python\n(.*?)^```$", (root / "README.md").read_text(), re.M | re.S)[0]
+    names: dict = {}
+    torch.manual_seed(0)
+    exec(code, names)
+    assert names["step"].measured_peak <= names["step"].budget and torch.isfinite(names["loss"])
