@@ -94,10 +94,10 @@ class Graph:
             raise InvalidArgument(f"there are {count} costs and {len(spaces)} workspaces")
         refer = _References(names, count)
         flags = _flags(count, refer, given, once, keep)
-        label = None if names is None else _arrays.texts(list(names), "names")
-        if label is not None:
+        if names is not None:
             if len(names) != count:
                 raise InvalidArgument(f"there are {count} costs and {len(names)} names")
+            label = _arrays.texts(names, "names")
             session.do("pb_flat_name_nodes", count, label, len(label))
         grouped = _Groups(groups, count, refer) if groups is not None else None
         if grouped is not None:
