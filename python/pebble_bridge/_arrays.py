@@ -70,11 +70,20 @@ def view(address: int | None, count: int, width: int, keeper: object) -> Any:
     return seen
 
 
+def text(value: object, what: str) -> bytes:
+    """A text for a call: UTF-8, without the NUL that would end it early."""
+    try:
+        told = str(value).encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{what}: {value!r} is not text that UTF-8 can hold") from None
+    if b"\0" in told:
+        raise InvalidArgument(f"{what}: {value!r} has a NUL in it")
+    return told
+
+
 def texts(values: Sequence[str], what: str) -> bytes:
     """Texts one after the other, each ended by NUL."""
     for value in values:
         if not isinstance(value, str):
             raise InvalidArgument(f"{what}: names are texts, not {type(value).__name__}")
-        if "\0" in value:
-            raise InvalidArgument(f"{what}: {value!r} has a NUL in it")
-    return "".join(value + "\0" for value in values).encode()
+    return b"".join(text(value, what) + b"\0" for value in values)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ctypes import byref, c_uint64, c_void_p
 from typing import Any, NamedTuple
 
+from . import _arrays
 from ._library import lib
 from .errors import BY_STATUS, OutOfMemory, PebbleError
 
@@ -47,12 +48,18 @@ class Session:
             raise OutOfMemory("out of memory")
         for key, value in settings.items():
             if value is not None:
-                self.check(lib.pb_session_set(self._address, key.encode(), str(value).encode()))
+                self.check(lib.pb_session_set(self._address, key.encode(), _arrays.text(value, key)))
 
     def __del__(self) -> None:
         if getattr(self, "_address", None):
             lib.pb_session_free(self._address)
             self._address = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "comparisons and sweeps live in the memory of the library and cannot be pickled or copied deeply: "
+            "pickle their plans, or keep their documents"
+        )
 
     def check(self, status: int) -> None:
         """Raise the exception of a status that is not 0."""
@@ -77,13 +84,14 @@ class Session:
         """A call that may take long: Ctrl-C asks it to stop, and what it has found by then is its answer.
 
         The call runs in a thread of its own without the interpreter's lock, since a signal is heard only by a main
-        thread that is back in Python. A second Ctrl-C is raised as always.
+        thread that is back in Python. A second Ctrl-C is raised as always. Graphs and plans among the arguments are
+        kept until the call is over, which may be after that.
         """
         over, answer = threading.Event(), []
 
         def work() -> None:
             try:
-                answer.append(getattr(lib, name)(self._address, *arguments))
+                answer.append(getattr(lib, name)(self._address, *(getattr(a, "_handle", a) for a in arguments)))
             finally:
                 over.set()
 

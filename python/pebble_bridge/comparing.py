@@ -10,7 +10,7 @@ from typing import Any
 
 from ._library import lib
 from ._session import Session
-from .graph import Graph
+from .graph import Graph, a_graph
 from .planning import cap_text, tiers_text, time_text, weights_text
 from .progress import watching
 from .results import Metrics, Plan, whole
@@ -193,5 +193,5 @@ def compare(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_compare", graph._handle, watch=watch)
+        handle = session.make_patiently("pb_flat_compare", a_graph(graph), watch=watch)
     return Comparison(graph, session, handle, session.stopped())

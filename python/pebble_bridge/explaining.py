@@ -9,7 +9,8 @@ from typing import Any
 
 from ._library import NO_NODE
 from ._session import Session
-from .graph import Graph, NodeRef
+from .errors import InvalidArgument
+from .graph import Graph, NodeRef, a_graph
 from .planning import _judge_file, tiers_text, time_text
 from .progress import watching
 from .results import Plan, whole
@@ -51,6 +52,8 @@ def explain(graph: Graph, plan: Plan | Any, node: NodeRef | None = None) -> Expl
     if not isinstance(plan, Plan):
         plan, verdict = _judge_file(graph, plan, None, False)
         verdict.require()
+    elif plan.graph is not graph and plan.graph.hash != a_graph(graph).hash:
+        raise InvalidArgument(f"the plan is of another graph, `{plan.graph.name}`")
     at = NO_NODE if node is None else graph.index(node)
     plan.require()
     session = Session()
@@ -154,5 +157,5 @@ def info(
     """
     session = Session(game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
     with watching(progress, graph) as watch:
-        session.patiently("pb_flat_info", graph._handle, watch=watch)
+        session.patiently("pb_flat_info", a_graph(graph), watch=watch)
     return Info(graph, json.loads(session.written()))

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from ctypes import byref, c_uint32, c_uint64
 from functools import cached_property
 from numbers import Integral
+from operator import index
 from pathlib import Path
 from typing import Any, ClassVar
 
 from . import _arrays
 from ._library import NO_NODE, lib
 from ._session import Session
-from .errors import InvalidArgument, ReadWriteError
+from .errors import InvalidArgument, PebbleError, ReadWriteError
 
 __all__ = ["Graph"]
 
@@ -93,8 +94,10 @@ class Graph:
             raise InvalidArgument(f"there are {count} costs and {len(spaces)} workspaces")
         refer = _References(names, count)
         flags = _flags(count, refer, given, once, keep)
-        label = None if names is None else _arrays.texts(list(names), "names")
-        if label is not None:
+        if names is not None:
+            if len(names) != count:
+                raise InvalidArgument(f"there are {count} costs and {len(names)} names")
+            label = _arrays.texts(names, "names")
             session.do("pb_flat_name_nodes", count, label, len(label))
         grouped = _Groups(groups, count, refer) if groups is not None else None
         if grouped is not None:
@@ -119,7 +122,9 @@ class Graph:
                 nodes = refer.many(listed, what)
                 session.do("pb_flat_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
         fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
-        handle = session.make("pb_flat_make_graph", name.encode(), cost_unit.encode(), size_unit.encode(), int(fixed))
+        words = {"name": name, "cost_unit": cost_unit, "size_unit": size_unit}
+        told = [_arrays.text(word, what) for what, word in words.items()]
+        handle = session.make("pb_flat_make_graph", *told, int(fixed))
         self._take(session, handle)
 
     def _take(self, session: Session, handle: int) -> None:
@@ -177,7 +182,7 @@ class Graph:
             content = bytes(source)
         else:
             path, content = os.fspath(source), read_bytes(source)
-        handle = session.make("pb_flat_read_graph", content, len(content), path.encode() if path else None)
+        handle = session.make("pb_flat_read_graph", content, len(content), os.fsencode(path) if path else None)
         graph = cls._made(session, handle)
         graph.notes = session.notes()  # type: ignore[misc]
         return graph
@@ -381,11 +386,11 @@ class Graph:
             There is no such node.
         """
         if not isinstance(node, str):
-            found = int(node)
+            found = _whole_node(node)
             if 0 <= found < self.node_count:
                 return found
             raise InvalidArgument(f"the graph has no node {found}")
-        found = lib.pb_flat_find_node(self._handle, node.encode())
+        found = lib.pb_flat_find_node(self._handle, _arrays.text(node, "a node"))
         if found == NO_NODE:
             raise InvalidArgument(f"the graph has no node `{node}`")
         return found
@@ -420,6 +425,13 @@ class Graph:
         return Graph.from_json, (self.to_json(),)
 
 
+def a_graph(graph: Any) -> Graph:
+    """The graph, or a sentence where it is something else."""
+    if not isinstance(graph, Graph):
+        raise InvalidArgument(f"a Graph is wanted, not {type(graph).__name__}: Graph.read reads files")
+    return graph
+
+
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file, or a sentence."""
     try:
@@ -440,6 +452,16 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         raise ReadWriteError(f"{target}: cannot be written: {fault.strerror}") from fault
 
 
+def _whole_node(node: Any) -> int:
+    """The index of a node; a mask of truth values is none, though Python would count with it."""
+    if isinstance(node, bool):
+        raise InvalidArgument("a node: its index or name is wanted, not a truth value: list the nodes, not a mask")
+    try:
+        return index(node)
+    except TypeError:
+        raise InvalidArgument(f"a node: its index or name is wanted, not {node!r}") from None
+
+
 class _References:
     """Nodes by index, or by name where there are names."""
 
@@ -454,7 +476,7 @@ class _References:
             if node not in self._index:
                 raise InvalidArgument(f"there is no node `{node}`")
             return self._index[node]
-        return _arrays.numbers([node], 4, "a node")[0]
+        return _arrays.numbers([_whole_node(node)], 4, "a node")[0]
 
     def many(self, nodes: Iterable[NodeRef], what: str) -> Any:
         if hasattr(nodes, "__array__") and _arrays.numpy is not None:
@@ -531,7 +553,7 @@ def _edge_arrays(edges: Any, refer: _References) -> tuple[Any, Any]:
     try:
         pairs = [(refer(u), refer(v)) for u, v in edges]
     except (TypeError, ValueError) as fault:
-        if isinstance(fault, InvalidArgument):
+        if isinstance(fault, PebbleError):
             raise
         raise InvalidArgument("edges: pairs of nodes are wanted, or a tuple of two arrays") from None
     return _columns(pairs, "edges")

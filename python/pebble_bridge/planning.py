@@ -11,7 +11,7 @@ from . import _arrays
 from ._library import BORROWED, NO_NODE
 from ._session import Session
 from .errors import InvalidArgument
-from .graph import Graph, read_bytes
+from .graph import Graph, a_graph, read_bytes
 from .progress import watching
 from .results import OPS, Metrics, Move, Plan, Verdict, whole
 
@@ -99,9 +99,10 @@ def plan(
         tiers=tiers_text(tiers),
         borrow=borrow,
     )
-    begin = start._handle if start is not None else None
+    if start is not None and not isinstance(start, Plan):
+        raise InvalidArgument(f"start: a Plan is wanted, not {type(start).__name__}; Plan.read reads one")
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_plan", graph._handle, begin, watch=watch)
+        handle = session.make_patiently("pb_flat_plan", a_graph(graph), start, watch=watch)
     return Plan(graph, session, handle, session.stopped())
 
 
@@ -140,6 +141,7 @@ def verify(
     >>> pb.verify(g, [("compute", 1)]).sentence
     'move 0 (compute 1): input 0 is not resident [rule input-not-resident]'
     """
+    a_graph(graph)
     if isinstance(schedule, Plan):
         return _judge_file(graph, schedule.require().to_bytes(), cap, any_graph)[1]
     if isinstance(schedule, (str, bytes, os.PathLike)):
@@ -178,6 +180,8 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     over: list[int] = []
     also: list[int] = []
     start = [0]
+    if not isinstance(moves, Iterable):
+        raise InvalidArgument(f"a plan, a file or moves are wanted, not {type(moves).__name__}")
     for k, given in enumerate(moves):
         try:
             move = given if isinstance(given, Move) else Move(*given)

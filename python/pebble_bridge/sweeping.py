@@ -10,7 +10,7 @@ from typing import Any
 
 from ._session import Session
 from .errors import InvalidArgument, NothingFound
-from .graph import Graph
+from .graph import Graph, a_graph
 from .planning import cap_text, many_weights_text, tiers_text, time_text
 from .progress import watching
 from .results import Metrics, Plan, whole
@@ -242,5 +242,5 @@ def sweep(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_sweep", graph._handle, watch=watch)
+        handle = session.make_patiently("pb_flat_sweep", a_graph(graph), watch=watch)
     return Sweep(graph, session, handle, session.stopped())

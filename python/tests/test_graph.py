@@ -126,7 +126,7 @@ def test_empty_graphs_are_graphs():
         (lambda: pb.Graph([1], [1], numpy.zeros((2, 3), dtype=int)), pb.InvalidArgument, "shape"),
         (lambda: pb.Graph([1], [1], [("a", "b")]), pb.InvalidArgument, "no node `a`"),
         (lambda: pb.Graph([1, 1], [1, 1], names=["a", "a"]), pb.GraphError, "a"),
-        (lambda: pb.Graph([1, 1], [1, 1], names=["a"]), pb.InvalidArgument, "as many names"),
+        (lambda: pb.Graph([1, 1], [1, 1], names=["a"]), pb.InvalidArgument, "2 costs and 1 names"),
         (lambda: pb.Graph([1], [1], names=["a\0b"]), pb.InvalidArgument, "NUL"),
         (lambda: pb.Graph([1], [1], names=[1]), pb.InvalidArgument, "names are texts"),
         (lambda: pb.Graph([1], [1], given=[3]), pb.InvalidArgument, "given: there is no node 3"),
@@ -200,3 +200,49 @@ def test_large_graphs_cross_quickly():
     assert g.shape == "chain" and len(g.names) == n
     p = pb.plan(g, 2, strategy="last-use")
     assert len(p.moves) >= n and p.metrics.peak == 2
+
+
+def test_what_lives_in_the_library_is_not_pickled():
+    g = pb.generate("chain", 10)
+    for found in (pb.sweep(g, points=2), pb.compare(g, 4, strategies="chain"), g._session):
+        with pytest.raises(TypeError, match="pickle their plans"):
+            pickle.dumps(found)
+    assert pickle.loads(pickle.dumps(pb.sweep(g, points=2).plan(0))).metrics.peak <= 10
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"names": ["a"]}, "3 costs and 1 names"),
+        ({"name": "a\0b"}, "has a NUL in it"),
+        ({"name": "a\udcff"}, "UTF-8"),
+        ({"names": ["a", "b", "\udcff"]}, "UTF-8"),
+        ({"edges": [(0, -1)]}, "numbers go from 0"),
+        ({"edges": [(0, 1.5)]}, "not 1.5"),
+        ({"keep": [True, False, False]}, "not a mask"),
+    ],
+)
+def test_wrong_words_and_nodes_are_told(wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        pb.Graph(**{"cost": [1, 1, 1], "size": [1, 1, 1], "edges": [(0, 1)], **wrong})
+
+
+def test_nodes_and_graphs_are_what_they_say():
+    g = pb.generate("chain", 3)
+    for call in (
+        lambda: g.index(1.9),
+        lambda: pb.plan("g.json", 4),
+        lambda: pb.compare(None, 4),
+        lambda: pb.plan(g, 4, start="plan.json"),
+        lambda: pb.verify(g, None),
+        lambda: pb.plan(g, 4, strategy="auto\0"),
+        lambda: pb.explain(pb.generate("chain", 9), pb.plan(g, 4), 8),
+    ):
+        with pytest.raises(pb.InvalidArgument):
+            call()
+
+
+def test_paths_need_not_be_text(tmp_path):
+    path = str(tmp_path / "g\udcff.json")
+    pb.generate("chain", 3).write(path)
+    assert pb.Graph.read(path).node_count == 3

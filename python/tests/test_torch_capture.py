@@ -228,7 +228,7 @@ def test_a_step_that_is_not_what_the_model_does_is_refused():
         calls.append(1)
         return (y * len(calls)).sum()
 
-    with pytest.raises(planning.Unsupported, match="the loss of the captured step is not the model's"):
+    with pytest.raises(planning.Unsupported, match="the loss in the captured step is not the model's"):
         planning.Planner(Steps(counts), torch.randn(2, 4))
     layers = nn.LSTM(4, 4, num_layers=2, dropout=0.1)
     with pytest.raises(planning.Unsupported, match=r'dropout between the layers of "lstm" \(LSTM\)'):

@@ -285,6 +285,13 @@ def _why_not(error: Exception) -> str:
     custom = re.search(r"no fake impl registered for <CustomOpDef\((\S+?)\)>", line)
     if custom:
         return f"{custom[1]} has no fake implementation; add one with torch.library.register_fake"
+    foreign = re.search(r"convert all Tensors to FakeTensors first.*?(?:Found in ([\w.]+)\(|$)", str(error), re.DOTALL)
+    if foreign or "Unexpected fake buffer" in line:
+        place = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
+        return (
+            f"{place} a tensor that is no parameter, buffer or input: an attribute of a module that is a plain tensor "
+            "(register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
+        )
     if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
         return (
             "the model's control flow or a shape depends on data ("

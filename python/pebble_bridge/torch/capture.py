@@ -13,6 +13,7 @@ from torch import nn
 from . import _adapter, passes
 from .errors import Unsupported
 from .program import Program, analyse
+from .state import State, attributes_kept, kernels_alone
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Captured:
     buffer_places: dict[int, int]
     example_inputs: tuple[torch.Tensor, ...]
     run: Callable
+    state: State
 
     def given(self, inputs: Sequence[torch.Tensor]) -> list[Any]:
         """The tensors for the program's given nodes."""
@@ -75,22 +77,22 @@ def capture(
         With a sentence that names the operation and what to do about it.
     """
     _adapter.check_version()
+    if not isinstance(example_inputs, (torch.Tensor, Sequence)):
+        raise Unsupported(f"example_inputs are a tensor or a sequence of them, not {type(example_inputs).__name__}")
     inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     check(model, inputs)
     split = inputs_of_model(len(inputs), loss, model_inputs)
-    named = dict(model.named_parameters())
-    trained = {name: p for name, p in named.items() if p.requires_grad}
-    others = {name: p for name, p in named.items() if not p.requires_grad}
-    others.update(model.named_buffers())
+    state = State(model, loss)
+    trained, others = list(state.trained.values()), list(state.others.values())
     if not trained:
         raise Unsupported("no parameter of the model requires a gradient: there is no backward pass to plan")
 
     def run(
         parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], values: Sequence[torch.Tensor]
     ) -> torch.Tensor:
-        state = dict(zip(trained, parameters, strict=False)) | dict(zip(others, buffers, strict=False))
-        output = torch.func.functional_call(model, state, tuple(values[:split]))
-        result = output if loss is None else loss(output, *values[split:])
+        named = state.named(parameters, buffers)
+        output = state.call(model, named, values[:split])
+        result = output if loss is None else state.call(loss, named, (output, *values[split:]))
         if not isinstance(result, torch.Tensor) or result.numel() != 1:
             shape = tuple(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
             raise Unsupported(f"the loss must be one number, and it is {shape}: reduce it, for example with mean()")
@@ -98,30 +100,30 @@ def capture(
             raise Unsupported("the loss does not depend on any parameter that requires a gradient")
         return result
 
-    trace = _adapter.trace(model, run, list(trained.values()), list(others.values()), inputs)
-    with torch.random.fork_rng(devices=[]):
+    with attributes_kept([owner for owner, _ in state.owners]):
+        trace = _adapter.trace(model, run, trained, others, inputs)
+    with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
         passes.simplify(trace, trials)
-    given = [*trained.values(), *others.values(), *inputs]
-    program = analyse(trace.module, given)
-    if passes.settle_gradients(trace, program, list(trained.values())):
-        program = analyse(trace.module, given)
-    for operation in program.operations:
-        operation.module, operation.backward = trace.origin[operation.node]
-    if inplace:
-        passes.find_inplace(program)
-        with torch.random.fork_rng(devices=[]):
+        program = analyse(trace.module, [*trained, *others, *inputs])
+        if passes.settle_gradients(trace, program, trained):
+            program = analyse(trace.module, [*trained, *others, *inputs])
+        for operation in program.operations:
+            operation.module, operation.backward = trace.origin[operation.node]
+        if inplace:
+            passes.find_inplace(program)
             passes.try_inplace(program, trials)
     return Captured(
         program,
         model,
-        list(trained.values()),
-        list(others.values()),
-        list(trained),
+        trained,
+        others,
+        list(state.trained),
         trace.loss,
         trace.gradients,
         trace.buffers,
         inputs,
         run,
+        state,
     )
 
 
@@ -134,6 +136,9 @@ def check(model: nn.Module, inputs: Sequence[Any]) -> None:
                 f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it captures: '
                 "use a module of one layer for each, with nn.Dropout between them"
             )
+    for name, parameter in model.named_parameters():
+        if isinstance(parameter, nn.UninitializedParameter):
+            raise Unsupported(f'"{name}" has no shape yet: run the model once on a batch first')
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise Unsupported(

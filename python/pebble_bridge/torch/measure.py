@@ -20,6 +20,7 @@ from .capture import Captured
 from .errors import TorchPlanError, Unsupported
 from .program import Operation
 from .runner import Step, as_written, compile_step
+from .state import kernels_alone
 
 
 def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
@@ -119,8 +120,9 @@ def check_capture(captured: Captured) -> Reference:
         start = torch.get_rng_state()
         loss = captured.plain_step()
         gradients = [parameter.grad for parameter in captured.parameters]
+        buffers = [buffer.detach().clone() for buffer in captured.buffers]
         drawn = torch.get_rng_state()
-    with untouched(captured), torch.no_grad():
+    with untouched(captured), kernels_alone(device_of(captured)):
         torch.set_rng_state(start)
         results = step(captured.given(captured.example_inputs), None, None)
         again = torch.get_rng_state()
@@ -132,18 +134,23 @@ def check_capture(captured: Captured) -> Reference:
     pairs = [("the loss", loss, results[captured.loss_place])]
     for place, index in captured.gradient_places.items():
         pairs.append((f"the gradient of {captured.parameter_names[index]}", gradients[index], results[place]))
+    updated = {index: results[place] for place, index in captured.buffer_places.items()}
+    for index, name in enumerate(captured.state.others):
+        pairs.append((f'what becomes of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
     for what, wanted, found in pairs:
         if not nearly_equal(wanted, found):
             raise Unsupported(
-                f"{what} of the captured step is not the model's: something in it changes from run to run, or depends "
-                "on state that is not a tensor; fix it outside of the step"
+                f"{what} in the captured step is not the model's: something in it changes from run to run, depends on "
+                "state that is not a tensor, or is done by a hook on gradients; do it outside of the step"
             )
     return Reference(start, results)
 
 
 def nearly_equal(wanted: torch.Tensor, found: torch.Tensor) -> bool:
     """Equal up to the order of sums, for the precision of the numbers."""
-    share = {torch.float64: 1e-8, torch.float32: 1e-3}.get(wanted.dtype, 0.1)
+    if not wanted.is_floating_point() and not wanted.is_complex():
+        return torch.equal(found, wanted)
+    share = {torch.float64: 1e-8, torch.complex128: 1e-8, torch.float32: 1e-3, torch.complex64: 1e-3}.get(wanted.dtype, 0.1)
     most = wanted.detach().abs().max().item() if wanted.numel() else 0.0
     return torch.allclose(found, wanted, rtol=share, atol=share * most + 1e-12, equal_nan=True)
 
@@ -162,7 +169,7 @@ def profile(captured: Captured, repeats: int = 3) -> None:
     step = compile_step(program, as_written(program), marks=True)
     given = captured.given(captured.example_inputs)
     wait = torch.cuda.synchronize if device_of(captured).startswith("cuda") else lambda: None
-    with untouched(captured), torch.no_grad():
+    with untouched(captured), kernels_alone(device_of(captured)):
         step(given, None, lambda index: None)
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
         spaces = workspaces(step, given, program.operations, device_of(captured))

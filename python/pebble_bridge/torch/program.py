@@ -159,6 +159,12 @@ class _Analysis:
         out = self.fakes.call(node.target, args, kwargs)
         self.fake[node] = out
         outputs = tensors(out)
+        for tensor in outputs:
+            if tensor is not None and tensor.layout is not torch.strided:
+                raise Unsupported(
+                    f"{_adapter.op_name(node.target)} makes a tensor of the layout {tensor.layout}: only dense ones are "
+                    "planned; for nn.Embedding use sparse=False"
+                )
         fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
         if any(fresh):
             self.operation(node, outputs, fresh)

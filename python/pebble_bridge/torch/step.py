@@ -16,6 +16,7 @@ from .capture import Captured, capture
 from .errors import DoesNotFit, PeakExceeded, Unsupported
 from .lower import Lowered, lower, moves_of
 from .runner import HostPool, Move, compile_step
+from .state import kernels_alone
 from .units import bytes_text, parse_budget
 
 ROUNDS = 4  # of planning again after a kernel took more than it did when it was measured
@@ -71,7 +72,7 @@ class Planned:
 
     def run(self, inputs: Sequence[torch.Tensor]) -> tuple:
         """The results of a step (updated buffers, loss, gradients) without writing them anywhere."""
-        with torch.no_grad():
+        with kernels_alone(measure.device_of(self.captured)):
             return self.step(self.captured.given(inputs), self.host, None)
 
     def __call__(self, *inputs: torch.Tensor) -> torch.Tensor:
@@ -92,14 +93,25 @@ class Planned:
         return results[captured.loss_place]
 
     def check(self, inputs: Sequence[torch.Tensor]) -> None:
+        """Refuses inputs, or a state of the model, that the step is not for."""
+        self.captured.state.check()
         examples = self.captured.example_inputs
         if len(inputs) != len(examples):
             raise Unsupported(f"the step was planned for {len(examples)} inputs, and got {len(inputs)}")
         for index, (value, example) in enumerate(zip(inputs, examples, strict=False)):
+            if not isinstance(value, torch.Tensor):
+                raise Unsupported(f"input {index} is {type(value).__name__}: a step takes tensors")
+            if value.requires_grad:
+                raise Unsupported(f"input {index} requires a gradient, and the step makes none for inputs: detach it")
             if value.shape != example.shape or value.dtype != example.dtype or value.device != example.device:
                 raise Unsupported(
                     f"input {index} is {describe(value)}, and the step was planned for {describe(example)}: "
                     "call fit again for other shapes"
+                )
+            if layout_of(value) != layout_of(example):
+                raise Unsupported(
+                    f"input {index} lies in memory with the strides {value.stride()}, and the step was planned for "
+                    f"{example.stride()}: copy it into that layout, for example with contiguous()"
                 )
 
     def report(self) -> str:
@@ -112,6 +124,11 @@ class Planned:
 
     def __repr__(self) -> str:
         return f"<Planned {report.one_line(self)}>"
+
+
+def layout_of(tensor: torch.Tensor) -> list[int]:
+    """Strides, where they matter."""
+    return [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1]
 
 
 def describe(tensor: torch.Tensor) -> str:
@@ -225,7 +242,7 @@ class Planner:
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
         results: list[tuple] = []
-        with measure.untouched(captured), torch.no_grad():
+        with measure.untouched(captured), kernels_alone(device):
             if self.reference is not None:
                 torch.set_rng_state(self.reference.start)
             planned.measured_peak = measure.measure_peak(
@@ -240,7 +257,7 @@ class Planner:
         """Finds the kernels that take more than the graph says; it says so from now on."""
         captured, found = self.captured, False
         step = compile_step(captured.program, planned.moves, marks=True)
-        with measure.untouched(captured), torch.no_grad():
+        with measure.untouched(captured), kernels_alone(device):
             ranges = measure.marked_peaks(step, given, planned.host, device)
         computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
         peaks = [most for index, most in ranges if index >= 0]

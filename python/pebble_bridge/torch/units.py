@@ -23,7 +23,7 @@ UNITS = {
 def parse_budget(budget: int | float | str, whole: int) -> int:
     """Bytes of a budget: a number of them, ``"60%"`` of `whole`, or a number with a unit."""
     if isinstance(budget, (int, float)) and not isinstance(budget, bool):
-        if budget <= 0 or budget != int(budget):
+        if not 0 < budget < float("inf") or budget != int(budget):
             raise DoesNotFit(f'a budget of {budget}: say a whole number of bytes, or a percentage as "60%"')
         return int(budget)
     found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%|[A-Za-z]*)\s*", str(budget))
