@@ -163,3 +163,20 @@ def test_what_has_no_dense_shape_is_refused():
     for budget in (float("nan"), float("inf")):
         with pytest.raises(planning.DoesNotFit, match="whole number of bytes"):
             planned_for(network(), budget=budget)
+
+
+def test_gradients_that_are_nothing_but_rounding_are_no_fault():
+    torch.manual_seed(1)
+    images, labels = torch.randn(4, 3, 32, 32).to(memory_format=torch.channels_last), torch.randint(0, 10, (4,))
+    first = [nn.Conv2d(3, 16, 3, padding=1, stride=2), nn.BatchNorm2d(16), nn.ReLU(inplace=True)]
+    second = [nn.Conv2d(16, 16, 3, 1, 1, groups=4), nn.GroupNorm(4, 16), nn.SiLU(), nn.ConvTranspose2d(16, 8, 2, 2)]
+    last = [nn.InstanceNorm2d(8, affine=True), nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(128, 10)]
+    model = nn.Sequential(*first, *second, *last).to(memory_format=torch.channels_last)
+    planned_for(model, inputs=(images, labels))(images, labels)
+    assert model[0].bias.grad.abs().max() < 1e-5 * model[0].weight.grad.abs().max()
+
+
+def test_a_capture_is_shown_in_a_line():
+    planned = planned_for(network())
+    assert repr(planned.captured).startswith("<Captured Sequential: ") and len(repr(planned.captured.program)) < 200
+    assert len(repr(planned.lowered)) < 200 and "aten." in repr(planned.moves[0])

@@ -16,7 +16,7 @@ from .program import Program, analyse
 from .state import State, attributes_kept, kernels_alone
 
 
-@dataclass
+@dataclass(repr=False)
 class Captured:
     """A training step: what it computes, and how its placeholders and results belong to the model."""
 
@@ -31,6 +31,9 @@ class Captured:
     example_inputs: tuple[torch.Tensor, ...]
     run: Callable
     state: State
+
+    def __repr__(self) -> str:
+        return f"<Captured {type(self.model).__name__}: {len(self.program.operations)} operations>"
 
     def given(self, inputs: Sequence[torch.Tensor]) -> list[Any]:
         """The tensors for the program's given nodes."""

@@ -14,7 +14,7 @@ from .runner import Move
 GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
 
 
-@dataclass
+@dataclass(repr=False)
 class Lowered:
     """The graph, and what each of its nodes is: an operation by its main value, a further value of one, or a token."""
 

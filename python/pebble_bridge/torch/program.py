@@ -19,7 +19,7 @@ from . import _adapter
 from .errors import Unsupported
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # values and operations name each other: written out, they would never end
 class Value:
     """One storage that an operation makes."""
 
@@ -40,7 +40,7 @@ class Overwrite(NamedTuple):
     certain: bool  # elementwise; else a trial has to tell
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Operation:
     """One call that makes new storages."""
 
@@ -73,8 +73,11 @@ class Operation:
     def target(self) -> str:
         return _adapter.op_name(self.node.target)
 
+    def __repr__(self) -> str:
+        return f"<Operation {self.name}: {self.target}>"
 
-@dataclass
+
+@dataclass(repr=False)
 class Program:
     """The whole step; `graph` holds the fx nodes that the operations and views refer to."""
 
@@ -162,8 +165,8 @@ class _Analysis:
         for tensor in outputs:
             if tensor is not None and tensor.layout is not torch.strided:
                 raise Unsupported(
-                    f"{_adapter.op_name(node.target)} makes a tensor of the layout {tensor.layout}: only dense ones are "
-                    "planned; for nn.Embedding use sparse=False"
+                    f"{_adapter.op_name(node.target)} makes a tensor of the layout {tensor.layout}: only dense ones "
+                    "can be planned; for nn.Embedding use sparse=False"
                 )
         fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
         if any(fresh):

@@ -52,12 +52,7 @@ class State:
         """The module's output with `values` for its tensors; a buffer that it assigns anew would be lost."""
         for owner, names in self.owners:
             if owner is module:
-                given = {own: values[here] for own, here in names.items()}
-                hook = module.register_forward_hook(lambda *_: refuse_assignment(module, given))
-                try:
-                    return torch.func.functional_call(module, given, tuple(inputs))
-                finally:
-                    hook.remove()
+                return call_with(owner, {own: values[here] for own, here in names.items()}, inputs)
         return module(*inputs)
 
     def check(self) -> None:
@@ -104,6 +99,14 @@ def autocast_of(device: str) -> torch.dtype | None:
 
 def changed(name: str, how: str) -> Unsupported:
     return Unsupported(f'"{name}" {how} since the step was planned: call fit again')
+
+
+def call_with(module: nn.Module, given: dict[str, torch.Tensor], inputs: Sequence[Any]) -> Any:
+    hook = module.register_forward_hook(lambda *_: refuse_assignment(module, given))
+    try:
+        return torch.func.functional_call(module, given, tuple(inputs))
+    finally:
+        hook.remove()
 
 
 def refuse_assignment(module: nn.Module, given: dict[str, torch.Tensor]) -> None:
