@@ -25,7 +25,8 @@ enum {
     POOR = 3,       /* poor rounds after which they get longer */
     TURNS = 4,      /* one round in so many goes on from the best plan */
     DEEP = 4,       /* times the cap, is what everything once needs, where it is deep */
-    STALE = 6       /* rounds without a better plan, after which it stops */
+    STALE = 6,      /* rounds without a better plan, after which it stops */
+    AN_IDLE = 256   /* ticks of a round that had nothing to do: as many as annealing counts at a time */
 };
 
 /* Kinds of rounds: from everything once or by cones, at the cap or with a falling one; and others. */
@@ -95,8 +96,11 @@ static void note_near(worker *w)
 static void run_round(worker *w)
 {
     const course *todo = w->todo;
+    uint64_t before = w->ctx.ticks;
     pbi_rev_anneal_start(w->a, todo->from, w->cap);
     w->status = pbi_rev_anneal_run(w->a, &todo->c);
+    if (w->status == PB_OK && w->ctx.ticks == before) /* or a search would go on for ever, and could not be stopped */
+        w->status = pbi_tick(&w->ctx, AN_IDLE);
     note_near(w);
     w->todo = NULL;
 }

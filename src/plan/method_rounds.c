@@ -7,7 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STAGES = 100 /* of lowering the cap */ };
+enum {
+    STAGES = 100,  /* of lowering the cap */
+    AN_IDLE = 256, /* ticks of a round that had nothing to do: as many as annealing counts at a time */
+};
 
 bool pbi_events_init(pbi_events *events, pb_arena *arena, uint32_t room)
 {
@@ -106,11 +109,14 @@ static pb_status lower(pbi_worker *w, const pbi_round *round)
 static void run_round(pbi_worker *w)
 {
     const pbi_round *round = w->round;
+    uint64_t before = w->ctx.ticks;
     w->a.loads = w->all->loads && round->use != PBI_USE_REPEATS;
     w->a.repeats = round->use != PBI_USE_LOADS;
     w->a.further = round->further ? round->further : w->a.further;
     w->status =
         round->lower ? lower(w, round) : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
+    if (w->status == PB_OK && w->ctx.ticks == before) /* or a search would go on for ever, and could not be stopped */
+        w->status = pbi_tick(&w->ctx, AN_IDLE);
     w->round = NULL;
 }
 
