@@ -3,7 +3,8 @@
  * What is made in borrowed memory must be uncomputed. In the reversible game everything is, so a plan within cap + borrow
  * needs only a place for each value: backwards in time, each value goes where there is room when it ends. Values that stay to
  * the end have places in the memory of our own from the start of that walk, and leave it; so with equal sizes there is
- * always room. With others there may be none, and a plan for less memory is tried.
+ * always room. With others that may fail: then values are put elsewhere, one after the other, and at last a plan for less memory is
+ * tried, and one for memory of our own alone.
  * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what was
  * there only for that; a plan without borrowed memory
  * is another candidate. Whoever plays within cap and borrow plays within their sum too, so bounds of that game hold here.
@@ -15,7 +16,14 @@
 
 #include <string.h>
 
-enum { TRIES = 6, PASSES = 100, A_LOOK = 5000000 /* ticks for the candidate without borrowed memory */ };
+enum {
+    TRIES = 6,
+    PASSES = 100,
+    A_LOOK = 5000000, /* ticks for the candidate without borrowed memory */
+    A_MOVE = 20,      /* steps for each move, and */
+    AT_LEAST = 20000, /* steps at least, to put values elsewhere */
+    PERIOD = 4096     /* of them between looks at the clock */
+};
 
 typedef struct placing {
     const pb_game *game;
@@ -64,6 +72,133 @@ static bool place_all(placing *p, uint64_t workspace)
         p->end[m->node] = p->from->count;
     }
     return !p->missing;
+}
+
+/* ---- values elsewhere ----
+ *
+ * The same walk, but with a second thought: where a value has no place, or a workspace no room, the last value before it on the
+ * walk that could be elsewhere is put there. */
+
+typedef struct second_walk {
+    placing *p;
+    uint8_t *second; /* per move that removes a value: its other place has been looked at */
+    pb_step at;      /* moves from here on are settled */
+} second_walk;
+
+static bool has_room(const placing *p, pb_node v, bool lent)
+{
+    uint64_t size = p->game->graph->size[v];
+    return lent ? size <= p->game->borrow - p->lent : size <= p->game->cap - p->own;
+}
+
+static uint64_t *use_of(placing *p, pb_step k) { return p->borrowed[k] ? &p->lent : &p->own; }
+
+static bool has_workspace(const placing *p, pb_node v) { return p->game->graph->workspace[v] <= p->game->cap - p->own; }
+
+/* Puts the value that move k removes into one of its places that have not been looked at. */
+static bool put(second_walk *w, pb_step k, bool lent)
+{
+    placing *p = w->p;
+    pb_node v = p->from->move[k].node;
+    if (!has_room(p, v, lent))
+        return false;
+    p->borrowed[k] = lent;
+    *use_of(p, k) += p->game->graph->size[v];
+    p->end[v] = k;
+    if (has_workspace(p, v))
+        return true;
+    *use_of(p, k) -= p->game->graph->size[v];
+    p->end[v] = p->from->count;
+    return false;
+}
+
+/* One move back in time; false: no place for its value, or no room for its workspace. */
+static bool settle_next(second_walk *w)
+{
+    placing *p = w->p;
+    pb_step k = w->at - 1, end;
+    pb_node v = p->from->move[k].node;
+    if (p->from->move[k].op == PB_UNCOMPUTE) {
+        w->second[k] = false;
+        if (!put(w, k, false)) {
+            w->second[k] = true;
+            if (!put(w, k, true))
+                return false;
+        }
+    } else {
+        if (!has_workspace(p, v))
+            return false;
+        end = p->end[v];
+        p->borrowed[k] = end < p->from->count && p->borrowed[end];
+        *use_of(p, k) -= p->game->graph->size[v];
+        p->end[v] = p->from->count;
+    }
+    w->at = k;
+    return true;
+}
+
+/* Forwards again to the last value that can be elsewhere, and puts it there; false where there is none. `removed`: per move that
+ * makes a value, the move that removes it. */
+static bool think_again(second_walk *w, const pb_step *removed)
+{
+    placing *p = w->p;
+    for (; w->at < p->from->count; w->at++) {
+        pb_step k = w->at;
+        pb_node v = p->from->move[k].node;
+        if (p->from->move[k].op != PB_UNCOMPUTE) {
+            *use_of(p, k) += p->game->graph->size[v];
+            p->end[v] = removed[k];
+            continue;
+        }
+        *use_of(p, k) -= p->game->graph->size[v];
+        p->end[v] = p->from->count;
+        if (w->second[k])
+            continue;
+        w->second[k] = true;
+        if (put(w, k, true))
+            return true;
+    }
+    return false;
+}
+
+/* Per move that makes a value, the move that removes it. */
+static void find_removals(const placing *p, pb_step *removed)
+{
+    for (pb_node v = 0; v < p->game->graph->node_count; v++)
+        p->end[v] = p->from->count;
+    for (pb_step k = p->from->count; k-- > 0;) {
+        pb_node v = p->from->move[k].node;
+        bool removes = p->from->move[k].op == PB_UNCOMPUTE;
+        removed[k] = p->end[v];
+        p->end[v] = removes ? k : p->from->count;
+    }
+}
+
+static pb_status place_otherwise(pb_context *ctx, placing *p, pb_arena *scratch, bool *placed)
+{
+    const pb_graph *g = p->game->graph;
+    second_walk w = {.p = p, .at = p->from->count};
+    pb_step *removed = pb_arena_alloc(scratch, (size_t)p->from->count, sizeof *removed);
+    w.second = pb_arena_zero(scratch, (size_t)p->from->count, 1);
+    if (!removed || !w.second)
+        return PB_ENOMEM;
+    find_removals(p, removed);
+    p->own = g->fixed_size;
+    p->lent = 0;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        p->end[v] = p->from->count;
+        p->own += g->flags[v] & (PB_NODE_GIVEN | PB_NODE_TARGET | PB_NODE_KEEP) ? g->size[v] : 0;
+    }
+    pb_status status = PB_OK;
+    bool more = p->own <= p->game->cap;
+    uint64_t most = AT_LEAST + A_MOVE * p->from->count;
+    for (uint64_t n = 0; more && w.at && n < most && status == PB_OK; n++) {
+        if (n % PERIOD == PERIOD - 1)
+            status = pbi_poll(ctx);
+        more = settle_next(&w) || think_again(&w, removed);
+    }
+    *placed = status == PB_OK && more && w.at == 0;
+    return status;
 }
 
 /* The plan with its places; in the remat game own memory is freed, not uncomputed. */
@@ -157,6 +292,8 @@ static pb_status find_places(pb_context *ctx, const pb_game *game, const pb_move
     pb_status status = p.borrowed && p.end ? PB_OK : PB_ENOMEM;
     *placed = status == PB_OK && is_plain(from) && place_all(&p, most_workspace(game->graph));
     *missing = p.missing ? p.missing : 1;
+    if (status == PB_OK && !*placed && is_plain(from))
+        status = place_otherwise(ctx, &p, &scratch, placed);
     if (*placed)
         status = emit(&p, out);
     if (*placed && status == PB_OK && game->kind == PB_GAME_REMAT)
@@ -209,6 +346,9 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
                 plan->outcome = PB_INFEASIBLE; /* in the sum of both already */
             return PB_OK;
         }
+        if (try == 0 &&
+            game->kind == PB_GAME_REVERSIBLE) /* of the sum; what is proved of less memory is not true here */
+            plan->lower_bound = now.schedule.lower_bound;
         status = find_places(job->ctx, game, &now.schedule.moves, &plan->moves, &placed, &missing);
         if (status == PB_OK && placed && now.schedule.outcome == PB_OPTIMAL && try == 0)
             plan->outcome = PB_OPTIMAL;
@@ -220,7 +360,6 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
             "does not fit: what is planned for the cap and what may be borrowed together does not go into the two "
             "of them, where values of different sizes have their places and those that stay are not borrowed");
     plan->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
-    plan->lower_bound = game->kind == PB_GAME_REVERSIBLE ? now.schedule.lower_bound : 0;
     return status == PB_OK ? note_maker(plan, &now.schedule) : status;
 }
 
@@ -282,6 +421,10 @@ pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_s
     cache.level[0] = PBI_BOUNDS_NONE;
     if (status == PB_OK && (games & PB_GAME_REVERSIBLE))
         status = plan_reversible(&inner, game, spec, result, plan);
+    if (status == PB_OK && game->kind == PB_GAME_REVERSIBLE && plan->outcome == PB_GAVE_UP) {
+        cache.level[1] = PBI_BOUNDS_NONE;
+        status = plan_own(&inner, game, spec, result, &own);
+    }
     if (status == PB_OK)
         status = choose(job->ctx, game, &own, result, plan);
     if (plan->outcome == PB_OPTIMAL && (game->kind != PB_GAME_REVERSIBLE || w->alpha || w->beta))

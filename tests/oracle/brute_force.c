@@ -1,6 +1,6 @@
 /* brute_force.c -- Dijkstra over everything a game can be in.
  *
- * A state is what is in fast memory, what is in each slow tier, and which `once` nodes and targets were ever made.
+ * A state is what is in fast memory, what of that is in borrowed memory, what is in each slow tier, and which `once` nodes and targets were ever made.
  * Nothing is pruned but one thing that is plainly useless: dropping from a tier without a cap.
  */
 #include "oracle/brute_force.h"
@@ -11,7 +11,7 @@
 enum { MAX_STEPS_OUT = 8192 };
 
 typedef struct state {
-    uint32_t fast, slow[BF_MAX_TIERS], ever;
+    uint32_t fast, lent, slow[BF_MAX_TIERS], ever; /* lent: a part of `fast` */
 } state;
 
 typedef struct step {
@@ -141,6 +141,7 @@ bool bf_from_game(const pb_game *game, bf_problem *p)
     p->fixed_size = g->fixed_size;
     p->kind = game->kind;
     p->cap = game->cap;
+    p->borrow = game->borrow;
     p->alpha = game->weights.alpha;
     p->beta = game->weights.beta;
     p->gamma = game->weights.gamma;
@@ -162,7 +163,10 @@ static uint64_t sum_sizes(const bf_problem *p, uint32_t set)
     return sum;
 }
 
-static uint64_t fast_memory(const bf_problem *p, const state *s) { return add(p->fixed_size, sum_sizes(p, s->fast)); }
+static uint64_t fast_memory(const bf_problem *p, const state *s)
+{
+    return add(p->fixed_size, sum_sizes(p, s->fast & ~s->lent));
+}
 
 /* What must be remembered beside residence: `once` nodes that were used up, and targets that may be gone again. */
 static uint32_t tracked(const bf_problem *p)
@@ -187,6 +191,8 @@ static bool start_is_legal(const bf_problem *p, const state *s)
 
 static bool is_end(const bf_problem *p, const state *s)
 {
+    if (s->lent)
+        return false;
     if (p->kind == PB_GAME_REVERSIBLE)
         return s->fast == (p->targets | p->keep | p->given);
     uint32_t want = p->targets & ~p->given;
@@ -215,7 +221,7 @@ static void push_computes(bf_space *space, const bf_problem *p, const state *s, 
             uint64_t use = add(memory, add(again ? 0 : p->size[v], extra));
             push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_NO_NODE, also}, next, p->cost[v], use);
             for (unsigned u = 0; u < p->node_count && !again; u++)
-                if (p->inplace[v] & p->in[v] & bit(u)) {
+                if (p->inplace[v] & p->in[v] & ~s->lent & bit(u)) {
                     state over = next;
                     over.fast &= ~bit(u);
                     use = add(memory, add(p->size[v] > p->size[u] ? p->size[v] - p->size[u] : 0, extra));
@@ -227,6 +233,20 @@ static void push_computes(bf_space *space, const bf_problem *p, const state *s, 
     }
 }
 
+/* Computes v in borrowed memory: nothing else goes with it, and it leaves by uncomputation alone. */
+static void push_borrowed(bf_space *space, const bf_problem *p, const state *s, unsigned v, uint64_t memory)
+{
+    if (!p->borrow || ((p->given | s->fast) & bit(v)) || p->owner[v] != BF_NO_NODE || (p->in[v] & ~s->fast) ||
+        (p->once & s->ever & bit(v)) || add(sum_sizes(p, s->lent), p->size[v]) > p->borrow)
+        return;
+    state next = *s;
+    next.fast |= bit(v);
+    next.lent |= bit(v);
+    next.ever |= bit(v) & tracked(p);
+    push_step(space, (bf_move){PB_COMPUTE, (uint8_t)v, 0, BF_IN_BORROW, 0}, next, p->cost[v],
+              add(memory, p->workspace[v]));
+}
+
 static void push_uncompute(bf_space *space, const bf_problem *p, const state *s, unsigned v, uint64_t memory)
 {
     uint32_t needs = p->owner[v] == BF_NO_NODE ? p->in[v] : p->in[p->owner[v]];
@@ -234,6 +254,7 @@ static void push_uncompute(bf_space *space, const bf_problem *p, const state *s,
         return;
     state next = *s;
     next.fast &= ~bit(v);
+    next.lent &= ~bit(v);
     push_step(space, (bf_move){PB_UNCOMPUTE, (uint8_t)v, 0, BF_NO_NODE, 0}, next, p->cost[v],
               add(memory, p->workspace[v]));
 }
@@ -270,7 +291,8 @@ static void list_steps(bf_space *space, const bf_problem *p, const state *s, boo
     space->step_count = 0;
     for (unsigned v = 0; v < p->node_count; v++) {
         push_computes(space, p, s, v, memory);
-        if (p->kind == PB_GAME_REVERSIBLE) {
+        push_borrowed(space, p, s, v, memory);
+        if (p->kind == PB_GAME_REVERSIBLE || (s->lent & bit(v))) {
             push_uncompute(space, p, s, v, memory);
         } else if (s->fast & bit(v)) {
             state next = *s;
@@ -287,7 +309,7 @@ static void list_steps(bf_space *space, const bf_problem *p, const state *s, boo
 static uint64_t hash_state(const state *s)
 {
     uint64_t h = (s->fast | (uint64_t)s->ever << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    h ^= h >> 29;
+    h ^= h >> 29 ^ (uint64_t)s->lent << 20;
     h = (h ^ (s->slow[0] | (uint64_t)s->slow[1] << 32)) * UINT64_C(0xbf58476d1ce4e5b9);
     return h ^ h >> 32;
 }
@@ -311,8 +333,8 @@ static uint32_t find_vertex(bf_space *space, const state *s)
     uint32_t at = (uint32_t)hash_state(s) & (space->slot_count - 1);
     while (space->slot[at]) {
         const state *other = &space->vertex[space->slot[at] - 1].at;
-        if (other->fast == s->fast && other->ever == s->ever && other->slow[0] == s->slow[0] &&
-            other->slow[1] == s->slow[1])
+        if (other->fast == s->fast && other->lent == s->lent && other->ever == s->ever &&
+            other->slow[0] == s->slow[0] && other->slow[1] == s->slow[1])
             return space->slot[at] - 1;
         at = (at + 1) & (space->slot_count - 1);
     }
@@ -537,7 +559,9 @@ pb_status bf_to_moves(const bf_answer *a, pb_moves *out)
     for (uint32_t k = 0; k < a->move_count; k++) {
         const bf_move *m = &a->moves[k];
         pb_status status;
-        if (m->op == PB_COMPUTE) {
+        if (m->op == PB_COMPUTE && m->over == BF_IN_BORROW) {
+            status = pb_moves_add_borrowed(out, m->node);
+        } else if (m->op == PB_COMPUTE) {
             pb_node also[BF_MAX_NODES];
             uint32_t count = 0;
             for (unsigned v = 0; v < BF_MAX_NODES; v++)

@@ -15,7 +15,7 @@
 #include "pebble/game.h"
 #include "pebble/schedule.h"
 
-enum { BF_MAX_NODES = 24, BF_MAX_TIERS = 2, BF_NO_NODE = 255 };
+enum { BF_MAX_NODES = 24, BF_MAX_TIERS = 2, BF_IN_BORROW = 254, BF_NO_NODE = 255 };
 
 /* Node sets are bit masks. */
 typedef struct bf_problem {
@@ -26,14 +26,14 @@ typedef struct bf_problem {
     uint32_t given, given_slow, once, keep, targets;
     uint64_t fixed_size, needed_cost;
     pb_game_kind kind;
-    uint64_t cap;
+    uint64_t cap, borrow;
     uint64_t alpha, beta, gamma; /* in units of 10^-digits */
     uint32_t tier_count;
     pb_tier tiers[BF_MAX_TIERS];
 } bf_problem;
 
 typedef struct bf_move {
-    uint8_t op, node, tier, over; /* over: BF_NO_NODE for none */
+    uint8_t op, node, tier, over; /* over: BF_NO_NODE for none, BF_IN_BORROW: made in borrowed memory */
     uint32_t also;
 } bf_move;
 
