@@ -2,6 +2,8 @@
 #include "app.h"
 
 #include "commands.h"
+#include "output.h"
+#include "plain_print.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,10 +14,9 @@
 static void speak(app *a, const char *format, va_list args)
 {
     progress_clear(&a->progress);
-    fflush(stdout);
+    output_flush();
     fputs("pebble: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    print_line_args(stderr, format, args);
 }
 
 exit_code app_fail(app *a, exit_code code, const char *format, ...)
@@ -52,6 +53,7 @@ void app_note(app *a, const char *format, ...)
 
 exit_code app_status(app *a, pb_status status)
 {
+    a->exhausted |= status == PB_ENOMEM;
     const char *sentence = a->ctx.error.message[0] ? a->ctx.error.message : pb_status_text(status);
     switch (status) {
     case PB_OK: return EXIT_DONE;

@@ -24,6 +24,7 @@ typedef struct app {
     const struct command *command;
     bool color, unicode, terminal; /* of standard output */
     int width;                     /* of the terminal; 100 elsewhere */
+    bool exhausted;                /* memory was out: nothing else may be the answer */
 } app;
 
 /* "pebble: sentence" on standard error; returns `code`. */

@@ -13,6 +13,7 @@ static exit_code judge(app *a, certified *c)
         pb_judge_all(&a->ctx, c->graph, &c->schedule, app_option(a, OPT_ANY_GRAPH) != NULL, &a->arena, j);
     if (status != PB_OK)
         return app_status(a, status);
+    c->has_verdict = true;
     if (j->fault == PB_FAULT_GRAPH)
         strncat(j->message, "; --any-graph accepts it", sizeof j->message - strlen(j->message) - 1);
     return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;

@@ -8,10 +8,11 @@ typedef struct certified {
     const pb_graph *graph;
     pb_schedule schedule;
     pb_judgement judged;
+    bool has_verdict; /* judged is there */
 } certified;
 
-/* Reads both files and replays. EXIT_DONE: all is well. EXIT_ILLEGAL: read, but the judgement's message says what is wrong (not
- * told yet). Anything else: failed, told. */
+/* Reads both files and replays. EXIT_DONE: all is well. EXIT_ILLEGAL with a verdict: read, but the judgement's message says what
+ * is wrong (not told yet). Anything else, and every code without a verdict: failed, told. */
 exit_code certify(app *a, const char *graph_path, const char *schedule_path, certified *out);
 
 #endif

@@ -3,6 +3,8 @@
 #include "figures.h"
 #include "files.h"
 #include "front_print.h"
+#include "output.h"
+#include "plain_print.h"
 #include "settings.h"
 #include "table.h"
 
@@ -236,11 +238,13 @@ static const pb_planned *plain_row(const contest *c)
 static pb_status print_plots(app *a, const contest *c)
 {
     const pb_planned *winner = &c->result.rows[c->result.winner], *plain = plain_row(c);
-    printf("\n%s\n", winner->schedule.strategy);
+    putchar('\n');
+    print_line(stdout, "%s", winner->schedule.strategy);
     pb_status status = print_plot(a, winner->certificate, PLOT_HEIGHT);
     if (status != PB_OK || !plain)
         return status;
-    printf("\n%s\n", plain->schedule.strategy);
+    putchar('\n');
+    print_line(stdout, "%s", plain->schedule.strategy);
     return print_plot(a, plain->certificate, PLOT_HEIGHT);
 }
 
@@ -252,9 +256,10 @@ static void print_head(const contest *c)
     amount_text(c->written_peak, g->size_unit, written);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&c->base.weights, i, weights[i]);
-    printf("%s: cap %s; as written it needs %s\n", g->name[0] ? g->name : "graph",
-           c->base.cap == PB_UNLIMITED ? "none" : cap, written);
-    printf("work in %s, cost with weights %s,%s,%s\n\n", g->cost_unit, weights[0], weights[1], weights[2]);
+    print_line(stdout, "%s: cap %s; as written it needs %s", g->name[0] ? g->name : "graph",
+               c->base.cap == PB_UNLIMITED ? "none" : cap, written);
+    print_line(stdout, "work in %s, cost with weights %s,%s,%s", g->cost_unit, weights[0], weights[1], weights[2]);
+    putchar('\n');
 }
 
 static pb_status print_text(app *a, contest *c)

@@ -1,7 +1,7 @@
 /* cmd_explain.c -- pebble explain: why values are kept or computed again. */
 #include "certify.h"
 #include "commands.h"
-#include "files.h"
+#include "output.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ exit_code cmd_explain(app *a)
     if (count != 2 && count != 3)
         return app_usage(a, "explain takes a graph, a schedule and perhaps a node");
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
-    if (code == EXIT_ILLEGAL)
+    if (code == EXIT_ILLEGAL && c.has_verdict)
         return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);
     if (code != EXIT_DONE)
         return code;

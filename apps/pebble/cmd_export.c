@@ -71,7 +71,7 @@ exit_code cmd_export(app *a)
     if (!find_form(a, &f))
         return EXIT_USAGE;
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
-    if (code == EXIT_ILLEGAL)
+    if (code == EXIT_ILLEGAL && c.has_verdict)
         return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);
     if (code != EXIT_DONE)
         return code;

@@ -1,6 +1,7 @@
 /* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without planning. */
 #include "commands.h"
 #include "json_print.h"
+#include "plain_print.h"
 #include "settings.h"
 #include "table.h"
 #include "workload_spec.h"
@@ -133,8 +134,9 @@ static bool print_text(app *a, const task *t)
     table tab;
     pb_quantity_text(r->cap, "byte", cap, sizeof cap);
     percent_text(r->max_overhead, most);
-    printf("%s: the largest %s in %s, with at most %s%s for recomputation\n\n", t->spec.text, r->vary, cap,
-           r->max_overhead < 0 ? "one more forward pass" : most, r->max_overhead < 0 ? "" : " more time");
+    print_line(stdout, "%s: the largest %s in %s, with at most %s%s for recomputation", t->spec.text, r->vary, cap,
+               r->max_overhead < 0 ? "one more forward pass" : most, r->max_overhead < 0 ? "" : " more time");
+    putchar('\n');
     table_init(&tab, &a->arena, columns, sizeof columns / sizeof *columns);
     tab.color = a->color;
     tab.width = a->width;

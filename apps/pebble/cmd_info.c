@@ -1,6 +1,7 @@
 /* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
 #include "commands.h"
 #include "files.h"
+#include "plain_print.h"
 #include "row_json.h"
 #include "settings.h"
 #include "table.h"
@@ -35,7 +36,7 @@ static exit_code find_all(app *a, pb_info *f)
     return EXIT_DONE;
 }
 
-static void fact(const char *name, const char *value) { printf("  %-17s %s\n", name, value); }
+static void fact(const char *name, const char *value) { print_line(stdout, "  %-17s %s", name, value); }
 
 static void amount(uint64_t value, const char *unit, char *text, size_t room)
 {
@@ -94,7 +95,7 @@ static void share_text(const pb_info *f, uint64_t cap, char *text, size_t room)
         text[0] = '\0';
 }
 
-static void print_text(app *a, const pb_info *f)
+static pb_status print_text(app *a, const pb_info *f)
 {
     static const table_column columns[] = {{"game", false, 0},           {"proved least cap", true, 0},
                                            {"because of", false, 1},     {"cap that works", true, 0},
@@ -103,8 +104,9 @@ static void print_text(app *a, const pb_info *f)
     char nodes[32], edges[32];
     pb_quantity_text(g->node_count, NULL, nodes, sizeof nodes);
     pb_quantity_text(g->edge_count, NULL, edges, sizeof edges);
-    printf(a->color ? "\033[1m%s\033[0m: %s nodes, %s edges\n" : "%s: %s nodes, %s edges\n",
-           g->name[0] ? g->name : "graph", nodes, edges);
+    fputs(a->color ? "\033[1m" : "", stdout);
+    print_plain(stdout, g->name[0] ? g->name : "graph");
+    printf("%s: %s nodes, %s edges\n", a->color ? "\033[0m" : "", nodes, edges);
     print_shape(f);
     putchar('\n');
     table t;
@@ -130,9 +132,11 @@ static void print_text(app *a, const pb_info *f)
             cells[4] = "";
             cells[5] = l->reason ? l->reason : "not found in time";
         }
-        table_row(&t, cells, NULL);
+        if (!table_row(&t, cells, NULL))
+            return PB_ENOMEM;
     }
     table_print(&t, stdout);
+    return PB_OK;
 }
 
 static void print_json(const pb_info *f)
@@ -159,7 +163,7 @@ exit_code cmd_info(app *a)
         return code;
     if (app_option(a, OPT_JSON))
         print_json(&f);
-    else
-        print_text(a, &f);
+    else if ((status = print_text(a, &f)) != PB_OK)
+        return app_status(a, status);
     return progress_interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
 }

@@ -2,6 +2,8 @@
 #include "commands.h"
 #include "figures.h"
 #include "files.h"
+#include "output.h"
+#include "plain_print.h"
 #include "settings.h"
 #include "table.h"
 
@@ -68,7 +70,7 @@ static exit_code prepare(app *a, pb_game *game, pb_request *request)
     return EXIT_DONE;
 }
 
-static void figure(FILE *out, const char *name, const char *text) { fprintf(out, "  %-12s %s\n", name, text); }
+static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-12s %s", name, text); }
 
 static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
 {
@@ -180,9 +182,9 @@ static void print_missing(app *a, FILE *out, const pb_planned *p)
     pb_planned_reason(p, p->game, reason, sizeof reason);
     strategy_text(&p->schedule, strategy);
     if (p->schedule.outcome == PB_INFEASIBLE)
-        fprintf(out, "infeasible: %s\n", reason);
+        print_line(out, "infeasible: %s", reason);
     else
-        fprintf(out, "gave up (%s): %s\n", strategy, reason);
+        print_line(out, "gave up (%s): %s", strategy, reason);
     if (app_option(a, OPT_OUTPUT))
         app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
 }

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "files.h"
 #include "json_print.h"
+#include "plain_print.h"
 #include "table.h"
 #include "workload_spec.h"
 
@@ -32,13 +33,13 @@ static pb_node *ranked(app *a, const pb_graph *g)
     return node;
 }
 
-static void figure(FILE *out, const char *name, const char *text) { fprintf(out, "  %-10s %s\n", name, text); }
+static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-10s %s", name, text); }
 
 static void print_figures(FILE *out, const workload_spec *spec, const pb_profiled *p)
 {
     char one[FIGURE_ROOM], two[FIGURE_ROOM], three[FIGURE_ROOM], text[4 * FIGURE_ROOM];
-    fprintf(out, "%s: %u computation%s, measured %u time%s\n", spec->text, (unsigned)p->graph->order_count,
-            p->graph->order_count == 1 ? "" : "s", (unsigned)p->repeats, p->repeats == 1 ? "" : "s");
+    print_line(out, "%s: %u computation%s, measured %u time%s", spec->text, (unsigned)p->graph->order_count,
+               p->graph->order_count == 1 ? "" : "s", (unsigned)p->repeats, p->repeats == 1 ? "" : "s");
     duration_text(p->run.median, one);
     duration_text(p->run.low, two);
     duration_text(p->run.high, three);

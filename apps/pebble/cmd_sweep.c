@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "commands.h"
 #include "files.h"
+#include "output.h"
 #include "settings.h"
 #include "sweep_text.h"
 
@@ -205,6 +206,7 @@ static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **
         if (i && shows_text(a))
             putchar('\n');
         pb_status status = shows_text(a) ? print_sweep(a, &sweeps[i]) : PB_OK;
+        output_flush(); /* the next one may take long */
         if (status != PB_OK)
             return app_status(a, status);
     }

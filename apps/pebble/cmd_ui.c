@@ -18,6 +18,7 @@ exit_code cmd_ui(app *a)
 
 #else
 
+#include "output.h"
 #include "page_files.h"
 #include "server.h"
 
@@ -126,6 +127,7 @@ static void become_browser(const char *tool, const char *address)
     int nothing = open("/dev/null", O_WRONLY);
     sigemptyset(&none);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     for (int i = 0; i < ENDS; i++)
         if (signal(ends[i], SIG_DFL) == SIG_IGN)
             signal(ends[i], SIG_IGN);
@@ -168,7 +170,9 @@ static exit_code serve(app *a, server *s)
     if (!begun)
         return app_fail(a, EXIT_FAILED, "%s", why);
     printf("Pebble-Bridge is at %s\n", server_address(s));
-    fflush(stdout);
+    exit_code written = output_finish(a, EXIT_DONE);
+    if (written != EXIT_DONE)
+        return written;
     if (page_file_count == 0 && !app_option(a, OPT_PAGE))
         app_note(a, "made without the page: npm was not there when it was built; only the interface below /api/ works");
     if (!server_is_local(s))

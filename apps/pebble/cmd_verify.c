@@ -1,7 +1,8 @@
 /* cmd_verify.c -- pebble verify: is a schedule legal, and are its figures right? */
 #include "certify.h"
 #include "commands.h"
-#include "files.h"
+#include "output.h"
+#include "plain_print.h"
 
 #include <stdio.h>
 
@@ -16,7 +17,8 @@ static void print_legal(const certified *c)
            pb_game_kind_name(c->judged.game.kind), peak);
     if (c->judged.game.cap != PB_UNLIMITED)
         printf(" of %s", cap);
-    printf(", work %s %s", work, g->cost_unit);
+    printf(", work %s ", work);
+    print_plain(stdout, g->cost_unit);
     if (c->schedule.addresses.align) {
         pb_quantity_text(c->schedule.addresses.size, g->size_unit, peak, sizeof peak);
         printf(", addresses %s", peak);
@@ -30,14 +32,17 @@ exit_code cmd_verify(app *a)
     if (a->opts.positional_count != 2)
         return app_usage(a, "verify takes a graph and a schedule");
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
-    if (code != EXIT_DONE && code != EXIT_ILLEGAL)
+    if (!c.has_verdict)
         return code;
+    pb_status status = PB_OK;
     if (app_option(a, OPT_JSON))
-        pb_judgement_json_write(&a->ctx, &c.judged, stream_sink(stdout));
+        status = pb_judgement_json_write(&a->ctx, &c.judged, stream_sink(stdout));
     else if (code == EXIT_DONE)
         print_legal(&c);
     else
-        printf("%s\n", c.judged.message);
+        print_line(stdout, "%s", c.judged.message);
+    if (status != PB_OK && status != PB_EIO)
+        return app_status(a, status);
     if (code == EXIT_ILLEGAL && !c.judged.verdict.certificate && !c.judged.same_graph)
         app_note(a, "note: the schedule was made for another graph");
     return code;

@@ -1,7 +1,7 @@
 /* figures.c -- see figures.h. */
 #include "figures.h"
 
-#include "files.h"
+#include "output.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,11 @@
 #define _XOPEN_SOURCE 700
 #include "files.h"
 
+#include "output.h"
 #include "progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,6 +35,10 @@ static exit_code tell_input(app *a, const char *path, const file_in *in, pb_stat
 {
     const pb_error *e = &a->ctx.error;
     const char *shown = is_standard(path) ? "standard input" : path;
+    if (in->error == ENOMEM) {
+        app_status(a, PB_ENOMEM);
+        return EXIT_FAILED;
+    }
     if (in->error)
         return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s", shown, strerror(in->error));
     if (status == PB_ENOMEM || status == PB_ECANCELLED || status == PB_EBUG)
@@ -149,13 +155,6 @@ exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
 }
 
-static pb_status write_stream(void *state, const char *bytes, size_t length)
-{
-    return fwrite(bytes, 1, length, state) == length ? PB_OK : PB_EIO;
-}
-
-pb_sink stream_sink(FILE *stream) { return (pb_sink){write_stream, stream}; }
-
 static pb_status write_file(void *state, const char *bytes, size_t length)
 {
     file_out *out = state;
@@ -167,7 +166,7 @@ static pb_status write_file(void *state, const char *bytes, size_t length)
     return PB_EIO;
 }
 
-pb_sink file_sink(file_out *out) { return (pb_sink){write_file, out}; }
+pb_sink file_sink(file_out *out) { return out->stream == stdout ? stream_sink(stdout) : (pb_sink){write_file, out}; }
 
 static bool tell_output(app *a, const char *path, int error)
 {
@@ -186,12 +185,13 @@ static int create_neighbour(app *a, file_out *out, const struct stat *old)
     }
     memcpy(out->temporary, out->real_path, length);
     memcpy(out->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
+    progress_guard_file(out->temporary); /* before the file is there: mkstemp writes the name into it */
     int file = mkstemp(out->temporary);
     if (file < 0) {
+        progress_guard_file(NULL);
         out->temporary = NULL;
         return -1;
     }
-    progress_guard_file(out->temporary);
     mode_t mask = umask(0);
     umask(mask);
     fchmod(file, old ? old->st_mode & 0777 : 0666 & ~mask);
@@ -222,13 +222,41 @@ bool file_create(app *a, const char *path, file_out *out)
     }
     int file = create_neighbour(a, out, exists ? &old : NULL);
     out->stream = file >= 0 ? fdopen(file, "wb") : NULL;
-    return out->stream || tell_output(a, path, errno);
+    if (out->stream)
+        return true;
+    int error = errno;
+    if (file >= 0) {
+        close(file);
+        unlink(out->temporary);
+        progress_guard_file(NULL);
+    }
+    return tell_output(a, path, error);
+}
+
+/* A new name lasts once its folder is on the disk. Not every file system knows how to do that, and a folder that may not be read cannot
+ * be opened for it; these two are not failures. */
+static bool sync_folder(app *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    const char *folder = pb_arena_text(&a->arena, slash ? path : ".", length);
+    if (!folder) {
+        errno = ENOMEM;
+        return false;
+    }
+    int file = open(folder, O_RDONLY | O_DIRECTORY);
+    if (file < 0)
+        return errno == EACCES;
+    int error = fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+    close(file);
+    errno = error;
+    return error == 0;
 }
 
 exit_code file_finish(app *a, file_out *out, pb_status status)
 {
     if (out->stream == stdout)
-        return status == PB_OK || status == PB_EIO ? finish_output(a, EXIT_DONE) : app_status(a, status);
+        return status == PB_OK || status == PB_EIO ? output_finish(a, EXIT_DONE) : app_status(a, status);
     errno = 0;
     bool written = status == PB_OK && fflush(out->stream) == 0 && (!out->temporary || fsync(fileno(out->stream)) == 0);
     if (!written && !out->error)
@@ -244,6 +272,10 @@ exit_code file_finish(app *a, file_out *out, pb_status status)
     if (!written && out->temporary)
         unlink(out->temporary);
     progress_guard_file(NULL);
+    if (written && out->temporary && !sync_folder(a, out->real_path)) {
+        out->error = errno;
+        written = false;
+    }
     if (written)
         return EXIT_DONE;
     if (status != PB_OK && status != PB_EIO)
@@ -267,18 +299,6 @@ bool graph_format(app *a, const char *name, const char *path, pb_format *out)
         return true;
     app_usage(a, "--format: graphs are written as json, dot or csv, not as `%s`", name);
     return false;
-}
-
-exit_code finish_output(app *a, exit_code code)
-{
-    errno = 0;
-    bool failed = ferror(stdout) != 0;
-    if (fflush(stdout) == 0 && !failed)
-        return code;
-    if (errno == EPIPE || (failed && errno == 0)) /* the reader has seen enough; nothing to complain about */
-        return code;
-    tell_output(a, "standard output", errno);
-    return EXIT_FAILED;
 }
 
 exit_code write_schedule(app *a, const pb_schedule *s, const char *path)

@@ -22,9 +22,6 @@ pb_sink file_sink(file_out *out);
 /* Makes the file appear under its name, or drops it if anything failed (told). */
 exit_code file_finish(app *a, file_out *out, pb_status status);
 
-/* A sink into an open stream. */
-pb_sink stream_sink(FILE *stream);
-
 /* --inputs and the options of models. False after telling what is wrong with them. */
 bool read_options(app *a, pb_read_options *out);
 
@@ -37,8 +34,5 @@ exit_code write_schedule(app *a, const pb_schedule *s, const char *path);
 
 /* The format of a graph to write: `name` if given, else what the path suggests, else json. False after telling. */
 bool graph_format(app *a, const char *name, const char *path, pb_format *out);
-
-/* Flushes standard output at the end; `code`, or EXIT_FAILED when it could not be written. */
-exit_code finish_output(app *a, exit_code code);
 
 #endif

@@ -1,7 +1,7 @@
 /* json_print.c -- see json_print.h. */
 #include "json_print.h"
 
-#include "files.h"
+#include "output.h"
 
 #include <inttypes.h>
 #include <math.h>

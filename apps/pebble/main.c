@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "app.h"
 #include "commands.h"
-#include "files.h"
+#include "output.h"
 #ifdef PEBBLE_WITH_SERVER
 #include "page_files.h"
 #include "server.h"
@@ -10,7 +10,6 @@
 
 #include <langinfo.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,10 +114,10 @@ int main(int count, char **words)
 {
     app a;
     exit_code code;
+    output_begin();
     memset(&a, 0, sizeof a);
     pb_context_init(&a.ctx);
     pb_arena_init(&a.arena, &a.ctx);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, not a death */
     if (count < 2) {
         choose_style(&a);
         help_command(&a, NULL);
@@ -130,7 +129,7 @@ int main(int count, char **words)
         a.command = command_find(words[1]);
         code = a.command ? run_command(&a, count - 2, words + 2) : unknown_command(&a, words[1]);
     }
-    code = finish_output(&a, code);
+    code = output_finish(&a, a.exhausted ? EXIT_FAILED : code);
     pb_arena_release(&a.arena);
     return code;
 }

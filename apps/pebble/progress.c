@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700
 #include "progress.h"
 
+#include "plain_print.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,10 +60,12 @@ static void show_progress(void *state, const char *what, uint64_t done, uint64_t
         return;
     p->shown_at = now;
     p->visible = true;
+    char shown[61];
+    pb_plain_text(what, shown, sizeof shown);
     if (total)
-        fprintf(stderr, "\r\033[K%.60s %3.0f %%  %.0f s", what, 100.0 * (double)done / (double)total, now - p->begin);
+        fprintf(stderr, "\r\033[K%s %3.0f %%  %.0f s", shown, 100.0 * (double)done / (double)total, now - p->begin);
     else
-        fprintf(stderr, "\r\033[K%.60s  %.0f s", what, now - p->begin);
+        fprintf(stderr, "\r\033[K%s  %.0f s", shown, now - p->begin);
     fflush(stderr);
 }
 
@@ -70,7 +74,7 @@ static void show_message(void *state, const char *message)
 {
     progress *p = state;
     progress_clear(p);
-    fprintf(stderr, "pebble: %s\n", message);
+    print_line(stderr, "pebble: %s", message);
 }
 
 void progress_begin(progress *p, pb_context *ctx, bool show)
@@ -82,6 +86,9 @@ void progress_begin(progress *p, pb_context *ctx, bool show)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as nohup sets it */
+        sigaction(SIGHUP, &action, NULL);
     *p = (progress){.begin = seconds_now(), .show = show && isatty(STDERR_FILENO)};
     p->ctx = ctx;
     ctx->clock_ns = now_ns;

@@ -1,7 +1,7 @@
 /* row_json.c -- see row_json.h. */
 #include "row_json.h"
 
-#include "files.h"
+#include "output.h"
 
 void json_row_fields(FILE *out, const pb_planned *p, const pb_game *base)
 {

@@ -2,6 +2,7 @@
 #include "run_print.h"
 
 #include "json_print.h"
+#include "plain_print.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -123,7 +124,7 @@ bool run_print_text(app *a, const run_report *r)
         printf("kernels needed more memory than they said: the rest was planned anew %llu time%s\n",
                (unsigned long long)r->measured.replanned, r->measured.replanned == 1 ? "" : "s");
     if (r->measured.text[0])
-        printf("%s\n", r->measured.text);
+        print_line(stdout, "%s", r->measured.text);
     return true;
 }
 
@@ -133,9 +134,9 @@ void run_print_missing(const run_report *r)
     pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
     strategy_text(&r->planned.schedule, strategy);
     if (r->planned.schedule.outcome == PB_INFEASIBLE)
-        printf("infeasible: %s\n", reason);
+        print_line(stdout, "infeasible: %s", reason);
     else
-        printf("gave up (%s): %s\n", strategy, reason);
+        print_line(stdout, "gave up (%s): %s", strategy, reason);
 }
 
 /* ---- JSON ---- */

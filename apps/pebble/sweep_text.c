@@ -2,6 +2,7 @@
 #include "sweep_text.h"
 
 #include "figures.h"
+#include "plain_print.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -332,7 +333,9 @@ pb_status print_sweep(app *a, const pb_sweep *s)
     for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
         char weights[FIGURE_ROOM];
         weights_text(&s->weights[w], weights);
-        printf("%swork in %s, cost with weights %s\n\n", w ? "\n" : "", s->graph->cost_unit, weights);
+        fputs(w ? "\n" : "", stdout);
+        print_line(stdout, "work in %s, cost with weights %s", s->graph->cost_unit, weights);
+        putchar('\n');
         status = print_table(a, s, w);
         if (status == PB_OK && w == 0) /* what does not fit does not fit under other weights either */
             print_refusals(a, s, w);

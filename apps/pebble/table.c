@@ -38,9 +38,12 @@ bool table_row(table *t, const char *const *cells, const char *ink)
     if (!row)
         return false;
     for (int c = 0; c < t->column_count; c++) {
-        row[c] = cells[c] ? pb_arena_text(t->arena, cells[c], strlen(cells[c])) : NULL;
-        if (cells[c] && !row[c])
+        size_t room = cells[c] ? pb_plain_text(cells[c], NULL, 0) + 1 : 0;
+        row[c] = room ? pb_arena_alloc(t->arena, room, 1) : NULL;
+        if (room && !row[c])
             return false;
+        if (room)
+            pb_plain_text(cells[c], row[c], room);
     }
     t->rows[t->row_count] = row;
     t->inks[t->row_count++] = ink;
@@ -53,14 +56,26 @@ static void pad(FILE *out, int blanks)
         fputc(' ', out);
 }
 
+/* The width of a word; printed, unless `out` is NULL. */
+static int put_word(FILE *out, const char *word, size_t length)
+{
+    char shown[PB_PLAIN_CHAR];
+    int wide = 0;
+    for (size_t at = 0; at < length;) {
+        at += pb_plain_char(word + at, shown);
+        wide += text_width(shown);
+        if (out)
+            fputs(shown, out);
+    }
+    return wide;
+}
+
 void print_wrapped(FILE *out, const char *text, int used, int indent, int width)
 {
     bool first = true; /* word of its line */
     while (*text) {
         size_t length = strcspn(text, " ");
-        char word[256];
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
-        int wide = text_width(word);
+        int wide = put_word(NULL, text, length);
         if (!first && used + 1 + wide > width) {
             fputc('\n', out);
             pad(out, indent);
@@ -69,7 +84,7 @@ void print_wrapped(FILE *out, const char *text, int used, int indent, int width)
         }
         if (!first)
             used += fprintf(out, " ") > 0;
-        fputs(word, out);
+        put_word(out, text, length);
         used += wide;
         first = false;
         text += length;

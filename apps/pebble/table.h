@@ -27,13 +27,13 @@ typedef struct table {
 } table;
 
 void table_init(table *t, pb_arena *arena, const table_column *columns, int column_count);
-/* Cells are copied; `ink` is an SGR code such as "1" or "31", or NULL. False when memory is out. */
+/* Cells are copied, escaped as pb_plain_text does; `ink` is an SGR code such as "1" or "31", or NULL. False when memory is out. */
 bool table_row(table *t, const char *const *cells, const char *ink);
 void table_print(const table *t, FILE *out);
 
 /* Characters that a text takes on the screen: UTF-8 sequences count once. */
 int text_width(const char *text);
-/* Prints text in lines of at most `width`, the first continuing at column `used`, later ones after `indent` blanks. */
+/* Prints text, escaped likewise, in lines of at most `width`, the first continuing at column `used`, later ones after `indent` blanks. */
 void print_wrapped(FILE *out, const char *text, int used, int indent, int width);
 
 /* A count for a narrow column: 12,345 as it is, more than `digits` digits as 1.23e12. */

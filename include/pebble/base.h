@@ -98,6 +98,16 @@ double pb_u128_double(pb_u128 value);
 /* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
 
+/* Names and messages may hold anything. Shown on a terminal they must not move its cursor, change its title or turn the direction of
+ * what follows: control characters, separators of lines, overrides of direction and bytes that are not UTF-8 are written as escapes,
+ * as in \n, \x1b and \u202e. All other text stays as it is. */
+#define PB_PLAIN_CHAR 8
+/* The first character of `text` as it may be shown; returns how many bytes of `text` it is, 0 at the end. */
+size_t pb_plain_char(const char *text, char shown[PB_PLAIN_CHAR]);
+/* The whole text, cut between characters where there is not enough room; returns the length of all of it without NUL. It is
+ * that of `text` itself exactly where nothing had to be escaped. */
+size_t pb_plain_text(const char *text, char *plain, size_t room);
+
 /* A named value, as in `every-k:k=10` or `tree --height 5`. */
 typedef struct pb_option {
     const char *key, *value;

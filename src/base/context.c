@@ -16,7 +16,9 @@ const char *pb_status_text(pb_status status)
 
 static void write_error(pb_context *ctx, uint64_t line, uint64_t column, const char *format, va_list args)
 {
-    vsnprintf(ctx->error.message, sizeof ctx->error.message, format, args);
+    char message[sizeof ctx->error.message]; /* names in it come from files */
+    vsnprintf(message, sizeof message, format, args);
+    pb_plain_text(message, ctx->error.message, sizeof ctx->error.message);
     ctx->error.line = line;
     ctx->error.column = column;
 }

@@ -44,6 +44,13 @@ void pbi_out_bytes(pbi_out *out, const char *bytes, size_t length)
 
 void pbi_out_text(pbi_out *out, const char *text) { pbi_out_bytes(out, text, strlen(text)); }
 
+void pbi_out_plain(pbi_out *out, const char *text)
+{
+    char shown[PB_PLAIN_CHAR];
+    for (size_t used; (used = pb_plain_char(text, shown)) > 0; text += used)
+        pbi_out_text(out, shown);
+}
+
 void pbi_out_char(pbi_out *out, char c)
 {
     out->bytes[out->used++] = c;

@@ -23,6 +23,7 @@ typedef struct pbi_out {
 void pbi_out_init(pbi_out *out, pb_context *ctx, pb_sink sink);
 void pbi_out_bytes(pbi_out *out, const char *bytes, size_t length);
 void pbi_out_text(pbi_out *out, const char *text);
+void pbi_out_plain(pbi_out *out, const char *text); /* as pb_plain_text has it: for people */
 void pbi_out_char(pbi_out *out, char c);
 void pbi_out_format(pbi_out *out, const char *format, ...); /* at most 1023 bytes a call */
 void pbi_out_u64(pbi_out *out, uint64_t value);             /* decimal digits */

@@ -1,14 +1,14 @@
 /* graph_hash.c -- SHA-256 of the canonical text of a graph; docs/formats.md has the bytes. */
 #include "base/context.h"
 #include "base/out.h"
+#include "base/sha256.h"
 #include "pebble/graph.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 
 static pb_status digest_write(void *state, const char *bytes, size_t length)
 {
-    return EVP_DigestUpdate(state, bytes, length) == 1 ? PB_OK : PB_EBUG;
+    return pbi_sha256_add(state, bytes, length) ? PB_OK : PB_ENOMEM;
 }
 
 static void write_text(pbi_out *out, const char *text)
@@ -56,7 +56,7 @@ static void write_pairs(pbi_out *out, const char *word, const pb_graph *g, const
         }
 }
 
-static pb_status write_canonical(pb_context *ctx, const pb_graph *g, EVP_MD_CTX *digest)
+static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 *digest)
 {
     pbi_out out;
     pbi_out_init(&out, ctx, (pb_sink){digest_write, digest});
@@ -77,22 +77,10 @@ static pb_status write_canonical(pb_context *ctx, const pb_graph *g, EVP_MD_CTX 
 
 pb_status pb_graph_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT])
 {
-    EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    if (!digest)
-        return pbi_fail(ctx, PB_ENOMEM, "out of memory for a hash");
-    unsigned char bytes[EVP_MAX_MD_SIZE];
-    unsigned length = 0;
-    pb_status status = EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1 ? write_canonical(ctx, g, digest) : PB_EBUG;
-    if (status == PB_OK && EVP_DigestFinal_ex(digest, bytes, &length) != 1)
-        status = PB_EBUG;
-    EVP_MD_CTX_free(digest);
-    if (status != PB_OK)
-        return pbi_fail(ctx, status, "SHA-256 is not available from the crypto library");
-    static const char digits[] = "0123456789abcdef";
-    for (unsigned i = 0; i < 32; i++) {
-        hash[2 * i] = digits[bytes[i] >> 4];
-        hash[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    hash[64] = '\0';
+    pbi_sha256 digest;
+    unsigned char bytes[PBI_SHA256_BYTES];
+    if (!pbi_sha256_begin(&digest) || write_canonical(ctx, g, &digest) != PB_OK || !pbi_sha256_end(&digest, bytes))
+        return pbi_sha256_failed(ctx);
+    pbi_sha256_text(bytes, hash);
     return PB_OK;
 }

@@ -4,11 +4,11 @@
 #include "base/out.h"
 #include "report/walk.h"
 
-/* Names may be long: they go out as they are, not through a format. */
+/* Names may be long: they do not go through a format. */
 static void say(pbi_out *out, const char *before, const pbi_walk *w, pb_node v)
 {
     pbi_out_text(out, before);
-    pbi_out_text(out, pb_graph_name(w->graph, v));
+    pbi_out_plain(out, pb_graph_name(w->graph, v));
 }
 
 static void after_what(pbi_out *out, const pbi_walk *w, pb_node last)

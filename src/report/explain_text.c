@@ -8,15 +8,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, SHOWN_MOMENTS = 5, NAME_WIDTH = 24, AMOUNT_ROOM = 48 };
+enum {
+    SHOWN_LIVES = 12,
+    SHOWN_GAPS = 8,
+    SHOWN_SHARES = 10,
+    SHOWN_MOMENTS = 5,
+    NAME_WIDTH = 24,
+    AMOUNT_ROOM = 48,
+    UNIT_ROOM = 61
+};
 
 static void amount(pbi_out *out, uint64_t value, const char *unit)
 {
-    char text[AMOUNT_ROOM];
+    char text[AMOUNT_ROOM], shown[UNIT_ROOM];
     pb_quantity_text(value, unit, text, sizeof text);
     pbi_out_text(out, text);
-    if (strcmp(unit, "byte") != 0)
-        pbi_out_format(out, " %.60s", unit);
+    if (strcmp(unit, "byte") == 0)
+        return;
+    pb_plain_text(unit, shown, sizeof shown);
+    pbi_out_char(out, ' ');
+    pbi_out_text(out, shown);
 }
 
 /* "move 12 (compute b)" */
@@ -25,7 +36,7 @@ static void say_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_
     pbi_out_text(out, "move ");
     pbi_out_u64(out, k);
     pbi_out_format(out, " (%s ", pb_op_name((pb_op)moves->move[k].op));
-    pbi_out_text(out, pb_graph_name(g, moves->move[k].node));
+    pbi_out_plain(out, pb_graph_name(g, moves->move[k].node));
     pbi_out_char(out, ')');
 }
 
@@ -80,7 +91,7 @@ static void say_making(pbi_out *out, const pbi_story *s, size_t i)
                        (unsigned long long)life->made);
         if (!load && m->node != s->node) {
             pbi_out_text(out, " with ");
-            pbi_out_text(out, pb_graph_name(g, m->node));
+            pbi_out_plain(out, pb_graph_name(g, m->node));
         }
         if (m->flags & PB_MOVE_BORROW)
             pbi_out_text(out, " in borrowed memory");
@@ -129,7 +140,7 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
         char size[AMOUNT_ROOM];
         pb_quantity_text(g->size[v], g->size_unit, size, sizeof size);
         pbi_out_text(out, i ? ", " : ";\n       the largest values there then: ");
-        pbi_out_text(out, pb_graph_name(g, v));
+        pbi_out_plain(out, pb_graph_name(g, v));
         pbi_out_format(out, " (%s)", size);
     }
     if (life->others_left)
@@ -156,7 +167,7 @@ static void say_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
     const pb_move *m = &s->moves->move[life->removed];
     if (m->op == PB_COMPUTE) {
         pbi_out_text(out, "overwritten in place by ");
-        pbi_out_text(out, pb_graph_name(g, m->node));
+        pbi_out_plain(out, pb_graph_name(g, m->node));
     } else {
         pbi_out_text(out, m->op == PB_UNCOMPUTE ? "uncomputed" : "freed");
     }
@@ -171,7 +182,7 @@ static void say_head(pbi_out *out, const pbi_story *s)
 {
     const pb_graph *g = s->game->graph;
     uint32_t readers = g->out_start[s->node + 1] - g->out_start[s->node];
-    pbi_out_text(out, pb_graph_name(g, s->node));
+    pbi_out_plain(out, pb_graph_name(g, s->node));
     pbi_out_text(out, ": costs ");
     amount(out, g->cost[s->node], g->cost_unit);
     pbi_out_text(out, ", holds ");
@@ -212,19 +223,26 @@ static void say_story(pbi_out *out, const pbi_story *s)
 /* A name in a column: cut with dots where it is too long. */
 static void column_name(pbi_out *out, const char *name)
 {
-    size_t length = strlen(name), bytes = 0, shown = 0;
-    for (; bytes < length && shown < NAME_WIDTH; bytes++, shown++)
-        while (bytes + 1 < length && ((unsigned char)name[bytes + 1] & 0xc0) == 0x80)
-            bytes++;
-    bool cut = bytes < length && length > NAME_WIDTH;
-    if (cut) {
-        pbi_out_bytes(out, name, NAME_WIDTH - 2);
-        pbi_out_text(out, "..");
-        shown = NAME_WIDTH;
-    } else {
-        pbi_out_bytes(out, name, bytes);
+    char shown[PB_PLAIN_CHAR], plain[8 * NAME_WIDTH];
+    size_t used, bytes = 0, cut = 0, width = 0;
+    while ((used = pb_plain_char(name, shown)) > 0 && width <= NAME_WIDTH) {
+        size_t length = strlen(shown), wide = used > 1 && length == used ? 1 : length; /* escapes are ASCII */
+        if (width + wide <= NAME_WIDTH - 2)
+            cut = bytes + length;
+        memcpy(plain + bytes, shown, length);
+        bytes += length;
+        width += wide;
+        name += used;
     }
-    for (; shown < NAME_WIDTH; shown++)
+    if (width <= NAME_WIDTH) {
+        pbi_out_bytes(out, plain, bytes);
+    } else {
+        pbi_out_bytes(out, plain, cut);
+        pbi_out_text(out, "..");
+        for (width = 2, bytes = 0; bytes < cut; bytes++)
+            width += ((unsigned char)plain[bytes] & 0xc0) != 0x80;
+    }
+    for (; width < NAME_WIDTH; width++)
         pbi_out_char(out, ' ');
 }
 
@@ -363,7 +381,7 @@ static void say_kept(pbi_out *out, const pbi_overview *o)
 static void say_overview(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
-    pbi_out_text(out, g->name[0] ? g->name : "the graph");
+    pbi_out_plain(out, g->name[0] ? g->name : "the graph");
     pbi_out_format(out, ": %llu moves in the %s game", (unsigned long long)o->moves, pb_game_kind_name(o->game->kind));
     pbi_out_text(out, ", peak ");
     amount(out, o->totals->peak, g->size_unit);

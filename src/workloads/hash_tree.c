@@ -27,11 +27,7 @@ static pb_status check_file(const pbi_hash_tree *t, const char *path, uint32_t h
 pb_status pbi_hash_tree_open(pb_context *ctx, const char *path, uint64_t seed, uint64_t leaf_size, uint32_t height,
                              pbi_hash_tree *out)
 {
-    *out = (pbi_hash_tree){.ctx = ctx, .file = PBI_NO_FILE, .seed = seed, .leaf_size = leaf_size};
-    out->sha = EVP_MD_fetch(NULL, "SHA256", NULL);
-    out->digest = EVP_MD_CTX_new();
-    if (!out->sha || !out->digest)
-        return pbi_fail(ctx, PB_ENOMEM, "SHA-256 could not be had from OpenSSL");
+    *out = (pbi_hash_tree){.ctx = ctx, .file = PBI_NO_FILE, .seed = seed, .leaf_size = leaf_size, .open = true};
     if (!*path)
         return PB_OK;
     pb_status status = pbi_file_open(ctx, path, &out->file);
@@ -40,20 +36,17 @@ pb_status pbi_hash_tree_open(pb_context *ctx, const char *path, uint64_t seed, u
 
 void pbi_hash_tree_close(pbi_hash_tree *t)
 {
-    EVP_MD_CTX_free(t->digest);
-    EVP_MD_free(t->sha);
-    if (t->sha || t->digest)
+    if (t->open)
         pbi_file_close(&t->file);
-    t->digest = NULL;
-    t->sha = NULL;
+    t->open = false;
 }
 
 pb_status pbi_hash_bytes(pbi_hash_tree *t, const void *bytes, size_t count, unsigned char *out)
 {
-    if (EVP_DigestInit_ex2(t->digest, t->sha, NULL) && EVP_DigestUpdate(t->digest, bytes, count) &&
-        EVP_DigestFinal_ex(t->digest, out, NULL))
+    pbi_sha256 sum;
+    if (pbi_sha256_begin(&sum) && pbi_sha256_add(&sum, bytes, count) && pbi_sha256_end(&sum, out))
         return PB_OK;
-    return pbi_fail(t->ctx, PB_ENOMEM, "SHA-256 could not be made");
+    return pbi_sha256_failed(t->ctx);
 }
 
 /* The hash of `prefix` and `count` bytes; the byte before them is ours to use for a moment. */

@@ -1,21 +1,19 @@
 /* hash_tree.h -- SHA-256 hash trees over leaves that are made from a seed or read from a file.
  *
  * Leaves and inner nodes are told apart as in RFC 6962: a leaf is SHA-256(0x00, data), an inner node SHA-256(0x01, left, right).
- * One context is used for all hashes; the provider's fastest instructions do the work.
+ * libcrypto does the work, with the processor's fastest instructions for it.
  */
 #ifndef PBI_HASH_TREE_H
 #define PBI_HASH_TREE_H
 
+#include "base/sha256.h"
 #include "workloads/workload_parts.h"
 
-#include <openssl/evp.h>
-
-enum { PBI_HASH = 32, PBI_HASH_SLOT = 64 /* a hash and padding: a line of its own */ };
+enum { PBI_HASH = PBI_SHA256_BYTES, PBI_HASH_SLOT = 64 /* a hash and padding: a line of its own */ };
 
 typedef struct pbi_hash_tree {
     pb_context *ctx;
-    EVP_MD *sha;
-    EVP_MD_CTX *digest;
+    bool open;
     pbi_file file; /* of leaves, one after the other; none: they are made from `seed` */
     uint64_t seed, leaf_size;
 } pbi_hash_tree;

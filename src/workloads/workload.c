@@ -2,8 +2,8 @@
 #include "workloads/workload.h"
 
 #include "base/context.h"
+#include "base/sha256.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 
 /* The last row is there for a table that may be empty. */
@@ -109,13 +109,13 @@ size_t pb_workload_text(pb_workload *w, char *text, size_t room)
     return 0;
 }
 
-static bool add_values(EVP_MD_CTX *md, const pb_workload *w, pb_engine *e)
+static bool add_values(pbi_sha256 *sum, const pb_workload *w, pb_engine *e)
 {
     const pb_graph *g = w->graph;
-    bool ok = EVP_DigestInit_ex(md, EVP_sha256(), NULL) && EVP_DigestUpdate(md, pb_engine_fixed(e), g->fixed_size);
+    bool ok = pbi_sha256_add(sum, pb_engine_fixed(e), g->fixed_size);
     for (pb_node v = 0; v < g->node_count && ok; v++)
         if (g->flags[v] & PB_NODE_KEEP)
-            ok = EVP_DigestUpdate(md, pb_engine_value(e, v), g->size[v]);
+            ok = pbi_sha256_add(sum, pb_engine_value(e, v), g->size[v]);
     return ok;
 }
 
@@ -123,17 +123,10 @@ pb_status pb_workload_digest(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEX
 {
     if (w->kind->digest)
         return w->kind->digest(w, e, hash);
-    static const char hex[] = "0123456789abcdef";
-    unsigned char bytes[EVP_MAX_MD_SIZE];
-    EVP_MD_CTX *md = EVP_MD_CTX_new();
-    bool ok = md && add_values(md, w, e) && EVP_DigestFinal_ex(md, bytes, NULL);
-    EVP_MD_CTX_free(md);
-    if (!ok)
-        return pbi_fail(w->ctx, PB_ENOMEM, "SHA-256 could not be made");
-    for (int i = 0; i < 32; i++) {
-        hash[2 * i] = hex[bytes[i] >> 4];
-        hash[2 * i + 1] = hex[bytes[i] & 15];
-    }
-    hash[64] = '\0';
+    pbi_sha256 sum;
+    unsigned char bytes[PBI_SHA256_BYTES];
+    if (!pbi_sha256_begin(&sum) || !add_values(&sum, w, e) || !pbi_sha256_end(&sum, bytes))
+        return pbi_sha256_failed(w->ctx);
+    pbi_sha256_text(bytes, hash);
     return PB_OK;
 }

@@ -209,17 +209,11 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     return PB_OK;
 }
 
-static void to_text(const unsigned char hash[PBI_HASH], char text[PB_HASH_TEXT])
-{
-    for (int i = 0; i < PBI_HASH; i++)
-        snprintf(text + 2 * i, 3, "%02x", hash[i]);
-}
-
 /* The root, or the chain over all paths, which begins with it. */
 static pb_status digest_merkle(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEXT])
 {
     merkle *m = w->kernels.state;
-    to_text(m->traversal ? m->paths.sum : pb_engine_value(e, w->graph->node_count - 1), hash);
+    pbi_sha256_text(m->traversal ? m->paths.sum : pb_engine_value(e, w->graph->node_count - 1), hash);
     return PB_OK;
 }
 
@@ -227,7 +221,7 @@ static size_t text_merkle(pb_workload *w, char *text, size_t room)
 {
     merkle *m = w->kernels.state;
     char root[PB_HASH_TEXT];
-    to_text(m->paths.root, root);
+    pbi_sha256_text(m->paths.root, root);
     int length = m->traversal
                      ? snprintf(text, room, "%llu paths lead to the root %s", (unsigned long long)m->paths.sent, root)
                      : snprintf(text, room, "the root of 2^%u leaves is %s", (unsigned)m->height, root);
