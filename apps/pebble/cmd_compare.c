@@ -158,6 +158,16 @@ static bool any_applies(const contest *c)
     return false;
 }
 
+/* Was the strategy of row k named already, with the same reason, from row i on? It has a row in each of its games. */
+static bool named_before(const pb_planned *rows, uint32_t i, uint32_t k)
+{
+    for (uint32_t j = i; j < k; j++)
+        if (does_not_apply(&rows[j]) && strcmp(rows[j].schedule.reason, rows[k].schedule.reason) == 0 &&
+            strcmp(rows[j].schedule.strategy, rows[k].schedule.strategy) == 0)
+            return true;
+    return false;
+}
+
 /* One line for each reason, with the strategies that gave it: a row each would hide the ones that count. */
 static void print_idle(const app *a, const contest *c)
 {
@@ -172,7 +182,8 @@ static void print_idle(const app *a, const contest *c)
         const char *why = rows[i].schedule.reason + sizeof idle_prefix - 1;
         int used = 0, names = 0;
         for (uint32_t k = i; k < c->result.row_count && used < 300; k++)
-            if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0)
+            if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0 &&
+                !named_before(rows, i, k))
                 used += snprintf(text + used, sizeof text - (size_t)used, "%s%.40s", names++ ? ", " : "",
                                  rows[k].schedule.strategy);
         snprintf(text + used, sizeof text - (size_t)used, " %s not apply: %.380s", names > 1 ? "do" : "does", why);

@@ -50,6 +50,10 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM])
 void percent_text(double share, char text[FIGURE_ROOM])
 {
     double percent = 100.0 * share;
+    if (share >= 10) { /* nobody reads 1587.5 % */
+        snprintf(text, FIGURE_ROOM, "%.*f x", share < 99.95 ? 1 : 0, share);
+        return;
+    }
     int digits = percent == 0 || percent >= 99.95 ? 0 : percent >= 0.095 ? 1 : 3;
     snprintf(text, FIGURE_ROOM, "%.*f %%", digits, percent);
 }
