@@ -255,7 +255,18 @@ static pb_status print_plots(app *a, const contest *c)
     return print_plot(a, plain->certificate, PLOT_HEIGHT);
 }
 
-static void print_head(const contest *c)
+static void print_policy(const app *a, const contest *c)
+{
+    char text[2 * FIGURE_ROOM];
+    bool used = false;
+    for (uint32_t i = 0; i < c->result.row_count; i++)
+        used |= c->result.rows[i].schedule.policy != NULL;
+    policy_use_text(c->result.policy, used, text);
+    if (text[0])
+        print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+static void print_head(const app *a, const contest *c)
 {
     const pb_graph *g = c->base.graph;
     char cap[FIGURE_ROOM], written[FIGURE_ROOM], weights[3][32];
@@ -265,6 +276,7 @@ static void print_head(const contest *c)
         pb_weight_text(&c->base.weights, i, weights[i]);
     printf("%s: cap %s; as written it needs %s\n", g->name[0] ? g->name : "graph",
            c->base.cap == PB_UNLIMITED ? "none" : cap, written);
+    print_policy(a, c);
     printf("work in %s, cost with weights %s,%s,%s\n\n", g->cost_unit, weights[0], weights[1], weights[2]);
 }
 
@@ -288,7 +300,7 @@ static pb_status print_text(app *a, contest *c)
     }
     if (!rank)
         return PB_ENOMEM;
-    print_head(c);
+    print_head(a, c);
     table_print(&t, stdout);
     if (folds)
         print_idle(a, c);

@@ -71,6 +71,33 @@ void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t 
         snprintf(text, room, "fits in %s of what the program as written needs, with no more work than that", share);
 }
 
+void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])
+{
+    uint32_t count, takers = 0;
+    const pb_strategy *all = pb_strategies(&count);
+    char names[FIGURE_ROOM] = "";
+    size_t length = 0;
+    text[0] = '\0';
+    if (!policy)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i].takes_policy && length < sizeof names)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", takers++ ? ", " : "", all[i].name);
+    snprintf(text, 2 * FIGURE_ROOM,
+             used ? "policy %.40s: used by %s; the other strategies take no policy"
+                  : "policy %.40s: not used by any plan here, since only %s takes a policy",
+             policy, names);
+}
+
+void note_policy(app *a, const pb_schedule *s)
+{
+    char text[2 * FIGURE_ROOM];
+    if (!s->policy_asked || s->policy || !s->has_metrics)
+        return;
+    policy_use_text(s->policy_asked, false, text);
+    app_note(a, "%s; choose it with --strategy", text);
+}
+
 bool wants_plot(const app *a)
 {
     if (app_option(a, OPT_NO_PLOT) || app_option(a, OPT_QUIET))

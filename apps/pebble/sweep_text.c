@@ -333,10 +333,22 @@ static void print_least(const app *a, const pb_sweep *s)
     }
 }
 
+static void print_policy(const app *a, const pb_sweep *s)
+{
+    char text[2 * FIGURE_ROOM];
+    bool used = false;
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        used |= s->cells[i].certificate && s->cells[i].schedule.policy;
+    policy_use_text(s->policy, used, text);
+    if (text[0])
+        print_wrapped(stdout, text, 0, 2, a->width);
+}
+
 pb_status print_sweep(app *a, const pb_sweep *s)
 {
     pb_status status = PB_OK;
     print_head(a, s);
+    print_policy(a, s);
     for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
         char weights[FIGURE_ROOM];
         weights_text(&s->weights[w], weights);
