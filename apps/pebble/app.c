@@ -79,7 +79,7 @@ bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno == ERANGE) {
-        app_usage(a, "--%s: `%s` is not a whole number from 0 to 18446744073709551615", option_specs[id].name, text);
+        app_usage(a, "--%s: `%s` is not a whole number below 2^64", option_specs[id].name, text);
         return false;
     }
     *out = value;

@@ -160,6 +160,16 @@ static bool any_applies(const contest *c)
     return false;
 }
 
+/* Was the strategy of row k named already, with the same reason, from row i on? It has a row in each of its games. */
+static bool named_before(const pb_planned *rows, uint32_t i, uint32_t k)
+{
+    for (uint32_t j = i; j < k; j++)
+        if (does_not_apply(&rows[j]) && strcmp(rows[j].schedule.reason, rows[k].schedule.reason) == 0 &&
+            strcmp(rows[j].schedule.strategy, rows[k].schedule.strategy) == 0)
+            return true;
+    return false;
+}
+
 /* One line for each reason, with the strategies that gave it: a row each would hide the ones that count. */
 static void print_idle(const app *a, const contest *c)
 {
@@ -174,7 +184,8 @@ static void print_idle(const app *a, const contest *c)
         const char *why = rows[i].schedule.reason + sizeof idle_prefix - 1;
         int used = 0, names = 0;
         for (uint32_t k = i; k < c->result.row_count && used < 300; k++)
-            if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0)
+            if (does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0 &&
+                !named_before(rows, i, k))
                 used += snprintf(text + used, sizeof text - (size_t)used, "%s%.40s", names++ ? ", " : "",
                                  rows[k].schedule.strategy);
         snprintf(text + used, sizeof text - (size_t)used, " %s not apply: %.380s", names > 1 ? "do" : "does", why);
@@ -248,7 +259,18 @@ static pb_status print_plots(app *a, const contest *c)
     return print_plot(a, plain->certificate, PLOT_HEIGHT);
 }
 
-static void print_head(const contest *c)
+static void print_policy(const app *a, const contest *c)
+{
+    char text[2 * FIGURE_ROOM];
+    bool used = false;
+    for (uint32_t i = 0; i < c->result.row_count; i++)
+        used |= c->result.rows[i].schedule.policy != NULL;
+    policy_use_text(c->result.policy, used, text);
+    if (text[0])
+        print_wrapped(stdout, text, 0, 2, a->width);
+}
+
+static void print_head(const app *a, const contest *c)
 {
     const pb_graph *g = c->base.graph;
     char cap[FIGURE_ROOM], written[FIGURE_ROOM], weights[3][32];
@@ -258,6 +280,7 @@ static void print_head(const contest *c)
         pb_weight_text(&c->base.weights, i, weights[i]);
     print_line(stdout, "%s: cap %s; as written it needs %s", g->name[0] ? g->name : "graph",
                c->base.cap == PB_UNLIMITED ? "none" : cap, written);
+    print_policy(a, c);
     print_line(stdout, "work in %s, cost with weights %s,%s,%s", g->cost_unit, weights[0], weights[1], weights[2]);
     putchar('\n');
 }
@@ -282,7 +305,7 @@ static pb_status print_text(app *a, contest *c)
     }
     if (!rank)
         return PB_ENOMEM;
-    print_head(c);
+    print_head(a, c);
     table_print(&t, stdout);
     if (folds)
         print_idle(a, c);

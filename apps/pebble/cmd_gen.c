@@ -64,6 +64,19 @@ static bool check_params(app *a, const pb_family *family)
     return true;
 }
 
+/* A parameter of another shape is not used; that is said, not done in silence. */
+static void note_unused(app *a, const pb_family *family)
+{
+    const options *o = &a->opts;
+    for (uint32_t i = 0; i < o->param_count; i++)
+        for (uint32_t k = 0; k < family->param_count; k++) {
+            const pb_param_spec *spec = &family->params[k];
+            if (strcmp(spec->key, o->params[i].key) == 0 && !pb_param_counts(family, spec, o->params, o->param_count))
+                app_note(a, "--%s has no effect here: it needs --%.*s %s", spec->key, (int)strcspn(spec->with, "="),
+                         spec->with, strchr(spec->with, '=') + 1);
+        }
+}
+
 exit_code cmd_gen(app *a)
 {
     const char *path = app_option(a, OPT_OUTPUT), *format_name = app_option(a, OPT_FORMAT);
@@ -82,6 +95,7 @@ exit_code cmd_gen(app *a)
         return app_usage(a, "%s", a->ctx.error.message);
     if (status != PB_OK)
         return app_status(a, status);
+    note_unused(a, family);
     if (!file_create(a, path, &out))
         return EXIT_FAILED;
     return file_finish(a, &out, pb_graph_write(&a->ctx, g, format, file_sink(&out)));

@@ -1,5 +1,6 @@
 /* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
 #include "commands.h"
+#include "figures.h"
 #include "files.h"
 #include "plain_print.h"
 #include "row_json.h"
@@ -88,11 +89,12 @@ static void why_text(const pb_info *f, const pb_least_fact *l, char *text, size_
 
 static void share_text(const pb_info *f, uint64_t cap, char *text, size_t room)
 {
-    if (f->written_peak)
-        snprintf(text, room, "%.*f %%", cap / 10 > f->written_peak ? 0 : 1,
-                 100.0 * (double)cap / (double)f->written_peak);
-    else
-        text[0] = '\0';
+    char share[FIGURE_ROOM] = "";
+    if (f->written_peak && cap / 10 >= f->written_peak)
+        percent_text((double)cap / (double)f->written_peak, share);
+    else if (f->written_peak)
+        snprintf(share, sizeof share, "%.1f %%", 100.0 * (double)cap / (double)f->written_peak);
+    snprintf(text, room, "%s", share);
 }
 
 static pb_status print_text(app *a, const pb_info *f)

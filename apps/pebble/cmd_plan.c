@@ -272,6 +272,7 @@ exit_code cmd_plan(app *a)
     progress_planning(&a->progress, false);
     if (status != PB_OK)
         return app_status(a, status);
+    note_policy(a, &planned.schedule);
     code = show(a, &planned, seconds);
     if (code != EXIT_DONE)
         return code;

@@ -241,6 +241,7 @@ static exit_code run_workload(app *a, run_report *r, pb_workload *w, settings *s
         code = run_both(a, r, w, s);
     if (code != EXIT_DONE)
         return code;
+    note_policy(a, &r->planned.schedule);
     if (app_option(a, OPT_JSON))
         run_print_json(r);
     else if (!run_print_text(a, r))

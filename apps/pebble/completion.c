@@ -47,38 +47,20 @@ static void print_joined(const char *words, const char *join)
             putchar(*words);
 }
 
+static bool is_named(option_id id) { return id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY; }
+
+static bool has_words(option_id id) { return is_named(id) || option_words(id) != NULL; }
+
 /* The words an option takes, joined; false when it takes a file or anything. */
 static bool print_words(option_id id, const char *join)
 {
-    static const struct {
-        option_id id;
-        const char *words;
-    } fixed[] = {
-        {OPT_GAME, "remat reversible tiered"},
-        {OPT_FORMAT, "json dot csv"},
-        {OPT_COLOR, "auto always never"},
-        {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
-        {OPT_CAP, "100% 80% 60% 40% none"},
-        {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
-        {OPT_CLOCK, "wall cpu"},
-    };
     if (id == OPT_STRATEGY || id == OPT_STRATEGIES)
         print_strategies(join);
     else if (id == OPT_POLICY)
         print_policies(join);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        if (fixed[i].id != id)
-            continue;
-        print_joined(fixed[i].words, join);
-        return true;
-    }
-    return id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY;
-}
-
-static bool has_words(option_id id)
-{
-    return id == OPT_GAME || id == OPT_FORMAT || id == OPT_COLOR || id == OPT_AS || id == OPT_CAP || id == OPT_CAPS ||
-           id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY || id == OPT_CLOCK;
+    else if (option_words(id))
+        print_joined(option_words(id), join);
+    return has_words(id);
 }
 
 static bool takes_file(option_id id)

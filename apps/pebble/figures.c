@@ -50,6 +50,10 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM])
 void percent_text(double share, char text[FIGURE_ROOM])
 {
     double percent = 100.0 * share;
+    if (share >= 10) { /* nobody reads 1587.5 % */
+        snprintf(text, FIGURE_ROOM, "%.*f x", share < 99.95 ? 1 : 0, share);
+        return;
+    }
     int digits = percent == 0 || percent >= 99.95 ? 0 : percent >= 0.095 ? 1 : 3;
     snprintf(text, FIGURE_ROOM, "%.*f %%", digits, percent);
 }
@@ -65,6 +69,33 @@ void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t 
                  s->metrics.io ? "time" : "work");
     else
         snprintf(text, room, "fits in %s of what the program as written needs, with no more work than that", share);
+}
+
+void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])
+{
+    uint32_t count, takers = 0;
+    const pb_strategy *all = pb_strategies(&count);
+    char names[FIGURE_ROOM] = "";
+    size_t length = 0;
+    text[0] = '\0';
+    if (!policy)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (all[i].takes_policy && length < sizeof names)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", takers++ ? ", " : "", all[i].name);
+    snprintf(text, 2 * FIGURE_ROOM,
+             used ? "policy %.40s: used by %s; the other strategies take no policy"
+                  : "policy %.40s: not used by any plan here, since only %s takes a policy",
+             policy, names);
+}
+
+void note_policy(app *a, const pb_schedule *s)
+{
+    char text[2 * FIGURE_ROOM];
+    if (!s->policy_asked || s->policy || !s->has_metrics)
+        return;
+    policy_use_text(s->policy_asked, false, text);
+    app_note(a, "%s; choose it with --strategy", text);
 }
 
 bool wants_plot(const app *a)

@@ -19,4 +19,10 @@ void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t 
 bool wants_plot(const app *a);
 pb_status print_plot(app *a, const pb_certificate *c, int height);
 
+/* "policy oldest: used by demand; the other strategies take no policy". `used`: a plan that is shown was made with it.
+ * "" where no policy was asked for. */
+void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM]);
+/* A portfolio passes a policy on, and may choose a plan by a strategy that takes none: that is reported. */
+void note_policy(app *a, const pb_schedule *s);
+
 #endif

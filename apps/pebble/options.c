@@ -1,6 +1,8 @@
 /* options.c -- see options.h. */
 #include "options.h"
 
+#include "option_hint.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@ const option_spec option_specs[OPT_COUNT] = {
 #undef OPTION
 };
 
-enum { LONGEST_NAME = 63, MOST_NAMES = 512 };
+enum { LONGEST_NAME = 63 };
 
 /* Edits that turn a into b, swaps of neighbours counting once. */
 static unsigned edit_distance(const char *a, const char *b)
@@ -44,7 +46,8 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
 {
     const char *best = NULL;
     size_t length = strlen(word);
-    unsigned least = length <= 1 ? 1 : length <= 3 ? 2 : 3; /* must be below this, or share a beginning */
+    /* Slips, not other words: one in seven letters or fewer, two in more; or the beginning of a name. */
+    unsigned least = length <= 1 ? 1 : length <= 7 ? 2 : 3;
     for (size_t i = 0; i < count; i++) {
         if (!names[i])
             continue;
@@ -88,26 +91,29 @@ static int find_letter(char letter, unsigned command)
     return -1;
 }
 
-static bool unknown_option(const char *word, size_t length, unsigned command, char *why, size_t room)
+const char *option_words(option_id id)
 {
-    char name[LONGEST_NAME + 1];
-    const char *names[OPT_COUNT + MOST_NAMES];
-    size_t count = 0;
-    uint32_t family_count = 0;
-    const pb_family *families = command == ON_GEN ? pb_families(&family_count) : NULL;
-    for (int id = 0; id < OPT_COUNT; id++)
-        if (option_specs[id].commands & command)
-            names[count++] = option_specs[id].name;
-    for (uint32_t f = 0; f < family_count; f++)
-        for (uint32_t p = 0; p < families[f].param_count && count < OPT_COUNT + MOST_NAMES; p++)
-            names[count++] = families[f].params[p].key;
-    snprintf(name, sizeof name, "%.*s", (int)(length > LONGEST_NAME ? LONGEST_NAME : length), word);
-    const char *near = nearest_name(name, names, count);
-    if (near)
-        snprintf(why, room, "there is no option --%s; did you mean --%s?", name, near);
-    else
-        snprintf(why, room, "there is no option --%s", name);
-    return false;
+    static const struct {
+        option_id id;
+        const char *words;
+    } fixed[] = {
+        {OPT_GAME, "remat reversible tiered"},
+        {OPT_FORMAT, "json dot csv"},
+        {OPT_COLOR, "auto always never"},
+        {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
+        {OPT_CAP, "100% 80% 60% 40% none"},
+        {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
+        {OPT_CLOCK, "wall cpu"},
+        {OPT_INPUTS, "free given computed"},
+        {OPT_OPTIMIZER, "none sgd momentum adam"},
+        {OPT_GRADS, "accumulate keep update"},
+        {OPT_RING, "words bits"},
+        {OPT_BY, "worst average"},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (fixed[i].id == id)
+            return fixed[i].words;
+    return NULL;
 }
 
 typedef struct reader {
@@ -118,6 +124,15 @@ typedef struct reader {
     char *why;
     size_t room;
 } reader;
+
+static bool unknown_option(const reader *r, const char *word, size_t length)
+{
+    char name[LONGEST_NAME + 1];
+    const char *first = r->o->positional_count ? r->o->positional[0] : NULL;
+    snprintf(name, sizeof name, "%.*s", (int)(length > LONGEST_NAME ? LONGEST_NAME : length), word);
+    option_hint(name, r->command ? r->command : ON_HELP, first, r->why, r->room);
+    return false;
+}
 
 static bool take_next(reader *r, const char *dashes, const char *name, const char **value)
 {
@@ -165,7 +180,7 @@ static bool read_long(reader *r, const char *word)
     if (id < 0 && r->command == ON_GEN && is_family_param(word, length))
         return read_param(r, word, length, value);
     if (id < 0)
-        return unknown_option(word, length, r->command ? r->command : ON_HELP, r->why, r->room);
+        return unknown_option(r, word, length);
     const option_spec *spec = &option_specs[id];
     if (!spec->argument) {
         if (value) {

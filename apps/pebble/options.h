@@ -53,6 +53,9 @@ typedef struct options {
     uint32_t dim_count;
 } options;
 
+/* The words an option takes, with blanks between, where they are a few fixed ones; NULL for others. */
+const char *option_words(option_id id);
+
 /* Reads the words after the command's name. `command` is one ON_ bit, 0 when there is no command yet.
  * False with a sentence in `why` (usage errors). The texts of argv are borrowed. */
 bool options_read(options *o, unsigned command, int count, char **words, char *why, size_t room);

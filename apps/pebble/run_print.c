@@ -37,8 +37,9 @@ static bool size_rows(table *t, const run_report *r)
     if (!row(t, "addresses", "", two, m->block == m->peak ? "as much as the peak" : note))
         return false;
     pb_quantity_text(r->resident_growth, "byte", two, sizeof two);
-    change_text((double)m->block, (double)r->resident_growth, one);
-    snprintf(note, sizeof note, "%s against the addresses", one);
+    uint64_t grown = r->resident_growth;
+    pb_quantity_text(grown > m->block ? grown - m->block : m->block - grown, "byte", one, sizeof one);
+    snprintf(note, sizeof note, "%s %s than the addresses", one, grown > m->block ? "more" : "less");
     return !r->resident_before || row(t, "process grew", "", two, note);
 }
 

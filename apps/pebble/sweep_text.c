@@ -20,10 +20,13 @@ static void weights_text(const pb_weights *w, char text[FIGURE_ROOM])
 
 static void share_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
 {
-    if (s->written_peak && size != PB_UNLIMITED)
-        snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->written_peak);
+    text[0] = '\0';
+    if (!s->written_peak || size == PB_UNLIMITED)
+        return;
+    if (size / 10 >= s->written_peak)
+        percent_text((double)size / (double)s->written_peak, text);
     else
-        text[0] = '\0';
+        snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->written_peak);
 }
 
 /* "31,770 unit (52.7 %)" */
@@ -85,7 +88,7 @@ static int choose_columns(extras e, table_column columns[MAX_COLUMNS])
 {
     int count = 0;
     columns[count++] = (table_column){"cap", true, 0};
-    columns[count++] = (table_column){"of written", true, 0};
+    columns[count++] = (table_column){"of peak", true, 0};
     columns[count++] = (table_column){"", false, 0};
     columns[count++] = (table_column){"strategy", false, 0};
     if (e.games)
@@ -246,6 +249,11 @@ static void print_head(const app *a, const pb_sweep *s)
         snprintf(text, sizeof text, "%.80s: %u caps from %s down to %s", g->name[0] ? g->name : "graph",
                  (unsigned)s->cap_count, high, low);
     print_wrapped(stdout, text, 0, 2, a->width);
+    if (!s->written_peak)
+        return;
+    amount_text(s->written_peak, g->size_unit, high);
+    snprintf(text, sizeof text, "100 %% of memory is %s, the peak in program order of the remat game", high);
+    print_wrapped(stdout, text, 0, 2, a->width);
 }
 
 static void print_front(const app *a, const pb_sweep *s)
@@ -326,10 +334,22 @@ static void print_least(const app *a, const pb_sweep *s)
     }
 }
 
+static void print_policy(const app *a, const pb_sweep *s)
+{
+    char text[2 * FIGURE_ROOM];
+    bool used = false;
+    for (uint32_t i = 0; i < s->cell_count; i++)
+        used |= s->cells[i].certificate && s->cells[i].schedule.policy;
+    policy_use_text(s->policy, used, text);
+    if (text[0])
+        print_wrapped(stdout, text, 0, 2, a->width);
+}
+
 pb_status print_sweep(app *a, const pb_sweep *s)
 {
     pb_status status = PB_OK;
     print_head(a, s);
+    print_policy(a, s);
     for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
         char weights[FIGURE_ROOM];
         weights_text(&s->weights[w], weights);

@@ -102,7 +102,9 @@ void duration_text(uint64_t ns, char text[FIGURE_ROOM])
 
 void change_text(double before, double now, char text[FIGURE_ROOM])
 {
-    if (before > 0)
+    if (before > 0 && now >= 10 * before)
+        snprintf(text, FIGURE_ROOM, "%.*f x", now < 99.95 * before ? 1 : 0, now / before);
+    else if (before > 0)
         snprintf(text, FIGURE_ROOM, "%+.1f %%", 100 * (now / before - 1));
     else
         snprintf(text, FIGURE_ROOM, "%s", now > 0 ? "-" : "none");

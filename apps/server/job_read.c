@@ -54,7 +54,8 @@ static bool read_number(job *j, json_t *document, const char *key, uint64_t most
     errno = 0;
     unsigned long long number = text ? strtoull(text, &end, 10) : 0;
     if (!text || text[0] < '0' || text[0] > '9' || *end || errno || number > most)
-        return refuse(j, "%s: a whole number from 0 to %" PRIu64 " is wanted", key, most);
+        return most == UINT64_MAX ? refuse(j, "%s must be a whole number below 2^64", key)
+                                  : refuse(j, "%s must be a whole number from 0 to %" PRIu64, key, most);
     *out = number;
     return true;
 }

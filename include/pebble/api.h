@@ -139,6 +139,7 @@ typedef struct pb_comparison {
     uint32_t row_count;
     uint32_t winner;  /* row index; UINT32_MAX when nothing fits */
     bool interrupted; /* rows after the interruption are missing */
+    const char *policy; /* of the request, a constant; NULL: none. Rows of strategies that take none are without it */
 } pb_comparison;
 
 /* Every strategy in every game of `games` (bits) that applies to it. The cap, weights and tiers are `base`'s.

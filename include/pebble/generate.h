@@ -21,7 +21,8 @@ typedef struct pb_param_spec {
     double least, most;   /* of numbers; reals are inclusive too */
     const char *words;    /* of words: "a|b|c" */
     const char *help;
-    bool positional; /* may be given without its key, as in `chain 100` */
+    bool positional;  /* may be given without its key, as in `chain 100` */
+    const char *with; /* NULL, or "shape=skewed|random": it counts only when that parameter has one of these words */
 } pb_param_spec;
 
 typedef struct pb_family {
@@ -33,6 +34,9 @@ typedef struct pb_family {
 /* All families, in the order that help lists them. */
 const pb_family *pb_families(uint32_t *count);
 const pb_family *pb_family_find(const char *name);
+
+/* Does `param` count, with these parameters given? */
+bool pb_param_counts(const pb_family *family, const pb_param_spec *param, const pb_option *given, uint32_t count);
 
 /* Parameters not named take their defaults.
  *   returns PB_EUNKNOWN no such family or parameter; PB_EINVAL, PB_ERANGE a bad value; ctx->error says which */

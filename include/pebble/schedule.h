@@ -105,7 +105,8 @@ typedef struct pb_schedule {
     pb_weights weights;
 
     const char *strategy; /* "" when unknown */
-    const char *policy;   /* NULL for none */
+    const char *policy;   /* what its strategy evicted by; NULL: the strategy takes no policy */
+    const char *policy_asked; /* of a portfolio's request; told in files where `policy` is NULL, so it was not used */
     uint64_t seed, ticks; /* ticks: the limit, 0 for none */
     uint32_t threads;
     const pb_option *options; /* the strategy's own */

@@ -40,6 +40,8 @@ class Row:
         The strategy's settings.
     plan : Plan
         The plan itself.
+    policy : str or None
+        What was evicted first; None where the strategy takes no policy.
     """
 
     strategy: str
@@ -52,6 +54,7 @@ class Row:
     seconds: float
     options: dict[str, str]
     plan: Plan
+    policy: str | None = None
 
     def _is(self, strategy: str, game: str) -> bool:
         return (self.strategy, self.game) == (strategy, game)
@@ -94,6 +97,7 @@ class Comparison:
                     row["seconds"],
                     row["options"],
                     plan,
+                    row["policy"],
                 )
             )
         return found

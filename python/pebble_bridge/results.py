@@ -271,6 +271,11 @@ class Plan:
         return self._summary["policy"]
 
     @property
+    def policy_asked(self) -> str | None:
+        """The policy that was asked for and not used, since the strategy that "auto" chose takes none; else None."""
+        return self._summary.get("policy_asked")
+
+    @property
     def weights(self) -> tuple[float, float, float]:
         """The weights of peak, flux and work."""
         return tuple(self._summary["weights"])

@@ -42,6 +42,8 @@ class Cell:
         The figures of the plan.
     lower_bound : int or None
         No plan has a smaller makespan under this cap.
+    policy : str or None
+        What was evicted first; None where the strategy takes no policy.
     """
 
     index: int
@@ -55,6 +57,7 @@ class Cell:
     reason: str | None
     metrics: Metrics | None
     lower_bound: int | None
+    policy: str | None = None
 
 
 class Sweep:
@@ -178,6 +181,7 @@ def _cell(index: int, told: dict[str, Any]) -> Cell:
         told["reason"],
         Metrics.of(told["metrics"]) if told["metrics"] else None,
         None if bound is None else whole(bound),
+        told["policy"],
     )
 
 

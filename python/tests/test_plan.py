@@ -11,6 +11,20 @@ import pytest
 from pebble_bridge import Move
 
 
+def test_a_policy_is_never_ignored_in_silence():
+    graph = pb.generate("adjoint-chain", steps=6)
+    plan = pb.plan(graph, "80%", policy="oldest", ticks=1000)
+    assert plan.strategy == "chain" and plan.policy is None and plan.policy_asked == "oldest"
+    plan = pb.plan(graph, "80%", policy="oldest", strategy="demand")
+    assert plan.policy == "oldest" and plan.policy_asked is None
+    with pytest.raises(ValueError, match="chain takes no policy; leave the policy out, or use demand"):
+        pb.plan(graph, "80%", policy="oldest", strategy="chain")
+    rows = pb.compare(graph, "80%", policy="oldest", strategies=["chain", "demand"], game="remat")
+    assert [(row.strategy, row.policy) for row in rows] == [("chain", None), ("demand", "oldest")]
+    cells = pb.sweep(graph, [6], policy="oldest", strategies=["chain", "demand"], game="remat").cells
+    assert [cell.policy for cell in cells] == [None, "oldest"]
+
+
 def test_a_plan_has_its_figures(chain):
     p = pb.plan(chain, 8)
     assert (p.outcome, p.strategy, p.asked, p.game, p.cap) == ("optimal", "chain", "auto", "remat", 8)

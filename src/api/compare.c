@@ -139,6 +139,8 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
     c.job.cache = &cache;
+    if (status == PB_OK)
+        status = pbi_policy_check(ctx, request->policy, list);
     c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
     if (status == PB_OK)
         status = compare_list(&c, games, list);
@@ -146,7 +148,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     if (status != PB_OK && !interrupted)
         return status;
     share_bounds(&c);
-    *out = (pb_comparison){c.rows, (uint32_t)c.count, UINT32_MAX, interrupted};
+    *out = (pb_comparison){c.rows, (uint32_t)c.count, UINT32_MAX, interrupted, pbi_policy_constant(request->policy)};
     for (uint32_t i = 0; i < c.count; i++)
         if (c.rows[i].certificate &&
             (out->winner == UINT32_MAX || pbi_planned_better(&c.rows[i], &c.rows[out->winner])))

@@ -26,6 +26,7 @@ static void put_row(pbi_out *out, const pb_planned *p, const pb_game *base)
     pbi_put_share(out, ",\"seconds\":", p->seconds);
     pbi_put_text(out, ",\"bound_kind\":", pb_bound_kind_name(s->bound_kind));
     pbi_put_text(out, ",\"note\":", s->note);
+    pbi_put_text(out, ",\"policy\":", s->policy);
     pbi_out_text(out, ",\"options\":{");
     for (uint32_t i = 0; i < s->option_count; i++) {
         pbi_put_text(out, i ? "," : "", s->options[i].key);
@@ -100,6 +101,7 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
     pbi_put_text(&out, ",\"winner\":", winner ? winner->strategy : NULL);
     pbi_put_text(&out, ",\"winner_game\":", winner ? pb_game_kind_name(winner->game) : NULL);
     pbi_put_u64(&out, ",\"written_peak\":", written_peak);
+    pbi_put_text(&out, ",\"policy\":", rows->policy);
     pbi_out_text(&out, ",\"strategies\":[");
     for (uint32_t i = 0; i < rows->row_count; i++) {
         pbi_out_text(&out, i ? ",\n{" : "\n{");

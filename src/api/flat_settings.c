@@ -44,6 +44,8 @@ pb_status pbi_take_number(pb_session *s, pbi_setting which, uint64_t standard, u
     *out = standard;
     if (!text || (number_parse(text, strlen(text), out) && *out <= most))
         return PB_OK;
+    if (most == UINT64_MAX)
+        return pbi_fail(&s->ctx, PB_EINVAL, "%s: `%.60s` is not a whole number below 2^64", names[which], text);
     return pbi_fail(&s->ctx, PB_EINVAL, "%s: `%.60s` is not a whole number from 0 to %llu", names[which], text,
                     (unsigned long long)most);
 }

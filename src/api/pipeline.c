@@ -76,8 +76,11 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->threads = job->request->threads ? job->request->threads : 1;
     s->version = PB_VERSION;
     pbi_policy policy;
-    if (spec->row->takes_policy && pbi_policy_parse(spec->policy ? spec->policy : job->request->policy, &policy))
+    const char *asked = spec->policy ? spec->policy : job->request->policy;
+    if (spec->row->takes_policy && pbi_policy_parse(asked, &policy))
         s->policy = pbi_policy_name(policy);
+    if (spec->row->strength == PB_PORTFOLIO)
+        s->policy_asked = pbi_policy_constant(asked);
     pb_moves_init(&s->moves, result);
     return PB_OK;
 }
@@ -571,8 +574,8 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     if (status == PB_OK)
         status = pbi_job_init(&job, ctx, game->graph, request);
     job.cache = &cache;
-    if (status == PB_OK && request->policy && !spec.row->takes_policy && spec.row->strength != PB_PORTFOLIO)
-        status = pbi_fail(ctx, PB_EINVAL, "strategy %s takes no policy; demand does", spec.row->name);
+    if (status == PB_OK)
+        status = pbi_policy_check(ctx, request->policy, text);
     if (status == PB_OK && request->start)
         status = check_start(ctx, game, request->start);
     if (status == PB_OK)

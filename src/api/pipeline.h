@@ -20,6 +20,13 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
 /* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
 const char *pbi_spec_end(const char *list);
 
+/* A policy is for strategies that take one, and for portfolios, which pass it on to them; the other strategies of a
+ * list are planned without. A policy that no strategy of the list takes is refused (PB_EINVAL). NULL is fine. */
+pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list);
+
+/* The library's own copy of a policy's name; NULL where it is none. */
+const char *pbi_policy_constant(const char *name);
+
 /* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; they are made in
  * place of the quick ones, so whoever borrows a bound sees it rise. */
 typedef enum pbi_bound_level { PBI_BOUNDS_NONE, PBI_BOUNDS_QUICK, PBI_BOUNDS_TIGHT } pbi_bound_level;

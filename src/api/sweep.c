@@ -426,6 +426,9 @@ static pb_status take_request(pbi_sweep_state *s)
     if (status == PB_OK)
         status = take_lines(s);
     if (status == PB_OK)
+        status = pbi_policy_check(s->ctx, s->plan.policy, s->request->strategies ? s->request->strategies : "auto");
+    o->policy = pbi_policy_constant(s->plan.policy);
+    if (status == PB_OK)
         status = pb_graph_written_peak(s->ctx, s->base->graph, &o->written_peak);
     if (status != PB_OK)
         return status;

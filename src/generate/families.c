@@ -6,10 +6,16 @@
 #include "base/context.h"
 
 #define FAMILY(id, name, help) static const pb_param_spec id##_specs[] = {
-#define MAIN(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true},
-#define INTEGER(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false},
-#define REAL(key, standard, least, most, help) {key, PB_PARAM_REAL, standard, least, most, NULL, help, false},
-#define WORD(key, standard, words, help) {key, PB_PARAM_WORD, standard, 0, 0, words, help, false},
+#define MAIN(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true, NULL},
+#define INTEGER(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, NULL},
+#define REAL(key, standard, least, most, help) {key, PB_PARAM_REAL, standard, least, most, NULL, help, false, NULL},
+#define WORD(key, standard, words, help) {key, PB_PARAM_WORD, standard, 0, 0, words, help, false, NULL},
+#define MAIN_WITH(key, standard, least, most, with, help) \
+    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true, with},
+#define INTEGER_WITH(key, standard, least, most, with, help) \
+    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, with},
+#define REAL_WITH(key, standard, least, most, with, help) \
+    {key, PB_PARAM_REAL, standard, least, most, NULL, help, false, with},
 #define END(id) \
     }           \
     ;           \
@@ -20,12 +26,18 @@
 #undef INTEGER
 #undef REAL
 #undef WORD
+#undef MAIN_WITH
+#undef INTEGER_WITH
+#undef REAL_WITH
 #undef END
 
 #define MAIN(key, standard, least, most, help)
 #define INTEGER(key, standard, least, most, help)
 #define REAL(key, standard, least, most, help)
 #define WORD(key, standard, words, help)
+#define MAIN_WITH(key, standard, least, most, with, help)
+#define INTEGER_WITH(key, standard, least, most, with, help)
+#define REAL_WITH(key, standard, least, most, with, help)
 #define END(id)
 
 static const pb_family families[] = {

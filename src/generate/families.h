@@ -15,6 +15,9 @@ typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_bu
 #define INTEGER(key, standard, least, most, help)
 #define REAL(key, standard, least, most, help)
 #define WORD(key, standard, words, help)
+#define MAIN_WITH(key, standard, least, most, with, help)
+#define INTEGER_WITH(key, standard, least, most, with, help)
+#define REAL_WITH(key, standard, least, most, with, help)
 #define END(id)
 #include "generate/families.def"
 #undef FAMILY
@@ -22,6 +25,9 @@ typedef pb_status pbi_generator(pb_context *ctx, const pbi_params *params, pb_bu
 #undef INTEGER
 #undef REAL
 #undef WORD
+#undef MAIN_WITH
+#undef INTEGER_WITH
+#undef REAL_WITH
 #undef END
 
 #endif

@@ -1,6 +1,7 @@
 /* params.c -- one reader for the parameters of every family, so that every refusal reads alike. */
 #include "generate/params.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -50,12 +51,15 @@ static bool find_word(const char *words, const char *text, size_t length, pbi_pa
 static pb_status refuse_number(pb_context *ctx, pb_status status, const pb_family *family, const pb_param_spec *spec,
                                const char *text)
 {
+    char range[64];
+    if (spec->most >= 18446744073709551615.0)
+        snprintf(range, sizeof range, "below 2^64"); /* not 1.8446744073709552e+19 */
+    else
+        snprintf(range, sizeof range, "between %.17g and %.17g", spec->least, spec->most);
     if (status == PB_EINVAL)
-        return pbi_fail(ctx, status, "%s: %s must be a %s between %.17g and %.17g in plain digits, not '%.60s'",
-                        family->name, spec->key, spec->kind == PB_PARAM_INTEGER ? "whole number" : "number",
-                        spec->least, spec->most, text);
-    return pbi_fail(ctx, status, "%s: %s must be between %.17g and %.17g, not %.60s", family->name, spec->key,
-                    spec->least, spec->most, text);
+        return pbi_fail(ctx, status, "%s: %s must be a %s %s in plain digits, not '%.60s'", family->name, spec->key,
+                        spec->kind == PB_PARAM_INTEGER ? "whole number" : "number", range, text);
+    return pbi_fail(ctx, status, "%s: %s must be %s, not %.60s", family->name, spec->key, range, text);
 }
 
 static bool all_digits(const char *text) { return *text && strspn(text, "0123456789") == strlen(text); }
@@ -110,6 +114,44 @@ static pb_status refuse_key(pb_context *ctx, const pb_family *family, const char
         used += length;
     }
     return pbi_fail(ctx, PB_EUNKNOWN, "%s has no parameter '%.60s'; it has %s", family->name, key, list);
+}
+
+/* Is `value` one of the words after the sign of "other=a|b"? */
+static bool is_listed(const char *with, const char *value, size_t length)
+{
+    pbi_param_value found;
+    return find_word(strchr(with, '=') + 1, value, length, &found);
+}
+
+static uint32_t find_other(const pb_family *family, const char *with)
+{
+    size_t length = (size_t)(strchr(with, '=') - with);
+    uint32_t i = 0;
+    while (i < family->param_count &&
+           (strlen(family->params[i].key) != length || memcmp(family->params[i].key, with, length) != 0))
+        i++;
+    PB_ASSERT(i < family->param_count);
+    return i;
+}
+
+bool pb_param_counts(const pb_family *family, const pb_param_spec *param, const pb_option *given, uint32_t count)
+{
+    if (!param->with)
+        return true;
+    const pb_param_spec *other = &family->params[find_other(family, param->with)];
+    const char *value = other->standard;
+    for (uint32_t k = 0; k < count; k++)
+        value = strcmp(given[k].key, other->key) == 0 ? given[k].value : value;
+    return is_listed(param->with, value, strlen(value));
+}
+
+static bool counts(const pbi_params *p, uint32_t i)
+{
+    const char *with = p->family->params[i].with;
+    if (!with)
+        return true;
+    const pbi_param_value *other = &p->values[find_other(p->family, with)];
+    return is_listed(with, other->word, other->word_length);
 }
 
 static bool same_value(const pb_param_spec *spec, const pbi_param_value *a, const pbi_param_value *b)
@@ -183,11 +225,13 @@ pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena
     pbi_out out;
     pbi_out_init(&out, ctx, pb_sink_buffer(&buffer));
     pbi_out_text(&out, p->family->name);
+    char join = '(';
     for (uint32_t i = 0; i < p->family->param_count; i++) {
         const pbi_param_value *value = &p->values[i];
-        if (i && value->standard)
+        if ((i && value->standard) || !counts(p, i))
             continue;
-        pbi_out_char(&out, i ? ',' : '(');
+        pbi_out_char(&out, join);
+        join = ',';
         pbi_out_text(&out, p->family->params[i].key);
         pbi_out_char(&out, '=');
         switch (p->family->params[i].kind) {
@@ -196,7 +240,7 @@ pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena
         case PB_PARAM_WORD: pbi_out_bytes(&out, value->word, value->word_length); break;
         }
     }
-    if (p->family->param_count)
+    if (join == ',')
         pbi_out_char(&out, ')');
     pb_status status = pbi_out_finish(&out);
     if (status == PB_OK)

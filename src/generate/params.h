@@ -39,7 +39,8 @@ bool pbi_param_is(const pbi_params *p, const char *key, const char *word);
 /* Does the family have this key? For code that several families share. */
 bool pbi_params_has(const pbi_params *p, const char *key);
 
-/* "tree(height=5,seed=3)": the first parameter always, the others where they differ from their defaults. */
+/* "tree(height=5,seed=3)": the first parameter, and the others where they differ from their defaults; only those that
+ * count with the words given. */
 pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena, const char **title);
 
 #endif

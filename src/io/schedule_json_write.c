@@ -178,6 +178,8 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)
     write_text(out, ",\n\"strategy\":", s->strategy);
     write_options(out, s);
     write_text(out, ",\"policy\":", s->policy);
+    if (s->policy_asked && !s->policy)
+        write_text(out, ",\"policy_asked\":", s->policy_asked);
     for (int i = 0; i < 3; i++) {
         char text[32];
         pb_weight_text(&s->weights, i, text);

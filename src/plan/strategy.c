@@ -37,6 +37,8 @@ const pb_strategy *pb_strategy_find(const char *name)
 
 pbi_plan_function pbi_strategy_function(const pb_strategy *row) { return functions[row - rows]; }
 
+static const char unlimited[] = "unlimited";
+
 const char *pbi_option_find(const pbi_plan_options *options, const char *key)
 {
     const char *value = NULL;
@@ -51,10 +53,20 @@ pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, co
 {
     const char *text = pbi_option_find(options, key);
     uint64_t value = standard;
+    bool open = most >= UINT64_MAX - 1; /* the word stands for the largest number, which nobody should have to read */
+    if (text && open && strcmp(text, unlimited) == 0) {
+        *out = most;
+        return PB_OK;
+    }
     if (text && strcmp(text, "auto") != 0 &&
-        (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most))
-        return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number from %" PRIu64 " to %" PRIu64 ", not \"%.40s\"", key,
-                        least, most, text);
+        (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most)) {
+        char range[64];
+        if (open)
+            snprintf(range, sizeof range, "of at least %" PRIu64 ", or %s", least, unlimited);
+        else
+            snprintf(range, sizeof range, "from %" PRIu64 " to %" PRIu64, least, most);
+        return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number %s, not \"%.40s\"", key, range, text);
+    }
     *out = value;
     return PB_OK;
 }
@@ -84,7 +96,7 @@ pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, value);
-    return pbi_plan_record(plan, key, text);
+    return pbi_plan_record(plan, key, value >= UINT64_MAX - 1 ? unlimited : text);
 }
 
 static const char *text_of(pb_arena *arena, const char *format, va_list args)

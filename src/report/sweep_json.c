@@ -87,6 +87,7 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
     pbi_out_text(out, c->planned ? ",\"planned\":true" : ",\"planned\":false");
     put_cell(out, ",\"from\":", c->from);
     put_real(out, ",\"seconds\":", c->seconds);
+    pbi_put_text(out, ",\"policy\":", f->policy);
     pbi_out_char(out, '}');
 }
 
@@ -143,6 +144,7 @@ static void put_sweep(pbi_out *out, const pb_sweep *s)
     pbi_put_text(out, ",\"cost_unit\":", s->graph->cost_unit);
     pbi_put_u64(out, ",\"written_peak\":", s->written_peak);
     pbi_put_u64(out, ",\"needed_work\":", s->graph->needed_cost);
+    pbi_put_text(out, ",\"policy\":", s->policy);
     pbi_put_text(out, ",\"stopped\":",
                  s->stopped == PB_GO_ON       ? NULL
                  : s->stopped == PB_STOP_TIME ? "time"

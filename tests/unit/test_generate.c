@@ -238,6 +238,12 @@ static void a_title_lists_what_differs_from_the_defaults(void **state)
     unmake(&m);
     assert_string_equal(make_sound(&m, "tree", "")->name, "tree(height=5)");
     unmake(&m);
+    assert_string_equal(make_sound(&m, "tree", "shape=skewed nodes=127")->name, "tree(shape=skewed,nodes=127)");
+    unmake(&m);
+    assert_string_equal(make_sound(&m, "tree", "height=7 shape=random seed=2")->name, "tree(shape=random,seed=2)");
+    unmake(&m);
+    assert_string_equal(make_sound(&m, "tree", "height=7 nodes=99")->name, "tree(height=7)");
+    unmake(&m);
     assert_string_equal(make_sound(&m, "layered", "seed=7 nodes=040 skip=0.250 reach=10")->name,
                         "layered(nodes=40,seed=7,skip=0.25)");
     unmake(&m);

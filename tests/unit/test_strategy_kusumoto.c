@@ -83,6 +83,23 @@ static void the_budget_is_chosen_so_that_the_plan_fits(void **state)
     desk_shut(&d);
 }
 
+static void a_budget_without_end_has_a_word_and_can_be_read_back(void **state)
+{
+    (void)state;
+    desk d;
+    desk_generate(&d, "adjoint-chain", 1, (pb_option[]){{"steps", "9"}});
+    d.game.cap = PB_UNLIMITED;
+    const pb_schedule *s = desk_plan(&d, "kusumoto");
+    assert_int_equal(s->option_count, 1);
+    assert_string_equal(s->options[0].key, "budget");
+    assert_string_equal(s->options[0].value, "unlimited");
+    uint64_t work = s->metrics.work;
+    s = desk_plan(&d, "kusumoto:budget=unlimited");
+    assert_int_equal(s->outcome != PB_GAVE_UP, true);
+    assert_int_equal(s->metrics.work, work);
+    desk_shut(&d);
+}
+
 static void networks_are_planned(void **state)
 {
     (void)state;
@@ -111,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_finds_the_least_overhead_of_its_formula),
         cmocka_unit_test(the_budget_is_chosen_so_that_the_plan_fits),
+        cmocka_unit_test(a_budget_without_end_has_a_word_and_can_be_read_back),
         cmocka_unit_test(networks_are_planned),
         cmocka_unit_test(large_graphs_are_refused),
     };
