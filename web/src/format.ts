@@ -71,6 +71,7 @@ export function amount(value: Whole, unit: string): string {
 export function percent(share: number, signed = false): string {
   const value = share * 100;
   const size = Math.abs(value);
+  if (size >= 1e6) return `${short(Math.round(share))}\u202f×`; // as a factor it can be read
   if (size > 0 && size < 0.005) return "<0.01\u202f%"; // not none, but less than two digits tell
   const text = size === 0 ? "0" : size >= 99.95 ? value.toFixed(0) : size < 0.05 ? value.toFixed(2) : value.toFixed(1);
   return `${signed && value > 0 ? "+" : ""}${text}\u202f%`;
@@ -84,23 +85,4 @@ export function seconds(ms: number): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${group(count)} ${count === 1 ? one : many}`;
-}
-
-const SIZE_UNITS: Record<string, number> = {
-  b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, pb: 1e15,
-  kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3, tib: 1024 ** 4, pib: 1024 ** 5,
-};
-
-/** Where a typed cap lies, in size units: for the slider. The server reads the text itself, as the command
- * does. Infinity for none, null where it cannot be read. */
-export function capValue(text: string, writtenPeak: Whole): number | null {
-  const trimmed = text.trim().toLowerCase();
-  if (trimmed === "none") return Infinity;
-  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z%]*)$/.exec(trimmed);
-  if (!match) return null;
-  const number = Number(match[1]);
-  if (match[2] === "%") return Math.ceil(Number(((number * Number(writtenPeak)) / 100).toFixed(6)));
-  if (match[2] === "") return Number.isInteger(number) ? number : null;
-  const unit = SIZE_UNITS[match[2]];
-  return unit === undefined ? null : Math.ceil(number * unit);
 }

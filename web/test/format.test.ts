@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, capValue, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
+import { amount, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
 
 test("sizes in bytes take binary units", () => {
   assert.equal(amount(1700094464, "byte"), "1.58 GiB");
@@ -29,14 +29,5 @@ test("long numbers are grouped or shortened", () => {
   assert.equal(percent(0), "0\u202f%");
   assert.equal(unbroken("below 50 % and"), "below 50\u202f% and");
   assert.equal(percent(2.42), "242\u202f%");
-});
-
-test("a typed cap is placed as the command reads it", () => {
-  assert.equal(capValue("40%", 32), 13);
-  assert.equal(capValue("100 %", 32), 32);
-  assert.equal(capValue("2KiB", 32), 2048);
-  assert.equal(capValue("1.5 MB", 32), 1_500_000);
-  assert.equal(capValue("none", 32), Infinity);
-  assert.equal(capValue("17", 32), 17);
-  for (const text of ["", "abc", "1.5", "-3", "4 parsec"]) assert.equal(capValue(text, 32), null, text);
+  assert.equal(percent(6.3e19), "63.0\u202fE\u202f×");
 });
