@@ -424,6 +424,15 @@ test("every control has a name, and nothing runs out of its panel at either size
     });
     assert.ok(!hidden, `all knobs are in sight at ${size.width} × ${size.height}`);
   }
+  for (const width of [900, 600]) {
+    await page.setViewportSize({ width, height: 800 });
+    const [inside, chart] = await page.evaluate(() => [
+      document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+      document.querySelector("[data-testid=memory-chart]")!.getBoundingClientRect().height,
+    ]);
+    assert.ok(inside, `a window ${width} wide scrolls downwards alone`);
+    assert.ok(Number(chart) > 80, "and has room for memory over time");
+  }
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 

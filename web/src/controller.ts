@@ -1,10 +1,12 @@
 // What happens when a knob is turned: the controller changes the model, starts jobs and tells the panels to draw.
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { decodeFrames, decodeLayout, Names } from "./binary";
+import { whole } from "./exact";
 import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
+import { leastCap } from "./proved";
 import { defaultView, galleryView, type Source, type View } from "./store";
 import { rowKey } from "./words";
 
@@ -18,9 +20,12 @@ export interface ControllerEvents {
   view(): View; // as it stands, with the playhead and the camera
 }
 
-/** Values of chains and trees are read once, so as written they take the least already. */
+/** A cap to begin with. Values of chains and trees are read once, so as written they take the least already; other graphs too may need
+ * more than a part of that. */
 function proposedCap(graph: GraphInfo): string {
-  return graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
+  const least = leastCap(graph, { game: null, prices: null }, {});
+  const tight = 10n * least > 6n * whole(graph.written_peak);
+  return tight || graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
 }
 
 export class Controller implements Actions {

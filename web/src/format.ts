@@ -31,6 +31,13 @@ export function group(value: Whole | bigint): string {
   return tail ? `${grouped}.${tail}` : grouped;
 }
 
+function roundedTo(value: number, round: "up" | "down"): string {
+  const digits = digitsFor(value);
+  const power = 10 ** digits;
+  const whole = value * power;
+  return ((round === "up" ? Math.ceil(whole - 1e-9) : Math.floor(whole + 1e-9)) / power).toFixed(digits);
+}
+
 export function scaled(value: Whole, scale: Scale): string {
   const number = Number(value) / scale.divide;
   if (scale.divide === 1 && Number.isInteger(number)) return group(value);
@@ -58,10 +65,10 @@ export function unitWord(unit: string, count: number): string {
   return unit + (/(sh|ch|x)$/.test(unit) ? "es" : "s");
 }
 
-/** With its unit: 4.20 GiB, 13 pebbles. */
-export function amount(value: Whole, unit: string): string {
+/** With its unit: 4.20 GiB, 13 pebbles. What is said of all below or above it is rounded so that it stays true. */
+export function amount(value: Whole, unit: string, round?: "up" | "down"): string {
   const scale = scaleFor(Number(value), unit);
-  const shown = scaled(value, scale);
+  const shown = round && scale.divide > 1 ? roundedTo(Number(value) / scale.divide, round) : scaled(value, scale);
   if (unit === "byte") return `${shown} ${scale.unit}`;
   if (unit === "flop") return `${shown} ${scale.unit || unit}`;
   const word = unitWord(unit, Number(value));

@@ -128,7 +128,7 @@ function nobody(rows: readonly Row[], graph: GraphInfo, proved: Proved): Verdict
   const games = [...new Set(rows.map((row) => row.game))];
   const proof = (game: GameName): Row | undefined => rows.find((row) => row.game === game && row.outcome === "infeasible");
   const closed = games.filter((game) => proof(game));
-  const needs = (game: GameName): string => amount(provedIn(graph, game, proved).toString(), graph.size_unit);
+  const needs = (game: GameName): string => amount(provedIn(graph, game, proved).toString(), graph.size_unit, "up");
   const low = (list: GameName[]): GameName => list.reduce((a, b) => (provedIn(graph, b, proved) < provedIn(graph, a, proved) ? b : a));
   const each = closed.map((game, i) => `${game}${i ? "" : " needs"} at least ${needs(game)}`).join(", ");
   if (closed.length === games.length) {

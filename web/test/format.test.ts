@@ -13,6 +13,15 @@ test("sizes in bytes take binary units", () => {
   assert.equal(amount(1_300_000, "unit"), "1.30 M units");
 });
 
+test("what is said of all below or above a size stays true when it is rounded", () => {
+  assert.equal(amount(21248, "byte"), "20.8 KiB"); // 20.75
+  assert.equal(amount(21248, "byte", "down"), "20.7 KiB");
+  assert.equal(amount(21248, "byte", "up"), "20.8 KiB");
+  assert.equal(amount(21197, "byte", "up"), "20.8 KiB"); // 20.70019
+  assert.equal(amount(20 * 1024, "byte", "up"), "20.0 KiB");
+  assert.equal(amount(5, "pebble", "down"), "5 pebbles");
+});
+
 test("a column shares one scale", () => {
   const scale = scaleFor(1313194639360, "flop");
   assert.equal(scale.unit, "Tflop");

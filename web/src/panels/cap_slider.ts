@@ -162,7 +162,7 @@ export class CapSlider implements Panel {
     const value = capValue(model.view.cap, graph.written_peak, graph.size_unit);
     if (document.activeElement !== this.range && value !== null) this.draw(value, model.view.cap);
     this.drawMarks(model, graph);
-    setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit)} nothing fits: proved.` : "");
+    setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit, "down")} nothing fits: proved.` : "");
     setText(this.flips, this.flipText(model));
   }
 
@@ -177,10 +177,10 @@ export class CapSlider implements Panel {
 
   private flipText(model: Model): string {
     const marks = this.marks.childElementCount;
-    if (model.sweeping) return "Looking for where the winner changes…";
+    if (model.sweeping) return "Looking for changes of the winner…";
     if (!model.sweep) return "";
-    if (severalGames(model)) return "Choose one game to see where the winner changes.";
-    return marks ? `The winner changes at the ${marks === 1 ? "mark" : `${marks} marks`}.` : "One strategy wins at every cap that was tried.";
+    if (severalGames(model)) return "Choose one game for such marks.";
+    return marks ? `The winner changes at the ${marks === 1 ? "mark" : `${marks} marks`}.` : "One wins at every cap tried.";
   }
 
   private draw(value: number, text: string): void {

@@ -16,7 +16,7 @@ export class ServerBanner implements Panel {
     this.element.hidden = model.server === "up";
     if (model.server === "down") {
       setText(this.title, "The server has stopped.");
-      setText(this.text, "Start pebble ui again and open the address that it prints. What is on this page stays; with the same --port it goes on by itself once that address is open.");
+      setText(this.text, "Start pebble ui again and open the address that it prints. This page keeps what it shows, and goes on by itself where the --port is the same.");
     } else if (model.server === "refused") {
       setText(this.title, "The server does not know this page.");
       setText(this.text, "pebble ui was started again and has a new key. Open the address that it prints; this page then goes on by itself.");
