@@ -518,7 +518,7 @@ test("Enter applies and leaves the field, Escape brings the value back: keys are
 });
 
 test("rows of one strategy are told apart by their settings, in the table and in files", options, async () => {
-  const page = await open("#family=adjoint-chain&p.steps=30&cap=3&strategies=every-k:k=2;every-k;auto&time=500");
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=3&strategies=auto;every-k:k=2;every-k&time=500");
   const names = (): Promise<string[]> => page.locator("tr[data-key] .name").allTextContents();
   assert.deepEqual(await names(), ["every-k:k=2", "every-k", "auto", "auto"]);
   await setCap(page, "60%");

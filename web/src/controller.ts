@@ -198,6 +198,8 @@ export class Controller implements Actions {
   private settle(graph: GraphInfo, view: View): void {
     const model = this.model;
     this.planner.drop();
+    if (model.graph?.hash !== graph.hash) model.proved = {};
+    delete model.proved.tiered; // it depends on the prices
     model.graph = graph;
     if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
     if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
@@ -205,7 +207,6 @@ export class Controller implements Actions {
     model.layout = null;
     model.entries = [];
     model.sweep = null;
-    model.proved = {};
     model.shown = model.frames = model.player = null;
     this.loading?.abort();
     this.playing = this.loaded = null;

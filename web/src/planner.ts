@@ -20,12 +20,13 @@ export function plays(about: Pick<About, "strategies">, text: string, game: Game
   return !!about.strategies.find((one) => one.name === text.split(":")[0])?.games.includes(game);
 }
 
-/** What was asked for in full, as every-k:k=10: the server tells the name alone. Its rows stand game by game, and within a game in
- * the order in which they were asked for; `first` is the index of the first row of this game. */
-export function askedFor(row: Row, requested: readonly string[], first: number): string {
+/** What was asked for in full, as every-k:k=10: the server tells the name alone, and rows of one name come in the order in which they
+ * were asked for. `earlier` are the rows before it. */
+export function askedFor(row: Row, requested: readonly string[], earlier: readonly Row[]): string {
   const name = row.asked ?? row.strategy;
-  const text = row.index === undefined ? undefined : requested[row.index - first];
-  return text?.split(":")[0] === name ? text : name;
+  const named = (text: string): boolean => text.split(":")[0] === name;
+  const before = earlier.filter((one) => one.game === row.game && named(one.asked ?? one.strategy));
+  return requested.filter(named)[before.length] ?? name;
 }
 
 /** The strategies that are shown, so that marks are about them, then others that say what else would fit. auto takes the time that is
@@ -149,24 +150,11 @@ export class Planner {
     }
   }
 
-  /** The place of the first row of a game: rows stand game by game. */
-  private firstOf(game: GameName): number {
-    const { about, graph, view } = this.model;
-    if (!about || !graph || view.game) return 0;
-    const earlier = about.games.slice(0, Math.max(0, about.games.indexOf(game)));
-    return earlier.reduce((sum, one) => sum + this.requested(one).length, 0);
-  }
-
-  private requested(game: GameName): string[] {
-    const { about, view } = this.model;
-    if (!about || (game === "tiered" && view.game === null && !view.prices)) return [];
-    return view.strategies.filter((text) => plays(about, text, game));
-  }
-
   /** Fresh rows come first, in the server's order, which also breaks ties. */
   private addRow(told: Row): void {
     const model = this.model;
-    const row = { ...told, asked: askedFor(told, this.requested(told.game), this.firstOf(told.game)) };
+    const earlier = model.entries.filter((entry) => !entry.stale && (entry.row.index ?? 0) < (told.index ?? Infinity)).map((entry) => entry.row);
+    const row = { ...told, asked: askedFor(told, model.view.strategies, earlier) };
     const cap = model.graph ? readCap(model.view.cap, model.graph.written_peak, model.graph.size_unit) : null;
     learnRow(model.proved, row, cap?.ok ? cap.value : null);
     const key = rowKey(row);

@@ -89,11 +89,12 @@ test("one strategy with two settings gives two rows", () => {
   const asked = ["every-k:k=10", "every-k", "sqrt"];
   const ten = row("every-k", metrics(9, 90), { index: 4, asked: "every-k", options: { k: "10", limit: "100" } });
   const own = row("every-k", null, { index: 5, asked: "every-k", outcome: "infeasible" }); // says no settings
-  assert.equal(askedFor(ten, asked, 4), "every-k:k=10");
-  assert.equal(askedFor(own, asked, 4), "every-k");
-  assert.equal(askedFor(row("every-k", null, { index: 0, asked: "every-k" }), asked, 0), "every-k:k=10");
-  assert.equal(askedFor(row("chain", metrics(9, 80), { index: 0, asked: "auto" }), ["auto"], 0), "auto");
-  assert.equal(askedFor(row("lange", null, { index: 0 }), asked, 0), "lange");
+  const auto = row("every-k", metrics(9, 80), { index: 0, asked: "auto" }); // which chose it, and may stand anywhere
+  const other = row("every-k", metrics(9, 80), { index: 1, game: "tiered", asked: "every-k" });
+  assert.equal(askedFor(ten, asked, [auto, other]), "every-k:k=10");
+  assert.equal(askedFor(own, asked, [auto, other, { ...ten, asked: "every-k:k=10" }]), "every-k");
+  assert.equal(askedFor(auto, ["auto", ...asked], []), "auto");
+  assert.equal(askedFor(row("lange", null), asked, []), "lange");
   assert.equal(fileName("chain-every-k-metrics.json", { asked: "every-k:k=10,limit=9", strategy: "every-k" }), "chain-every-k-k=10-limit=9-metrics.json");
   assert.equal(fileName("chain-sqrt.json", { asked: "auto", strategy: "sqrt" }), "chain-sqrt.json");
 });

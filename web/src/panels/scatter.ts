@@ -8,7 +8,7 @@ import { leastCap } from "../proved";
 import { capValue } from "../sizes";
 import { rowKey, rowName, TERMS } from "../words";
 
-const MARGIN = { left: 46, right: 14, top: 22, bottom: 28 };
+const MARGIN = { left: 52, right: 14, top: 22, bottom: 28 };
 
 interface Point {
   peak: number;

@@ -233,9 +233,13 @@ export class ComparisonTable implements Panel {
       h(
         "th",
         { scope: "row", title: this.nameTip(row) },
-        h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
-        h("span", { class: "name" }, rowName(row)),
-        games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
+        h(
+          "div",
+          null,
+          h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
+          nameSpan(rowName(row)),
+          games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
+        ),
       ),
       h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
     );
@@ -253,7 +257,7 @@ export class ComparisonTable implements Panel {
     return h(
       "tr",
       { class: "pending", "data-testid": `pending-${name}` },
-      h("th", { scope: "row" }, h("span", { class: "star" }), h("span", { class: "name" }, name)),
+      h("th", { scope: "row" }, h("div", null, h("span", { class: "star" }), nameSpan(name))),
       h("td", { class: "outcome" }, "…"),
       h("td", { class: "so-far", colspan: "7" }, text),
     );
@@ -281,6 +285,12 @@ export class ComparisonTable implements Panel {
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
     ];
   }
+}
+
+/** Settings may stand on a line of their own, so that they are seen: they tell rows of one strategy apart. */
+function nameSpan(name: string): HTMLElement {
+  const [head, ...settings] = name.split(/(?<=:)/);
+  return h("span", { class: settings.length || name.includes("→") ? "name settings" : "name" }, head, ...settings.flatMap((text) => [h("wbr"), text]));
 }
 
 function base(text: string): string {
