@@ -98,6 +98,7 @@ typedef struct pb_graph {
     uint64_t needed_cost;  /* of needed nodes, once each */
     uint32_t needed_count; /* needed nodes that must be computed */
     uint64_t total_size;   /* of all values and fixed_size */
+    bool forward_only;     /* known to compute no gradients; false: not known */
 } pb_graph;
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
@@ -170,6 +171,8 @@ pb_status pb_builder_add_order(pb_builder *b, pb_node v);
 /* Any of these may be NULL to leave it as it is. */
 pb_status pb_builder_set_texts(pb_builder *b, const char *name, const char *cost_unit, const char *size_unit);
 void pb_builder_set_fixed_size(pb_builder *b, uint64_t size);
+/* The graph is known to compute no gradients, so that nobody has to guess it from names and order. */
+void pb_builder_set_forward_only(pb_builder *b);
 /* Raw JSON members `"key":value`; call once per node at most, nodes ascending; PB_NO_NODE: the graph's own. */
 pb_status pb_builder_set_extra(pb_builder *b, pb_node v, const char *members, size_t length);
 

@@ -190,6 +190,7 @@ pb_status pb_builder_set_texts(pb_builder *b, const char *name, const char *cost
 }
 
 void pb_builder_set_fixed_size(pb_builder *b, uint64_t size) { b->fixed_size = size; }
+void pb_builder_set_forward_only(pb_builder *b) { b->forward_only = true; }
 
 pb_status pb_builder_set_extra(pb_builder *b, pb_node v, const char *members, size_t length)
 {

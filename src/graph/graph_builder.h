@@ -56,6 +56,7 @@ struct pb_builder {
     char *extra; /* the graph's own */
     char *name, *cost_unit, *size_unit;
     uint64_t fixed_size;
+    bool forward_only;
 };
 
 #endif

@@ -296,6 +296,7 @@ static pb_status freeze_quantities(freezer *f)
     f->g->workspace = workspace;
     f->g->total_size = sizes;
     f->g->fixed_size = f->b->fixed_size;
+    f->g->forward_only = f->b->forward_only;
     return PB_OK;
 }
 

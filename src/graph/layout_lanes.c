@@ -3,7 +3,8 @@
  * A node belongs to the way back if its name says so, or if it reads one that does. The names are those of the generators
  * (x.dx, x.dw, x.dsum, x.update, g_3) and of common frameworks (grad, backward). Where names say nothing, the order does:
  * a training step turns where most values wait to be read, and what waited longest is read last. A graph counts as a
- * training step only if much of it waits for the way back, in about the opposite order.
+ * training step only if much of it waits for the way back, in about the opposite order, and half of the way back reads it:
+ * with fewer, these are skips of a forward network. Where a reader knows that there are no gradients nothing is guessed.
  */
 #include "base/context.h"
 #include "graph/graph_parts.h"
@@ -13,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_SOURCES = 4 };
+enum { LEAST_SOURCES = 6 };
 
 pb_node *pbi_layout_by_depth(const pb_graph *g, pb_arena *scratch)
 {
@@ -92,6 +93,20 @@ static bool by_names(const pb_graph *g, const pb_node *by_depth, uint8_t *lane)
 
 /* ---- by the order ---- */
 
+/* Nodes behind the turn that read something from before it. */
+static uint32_t count_readers(const pb_graph *g, const uint32_t *place, uint32_t turn)
+{
+    uint32_t count = 0;
+    for (uint32_t p = turn + 1; p < g->order_count; p++) {
+        pb_node v = g->order[p];
+        bool reads = false;
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && !reads; k++)
+            reads = place[pb_graph_maker(g, g->in[k])] <= turn;
+        count += reads;
+    }
+    return count;
+}
+
 /* Is what waits at the turn much of what was made, and is it read in the opposite order? */
 static bool turns_back(const pb_graph *g, const uint32_t *last, uint32_t turn)
 {
@@ -135,7 +150,7 @@ static bool by_order(const pb_graph *g, const pb_node *by_depth, pb_arena *scrat
         }
     }
     uint32_t turn = pbi_find_turn(last, g->order_count, ends);
-    if (!turns_back(g, last, turn))
+    if (!turns_back(g, last, turn) || count_readers(g, place, turn) < (g->order_count - turn - 1) / 2)
         return false;
     for (uint32_t p = turn + 1; p < g->order_count; p++)
         lane[g->order[p]] = 1;
@@ -153,6 +168,8 @@ pb_status pb_layout_backward(pb_context *ctx, const pb_graph *g, uint8_t *lane, 
     bool there = false;
     if (!by_depth) {
         status = PB_ENOMEM;
+    } else if (g->forward_only) {
+        there = false;
     } else if (g->shape == PB_SHAPE_ADJOINT_CHAIN && pbi_graph_adjoint(g, &scratch, &parts, &status)) {
         memset(lane, 0, g->node_count);
         for (uint32_t i = 0; i < parts.gradient_count; i++)

@@ -252,6 +252,7 @@ static void tell_latches(const pbi_circuit *c)
 static pb_status fill(pbi_circuit *c, pb_builder *b, const char *name)
 {
     pb_status status = pb_builder_set_texts(b, name, "step", "pebble");
+    pb_builder_set_forward_only(b);
     for (size_t i = 0; i < c->order_count && status == PB_OK; i++)
         status = add_node(c, b, c->order[i]);
     for (size_t i = 0; i < c->order_count && status == PB_OK; i++)

@@ -54,6 +54,8 @@ static pb_status copy(pb_builder *b, const pb_graph *g, pb_inputs inputs)
 {
     pb_status status = pb_builder_set_texts(b, g->name, g->cost_unit, g->size_unit);
     pb_builder_set_fixed_size(b, g->fixed_size);
+    if (g->forward_only)
+        pb_builder_set_forward_only(b);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         status = add_node(b, g, v, inputs);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)

@@ -232,7 +232,9 @@ pb_status pbi_tape_backward(pbi_tape *t)
 
 pb_status pbi_tape_forward(pbi_tape *t)
 {
-    if (t->emit->status == PB_OK)
+    if (t->emit->status == PB_OK) {
         pb_builder_set_fixed_size(t->emit->builder, t->fixed_bytes);
+        pb_builder_set_forward_only(t->emit->builder);
+    }
     return t->emit->status;
 }

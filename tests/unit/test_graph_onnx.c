@@ -2,6 +2,7 @@
 #define READER_FORMAT PB_FORMAT_ONNX
 #include "unit/circuit_bench.h"
 
+#include "pebble/layout.h"
 #include "support/onnx_writer.h"
 
 enum { FLOAT = 1, INT64 = 7 };
@@ -102,6 +103,43 @@ static void a_training_step_reads_what_its_rules_say(void **state)
     assert_int_equal(d.g->flags[node_of(&d, "conv.db")] & PB_NODE_KEEP, PB_NODE_KEEP);
     assert_int_equal(d.g->fixed_size, (4 * 27 + 4 + 64 * 5) * 4);
     shut(&d);
+}
+
+/* Down five steps and up again with a skip at each, as in a U-Net. */
+static void write_skips(const char *up)
+{
+    char last[24] = "x", in[64], out[24];
+    onnx_begin_model(&w, 17);
+    onnx_input(&w, "x", FLOAT, (int64_t[]){2, 8}, 2);
+    onnx_weight(&w, "m", FLOAT, (int64_t[]){8, 8}, 2);
+    for (int i = 0; i < 9; i++) {
+        snprintf(out, sizeof out, "%s%d", i < 5 ? "down" : up, i < 5 ? i : 8 - i);
+        if (i < 5)
+            snprintf(in, sizeof in, "%s m", last);
+        else
+            snprintf(in, sizeof in, "%s down%d", last, 8 - i);
+        onnx_node(&w, i < 5 ? "MatMul" : "Add", in, out, NULL);
+        snprintf(last, sizeof last, "%s", out);
+    }
+    onnx_output(&w, last);
+    onnx_end_model(&w);
+}
+
+static void a_model_without_training_has_no_backward_nodes(void **state)
+{
+    (void)state;
+    static const char *const ups[] = {"up", "backward"};
+    for (int form = 0; form < 4; form++) {
+        desk d;
+        uint8_t lane[64];
+        bool train = form >= 2, found = !train;
+        write_skips(ups[form & 1]);
+        must_open_model(&d, &(pb_read_options){.train = train});
+        assert_true(d.g->node_count <= sizeof lane);
+        assert_int_equal(pb_layout_backward(&d.ctx, d.g, lane, &found), PB_OK);
+        assert_int_equal(found, train);
+        shut(&d);
+    }
 }
 
 static void shape_arithmetic_leaves_no_nodes(void **state)
@@ -468,6 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_forward_graph_has_sizes_costs_and_flags),
         cmocka_unit_test(a_training_step_reads_what_its_rules_say),
+        cmocka_unit_test(a_model_without_training_has_no_backward_nodes),
         cmocka_unit_test(shape_arithmetic_leaves_no_nodes),
         cmocka_unit_test(further_outputs_are_by_products_and_random_numbers_come_once),
         cmocka_unit_test(a_table_used_twice_is_counted_once),

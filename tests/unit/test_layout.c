@@ -158,6 +158,33 @@ static void a_turn_is_found_without_names(void **state)
     bench_close(&t);
 }
 
+/* A decoder reads what the encoder left, last first, but most of it reads nothing from there: no way back. */
+static void skips_are_no_turn(void **state)
+{
+    (void)state;
+    enum { LEVELS = 6 };
+    bench t;
+    uint8_t lane[64];
+    bool found = true;
+    pb_node skip[LEVELS], last, next;
+    bench_open(&t);
+    assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.cost = 1, .size = 1}, &last), PB_OK);
+    for (int i = 0; i < 5 * LEVELS; i++) { /* two nodes down a level, three up: the second of these reads the skip */
+        assert_int_equal(pb_builder_add_node(t.b, &(pb_node_spec){.cost = 1, .size = 1}, &next), PB_OK);
+        assert_int_equal(pb_builder_add_edge(t.b, last, next), PB_OK);
+        last = next;
+        if (i < 2 * LEVELS && i % 2 == 0)
+            skip[i / 2] = next;
+        if (i >= 2 * LEVELS && i % 3 == 1)
+            assert_int_equal(pb_builder_add_edge(t.b, skip[LEVELS - 1 - (i - 2 * LEVELS) / 3], next), PB_OK);
+    }
+    assert_int_equal(bench_freeze(&t), PB_OK);
+    assert_int_equal(t.g->shape, PB_SHAPE_GENERAL);
+    assert_int_equal(pb_layout_backward(&t.ctx, t.g, lane, &found), PB_OK);
+    assert_false(found);
+    bench_close(&t);
+}
+
 static void trees_are_drawn_as_trees(void **state)
 {
     (void)state;
@@ -259,6 +286,7 @@ int main(void)
         cmocka_unit_test(lanes_face_one_another),
         cmocka_unit_test(others_have_one_lane),
         cmocka_unit_test(a_turn_is_found_without_names),
+        cmocka_unit_test(skips_are_no_turn),
         cmocka_unit_test(trees_are_drawn_as_trees),
         cmocka_unit_test(a_trunk_is_straight),
         cmocka_unit_test(empty_and_single),

@@ -424,5 +424,139 @@ test("every control has a name, and nothing runs out of its panel at either size
     });
     assert.ok(!hidden, `all knobs are in sight at ${size.width} × ${size.height}`);
   }
+  for (const width of [900, 600]) {
+    await page.setViewportSize({ width, height: 800 });
+    const [inside, chart] = await page.evaluate(() => [
+      document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+      document.querySelector("[data-testid=memory-chart]")!.getBoundingClientRect().height,
+    ]);
+    assert.ok(inside, `a window ${width} wide scrolls downwards alone`);
+    assert.ok(Number(chart) > 80, "and has room for memory over time");
+  }
   await page.setViewportSize({ width: 1280, height: 800 });
+});
+
+test("a server that is killed while it plans is missed, and the page goes on when it is back", options, async () => {
+  const mortal = await startServer();
+  const { page, close } = await openPage(browser, `${mortal.address}#family=unet&p.depth=4&cap=60%25&game=remat&strategies=sqrt;auto&time=500`);
+  await ready(page);
+  await by(page, "time").selectOption("60000");
+  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
+  const plan = await by(page, "plan-name").textContent();
+  await mortal.kill();
+  await by(page, "server-banner").waitFor();
+  assert.match((await by(page, "server-banner").textContent()) ?? "", /The server has stopped\. Start pebble ui again/);
+  assert.equal(await page.locator(".status.busy").count(), 0, "nothing is planned any more");
+  assert.match((await by(page, "status").textContent()) ?? "", /cut off/);
+  assert.equal(await by(page, "plan-name").textContent(), plan, "the last plan stays");
+  const at = await step(page);
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await step(page), at + 1, "and plays");
+  await by(page, "server-retry").click();
+  await page.waitForFunction(() => /does not answer yet/.test(document.querySelector("[data-testid=toast]")?.textContent ?? ""));
+  const next = await startServer("--port", new URL(mortal.address).port);
+  await by(page, "server-retry").click();
+  await page.waitForFunction(() => /does not know this page/.test(document.querySelector("[data-testid=server-banner]")?.textContent ?? ""));
+  assert.match((await by(page, "server-banner").textContent()) ?? "", /Open the address that it prints/);
+  const other = await page.context().newPage(); // as a user who follows that advice
+  await other.goto(next.address);
+  await by(page, "server-banner").waitFor({ state: "hidden" });
+  await page.waitForFunction(() => document.querySelector(".status.busy"));
+  assert.equal(await step(page), at + 1, "the view is as it was");
+  await by(page, "stop").click();
+  await ready(page);
+  await close();
+  await next.stop();
+});
+
+test("numbers that cannot be are refused with the reason, and the last good value holds", options, async () => {
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use&prices=1,1,0,0,none&time=500");
+  const cases: [string, string, string, string[]][] = [
+    ["cap-input", "cap-error", "40%", ["99999999999999999999GiB", "-1", "NaN", "", "1e3", "4parsec", "18446744073709551615"]],
+    ["weight-alpha", "weights-error", "0", ["99999999999999999999", "-1", "NaN", "", "1e3", "1GiB"]],
+    ["price-store_cost", "prices-error", "1", ["99999999999999999999", "-1", "NaN", "", "1e3", "1.5", "2KiB"]],
+  ];
+  for (const [id, error, good, texts] of cases) {
+    for (const text of texts) {
+      await type(page, id, text);
+      assert.equal(await by(page, id).getAttribute("aria-invalid"), "true", `${id} ${text}`);
+      const said = (await by(page, error).textContent()) ?? "";
+      assert.ok(said.length > 20 && said.includes(text.slice(0, 5)), `${id} ${text}: ${said}`);
+    }
+    await by(page, id).evaluate((input: HTMLInputElement) => input.blur());
+    assert.equal(await by(page, id).inputValue(), good, `${id} has its last good value again`);
+    assert.ok(await by(page, error).isVisible(), "and the reason stays to be read");
+  }
+  assert.equal(await by(page, "cap-share").textContent(), "13 pebbles");
+  assert.ok(!(await page.evaluate(() => location.hash)).includes("99999"), "nor is it in the link");
+});
+
+test("Enter applies and leaves the field, Escape brings the value back: keys are the page's again", options, async () => {
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use;sqrt&prices=1,1,0,0,none&time=500");
+  for (const [id, text, shown] of [["cap-input", "50%", "50%"], ["weight-beta", "0.5", "0.5"], ["price-load_cost", "7", "7"]]) {
+    await type(page, id, text);
+    await ready(page);
+    const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+    await page.keyboard.press("t");
+    assert.notEqual(await page.evaluate(() => document.documentElement.dataset.theme), theme, `${id}: the key is a shortcut`);
+    assert.equal(await by(page, id).inputValue(), shown, id);
+    await by(page, id).fill("9999");
+    await by(page, id).press("Escape");
+    await page.keyboard.press("t");
+    assert.equal(await by(page, id).inputValue(), shown, `${id} after Escape`);
+  }
+  await page.keyboard.press("m");
+  await by(page, "cap-input").press("Enter");
+  assert.equal(await by(page, "cap-input").inputValue(), "50%", "a field that nobody has changed is left as it is");
+  await by(page, "strategies-more").click();
+  await type(page, "strategy-own", "every-k:j=2");
+  assert.match((await by(page, "strategy-error").textContent()) ?? "", /every-k takes k.*not j/);
+  await type(page, "strategy-own", "every-k:k=2");
+  await ready(page);
+  await page.keyboard.press("Home");
+  assert.equal(await step(page), 0, "nor does the field of strategies keep the keys");
+});
+
+test("rows of one strategy are told apart by their settings, in the table and in files", options, async () => {
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=3&strategies=auto;every-k:k=2;every-k&time=500");
+  const names = (): Promise<string[]> => page.locator("tr[data-key] .name").allTextContents();
+  assert.deepEqual(await names(), ["every-k:k=2", "every-k", "auto", "auto"]);
+  await setCap(page, "60%");
+  await by(page, "row-every-k:k=2/remat").click();
+  await page.waitForFunction(() => document.querySelector("[data-testid=plan-name]")?.textContent === "plan of every-k:k=2");
+  await by(page, "export").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), by(page, "export-schedule").click()]);
+  assert.match(download.suggestedFilename(), /every-k-k=2\.json$/);
+  await by(page, "chip-every-k").click();
+  await ready(page);
+  await by(page, "strategies-more").click();
+  assert.ok(await by(page, "add-every-k").isVisible(), "the plain one can be added again");
+  await page.keyboard.press("Escape");
+});
+
+test("where all is proved impossible the page says which cap is the least, and the slider agrees", options, async () => {
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=4&strategies=last-use;bennett;auto&time=500");
+  assert.equal(await by(page, "verdict-title").textContent(), "No plan can fit");
+  const text = (await by(page, "verdict").textContent()) ?? "";
+  assert.match(text, /proved: remat needs at least 5 pebbles, reversible at least \d+ pebbles\. Raise the cap to 5 pebbles or more\.$/);
+  assert.match((await page.locator(".cap .foot").textContent()) ?? "", /Below 5 pebbles nothing fits: proved/);
+  await by(page, "game-reversible").click();
+  await ready(page);
+  await setCap(page, "5");
+  assert.doesNotMatch((await by(page, "verdict").textContent()) ?? "", /longer/);
+  const least = /Raise the cap to (\d+) pebbles/.exec((await by(page, "verdict").textContent()) ?? "")?.[1];
+  assert.ok(Number(least) >= 6);
+  assert.match((await page.locator(".cap .foot").textContent()) ?? "", new RegExp(`Below ${least} pebbles nothing fits`));
+});
+
+test("marks on the slider are where the winner among the shown rows changes", options, async () => {
+  const page = await open("#family=adjoint-chain&p.steps=30&cap=60%25&game=remat&strategies=sqrt&time=500");
+  const swept = (): Promise<unknown> => page.waitForFunction(() => /wins|changes at/.test(document.querySelector("[data-testid=cap-flips]")?.textContent ?? ""));
+  await swept();
+  assert.equal(await by(page, "cap-flip").count(), 0, "one row has nobody to lose to");
+  await open("#family=adjoint-chain&p.steps=30&cap=60%25&game=remat&strategies=last-use;sqrt&time=500");
+  await swept();
+  const tips = await by(page, "cap-flip").evaluateAll((all) => all.map((one) => one.getAttribute("data-tip") ?? ""));
+  assert.equal(tips.length, 1);
+  assert.match(tips[0], /last-use is the cheapest, just below it sqrt/);
 });

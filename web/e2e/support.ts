@@ -21,12 +21,13 @@ export function missing(): string | null {
 export interface Server {
   address: string;
   stop(): Promise<void>;
+  kill(): Promise<void>; // at once, as if it had crashed
 }
 
 /** `pebble ui` on a free port. It serves the page built into it, or web/dist where PEBBLE_PAGE names it. */
 export async function startServer(...args: string[]): Promise<Server> {
   const page = process.env.PEBBLE_PAGE ? ["--page", process.env.PEBBLE_PAGE] : [];
-  const child: ChildProcess = spawn(pebble, ["ui", "--no-open", "--port", "0", ...page, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const child: ChildProcess = spawn(pebble, ["ui", "--no-open", ...(args.includes("--port") ? [] : ["--port", "0"]), ...page, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   process.once("exit", () => child.kill()); // a test that crashes leaves no server behind
   const address = await new Promise<string>((done, fail) => {
     let text = "";
@@ -38,14 +39,13 @@ export async function startServer(...args: string[]): Promise<Server> {
     child.on("exit", (code) => fail(new Error(`pebble ui ended with ${code} before it told its address`)));
     setTimeout(() => fail(new Error("pebble ui told no address within 20 s")), 20_000).unref();
   });
-  return {
-    address,
-    stop: () =>
-      new Promise((done) => {
-        child.on("exit", () => done());
-        child.kill("SIGINT");
-      }),
-  };
+  const end = (signal: NodeJS.Signals): Promise<void> =>
+    new Promise((done) => {
+      if (child.exitCode !== null || child.signalCode !== null) return done();
+      child.on("exit", () => done());
+      child.kill(signal);
+    });
+  return { address, stop: () => end("SIGINT"), kill: () => end("SIGKILL") };
 }
 
 export function launch(): Promise<Browser> {

@@ -3,7 +3,17 @@ import type {
   About, ApiErrorBody, Bound, Done, GraphInfo, Incumbent, JobRequest, NodeExplain, NodeInfo, Progress, Row, SweepDocument,
 } from "./api_types";
 
+import { ServerWatch } from "./server_watch";
+
 export type * from "./api_types";
+
+const PROBE_MS = 5000; // longer than any pause of a server that lives
+const SILENCE_MS = 15_000; // of events; then the server is asked whether it is there
+
+export const SERVER_TEXTS = {
+  down: "The server has stopped.",
+  refused: "The server does not know this page.",
+} as const;
 
 export class ApiError extends Error {
   constructor(
@@ -21,7 +31,7 @@ export interface JobHandlers {
   onIncumbent?(i: Incumbent): void;
   onRow?(r: Row): void;
   onSweep?(s: SweepDocument): void;
-  onDone(d: Done): void;
+  onDone(d: Done): void; // not called where the server is gone: ServerWatch says that once, for all
 }
 
 export interface JobHandle {
@@ -47,7 +57,21 @@ function takeToken(): string | null {
 }
 
 export class Api {
+  readonly watch = new ServerWatch(() => this.probe());
   private readonly token = takeToken();
+
+  private headers(init?: HeadersInit): Headers {
+    const headers = new Headers(init);
+    if (this.token) headers.set("X-Pebble-Token", this.token);
+    return headers;
+  }
+
+  /** The status of a small question, 0 where no answer comes. */
+  private async probe(): Promise<number> {
+    const response = await fetch("/api/about", { headers: this.headers(), cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
+    await response.body?.cancel();
+    return response.status;
+  }
 
   private path(path: string): string {
     if (!this.token) return path;
@@ -55,16 +79,20 @@ export class Api {
   }
 
   private async call(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
-    if (this.token) headers.set("X-Pebble-Token", this.token);
     let response: Response;
     try {
-      response = await fetch(path, { ...init, headers });
+      response = await fetch(path, { ...init, headers: this.headers(init.headers) });
     } catch (reason) {
       if (init.signal?.aborted) throw reason;
-      throw new ApiError(0, { message: "The server does not answer. Is pebble ui still running?" });
+      const state = await this.watch.check();
+      const message = state === "up" ? "The server broke off its answer. Try again." : SERVER_TEXTS[state];
+      throw new ApiError(0, { message });
     }
     if (response.ok) return response;
+    if (response.status === 401 || response.status === 403) {
+      const state = await this.watch.check();
+      if (state !== "up") throw new ApiError(response.status, { message: SERVER_TEXTS[state] });
+    }
     let body: ApiErrorBody = { message: `The server answered ${response.status} ${response.statusText}.` };
     try {
       const parsed = (await response.json()) as { error?: ApiErrorBody };
@@ -129,19 +157,39 @@ export class Api {
     return this.json(`/api/plans/${plan}/explain?node=${node}`, { signal });
   }
 
-  planFile(plan: string, kind: FileKind): string {
-    return this.path(`/api/plans/${plan}/file?as=${kind}`);
+  /** A file of a plan and the name that the server gives it. */
+  planFile(plan: string, kind: FileKind): Promise<{ blob: Blob; name: string }> {
+    return this.file(`/api/plans/${plan}/file?as=${kind}`);
   }
 
-  graphFile(graph: string): string {
-    return this.path(`/api/graphs/${graph}/file`);
+  graphFile(graph: string): Promise<{ blob: Blob; name: string }> {
+    return this.file(`/api/graphs/${graph}/file`);
+  }
+
+  private async file(path: string): Promise<{ blob: Blob; name: string }> {
+    const response = await this.call(path);
+    const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "file";
+    return { blob: await response.blob(), name };
   }
 
   async startJob(graph: string, request: JobRequest, on: JobHandlers): Promise<JobHandle> {
     const { job } = await this.json<{ job: string }>(`/api/graphs/${graph}/jobs`, this.post(request));
     const source = new EventSource(this.path(`/api/jobs/${job}/events`));
+    let heard = Date.now();
+    const silence = setInterval(() => {
+      if (Date.now() - heard < SILENCE_MS) return;
+      heard = Date.now();
+      void this.watch.check();
+    }, SILENCE_MS / 3);
+    const close = (): void => {
+      clearInterval(silence);
+      source.close();
+    };
     const listen = <T>(name: string, act: ((data: T) => void) | undefined): void => {
-      source.addEventListener(name, (event) => act?.(JSON.parse((event as MessageEvent<string>).data) as T));
+      source.addEventListener(name, (event) => {
+        heard = Date.now();
+        act?.(JSON.parse((event as MessageEvent<string>).data) as T);
+      });
     };
     listen<{ state: string }>("state", (data) => on.onState?.(data.state));
     listen("progress", on.onProgress);
@@ -150,13 +198,16 @@ export class Api {
     listen("row", on.onRow);
     listen("sweep", on.onSweep);
     listen<Done>("done", (data) => {
-      source.close();
+      close();
       on.onDone(data);
     });
-    source.onerror = () => {
-      // While the server lives EventSource connects again and the events go on from their ids.
-      if (source.readyState !== EventSource.CLOSED) return;
-      on.onDone({ state: "failed", winner: null, error: { message: "The connection to the server was lost." } });
+    // While the server lives EventSource connects again and the events go on from their ids.
+    source.onerror = async () => {
+      const ended = source.readyState === EventSource.CLOSED;
+      if ((await this.watch.check()) !== "up") return close();
+      if (!ended) return;
+      close();
+      on.onDone({ state: "failed", winner: null, error: { message: "The server has lost this job. Plan again." } });
     };
     return {
       id: job,
@@ -164,7 +215,8 @@ export class Api {
         await this.call(`/api/jobs/${job}/stop`, this.post({}));
       },
       drop: () => {
-        source.close();
+        close();
+        if (this.watch.state !== "up") return;
         void this.call(`/api/jobs/${job}`, { method: "DELETE", headers: { "Content-Type": "application/json" } }).catch(
           () => undefined,
         );

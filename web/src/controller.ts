@@ -1,10 +1,12 @@
 // What happens when a knob is turned: the controller changes the model, starts jobs and tells the panels to draw.
-import { Api, ApiError, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
+import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { decodeFrames, decodeLayout, Names } from "./binary";
+import { whole } from "./exact";
 import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
+import { leastCap } from "./proved";
 import { defaultView, galleryView, type Source, type View } from "./store";
 import { rowKey } from "./words";
 
@@ -15,11 +17,15 @@ export interface ControllerEvents {
   say(text: string, kind?: "note" | "error"): void;
   seek(step: number): void;
   focus(node: number): void;
+  view(): View; // as it stands, with the playhead and the camera
 }
 
-/** Values of chains and trees are read once, so as written they take the least already. */
+/** A cap to begin with. Values of chains and trees are read once, so as written they take the least already; other graphs too may need
+ * more than a part of that. */
 function proposedCap(graph: GraphInfo): string {
-  return graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
+  const least = leastCap(graph, { game: null, prices: null }, {});
+  const tight = 10n * least > 6n * whole(graph.written_peak);
+  return tight || graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
 }
 
 export class Controller implements Actions {
@@ -32,30 +38,75 @@ export class Controller implements Actions {
   private loaded: string | null = null;
   private poster = true; // the step was not chosen by anyone: show the peak
   private pendingStep: number | null = null; // of a link, to be reached exactly once
+  private file: { file: File; hash: string } | null = null; // the last one that was opened, for a server that was started again
 
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
-      about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
-      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, sweep: null, sweeping: false, following: null,
+      server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
+      entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null,
     };
     this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.say(text, "error"));
+    api.watch.onChange = (state) => {
+      this.model.server = state;
+      if (state === "up") void this.recover();
+      else this.planner.lost();
+      on.render();
+    };
+  }
+
+  private async meet(): Promise<About> {
+    const about = (this.model.about = await this.api.about());
+    const opened = await Promise.allSettled(about.opened.map((id) => this.api.graph(id)));
+    this.model.opened = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    return about;
   }
 
   async start(): Promise<void> {
+    let about: About;
     try {
-      this.model.about = await this.api.about();
+      about = await this.meet();
     } catch (reason) {
       return this.fail("The page cannot start", reason);
     }
-    const { about, view } = this.model;
-    const opened = await Promise.allSettled(about.opened.map((id) => this.api.graph(id)));
-    this.model.opened = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const { view } = this.model;
     if (view.source) this.open(view.source, this.bare ? undefined : view);
     else if (this.model.opened.length) this.openKnown(this.model.opened[0]);
     else if (about.gallery.length) this.open({ kind: "gallery", id: about.gallery[0].id });
     else {
       this.model.phase = "ready";
       this.on.render();
+    }
+  }
+
+  retry(): void {
+    void this.api.watch.check().then((state) => {
+      if (state === "down") this.on.say("The server does not answer yet.", "error");
+      if (state === "refused") this.on.say("The server still does not know this page.", "error");
+    });
+  }
+
+  /** The server is back. It may be the same one, or another that has never seen this graph. */
+  private async recover(): Promise<void> {
+    const model = this.model;
+    const graph = model.graph;
+    if (!model.about || !graph || model.phase !== "ready") return this.start();
+    const view = this.on.view();
+    try {
+      const known = await this.api.graph(graph.id).catch((reason: unknown) => {
+        if (reason instanceof ApiError && [404, 410].includes(reason.status)) return null;
+        throw reason;
+      });
+      if (known?.hash === graph.hash) {
+        if (model.planning.state === "lost") this.planner.compare();
+        return;
+      }
+      await this.meet();
+      const source = view.source;
+      const held = this.file;
+      if (source?.kind === "file" && held?.hash === source.hash) await this.load(source.name, view, (signal) => this.api.openFile(held.file, signal));
+      else if (source) this.open(source, view);
+    } catch (reason) {
+      if (model.server === "up") this.fail("The graph is not there any more", reason);
     }
   }
 
@@ -100,7 +151,11 @@ export class Controller implements Actions {
     // A link to a file waits for it: its other choices then hold.
     const restore = awaited?.kind === "file" && this.model.graph === null;
     const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
-    void this.load(file.name, base, (signal) => this.api.openFile(file, signal));
+    void this.load(file.name, base, async (signal) => {
+      const graph = await this.api.openFile(file, signal);
+      this.file = { file, hash: graph.hash };
+      return graph;
+    });
   }
 
   /** A graph that the server holds already. */
@@ -143,6 +198,8 @@ export class Controller implements Actions {
   private settle(graph: GraphInfo, view: View): void {
     const model = this.model;
     this.planner.drop();
+    if (model.graph?.hash !== graph.hash) model.proved = {};
+    delete model.proved.tiered; // it depends on the prices
     model.graph = graph;
     if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
     if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
@@ -211,6 +268,7 @@ export class Controller implements Actions {
   }
 
   setPrices(prices: Prices | null): void {
+    delete this.model.proved.tiered; // it depends on how much slow memory there is
     this.change({ prices });
   }
 

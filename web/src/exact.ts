@@ -4,7 +4,7 @@ import type { Metrics, Row, WeightTexts } from "./api";
 
 export type Whole = number | string; // a number up to 2^53, a decimal string beyond
 
-const MOST_DIGITS = 9; // digits behind the point that the command reads
+export const MOST_DIGITS = 9; // digits behind the point that the command reads
 const LARGEST = (1n << 64n) - 1n;
 
 export interface Weights {

@@ -31,6 +31,13 @@ export function group(value: Whole | bigint): string {
   return tail ? `${grouped}.${tail}` : grouped;
 }
 
+function roundedTo(value: number, round: "up" | "down"): string {
+  const digits = digitsFor(value);
+  const power = 10 ** digits;
+  const whole = value * power;
+  return ((round === "up" ? Math.ceil(whole - 1e-9) : Math.floor(whole + 1e-9)) / power).toFixed(digits);
+}
+
 export function scaled(value: Whole, scale: Scale): string {
   const number = Number(value) / scale.divide;
   if (scale.divide === 1 && Number.isInteger(number)) return group(value);
@@ -58,10 +65,10 @@ export function unitWord(unit: string, count: number): string {
   return unit + (/(sh|ch|x)$/.test(unit) ? "es" : "s");
 }
 
-/** With its unit: 4.20 GiB, 13 pebbles. */
-export function amount(value: Whole, unit: string): string {
+/** With its unit: 4.20 GiB, 13 pebbles. What is said of all below or above it is rounded so that it stays true. */
+export function amount(value: Whole, unit: string, round?: "up" | "down"): string {
   const scale = scaleFor(Number(value), unit);
-  const shown = scaled(value, scale);
+  const shown = round && scale.divide > 1 ? roundedTo(Number(value) / scale.divide, round) : scaled(value, scale);
   if (unit === "byte") return `${shown} ${scale.unit}`;
   if (unit === "flop") return `${shown} ${scale.unit || unit}`;
   const word = unitWord(unit, Number(value));
@@ -71,6 +78,7 @@ export function amount(value: Whole, unit: string): string {
 export function percent(share: number, signed = false): string {
   const value = share * 100;
   const size = Math.abs(value);
+  if (size >= 1e6) return `${short(Math.round(share))}\u202f×`; // as a factor it can be read
   if (size > 0 && size < 0.005) return "<0.01\u202f%"; // not none, but less than two digits tell
   const text = size === 0 ? "0" : size >= 99.95 ? value.toFixed(0) : size < 0.05 ? value.toFixed(2) : value.toFixed(1);
   return `${signed && value > 0 ? "+" : ""}${text}\u202f%`;
@@ -84,23 +92,4 @@ export function seconds(ms: number): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${group(count)} ${count === 1 ? one : many}`;
-}
-
-const SIZE_UNITS: Record<string, number> = {
-  b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, pb: 1e15,
-  kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3, tib: 1024 ** 4, pib: 1024 ** 5,
-};
-
-/** Where a typed cap lies, in size units: for the slider. The server reads the text itself, as the command
- * does. Infinity for none, null where it cannot be read. */
-export function capValue(text: string, writtenPeak: Whole): number | null {
-  const trimmed = text.trim().toLowerCase();
-  if (trimmed === "none") return Infinity;
-  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z%]*)$/.exec(trimmed);
-  if (!match) return null;
-  const number = Number(match[1]);
-  if (match[2] === "%") return Math.ceil(Number(((number * Number(writtenPeak)) / 100).toFixed(6)));
-  if (match[2] === "") return Number.isInteger(number) ? number : null;
-  const unit = SIZE_UNITS[match[2]];
-  return unit === undefined ? null : Math.ceil(number * unit);
 }

@@ -81,6 +81,7 @@ export function installKeys(actions: KeyActions): void {
   };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && event.target instanceof HTMLSelectElement && !event.target.closest("dialog")) return event.target.blur(); // keys are the page's again
     if (document.querySelector("dialog[open]") || typing(event.target) || ownsKey(event.target, event.key)) return;
     if (actions.sceneKey(event)) return event.preventDefault();
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

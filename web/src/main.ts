@@ -19,6 +19,7 @@ import { Inspector } from "./panels/inspector";
 import { Knobs } from "./panels/knobs";
 import { Legend } from "./panels/legend";
 import { Scatter } from "./panels/scatter";
+import { ServerBanner } from "./panels/server_banner";
 import { Stage } from "./panels/stage";
 import { StatusPanel } from "./panels/status";
 import { ComparisonTable } from "./panels/table";
@@ -43,7 +44,7 @@ let renderDue = false;
 
 const controller = new Controller(
   api,
-  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus },
+  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus, view: () => presentView() },
   fromFragment(location.hash) ?? defaultView(),
   isBare(location.hash),
 );
@@ -63,8 +64,8 @@ const topbar = new TopBar({
   gallery: openGallery,
   openFile: (file) => controller.openFile(file),
   generate: openGenerator,
-  exportPlan: (kind) => exportsOf.plan(kind),
-  exportGraph: () => exportsOf.graph(),
+  exportPlan: (kind) => void exportsOf.plan(kind),
+  exportGraph: () => void exportsOf.graph(),
   exportPicture: (kind) => {
     if (scene) void exportsOf.picture(kind, scene);
   },
@@ -85,10 +86,12 @@ const stage = new Stage(
 );
 const left = [cap, new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
-const panels = [topbar, ...left, stage, legend, inspector, ...right, transport];
+const banner = new ServerBanner(controller);
+const panels = [banner, topbar, ...left, stage, legend, inspector, ...right, transport];
 
 function assemble(): void {
   document.getElementById("app")?.replaceChildren(
+    banner.element,
     topbar.element,
     h("aside", { class: "left", "aria-label": "Knobs" }, ...left.map((panel) => panel.element)),
     stage.element,

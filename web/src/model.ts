@@ -5,9 +5,11 @@ import type {
 import type { Frames, Layout } from "./binary";
 import { parseWeights, winnerOf, type Weights } from "./exact";
 import type { Player } from "./player";
+import type { Proved } from "./proved";
+import type { ServerState } from "./server_watch";
 import type { Source, View } from "./store";
 
-export type PlanningState = "idle" | "starting" | "running" | "stopping" | "done" | "stopped" | "failed";
+export type PlanningState = "idle" | "starting" | "running" | "stopping" | "done" | "stopped" | "failed" | "lost"; // lost: the server went away
 
 export interface Planning {
   state: PlanningState;
@@ -30,6 +32,7 @@ export interface Following {
 }
 
 export interface Model {
+  server: ServerState;
   about: About | null;
   opened: GraphInfo[]; // those named on the command line
   view: View;
@@ -44,6 +47,7 @@ export interface Model {
   shown: Row | null;
   frames: Frames | null;
   player: Player | null;
+  proved: Proved; // of this graph, at any cap
   sweep: Sweep | null;
   sweeping: boolean;
   following: Following | null;
@@ -60,6 +64,7 @@ export interface Actions {
   setWeights(weights: WeightTexts): void;
   setTime(ms: number): void;
   planAgain(): void;
+  retry(): void; // is the server back?
   stop(): void;
   show(key: string | null): void;
   seek(step: number): void;

@@ -1,26 +1,40 @@
 // The two jobs that the page keeps running: the comparison at this cap, and in the background a sweep over caps.
 // A changed knob drops the job at hand and starts another; rows of the old one stay, dimmed, until they are replaced.
-import type { Api, JobHandle, JobRequest, Row } from "./api";
+import type { About, Api, GameName, JobHandle, JobRequest, Row } from "./api";
 import { ApiError } from "./api";
 import { idlePlanning, type Model } from "./model";
-import { capRange, provedCap } from "./panels/cap_slider";
+import { capRange } from "./panels/cap_slider";
+import { leastCap, learnBound, learnRow, learnSweep } from "./proved";
+import { readCap } from "./sizes";
+import { quickFirst } from "./store";
 import { rowKey } from "./words";
 
 const SWEEP_MOST_NODES = 20_000; // larger graphs are not swept unasked
 const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
+const SWEEP_MOST = 12;
 const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
 
-/** What was asked for in full, as every-k:k=10: the server tells the name alone, with the settings that were used. */
-export function askedFor(row: Row, requested: readonly string[], taken: ReadonlySet<string>): string {
+/** Whether a strategy, with or without settings, plays a game. */
+export function plays(about: Pick<About, "strategies">, text: string, game: GameName): boolean {
+  return !!about.strategies.find((one) => one.name === text.split(":")[0])?.games.includes(game);
+}
+
+/** What was asked for in full, as every-k:k=10: the server tells the name alone, and rows of one name come in the order in which they
+ * were asked for. `earlier` are the rows before it. */
+export function askedFor(row: Row, requested: readonly string[], earlier: readonly Row[]): string {
   const name = row.asked ?? row.strategy;
-  const settings = (text: string): string[] => text.split(":").slice(1).join(":").split(",").filter(Boolean);
-  const holds = (setting: string): boolean => {
-    const [key, value] = setting.split("=");
-    return row.options[key] === value;
-  };
-  const fits = requested.filter((text) => text.split(":")[0] === name && !taken.has(text) && settings(text).every(holds));
-  return fits.sort((a, b) => settings(b).length - settings(a).length)[0] ?? name;
+  const named = (text: string): boolean => text.split(":")[0] === name;
+  const before = earlier.filter((one) => one.game === row.game && named(one.asked ?? one.strategy));
+  return requested.filter(named)[before.length] ?? name;
+}
+
+/** The strategies that are shown, so that marks are about them, then others that say what else would fit. auto takes the time that is
+ * left, so it is last. */
+export function sweptStrategies(shown: readonly string[], fits: (name: string) => boolean): string[] {
+  const own = shown.filter(fits);
+  const others = SWEEP_STRATEGIES.filter((name) => fits(name) && !own.includes(name));
+  return quickFirst([...own, ...others.slice(0, Math.max(0, SWEEP_MOST - own.length))]);
 }
 
 /** At most one live job. `take` drops the last one, also where its start is not answered yet. */
@@ -109,7 +123,10 @@ export class Planner {
       const handle = await this.api.startJob(graph, this.request("compare", model.view.strategies), {
         onState: (state) => live(() => { if (state === "running" && model.planning.state === "starting") model.planning.state = "running"; })(),
         onProgress: (progress) => live(() => { model.planning.progress = progress; })(),
-        onBound: (bound) => live(() => { model.planning.bounds = [...model.planning.bounds.filter((one) => one.game !== bound.game), bound]; })(),
+        onBound: (bound) => live(() => {
+          model.planning.bounds = [...model.planning.bounds.filter((one) => one.game !== bound.game), bound];
+          learnBound(model.proved, bound);
+        })(),
         onIncumbent: (incumbent) => live(() => { model.planning.incumbent = incumbent; })(),
         onRow: (row) => live(() => this.addRow(row))(),
         onDone: (done) => live(() => {
@@ -125,6 +142,7 @@ export class Planner {
       this.compareSlot.accept(turn, handle);
     } catch (reason) {
       if (!this.compareSlot.holds(turn)) return;
+      if (model.server !== "up") return this.lost();
       model.planning.state = "failed";
       model.planning.error = reason instanceof ApiError ? reason.message : String(reason);
       this.failed(model.planning.error);
@@ -135,9 +153,10 @@ export class Planner {
   /** Fresh rows come first, in the server's order, which also breaks ties. */
   private addRow(told: Row): void {
     const model = this.model;
-    const others = model.entries.filter((entry) => !entry.stale && entry.row.game === told.game && entry.row.index !== told.index);
-    const taken = new Set(others.map((entry) => entry.row.asked ?? entry.row.strategy));
-    const row = { ...told, asked: askedFor(told, model.view.strategies, taken) };
+    const earlier = model.entries.filter((entry) => !entry.stale && (entry.row.index ?? 0) < (told.index ?? Infinity)).map((entry) => entry.row);
+    const row = { ...told, asked: askedFor(told, model.view.strategies, earlier) };
+    const cap = model.graph ? readCap(model.view.cap, model.graph.written_peak, model.graph.size_unit) : null;
+    learnRow(model.proved, row, cap?.ok ? cap.value : null);
     const key = rowKey(row);
     const same = (other: Row): boolean => (row.index !== undefined && other.index !== undefined ? other.index === row.index : rowKey(other) === key);
     const fresh = model.entries.filter((entry) => !entry.stale && !same(entry.row));
@@ -155,6 +174,16 @@ export class Planner {
     await this.compareSlot.stop();
   }
 
+  /** The server is gone, and with it what was running. What is on the page stays. */
+  lost(): void {
+    const { planning } = this.model;
+    if (["starting", "running", "stopping"].includes(planning.state)) planning.state = "lost";
+    this.compareSlot.drop();
+    this.sweepSlot.drop();
+    this.model.sweeping = false;
+    this.changed();
+  }
+
   drop(): void {
     this.compareSlot.drop();
     this.sweepSlot.drop();
@@ -166,12 +195,8 @@ export class Planner {
   private sweepSoon(): void {
     const { graph, view, about } = this.model;
     if (!graph || !about || graph.nodes > SWEEP_MOST_NODES) return;
-    const plays = (name: string): boolean => {
-      const info = about.strategies.find((one) => one.name === name.split(":")[0]);
-      return info !== undefined && (view.game === null ? info.games.includes("remat") : info.games.includes(view.game));
-    };
-    const wanted = new Set([...SWEEP_STRATEGIES, ...view.strategies.filter((name) => !name.startsWith("auto"))].filter(plays));
-    const strategies = [...wanted].slice(0, 12);
+    const game = view.game ?? "remat";
+    const strategies = sweptStrategies(view.strategies, (name) => plays(about, name, game));
     const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices]);
     if (key === this.sweepKey || !strategies.length) return;
     void this.sweep(graph.id, strategies, key);
@@ -179,10 +204,10 @@ export class Planner {
 
   /** Whole numbers over the range of the slider, from what is proved to be needed. */
   private sweepCaps(): string[] {
-    const { graph, view } = this.model;
+    const { graph, view, proved } = this.model;
     if (!graph) return [];
     const most = capRange(graph, view.game);
-    const least = Math.min(most, Math.max(1, provedCap(graph, view.game)));
+    const least = Math.min(most, Math.max(1, Number(leastCap(graph, view, proved))));
     const caps = Array.from({ length: SWEEP_POINTS }, (_, i) => Math.round(most - ((most - least) * i) / (SWEEP_POINTS - 1)));
     return [...new Set([...caps, Number(graph.written_peak)])].sort((a, b) => b - a).map(String);
   }
@@ -206,6 +231,7 @@ export class Planner {
         onSweep: (document) => {
           if (!this.sweepSlot.holds(turn) || !document.sweeps[0]) return;
           model.sweep = document.sweeps[0];
+          learnSweep(model.proved, model.sweep);
           this.changed();
         },
         onDone: (done) => {

@@ -1,6 +1,7 @@
 // What the user has chosen, and the link that brings it back. Nothing here is computed by the server.
 import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
-import { parseDecimal } from "./exact";
+import { parseWeights } from "./exact";
+import { readCap, readWhole } from "./sizes";
 
 export type Source =
   | { kind: "gallery"; id: string }
@@ -134,15 +135,17 @@ function readSource(fields: URLSearchParams): Source | null {
 
 function readPrices(text: string | null): Prices | null {
   const parts = text?.split(",") ?? [];
-  if (parts.length !== 5 || !parts.slice(0, 4).every((part) => /^\d+$/.test(part))) return null;
-  const price = (part: string): number | string => (Number.isSafeInteger(Number(part)) ? Number(part) : part);
-  return {
-    store_cost: price(parts[0]),
-    load_cost: price(parts[1]),
-    store_per_unit: price(parts[2]),
-    load_per_unit: price(parts[3]),
-    slow_cap: parts[4],
-  };
+  const read = parts.slice(0, 4).flatMap((part) => {
+    const one = readWhole(part, "price");
+    return one.ok ? [one.value] : [];
+  });
+  if (parts.length !== 5 || read.length !== 4 || !isCap(parts[4])) return null;
+  return { store_cost: read[0], load_cost: read[1], store_per_unit: read[2], load_per_unit: read[3], slow_cap: parts[4] };
+}
+
+/** Can it be a cap, of whatever graph? Shares are then of something. */
+function isCap(text: string): boolean {
+  return readCap(text, 1, "byte").ok;
 }
 
 function readCamera(text: string | null): Camera | null {
@@ -168,13 +171,14 @@ export function fromFragment(fragment: string): View | null {
   if (!source) return null;
   const view = defaultView();
   const weights = fields.get("weights")?.split(",") ?? [];
-  const readable = weights.length === 3 && weights.every((text) => parseDecimal(text));
+  const readable = weights.length === 3 && parseWeights([weights[0], weights[1], weights[2]]) !== null;
+  const cap = fields.get("cap");
   const game = fields.get("game");
   const time = count(fields.get("time"));
   return {
     source,
     game: game === "remat" || game === "reversible" || game === "tiered" ? game : null,
-    cap: fields.get("cap") ?? view.cap,
+    cap: cap !== null && isCap(cap) ? cap : view.cap,
     strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
     policy: fields.get("policy"),
     prices: readPrices(fields.get("prices")),

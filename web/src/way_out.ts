@@ -9,6 +9,6 @@ export function wayOut(sweep: Sweep | null, cap: number | null, asked: readonly 
   if (!works.length || cap === null) return null;
   const least = works.reduce((a, b) => (whole(b.peak) < whole(a.peak) ? b : a));
   if (Number(least.peak) > cap) return { kind: "raise", cap: least.peak };
-  const fits = works.find((one) => Number(one.peak) <= cap && !asked.some((name) => name.split(":")[0] === one.strategy));
+  const fits = works.find((one) => Number(one.peak) <= cap && !asked.some((name) => name === one.strategy || name.split(":")[0] === one.strategy));
   return fits ? { kind: "add", strategy: fits.strategy } : null;
 }

@@ -1,7 +1,8 @@
 // Plain sentences: what each term means, and who wins and why.
-import type { GraphInfo, Row, WeightTexts } from "./api";
+import type { GameName, GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
 import { amount, group, percent, short } from "./format";
+import { provedIn, type Proved } from "./proved";
 
 export const TERMS = {
   cap: "The memory limit. No plan may hold more than this at any moment.",
@@ -108,11 +109,11 @@ export interface Verdict {
 }
 
 /** Who wins and why, in words. */
-export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightTexts, live: boolean): Verdict | null {
+export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightTexts, live: boolean, proved: Proved = {}): Verdict | null {
   const w = parseWeights(weights);
   if (!w || rows.length === 0) return null;
   const index = winnerOf(rows, w);
-  if (index < 0) return nobody(rows);
+  if (index < 0) return nobody(rows, graph, proved);
   const row = rows[index];
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row)}.`,
@@ -122,12 +123,24 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
 }
 
-function nobody(rows: readonly Row[]): Verdict {
-  const proved = rows.every((row) => row.outcome === "infeasible");
-  const reason = failureText(rows[0]);
-  return proved
-    ? { title: "No plan can fit", text: `This is proved: ${reason}. Raise the cap.` }
-    : { title: "No plan found", text: `${rowName(rows[0])}: ${reason}. Raise the cap, add strategies or plan longer.` };
+/** What to do where no row has a plan. One row that is proved impossible speaks for all rows of its game. */
+function nobody(rows: readonly Row[], graph: GraphInfo, proved: Proved): Verdict {
+  const games = [...new Set(rows.map((row) => row.game))];
+  const proof = (game: GameName): Row | undefined => rows.find((row) => row.game === game && row.outcome === "infeasible");
+  const closed = games.filter((game) => proof(game));
+  const needs = (game: GameName): string => amount(provedIn(graph, game, proved).toString(), graph.size_unit, "up");
+  const low = (list: GameName[]): GameName => list.reduce((a, b) => (provedIn(graph, b, proved) < provedIn(graph, a, proved) ? b : a));
+  const each = closed.map((game, i) => `${game}${i ? "" : " needs"} at least ${needs(game)}`).join(", ");
+  if (closed.length === games.length) {
+    const least = low(games);
+    const why = games.length > 1 ? each : failureText(proof(least) as Row);
+    return { title: "No plan can fit", text: `This is proved: ${why}. Raise the cap to ${needs(least)} or more.` };
+  }
+  const open = rows.filter((row) => !closed.includes(row.game));
+  const timed = open.find((row) => /time limit|ticks|stopped/.test(row.reason ?? ""));
+  const row = timed ?? open[0];
+  const rest = closed.length ? ` Proved: ${each}.` : "";
+  return { title: "No plan found", text: `${rowName(row)}: ${failureText(row)}.${rest} Raise the cap${timed ? ", add strategies or plan longer" : " or add strategies"}.` };
 }
 
 export function capText(value: number, graph: GraphInfo): string {

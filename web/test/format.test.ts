@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { amount, capValue, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
+import { amount, group, percent, scaled, scaleFor, short, unbroken } from "../src/format";
 
 test("sizes in bytes take binary units", () => {
   assert.equal(amount(1700094464, "byte"), "1.58 GiB");
@@ -11,6 +11,15 @@ test("sizes in bytes take binary units", () => {
   assert.equal(amount(9, "ms"), "9 ms");
   assert.equal(amount(12, "flop"), "12 flop");
   assert.equal(amount(1_300_000, "unit"), "1.30 M units");
+});
+
+test("what is said of all below or above a size stays true when it is rounded", () => {
+  assert.equal(amount(21248, "byte"), "20.8 KiB"); // 20.75
+  assert.equal(amount(21248, "byte", "down"), "20.7 KiB");
+  assert.equal(amount(21248, "byte", "up"), "20.8 KiB");
+  assert.equal(amount(21197, "byte", "up"), "20.8 KiB"); // 20.70019
+  assert.equal(amount(20 * 1024, "byte", "up"), "20.0 KiB");
+  assert.equal(amount(5, "pebble", "down"), "5 pebbles");
 });
 
 test("a column shares one scale", () => {
@@ -29,14 +38,5 @@ test("long numbers are grouped or shortened", () => {
   assert.equal(percent(0), "0\u202f%");
   assert.equal(unbroken("below 50 % and"), "below 50\u202f% and");
   assert.equal(percent(2.42), "242\u202f%");
-});
-
-test("a typed cap is placed as the command reads it", () => {
-  assert.equal(capValue("40%", 32), 13);
-  assert.equal(capValue("100 %", 32), 32);
-  assert.equal(capValue("2KiB", 32), 2048);
-  assert.equal(capValue("1.5 MB", 32), 1_500_000);
-  assert.equal(capValue("none", 32), Infinity);
-  assert.equal(capValue("17", 32), 17);
-  for (const text of ["", "abc", "1.5", "-3", "4 parsec"]) assert.equal(capValue(text, 32), null, text);
+  assert.equal(percent(6.3e19), "63.0\u202fE\u202f×");
 });

@@ -38,6 +38,8 @@ test("nonsense in a link is left out", () => {
   assert.equal(fromFragment("#cap=40%"), null);
   const view = fromFragment("#example=unet&weights=1,x,2&step=-4&camera=1,2&game=chess&time=99999999999&theme=pink");
   assert.deepEqual(view, { ...defaultView(), source: { kind: "gallery", id: "unet" } });
+  const wild = ["cap=99999999999999999999GiB", "cap=-1", "cap=1e9", "cap=", "weights=18446744073709551615,0.000000001,1", "prices=1,1,0,18446744073709551616,none", "prices=1,1,0,0,lots"];
+  for (const one of wild) assert.deepEqual(fromFragment(`#example=unet&${one}`), { ...defaultView(), source: { kind: "gallery", id: "unet" } }, one);
 });
 
 test("auto is asked last", () => {

@@ -14,6 +14,7 @@ test("a cap that is too low is raised to the least at which something fits", () 
 test("no cap below the present one is called a raise: the strategy that fits is offered", () => {
   assert.deepEqual(wayOut(sweep(cell("sqrt", 9), cell("hcb", 7)), 8, ["sqrt"]), { kind: "add", strategy: "hcb" });
   assert.equal(wayOut(sweep(cell("hcb", 7)), 8, ["hcb:k=2"]), null);
+  assert.equal(wayOut(sweep(cell("hcb:k=2", 7)), 8, ["hcb:k=2"]), null);
 });
 
 test("without a sweep nothing is offered", () => {

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
-import { capRange, flipMarks, leastKnown, provedCap } from "../src/panels/cap_slider";
+import { capRange, flipMarks, leastKnown } from "../src/panels/cap_slider";
 import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
-import { askedFor } from "../src/planner";
+import { fileName } from "../src/exports";
+import { wrongStrategy } from "../src/panels/knobs";
+import { askedFor, sweptStrategies } from "../src/planner";
+import { learnBound, learnRow, leastCap, type Proved } from "../src/proved";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
 const graph: GraphInfo = {
@@ -66,14 +69,41 @@ test("rows are named by what was asked", () => {
   assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14, 1 over the cap");
 });
 
+test("where a game is proved impossible nobody is told to plan longer", () => {
+  const gaveUp = row("bennett", null, { game: "reversible", reason: "the time limit was reached" });
+  const auto = row("auto", null, { game: "reversible", outcome: "infeasible", reason: "the end is not there" });
+  const remat = row("auto", null, { outcome: "infeasible", reason: "computing g_28 alone needs 4, 1 over the cap" });
+  const proved: Proved = { remat: 5n, reversible: 6n };
+  const said = verdict([remat, gaveUp, auto], graph, ["0", "0", "1"], true, proved);
+  assert.equal(said?.title, "No plan can fit");
+  assert.match(said?.text ?? "", /remat needs at least 5 pebbles, reversible at least 6 pebbles\. Raise the cap to 5 pebbles or more\.$/);
+  const one = verdict([gaveUp, auto], graph, ["0", "0", "1"], true, proved);
+  assert.match(one?.text ?? "", /proved: the end is not there\. Raise the cap to 6 pebbles or more\.$/);
+  const half = verdict([row("sqrt", null, { reason: "the time limit was reached" }), auto], graph, ["0", "0", "1"], true, proved);
+  assert.equal(half?.title, "No plan found");
+  assert.match(half?.text ?? "", /^sqrt: the time limit was reached\. Proved: reversible needs at least 6 pebbles\. .*plan longer/);
+  assert.ok(!/longer/.test(verdict([row("sqrt", null)], graph, ["0", "0", "1"], true)?.text ?? ""), "more time does not help what does not fit");
+});
+
 test("one strategy with two settings gives two rows", () => {
   const asked = ["every-k:k=10", "every-k", "sqrt"];
-  const ten = row("every-k", metrics(9, 90), { asked: "every-k", options: { k: "10", limit: "100" } });
-  const own = row("every-k", metrics(9, 80), { asked: "every-k", options: { k: "5", limit: "100" } });
-  assert.equal(askedFor(ten, asked, new Set()), "every-k:k=10");
-  assert.equal(askedFor(own, asked, new Set(["every-k:k=10"])), "every-k");
-  assert.equal(askedFor(row("chain", metrics(9, 80), { asked: "auto" }), ["auto"], new Set()), "auto");
-  assert.equal(askedFor(row("lange", null), asked, new Set()), "lange");
+  const ten = row("every-k", metrics(9, 90), { index: 4, asked: "every-k", options: { k: "10", limit: "100" } });
+  const own = row("every-k", null, { index: 5, asked: "every-k", outcome: "infeasible" }); // says no settings
+  const auto = row("every-k", metrics(9, 80), { index: 0, asked: "auto" }); // which chose it, and may stand anywhere
+  const other = row("every-k", metrics(9, 80), { index: 1, game: "tiered", asked: "every-k" });
+  assert.equal(askedFor(ten, asked, [auto, other]), "every-k:k=10");
+  assert.equal(askedFor(own, asked, [auto, other, { ...ten, asked: "every-k:k=10" }]), "every-k");
+  assert.equal(askedFor(auto, ["auto", ...asked], []), "auto");
+  assert.equal(askedFor(row("lange", null), asked, []), "lange");
+  assert.equal(fileName("chain-every-k-metrics.json", { asked: "every-k:k=10,limit=9", strategy: "every-k" }), "chain-every-k-k=10-limit=9-metrics.json");
+  assert.equal(fileName("chain-sqrt.json", { asked: "auto", strategy: "sqrt" }), "chain-sqrt.json");
+});
+
+test("a strategy that is typed is looked at before it is sent", () => {
+  const all = [{ name: "every-k", summary: "", games: [], strength: "", takes_policy: false, options: [{ key: "k", default: "", help: "" }] }];
+  assert.equal(wrongStrategy("every-k:k=2", all), null);
+  assert.equal(wrongStrategy("every-k", all), null);
+  for (const text of ["", "every", "every-k:", "every-k:j=2", "every-k:k", "every-k:k="]) assert.ok(wrongStrategy(text, all), text);
 });
 
 function cell(cap: number, strategy: string, m: Metrics | null): SweepCell {
@@ -89,15 +119,50 @@ test("flips are where another strategy becomes the cheapest; ties do not flip", 
       cell(32, "dtr", metrics(30, 62)), cell(20, "dtr", metrics(19, 75)), cell(13, "dtr", metrics(13, 82)),
     ],
   };
-  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"]), [{ cap: 32, above: "last-use", below: "dtr" }]);
-  assert.deepEqual(flipMarks(sweep, ["1000", "0", "1"]), []);
+  const all = ["sqrt", "last-use", "dtr"];
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], all), [{ cap: 32, above: "last-use", below: "dtr" }]);
+  assert.deepEqual(flipMarks(sweep, ["1000", "0", "1"], all), []);
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["last-use", "sqrt"]), [{ cap: 32, above: "last-use", below: "sqrt" }], "of those that are shown");
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["sqrt"]), []);
+});
+
+test("equal costs do not flip, whatever else differs", () => {
+  const sweep: Sweep = {
+    written_peak: 32, needed_work: 60, games: [], caps: [32, 20], front: [], knee: null, flips: [],
+    cells: [cell(32, "cut", metrics(30, 60)), cell(20, "cut", metrics(20, 75)), cell(32, "chain", metrics(31, 60)), cell(20, "chain", metrics(18, 75))],
+  };
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["cut", "chain"]), []);
+  const cut = { ...cell(20, "auto", null), reason: "the time limit was reached" };
+  sweep.cells.push(cell(32, "auto", metrics(29, 59)), cut);
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["cut", "auto"]), [], "where the time ran out the winner is not known");
+});
+
+test("what is shown is swept first, and auto last", () => {
+  const swept = sweptStrategies(["every-k:k=2", "auto", "sqrt", "bennett"], (name) => name !== "bennett" && name !== "knill");
+  assert.deepEqual(swept.slice(0, 2), ["every-k:k=2", "sqrt"]);
+  assert.equal(swept.at(-1), "auto");
+  assert.ok(swept.includes("dtr") && !swept.includes("knill"));
+  const many = Array.from({ length: 15 }, (_, i) => `every-k:k=${i}`);
+  assert.deepEqual(sweptStrategies(many, () => true), many, "none of the shown is left out");
 });
 
 test("the slider spans what the game can need", () => {
-  assert.equal(provedCap(graph, "remat"), 4);
-  assert.equal(provedCap(graph, null), 3);
   assert.equal(capRange(graph, "remat"), 35);
   assert.ok(capRange(graph, "reversible") >= 61);
+});
+
+test("the least cap is the strongest that is proved, and over all games the least of these", () => {
+  const proved: Proved = {};
+  const least = (game: "remat" | "reversible" | null): bigint => leastCap(graph, { game, prices: null }, proved);
+  assert.equal(least("remat"), 4n);
+  assert.equal(least(null), 3n);
+  learnBound(proved, { game: "remat", cap: 4, least_cap: 5, makespan: null, overhead: null, over: true });
+  learnRow(proved, row("auto", null, { game: "reversible", outcome: "infeasible" }), 5n);
+  learnRow(proved, row("sqrt", null, { game: "reversible" }), 9n); // found nothing, which proves nothing
+  learnRow(proved, row("auto", null, { outcome: "infeasible" }), 2n); // weaker than what is known
+  assert.equal(least("remat"), 5n);
+  assert.equal(least("reversible"), 6n);
+  assert.equal(least(null), 5n);
 });
 
 test("a plan that beats the swept front joins it", () => {

@@ -1,10 +1,13 @@
 // The cap: a slider over the whole range. The part that is proved impossible is hatched, and marks stand where
 // another strategy becomes the cheapest.
-import type { GraphInfo, Row, Sweep, WeightTexts } from "../api";
+import type { GraphInfo, Row, Sweep, SweepCell, WeightTexts } from "../api";
 import { debounce, h, setAttr, setText } from "../dom";
-import { parseWeights, whole, winnerOf } from "../exact";
-import { amount, capValue, percent } from "../format";
+import { costText, parseWeights, whole, winnerOf } from "../exact";
+import { errorLine, Field } from "../field";
+import { amount, percent } from "../format";
 import type { Actions, Model, Panel } from "../model";
+import { leastCap } from "../proved";
+import { capValue, readCap, type Read } from "../sizes";
 import { TERMS } from "../words";
 
 const FINE = 2000; // positions of the slider where sizes are large
@@ -15,22 +18,29 @@ export interface FlipMark {
   below: string;
 }
 
-/** Where the winner changes between neighbouring caps of the sweep, under any weights. */
-export function flipMarks(sweep: Sweep, weights: WeightTexts): FlipMark[] {
+/** Did its planning end before it was through, so that another run might find a plan? */
+function broken(cell: SweepCell): boolean {
+  return cell.outcome === "gave_up" && /time limit|ticks|stopped/.test(cell.reason ?? "");
+}
+
+/** Where the winner among the shown strategies changes between neighbouring caps of the sweep, under any weights. */
+export function flipMarks(sweep: Sweep, weights: WeightTexts, shown: readonly string[]): FlipMark[] {
   const w = parseWeights(weights);
   if (!w) return [];
-  const caps = [...new Set(sweep.cells.map((cell) => String(cell.cap)))].sort((a, b) => Number(whole(b) - whole(a)));
+  const cells = sweep.cells.filter((cell) => shown.includes(cell.strategy));
+  const caps = [...new Set(cells.map((cell) => String(cell.cap)))].sort((a, b) => Number(whole(b) - whole(a)));
   const marks: FlipMark[] = [];
   let lastCap = "";
   let lastName = "";
   for (const cap of caps) {
-    const cells = sweep.cells.filter((cell) => String(cell.cap) === cap);
-    const rows: Row[] = cells.map((cell) => ({ ...cell, gap: null, seconds: 0, bound_kind: null, note: null, options: {} }));
+    const here = cells.filter((cell) => String(cell.cap) === cap).sort((a, b) => shown.indexOf(a.strategy) - shown.indexOf(b.strategy));
+    if (here.some(broken)) continue; // who wins here is not known
+    const rows: Row[] = here.map((cell) => ({ ...cell, gap: null, seconds: 0, bound_kind: null, note: null, options: {} }));
     const best = winnerOf(rows, w);
     if (best < 0) continue;
-    // A strategy that still costs the same goes on winning: ties do not flip.
-    const held = rows.find((row) => row.strategy === lastName && row.metrics);
-    const stays = held !== undefined && winnerOf([held, rows[best]], w) === 0;
+    // A strategy that costs the same goes on winning: ties do not flip.
+    const held = rows.find((row) => row.strategy === lastName);
+    const stays = held?.metrics && rows[best].metrics && costText(held.metrics, w) === costText(rows[best].metrics, w);
     const name = stays ? lastName : rows[best].strategy;
     if (lastName && lastName !== name) marks.push({ cap: Number(lastCap), above: lastName, below: name });
     lastCap = cap;
@@ -39,19 +49,18 @@ export function flipMarks(sweep: Sweep, weights: WeightTexts): FlipMark[] {
   return marks;
 }
 
-/** The least cap that is not proved impossible, in the games at hand. */
-export function provedCap(graph: GraphInfo, game: string | null): number {
-  const games = graph.games.filter((one) => (game ? one.game === game : true));
-  const caps = games.map((one) => Number(one.proved_cap ?? 0));
-  return caps.length ? Math.min(...caps) : 0;
-}
-
 /** The least peak of the plans at hand and of the sweep. */
 export function leastKnown(model: Pick<Model, "entries" | "sweep">): number | null {
   const rows = model.entries.filter((entry) => !entry.stale).map((entry) => entry.row.metrics?.peak);
   const cells = model.sweep?.cells.map((cell) => cell.metrics?.peak) ?? [];
   const peaks = [...rows, ...cells].filter((peak) => peak !== undefined).map(Number);
   return peaks.length ? Math.min(...peaks) : null;
+}
+
+/** With slow memory in play the sweep, which is over one game, does not say who wins over all. In reversible plans nothing is cheaper
+ * than in remat. */
+function severalGames(model: Model): boolean {
+  return model.view.game === null && model.view.prices !== null;
 }
 
 export function capRange(graph: GraphInfo, game: string | null): number {
@@ -70,6 +79,8 @@ export class CapSlider implements Panel {
     type: "text", spellcheck: "false", autocomplete: "off", "aria-label": "Memory cap, typed", "data-testid": "cap-input",
     "data-tip": "Type a size: 40%, 8GiB, 500MB, a number in the graph's unit, or none.",
   });
+  private readonly error = errorLine("cap-error");
+  private readonly field: Field<string>;
   private readonly shareText = h("span", { class: "cap-share", "data-testid": "cap-share" });
   private readonly zone = h("div", { class: "cap-zone", "data-tip": TERMS.infeasible });
   private readonly unknown = h("div", { class: "cap-unknown" });
@@ -85,11 +96,7 @@ export class CapSlider implements Panel {
 
   constructor(private readonly actions: Actions) {
     this.range.addEventListener("input", () => this.slid());
-    this.text.addEventListener("change", () => this.typed());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.typed();
-      if (event.key === "Escape") this.text.blur();
-    });
+    this.field = new Field(this.text, { read: (text) => this.read(text), apply: (text) => this.typed(text), error: this.error });
     const none = h(
       "button",
       { type: "button", class: "small", "data-testid": "cap-none", "data-tip": "No limit at all.", "aria-label": "No cap", click: () => actions.setCap("none") },
@@ -99,6 +106,7 @@ export class CapSlider implements Panel {
       "section",
       { class: "knob cap", "aria-label": "Cap" },
       h("div", { class: "knob-head" }, h("h3", { "data-tip": TERMS.cap }, "Cap"), this.text, this.shareText, none),
+      this.error,
       h("div", { class: "cap-track" }, this.fill, this.unknown, this.zone, this.written, this.range, this.marks),
       h("p", { class: "foot" }, this.least, this.flips),
     );
@@ -127,14 +135,16 @@ export class CapSlider implements Panel {
     this.late(String(value));
   }
 
-  private typed(): void {
-    const text = this.text.value.replace(/\s+/g, "");
-    const known = this.graph && capValue(text, this.graph.written_peak) !== null;
-    this.text.setAttribute("aria-invalid", String(!known));
-    this.text.setCustomValidity(known ? "" : "A cap is a size such as 8GiB, 500MB or 40%, a whole number in the graph's unit, or none.");
-    this.text.reportValidity();
+  private read(typed: string): Read<string> {
+    const text = typed.replace(/\s+/g, "");
+    if (!this.graph) return { ok: false, wrong: "There is no graph yet." };
+    const read = readCap(text, this.graph.written_peak, this.graph.size_unit);
+    return read.ok ? { ok: true, value: text.toLowerCase() === "unlimited" ? "none" : text } : read;
+  }
+
+  private typed(text: string): void {
     this.late.cancel();
-    if (known) this.actions.setCap(text);
+    this.actions.setCap(text);
   }
 
   update(model: Model): void {
@@ -144,15 +154,15 @@ export class CapSlider implements Panel {
     this.graph = graph;
     this.most = capRange(graph, model.view.game);
     this.range.max = String(this.most <= FINE ? this.most : FINE);
-    const proved = Math.min(this.most, provedCap(graph, model.view.game));
+    const proved = Math.min(this.most, Number(leastCap(graph, model.view, model.proved)));
     this.zone.style.width = `${(100 * proved) / this.most}%`;
     this.drawUnknown(model, graph, proved);
     this.written.style.left = `${(100 * Math.min(this.most, Number(graph.written_peak))) / this.most}%`;
     this.written.dataset.tip = `As written the program needs ${amount(graph.written_peak, graph.size_unit)} (100 %).`;
-    const value = capValue(model.view.cap, graph.written_peak);
+    const value = capValue(model.view.cap, graph.written_peak, graph.size_unit);
     if (document.activeElement !== this.range && value !== null) this.draw(value, model.view.cap);
     this.drawMarks(model, graph);
-    setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit)} nothing fits: proved.` : "");
+    setText(this.least, proved > 0 ? `Below ${amount(proved, graph.size_unit, "down")} nothing fits: proved.` : "");
     setText(this.flips, this.flipText(model));
   }
 
@@ -167,9 +177,10 @@ export class CapSlider implements Panel {
 
   private flipText(model: Model): string {
     const marks = this.marks.childElementCount;
-    if (model.sweeping) return "Looking for where the winner changes…";
+    if (model.sweeping) return "Looking for changes of the winner…";
     if (!model.sweep) return "";
-    return marks ? `The winner changes at the ${marks === 1 ? "mark" : `${marks} marks`}.` : "One strategy wins at every cap.";
+    if (severalGames(model)) return "Choose one game for such marks.";
+    return marks ? `The winner changes at the ${marks === 1 ? "mark" : `${marks} marks`}.` : "One wins at every cap tried.";
   }
 
   private draw(value: number, text: string): void {
@@ -181,10 +192,8 @@ export class CapSlider implements Panel {
     if (document.activeElement !== this.range) this.range.value = String(Math.round(position * most));
     this.fill.style.width = `${100 * position}%`;
     const typed = /^\d+$/.test(text) && graph.size_unit === "byte" ? amount(text, "byte") : text;
-    if (document.activeElement !== this.text) this.text.value = typed;
+    this.field.show(typed);
     this.text.dataset.value = finite ? String(value) : "none";
-    this.text.removeAttribute("aria-invalid");
-    this.text.setCustomValidity("");
     const share = finite ? percent(value / Number(graph.written_peak)) : "";
     const spoken = finite ? amount(value, graph.size_unit) : "no cap";
     setText(this.shareText, text.endsWith("%") ? spoken : share);
@@ -193,7 +202,7 @@ export class CapSlider implements Panel {
   }
 
   private drawMarks(model: Model, graph: GraphInfo): void {
-    const marks = model.sweep ? flipMarks(model.sweep, model.view.weights) : [];
+    const marks = model.sweep && !severalGames(model) ? flipMarks(model.sweep, model.view.weights, model.view.strategies) : [];
     const key = JSON.stringify([marks, this.most]);
     if (key === this.marksKey) return;
     this.marksKey = key;

@@ -1,7 +1,10 @@
 // The rules and the planners: game, prices of slow memory, strategies, policy, planning time.
 import type { GameName, Prices, StrategyInfo } from "../api";
-import { h, setText } from "../dom";
+import { h, setAttr, setText } from "../dom";
+import { errorLine, Field } from "../field";
+import type { Whole } from "../exact";
 import type { Actions, Model, Panel } from "../model";
+import { readWhole } from "../sizes";
 import { quickFirst } from "../store";
 import { TERMS } from "../words";
 
@@ -14,17 +17,38 @@ const GAMES: { value: GameName | ""; label: string; tip: string }[] = [
 
 const TIMES = [500, 1000, 2000, 5000, 15000, 60000];
 const START_PRICES: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
-const PRICE_FIELDS: { key: keyof Prices; label: string; tip: string }[] = [
+type PriceKey = Exclude<keyof Prices, "slow_cap">;
+const PRICE_FIELDS: { key: PriceKey; label: string; tip: string }[] = [
   { key: "store_cost", label: "store", tip: "What each move of a value to slow memory costs." },
   { key: "load_cost", label: "load", tip: "What each move back costs." },
   { key: "store_per_unit", label: "store/u", tip: "Beside that, what each unit of size costs on the way out." },
   { key: "load_per_unit", label: "load/u", tip: "Beside that, what each unit of size costs on the way back." },
 ];
 
+/** What is wrong with a strategy as typed; values are left to the server. */
+export function wrongStrategy(text: string, all: StrategyInfo[]): string | null {
+  const [name, ...rest] = text.split(":");
+  const info = all.find((one) => one.name === name);
+  if (!info) return text ? `There is no strategy called ${name}.` : "Write a strategy, such as every-k:k=10.";
+  const settings = rest.join(":");
+  if (!rest.length) return null;
+  for (const setting of settings.split(",")) {
+    const [key, value] = setting.split("=");
+    const known = info.options.map((option) => option.key);
+    if (!known.includes(key)) return known.length ? `${name} takes ${known.join(", ")}, not ${key || "an empty setting"}.` : `${name} takes no settings.`;
+    if (!value) return `${key} has no value: write ${key}=…`;
+  }
+  return null;
+}
+
 export class Knobs implements Panel {
   readonly element: HTMLElement;
   private readonly games: HTMLButtonElement[];
   private readonly prices = h("div", { class: "prices", hidden: true });
+  private readonly priceFields: { key: PriceKey; field: Field<Whole> }[];
+  private readonly error = errorLine("prices-error");
+  private readonly ownError = errorLine("strategy-error");
+  private now: Prices = START_PRICES;
   private readonly chips = h("div", { class: "chips", role: "group", "aria-label": "Strategies to compare" });
   private readonly more = h("details", { class: "more" });
   private readonly moreList = h("div", { class: "more-list" });
@@ -32,7 +56,6 @@ export class Knobs implements Panel {
   private readonly policy = h("select", { "aria-label": "Eviction policy", "data-testid": "policy" });
   private readonly time = h("select", { "aria-label": "Planning time", "data-testid": "time" });
   private known = "";
-  private pricesKey = "";
 
   constructor(private readonly actions: Actions) {
     this.games = GAMES.map((game) =>
@@ -45,6 +68,12 @@ export class Knobs implements Panel {
         game.label,
       ),
     );
+    this.priceFields = PRICE_FIELDS.map(({ key, label, tip }) => {
+      const input = h("input", { type: "text", inputmode: "numeric", "data-testid": `price-${key}` });
+      this.prices.append(h("label", { "data-tip": tip }, h("span", null, label), input));
+      const apply = (value: Whole): void => actions.setPrices({ ...this.now, [key]: value });
+      return { key, field: new Field(input, { read: (text) => readWhole(text, "price"), apply, error: this.error }) };
+    });
     this.policy.addEventListener("change", () => actions.setPolicy(this.policy.value || null));
     for (const ms of TIMES) this.time.append(h("option", { value: ms }, `${ms / 1000} s`));
     this.time.addEventListener("change", () => actions.setTime(Number(this.time.value)));
@@ -64,6 +93,7 @@ export class Knobs implements Panel {
       h("h3", { "data-tip": TERMS.game }, "Game"),
       h("div", { class: "segments", role: "group", "aria-label": "Game" }, ...this.games),
       this.prices,
+      this.error,
       h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.strategies }, "Strategies"), this.more),
       this.chips,
       h(
@@ -105,25 +135,9 @@ export class Knobs implements Panel {
   private drawPrices(model: Model): void {
     const show = model.view.game === "tiered" || (model.view.game === null && model.view.prices !== null);
     this.prices.hidden = !show;
-    const prices = model.view.prices ?? START_PRICES;
-    const key = JSON.stringify(prices);
-    if (!show || key === this.pricesKey || this.prices.contains(document.activeElement)) return;
-    this.pricesKey = key;
-    this.prices.replaceChildren(
-      ...PRICE_FIELDS.map((field) => {
-        const input = h("input", {
-          type: "text", inputmode: "numeric", value: String(prices[field.key]), "data-testid": `price-${field.key}`,
-          change: () => this.changePrice(field.key, input.value, prices),
-        });
-        return h("label", { "data-tip": field.tip }, h("span", null, field.label), input);
-      }),
-    );
-  }
-
-  private changePrice(key: keyof Prices, text: string, prices: Prices): void {
-    if (!/^\d{1,18}$/.test(text)) return;
-    const value = Number.isSafeInteger(Number(text)) ? Number(text) : text;
-    this.actions.setPrices({ ...prices, [key]: value });
+    if (!show) this.error.hidden = true;
+    this.now = model.view.prices ?? START_PRICES;
+    for (const { key, field } of this.priceFields) field.show(String(this.now[key]));
   }
 
   private drawChips(model: Model): void {
@@ -138,11 +152,12 @@ export class Knobs implements Panel {
     const fits = about.strategies.filter(applies);
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-testid") : null;
     this.chips.replaceChildren(...chosen.map((name) => this.chip(name, about.strategies, fits, chosen)));
-    const others = fits.filter((s) => !chosen.some((name) => name.split(":")[0] === s.name));
+    const others = fits.filter((s) => !chosen.includes(s.name)); // one with settings may stand next to the plain one
     setText(this.moreCount, others.length ? `Add (${others.length} more)` : "All compared");
     this.moreList.replaceChildren(
       this.presets(fits),
       this.own(about.strategies, chosen),
+      this.ownError,
       ...others.map((s) =>
         h(
           "button",
@@ -174,15 +189,27 @@ export class Knobs implements Panel {
     const input = h("input", {
       type: "text", placeholder: "every-k:k=10", spellcheck: "false", "aria-label": "A strategy with its settings", "data-testid": "strategy-own",
       "data-tip": "A strategy with settings, as the command takes it: every-k:k=10. Enter adds it.",
+      input: () => this.sayOwn(input, null),
       keydown: (event: KeyboardEvent) => {
         if (event.key !== "Enter") return;
+        event.preventDefault();
         const name = input.value.trim();
-        const known = all.some((one) => one.name === name.split(":")[0]);
-        input.setAttribute("aria-invalid", String(!known));
-        if (known && !chosen.includes(name)) this.actions.setStrategies(quickFirst([...chosen, name]));
+        const wrong = wrongStrategy(name, all) ?? (chosen.includes(name) ? `${name} is there already.` : null);
+        this.sayOwn(input, wrong);
+        if (wrong !== null) return;
+        input.value = "";
+        this.more.open = false;
+        input.blur(); // keys are the page's again
+        this.actions.setStrategies(quickFirst([...chosen, name]));
       },
     });
     return input;
+  }
+
+  private sayOwn(input: HTMLElement, wrong: string | null): void {
+    setAttr(input, "aria-invalid", wrong === null ? null : "true");
+    setText(this.ownError, wrong ?? "");
+    this.ownError.hidden = wrong === null;
   }
 
   private chip(name: string, all: StrategyInfo[], fits: StrategyInfo[], chosen: string[]): HTMLElement {

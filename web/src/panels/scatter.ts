@@ -2,12 +2,13 @@
 // its knee, and what is proved to be out of reach.
 import type { GraphInfo, Metrics, Row } from "../api";
 import { h, setText, svg } from "../dom";
-import { amount, capValue, group, percent, scaleFor, unitWord } from "../format";
+import { amount, group, percent, scaleFor, unitWord } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
+import { leastCap } from "../proved";
+import { capValue } from "../sizes";
 import { rowKey, rowName, TERMS } from "../words";
-import { provedCap } from "./cap_slider";
 
-const MARGIN = { left: 46, right: 14, top: 22, bottom: 28 };
+const MARGIN = { left: 52, right: 14, top: 22, bottom: 28 };
 
 interface Point {
   peak: number;
@@ -85,9 +86,10 @@ export class Scatter implements Panel {
   update(model: Model): void {
     this.model = model;
     setText(this.note, model.sweeping ? "sweeping caps…" : "");
+    const graphLeast = model.graph ? String(leastCap(model.graph, model.view, model.proved)) : "";
     const key = JSON.stringify([
       model.entries.map((entry) => [rowKey(entry.row), entry.stale, entry.row.metrics?.peak, entry.row.metrics?.makespan]),
-      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, model.planning.bounds, isPlanning(model) && model.planning.incumbent,
+      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, graphLeast, isPlanning(model) && model.planning.incumbent,
     ]);
     if (key === this.drawn) return;
     this.drawn = key;
@@ -165,14 +167,14 @@ export class Scatter implements Panel {
 
   private proved(model: Model, graph: GraphInfo, space: Space): void {
     const top = space.y(space.height);
-    const least = Math.min(provedCap(graph, model.view.game), space.width);
+    const least = Math.min(Number(leastCap(graph, model.view, model.proved)), space.width);
     const bottom = Number(this.drawing.getAttribute("viewBox")?.split(" ")[3] ?? 0) - MARGIN.bottom;
     if (least > 0) {
       const zone = svg("rect", { class: "zone", x: MARGIN.left, y: top, width: Math.max(0, space.x(least) - MARGIN.left), height: bottom - top });
       zone.append(svg("title", null, TERMS.infeasible));
       this.drawing.append(zone);
     }
-    const cap = capValue(model.view.cap, graph.written_peak);
+    const cap = capValue(model.view.cap, graph.written_peak, graph.size_unit);
     if (cap !== null && Number.isFinite(cap) && cap <= space.width) {
       const x = space.x(cap);
       const best = rank(model).winner?.metrics;

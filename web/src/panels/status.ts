@@ -46,7 +46,7 @@ export class StatusPanel implements Panel {
   update(model: Model): void {
     this.busy = isPlanning(model);
     this.element.classList.toggle("busy", this.busy);
-    this.element.classList.toggle("failed", model.planning.state === "failed");
+    this.element.classList.toggle("failed", ["failed", "lost"].includes(model.planning.state));
     this.button.disabled = !model.graph || model.planning.state === "stopping";
     this.button.replaceChildren(icon(this.busy ? "stop" : "again"), h("span", null, this.busy ? "Stop" : "Plan"));
     this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best so far. (X)" : "Plan again with these knobs. (R)");
@@ -61,6 +61,7 @@ export class StatusPanel implements Panel {
   private text(model: Model): string {
     const planning = model.planning;
     if (!model.graph) return "No graph yet";
+    if (planning.state === "lost") return "Planning was cut off: the server has stopped";
     if (planning.state === "failed") return planning.error ?? "Planning failed";
     if (planning.state === "stopping") return "Stopping…";
     if (planning.state === "stopped") return "Stopped; the best so far is kept";

@@ -2,8 +2,9 @@
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
 import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
-import { amount, capValue, group, percent, scaled, scaleFor, type Scale } from "../format";
+import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
+import { capValue } from "../sizes";
 import { wayOut } from "../way_out";
 import { rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
@@ -107,7 +108,7 @@ export class ComparisonTable implements Panel {
     const focused = this.body.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
     this.body.replaceChildren(
       ...this.ordered(model, ranking.weights).map((entry) => this.drawRow(entry, model, ranking.weights, scales, shown, ranking.winner, live)),
-      ...pending(model).map((name) => this.drawPending(name, model)),
+      ...pending(model).map((name, i, all) => this.drawPending(name, model, all.findIndex((other) => base(other) === base(name)) === i)),
     );
     if (focused) this.body.querySelector<HTMLElement>(`tr[data-key="${CSS.escape(focused)}"]`)?.focus();
     this.heads.forEach((head, i) => {
@@ -128,7 +129,7 @@ export class ComparisonTable implements Panel {
     const live = sameWeights(model.planWeights, model.view.weights);
     this.drawRaise(model, rows);
     const settled = !isPlanning(model) || rows.some((row) => row.metrics);
-    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live) : null;
+    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live, model.proved) : null;
     if (model.graph && !settled && rows.length) {
       setText(this.title, "Planning…");
       setText(this.text, stillLooking(model, rows));
@@ -145,7 +146,7 @@ export class ComparisonTable implements Panel {
   private drawRaise(model: Model, rows: Row[]): void {
     const stuck = rows.length > 0 && !isPlanning(model) && rows.every((row) => !row.metrics);
     const graph = model.graph;
-    const way = stuck && graph ? wayOut(model.sweep, capValue(model.view.cap, graph.written_peak), model.view.strategies) : null;
+    const way = stuck && graph ? wayOut(model.sweep, capValue(model.view.cap, graph.written_peak, graph.size_unit), model.view.strategies) : null;
     this.raise.hidden = !way;
     if (!way || !graph) return;
     if (way.kind === "raise") {
@@ -232,9 +233,13 @@ export class ComparisonTable implements Panel {
       h(
         "th",
         { scope: "row", title: this.nameTip(row) },
-        h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
-        h("span", { class: "name" }, rowName(row)),
-        games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
+        h(
+          "div",
+          null,
+          h("span", { class: "star", "aria-label": wins ? "winner" : null }, wins ? "★" : ""),
+          nameSpan(rowName(row)),
+          games.size > 1 && row.game !== "remat" ? h("small", { class: "tag", title: `in the ${row.game} game` }, row.game.slice(0, 3)) : null,
+        ),
       ),
       h("td", { class: `outcome ${outcome}`, title: OUTCOMES[outcome].text, "aria-label": OUTCOMES[outcome].text }, OUTCOMES[outcome].mark),
     );
@@ -243,15 +248,16 @@ export class ComparisonTable implements Panel {
     return line;
   }
 
-  private drawPending(name: string, model: Model): HTMLElement {
+  /** The server names the strategy without its settings: of several that wait, the first is at work. */
+  private drawPending(name: string, model: Model, first: boolean): HTMLElement {
     const best = model.planning.incumbent;
-    const mine = best && best.strategy.split(":")[0] === name.split(":")[0] ? best : null;
+    const mine = first && best && base(best.strategy) === base(name) ? best : null;
     const size = model.graph?.size_unit ?? "";
     const text = mine ? `so far ${amount(mine.peak, size)} and ${percent(mine.overhead)} extra work` : "planning…";
     return h(
       "tr",
       { class: "pending", "data-testid": `pending-${name}` },
-      h("th", { scope: "row" }, h("span", { class: "star" }), h("span", { class: "name" }, name)),
+      h("th", { scope: "row" }, h("div", null, h("span", { class: "star" }), nameSpan(name))),
       h("td", { class: "outcome" }, "…"),
       h("td", { class: "so-far", colspan: "7" }, text),
     );
@@ -279,6 +285,16 @@ export class ComparisonTable implements Panel {
       cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
     ];
   }
+}
+
+/** Settings may stand on a line of their own, so that they are seen: they tell rows of one strategy apart. */
+function nameSpan(name: string): HTMLElement {
+  const [head, ...settings] = name.split(/(?<=:)/);
+  return h("span", { class: settings.length || name.includes("→") ? "name settings" : "name" }, head, ...settings.flatMap((text) => [h("wbr"), text]));
+}
+
+function base(text: string): string {
+  return text.split(":")[0];
 }
 
 /** Strategies that are asked and have no row yet, not even an old one. */

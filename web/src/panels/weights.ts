@@ -1,8 +1,10 @@
 // The weights of the cost. Moving one ranks the rows again at once; nothing is planned for that.
 import type { WeightTexts } from "../api";
 import { h, setAttr } from "../dom";
-import { parseDecimal, sameWeights } from "../exact";
+import { sameWeights } from "../exact";
+import { errorLine, Field } from "../field";
 import { isPlanning, type Actions, type Model, type Panel } from "../model";
+import { readWeight } from "../sizes";
 import { TERMS } from "../words";
 
 const STOPS = ["0", "0.000001", "0.00001", "0.0001", "0.001", "0.003", "0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100", "1000", "10000", "100000"];
@@ -25,7 +27,8 @@ function nearestStop(text: string): number {
 export class WeightKnobs implements Panel {
   readonly element: HTMLElement;
   private readonly ranges: HTMLInputElement[];
-  private readonly texts: HTMLInputElement[];
+  private readonly fields: Field<WeightTexts>[];
+  private readonly error = errorLine("weights-error");
   private readonly note: HTMLElement;
   private weights: WeightTexts = ["0", "0", "1"];
 
@@ -33,15 +36,15 @@ export class WeightKnobs implements Panel {
     this.ranges = NAMES.map((one, i) =>
       h("input", {
         type: "range", min: 0, max: STOPS.length - 1, step: 1, "aria-label": `Weight of ${one.name}`, "data-testid": `weight-${one.testid}-slider`,
-        input: () => this.change(i, STOPS[Number(this.ranges[i].value)]),
+        input: () => this.slid(i, STOPS[Number(this.ranges[i].value)]),
       }),
     );
-    this.texts = NAMES.map((one, i) =>
-      h("input", {
+    this.fields = NAMES.map((one, i) => {
+      const input = h("input", {
         type: "text", inputmode: "decimal", spellcheck: "false", "aria-label": `Weight of ${one.name}, typed`, "data-testid": `weight-${one.testid}`,
-        change: () => this.change(i, this.texts[i].value.trim()),
-      }),
-    );
+      });
+      return new Field(input, { read: (text) => readWeight(text, i, this.weights), apply: (weights) => actions.setWeights(weights), error: this.error });
+    });
     this.note = h(
       "button",
       {
@@ -60,29 +63,23 @@ export class WeightKnobs implements Panel {
           { class: "weight" },
           h("span", { class: `weight-name part-${one.testid}`, "data-tip": one.tip }, h("i", null, one.letter), one.name),
           this.ranges[i],
-          this.texts[i],
+          this.fields[i].input,
         ),
       ),
+      this.error,
     );
   }
 
-  private change(which: number, text: string): void {
-    const readable = parseDecimal(text) !== null;
-    setAttr(this.texts[which], "aria-invalid", readable ? null : "true");
-    if (!readable) return;
-    const next: WeightTexts = [...this.weights];
-    next[which] = text;
-    this.actions.setWeights(next);
+  private slid(which: number, text: string): void {
+    const read = readWeight(text, which, this.weights);
+    if (read.ok) this.actions.setWeights(read.value);
   }
 
   update(model: Model): void {
     this.weights = model.view.weights;
     this.weights.forEach((text, i) => {
       if (document.activeElement !== this.ranges[i]) this.ranges[i].value = String(nearestStop(text));
-      if (document.activeElement !== this.texts[i]) {
-        this.texts[i].value = text;
-        setAttr(this.texts[i], "aria-invalid", null);
-      }
+      this.fields[i].show(text);
       setAttr(this.ranges[i], "aria-valuetext", text);
     });
     const changed = model.entries.length > 0 && !sameWeights(model.planWeights, this.weights) && !isPlanning(model);

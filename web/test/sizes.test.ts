@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { capValue, LARGEST, readCap, readWeight, readWhole } from "../src/sizes";
+
+const cap = (text: string): bigint | string => {
+  const read = readCap(text, 32, "byte");
+  return read.ok ? read.value : read.wrong;
+};
+
+test("a typed cap is read as the command reads it", () => {
+  assert.equal(cap("40%"), 13n);
+  assert.equal(cap("100 %"), 32n);
+  assert.equal(cap("2KiB"), 2048n);
+  assert.equal(cap("2k"), 2000n);
+  assert.equal(cap("1.5 MB"), 1_500_000n);
+  assert.equal(cap("0.0000005MB"), 0n, "down, so that the cap is never passed");
+  assert.equal(cap("1EiB"), 1n << 60n);
+  assert.equal(cap("none"), LARGEST);
+  assert.equal(cap("17"), 17n);
+  assert.equal(cap("18446744073709551614"), LARGEST - 1n);
+  assert.deepEqual(readCap("2KiB", 32, "KiB"), { ok: true, value: 2n });
+  assert.deepEqual(readCap("50%", "18446744073709551610", "byte"), { ok: true, value: 9223372036854775805n });
+  assert.equal(capValue("none", 32, "byte"), Infinity);
+});
+
+test("what is no cap is told why", () => {
+  assert.match(String(cap("99999999999999999999GiB")), /99999999999999999999GiB is too large: .*16 EiB/);
+  assert.match(String(cap("18446744073709551615")), /too large/);
+  assert.match(String(cap("20EiB")), /too large/);
+  assert.match(String(cap("9".repeat(400))), /^9{39}… is too large/);
+  assert.match(String(cap("-3")), /less than nothing/);
+  assert.match(String(cap("")), /no cap there/);
+  assert.match(String(cap("4 parsec")), /parsec is not a unit/);
+  assert.match(String(cap("1.5")), /whole number/);
+  assert.match(String(cap("0.1234567891%")), /9 digits/);
+  for (const text of ["abc", "1e3", "NaN", "Infinity", ".5%", "1.%", "%", "0x10", "1,5GiB"]) assert.match(String(cap(text)), /is not a (size|unit)/, text);
+  assert.equal(capValue("99999999999999999999GiB", 32, "byte"), null);
+});
+
+test("weights are read together", () => {
+  const read = (text: string): unknown => readWeight(text, 0, ["0", "0", "1"]);
+  assert.deepEqual(read(" 0.25 "), { ok: true, value: ["0.25", "0", "1"] });
+  for (const text of ["", "-1", "NaN", "1e3", "1e-3", "x", ".", "0.1234567891", "99999999999999999999", "1,5", "Infinity"]) {
+    const one = readWeight(text, 0, ["0", "0", "1"]);
+    assert.ok(!one.ok && one.wrong.length > 10, text);
+  }
+  assert.match((readWeight("18446744073709551615", 0, ["0", "0.000000001", "1"]) as { wrong: string }).wrong, /other weights/);
+});
+
+test("prices are whole numbers below 2^64", () => {
+  assert.deepEqual(readWhole("7", "price"), { ok: true, value: 7 });
+  assert.deepEqual(readWhole("18446744073709551615", "price"), { ok: true, value: "18446744073709551615" });
+  for (const text of ["", "-1", "1.5", "1e3", "NaN", "18446744073709551616", "1GiB"]) assert.ok(!readWhole(text, "price").ok, text);
+});
