@@ -262,13 +262,31 @@ def test_a_planned_step_reaches_below_checkpointing_every_block():
     assert planned.measured_peak < known
 
 
-def test_a_plan_with_other_results_is_never_returned():
+def test_a_plan_with_other_results_is_never_returned(monkeypatch):
     model, inputs, loss = models.mlp(depth=4, width=16, batch=64)
     planner = planning.Planner(model, inputs, loss, options=planning.Options(time=0.5))
-    wrong = tuple(None if result is None else result + 1 for result in planner.reference.results)
-    planner.reference = planner.reference._replace(results=wrong)
-    with pytest.raises(planning.TorchPlanError, match="other results than the step as written"):
+    right = measure.program_order
+
+    def wrong(captured, start):
+        return tuple(None if result is None else result + 1 for result in right(captured, start))
+
+    monkeypatch.setattr(measure, "program_order", wrong)
+    with pytest.raises(planning.TorchPlanError, match="other results than the captured step in program order"):
         planner.fit("90%")
+
+
+def test_a_planner_serves_a_model_that_was_trained_since():
+    model, (x, y), loss = models.mlp(depth=6, width=32, batch=256)
+    planner = planning.Planner(model, (x, y), loss, options=planning.Options(time=0.5))
+    step, optimizer = planner.fit("80%"), torch.optim.SGD(model.parameters(), lr=1.0)
+    for _ in range(3):
+        optimizer.zero_grad()
+        step(x, y)
+        optimizer.step()
+    assert same(planned_results(planner.fit("60%")), plain_results(planner.captured))
+    model.eval()
+    with pytest.raises(planning.Unsupported, match="is in the mode of eval"):
+        planner.fit("60%")
 
 
 def test_readmes_lines_run(root):

@@ -111,11 +111,13 @@ class _Scribe:
     Nodes get their mark when something changes: all that are new since the last change belong to what ran until now.
     """
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self) -> None:
         self.stack: list[str] = [""]
         self.now = ""
         self.sequences: list[tuple[int, str]] = []  # from this sequence number of autograd on, this module
         self.hooks: list[Any] = []
+
+    def listen(self, model: nn.Module) -> None:
         for name, module in model.named_modules():
             if module is not model:
                 self.hooks.append(module.register_forward_pre_hook(lambda m, a, name=name: self.enter(name)))
@@ -207,7 +209,7 @@ def _trace_once(
 ) -> Trace:
     from torch._functorch.aot_autograd import _aot_export_function
 
-    scribe = _Scribe(model)
+    scribe = _Scribe()
     state = len(parameters) + len(buffers)
 
     def step(*values: torch.Tensor) -> tuple[torch.Tensor]:
@@ -216,7 +218,8 @@ def _trace_once(
         return (loss,)
 
     try:
-        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta():
+        scribe.listen(model)
+        with torch.enable_grad(), torch.fx.traceback.preserve_node_meta(), dropout_between_layers():
             module, metadata, _, _ = _aot_export_function(
                 step,
                 (*parameters, *buffers, *inputs),
@@ -256,6 +259,45 @@ def _trace_once(
         count,
         origin,
     )
+
+
+@contextmanager
+def dropout_between_layers() -> Iterator[None]:
+    """Recurrent networks with the dropout between their layers, which torch's own decomposition leaves out (it
+    compares the number of layers with the wrong side of the index)."""
+    from torch._decomp import decompositions
+
+    whole = decompositions._rnn_helper
+
+    def by_layer(
+        values: torch.Tensor,
+        hidden: Sequence,
+        weights: Sequence,
+        has_biases: bool,
+        layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+        layer: Callable,
+    ) -> tuple[torch.Tensor, list]:
+        values, last = values.transpose(0, 1) if batch_first else values, []
+        width = 2 if bidirectional else 1
+        for index in range(layers):
+            part = slice(width * index, width * (index + 1))
+            values, states = whole(
+                values, hidden[part], weights[part], has_biases, 1, 0.0, train, bidirectional, False, layer
+            )
+            last += states
+            if dropout and train and index < layers - 1:
+                values = torch.dropout(values, dropout, train=True)
+        return values.transpose(0, 1) if batch_first else values, last
+
+    decompositions._rnn_helper = by_layer
+    try:
+        yield
+    finally:
+        decompositions._rnn_helper = whole
 
 
 def _why_not(error: Exception) -> str:

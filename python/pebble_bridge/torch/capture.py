@@ -12,8 +12,11 @@ from torch import nn
 
 from . import _adapter, passes
 from .errors import Unsupported
+from .fingerprint import Reads, has_backward_hooks
+from .found import Found, as_found, other_generators, other_generators_drew
+from .gradient_hooks import refuse_wrappers
 from .program import Program, analyse
-from .state import State, attributes_kept, kernels_alone
+from .state import State, kernels_alone
 
 
 @dataclass(repr=False)
@@ -85,6 +88,8 @@ def capture(
     inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     check(model, inputs)
     split = inputs_of_model(len(inputs), loss, model_inputs)
+    if isinstance(loss, nn.Module):
+        refuse_wrappers(loss)
     state = State(model, loss)
     trained, others = list(state.trained.values()), list(state.others.values())
     if not trained:
@@ -103,8 +108,7 @@ def capture(
             raise Unsupported("the loss does not depend on any parameter that requires a gradient")
         return result
 
-    with attributes_kept([owner for owner, _ in state.owners]):
-        trace = _adapter.trace(model, run, trained, others, inputs)
+    trace = trace_as_found(state, run, inputs, {"model": model} if loss is None else {"model": model, "loss": loss})
     with kernels_alone(state.device), torch.random.fork_rng(devices=[]):
         passes.simplify(trace, trials)
         program = analyse(trace.module, [*trained, *others, *inputs])
@@ -130,18 +134,55 @@ def capture(
     )
 
 
+def trace_as_found(
+    state: State, run: Callable, inputs: Sequence[torch.Tensor], roots: dict[str, Any]
+) -> _adapter.Trace:
+    """Traces the step, and leaves the model and the loss as they were; `state` keeps what the trace depends on."""
+    reads, generators = Reads(), other_generators()
+    modules = [module for owner, _ in state.owners for module in owner.modules()]
+    backward = has_backward_hooks(modules)  # then Python runs in the backward pass too
+
+    def observed(*values: Sequence[torch.Tensor]) -> torch.Tensor:
+        with reads.recording(not backward and not found.samples):  # once: it takes time
+            result = run(*values)
+        found.sample()
+        return result
+
+    with as_found(roots.values()) as found:
+        with reads.recording(backward):
+            trace = _adapter.trace(
+                roots["model"], observed, list(state.trained.values()), list(state.others.values()), inputs
+            )
+        refuse_what_moves(found, generators)
+        reads.finish()
+        changes = found.changes()
+    state.keep(roots, reads, changes)
+    return trace
+
+
+def refuse_what_moves(found: Found, generators: tuple[Any, Any]) -> None:
+    """Refuses a model whose Python code does something else at each call."""
+    drawn = other_generators_drew(generators)
+    if drawn is not None:
+        raise Unsupported(
+            f"the model or the loss draws from {drawn}, and a captured step would repeat the same numbers for ever: "
+            "draw them with torch (torch.rand), or outside of the step, and pass them in as a tensor"
+        )
+    for owner, name, before, after in found.moving():
+        raise Unsupported(
+            f'the model or the loss changes "{name}" at each call (from {before!r} to {after!r}), and a planned step '
+            "does not run its Python code: make it a buffer that is written to (register_buffer, then add_ or copy_), "
+            "or change it outside of the step"
+        )
+
+
 def check(model: nn.Module, inputs: Sequence[Any]) -> None:
     if not isinstance(model, nn.Module):
         raise Unsupported(f"the model must be a torch.nn.Module, and it is {type(model).__name__}")
-    for name, module in model.named_modules():
-        if isinstance(module, nn.RNNBase) and module.training and module.dropout > 0 and module.num_layers > 1:
-            raise Unsupported(
-                f'torch loses the dropout between the layers of "{name}" ({type(module).__name__}) when it captures: '
-                "use a module of one layer for each, with nn.Dropout between them"
-            )
     for name, parameter in model.named_parameters():
         if isinstance(parameter, nn.UninitializedParameter):
             raise Unsupported(f'"{name}" has no shape yet: run the model once on a batch first')
+    refuse_wrappers(model)
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise Unsupported(

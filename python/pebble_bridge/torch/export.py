@@ -91,6 +91,7 @@ def checkpointed(
     for name in names:
         if name not in known:
             raise Unsupported(f'the model has no module "{name}"')
+    before = {name: vars(known[name]).get("forward") for name in names}
     for name in names:
         options: dict[str, Any] = {"use_reentrant": False}
         if contexts and name in contexts:
@@ -102,7 +103,10 @@ def checkpointed(
         yield model
     finally:
         for name in names:
-            del known[name].forward
+            if before[name] is None:
+                del known[name].forward
+            else:
+                known[name].forward = before[name]
 
 
 class Policy:

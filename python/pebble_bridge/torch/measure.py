@@ -11,13 +11,14 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from . import _adapter
 from .capture import Captured
 from .errors import TorchPlanError, Unsupported
+from .found import as_found
 from .program import Operation
 from .runner import Step, as_written, compile_step
 from .state import kernels_alone
@@ -66,15 +67,17 @@ def measure_time(
 
 @contextmanager
 def untouched(captured: Captured) -> Iterator[None]:
-    """Leaves generator, buffers and gradients as they were: trials are not training."""
+    """Leaves generators, buffers, gradients and all Python objects of the model as they were: trials are not
+    training."""
     gradients = [parameter.grad for parameter in captured.parameters]
     buffers = [buffer.detach().clone() for buffer in captured.buffers]
     devices = sorted({t.device.index or 0 for t in captured.parameters if t.device.type == "cuda"})
-    with torch.random.fork_rng(devices=devices):
+    with as_found(captured.state.roots) as found, torch.random.fork_rng(devices=devices):
         for parameter in captured.parameters:
             parameter.grad = None
         try:
             yield
+            captured.state.fingerprint.see(found.changes())
         finally:
             for parameter, gradient in zip(captured.parameters, gradients, strict=False):
                 parameter.grad = gradient
@@ -89,31 +92,36 @@ def plain_peak(captured: Captured) -> int:
     def run() -> None:
         captured.plain_step()
 
-    peaks = []
-    for _ in range(2):  # the first run may set up what stays
-        with untouched(captured):
-            peaks.append(measure_peak(run, device_of(captured)))
-    return peaks[-1]
+    with untouched(captured):
+        for _ in range(2):  # the first run may set up what stays
+            for parameter in captured.parameters:
+                parameter.grad = None
+            peak = measure_peak(run, device_of(captured))
+    return peak
 
 
-class Reference(NamedTuple):
-    """What a step gives from a state of the generator."""
-
-    start: torch.Tensor
-    results: tuple
-
-    def check(self, results: tuple) -> None:
-        """Holds a planned step's results against those of the step as written."""
-        scale = largest(self.results)
-        for wanted, found in zip(self.results, results, strict=True):
-            if wanted is not None and not nearly_equal(wanted, found, scale):
-                raise TorchPlanError(
-                    "the planned step gives other results than the step as written: a kernel depends on more than its "
-                    "arguments, or this is a fault of pebble_bridge; please report it with the model"
-                )
+def check_results(captured: Captured, start: torch.Tensor, results: tuple) -> None:
+    """Compares a planned step's results with those of the captured step in program order, at the same parameters and
+    from the same state `start` of the generator."""
+    expected = program_order(captured, start)
+    scale = largest(expected)
+    for one, other in zip(expected, results, strict=True):
+        if one is not None and not nearly_equal(one, other, scale):
+            raise TorchPlanError(
+                "the planned step gives other results than the captured step in program order: a kernel depends on more "
+                "than its arguments, or this is a bug in pebble_bridge; please report it with the model"
+            )
 
 
-def check_capture(captured: Captured) -> Reference:
+def program_order(captured: Captured, start: torch.Tensor) -> tuple:
+    """The results of the captured step, each operation once and in the order of the program."""
+    step = compile_step(captured.program, as_written(captured.program))
+    with untouched(captured), kernels_alone(device_of(captured)):
+        torch.set_rng_state(start)
+        return step(captured.given(captured.example_inputs), None, None)
+
+
+def check_capture(captured: Captured) -> None:
     """Runs the model and the captured step with the same random numbers, and refuses a capture that computes something
     else: what a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
     step = compile_step(captured.program, as_written(captured.program))
@@ -129,8 +137,8 @@ def check_capture(captured: Captured) -> Reference:
         again = torch.get_rng_state()
     if not torch.equal(drawn, again):
         raise Unsupported(
-            "the captured step draws other random numbers than the model: random operations of the model that are no "
-            "tensor operations of torch, or depend on the run, cannot be planned"
+            "the captured step draws other random numbers than the model: a random operation in it is not an operation "
+            "of torch on tensors, or depends on the run; draw the numbers outside of the step and pass them in"
         )
     pairs = [("the loss", loss, results[captured.loss_place])]
     for place, index in captured.gradient_places.items():
@@ -145,7 +153,6 @@ def check_capture(captured: Captured) -> Reference:
                 f"{what} in the captured step is not the model's: something in it changes from run to run, depends on "
                 "state that is not a tensor, or is done by a hook on gradients; do it outside of the step"
             )
-    return Reference(start, results)
 
 
 def nearly_equal(wanted: torch.Tensor, found: torch.Tensor, scale: float = 0.0) -> bool:

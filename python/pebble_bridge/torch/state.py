@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import torch
 from torch import nn
 
 from .errors import Unsupported
+from .fingerprint import Fingerprint, Reads
+from .gradient_hooks import GradientGuard
 
 LOSS = "(loss)."  # before the names of a loss's own tensors
 
@@ -36,8 +39,9 @@ class State:
                     trains = isinstance(tensor, nn.Parameter) and tensor.requires_grad
                     (self.trained if trains else self.others)[here] = tensor
                 self.owners.append((owner, {name: known[id(tensor)] for name, tensor in own.items()}))
-        self.kinds = {name: kind_of(tensor) for name, tensor in (self.trained | self.others).items()}
-        self.modes = [(module, module.training) for owner, _ in self.owners for module in owner.modules()]
+        self.paths = [path_of(name) for name in (*self.trained, *self.others)]
+        self.tensors = [*self.trained.values(), *self.others.values()]
+        self.kinds = list(map(kind_of, self.tensors))
         self.autocast = autocast_of(self.device)
 
     @property
@@ -55,24 +59,21 @@ class State:
                 return call_with(owner, {own: values[here] for own, here in names.items()}, inputs)
         return module(*inputs)
 
+    def keep(self, roots: dict[str, Any], reads: Reads, changes: list) -> None:
+        """Keeps what the captured step took from Python objects, and who may change it."""
+        self.roots = list(roots.values())
+        self.fingerprint = Fingerprint(roots, reads)
+        self.fingerprint.see(changes)
+        self.guard = GradientGuard(self.trained, [module for owner, _ in self.owners for module in owner.modules()])
+
     def check(self) -> None:
-        """Refuses to go on where tensors were replaced, frozen or moved, or the mode is another."""
-        for owner, names in self.owners:
-            now = dict(tensors_of(owner))
-            for own in now.keys() ^ names.keys():
-                raise changed(own, "is new" if own in now else "is gone")
-            for own, here in names.items():
-                if now[own] is not (self.trained[here] if here in self.trained else self.others[here]):
-                    raise changed(here, "was replaced")
-                if kind_of(now[own]) != self.kinds[here]:
-                    raise changed(here, "was frozen, moved or converted")
-        for module, training in self.modes:
-            if module.training is not training:
-                mode, other = ("train()", "eval()") if training else ("eval()", "train()")
-                raise Unsupported(
-                    f"{type(module).__name__} is in the mode of {other}, and the step was planned for {mode}: "
-                    "switch it back, or call fit again"
-                )
+        """Refuses to go on if something that the captured step depends on has changed since."""
+        self.fingerprint.check()
+        if list(map(kind_of, self.tensors)) != self.kinds:
+            for name, tensor, kind in zip(self.paths, self.tensors, self.kinds, strict=True):
+                if kind_of(tensor) != kind:
+                    raise Unsupported(f"{name} was frozen, moved or converted since fit; call fit again")
+        self.guard.check()
         now_cast = autocast_of(self.device)
         if now_cast is not None and now_cast != self.autocast:
             raise Unsupported(
@@ -88,17 +89,18 @@ def tensors_of(owner: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     yield from owner.named_buffers()
 
 
-def kind_of(tensor: torch.Tensor) -> tuple:
-    return tensor.requires_grad, tensor.dtype, tensor.device, tensor.shape
+kind_of = attrgetter("requires_grad", "dtype", "device", "shape")
+
+
+def path_of(name: str) -> str:
+    """A tensor's name as a program would write it: ``model[0].weight`` for "0.weight"."""
+    root, name = ("loss", name.removeprefix(LOSS)) if name.startswith(LOSS) else ("model", name)
+    return root + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
 def autocast_of(device: str) -> torch.dtype | None:
     """What autocast makes of real numbers now; None where it is off."""
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
-
-
-def changed(name: str, how: str) -> Unsupported:
-    return Unsupported(f'"{name}" {how} since the step was planned: call fit again')
 
 
 def call_with(module: nn.Module, given: dict[str, torch.Tensor], inputs: Sequence[Any]) -> Any:
@@ -116,19 +118,6 @@ def refuse_assignment(module: nn.Module, given: dict[str, torch.Tensor]) -> None
                 f'the model assigns a new tensor to "{name}", which a captured step would lose: write into it, as in '
                 f"self.{name.rpartition('.')[2]}.copy_(...)"
             )
-
-
-@contextmanager
-def attributes_kept(modules: Sequence[nn.Module]) -> Iterator[None]:
-    """Leaves plain attributes of modules as they were: what capture would leave in them are tensors without data."""
-    saved = [(module, dict(vars(module))) for owner in modules for module in owner.modules()]
-    try:
-        yield
-    finally:
-        for module, before in saved:
-            vars(module).update(before)
-            for name in vars(module).keys() - before.keys():
-                del vars(module)[name]
 
 
 @contextmanager

@@ -165,9 +165,8 @@ class Planner:
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works on the CPU alone: use random="once"')
         self.plain_peak: int | None = None
-        self.reference: measure.Reference | None = None
         if self.options.costs == "measured":
-            self.reference = measure.check_capture(self.captured)
+            measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
             measure.profile(self.captured)
         else:
@@ -191,7 +190,11 @@ class Planner:
         )
 
     def fit(self, budget: int | float | str) -> Planned:
-        """A step within `budget`; see the function `fit`."""
+        """A step within `budget`; see the function `fit`.
+
+        The model may have been trained since: each plan is compared with the captured step at the parameters of now.
+        """
+        self.captured.state.check()
         for _ in range(ROUNDS):
             lowered = self.lower()
             whole = self.plain_peak if self.plain_peak is not None else int(lowered.graph.written_peak)
@@ -237,19 +240,18 @@ class Planner:
         return plan
 
     def measure(self, planned: Planned) -> bool:
-        """Runs the plan: for its peak, for its results against the step as written, and, where the peak is over the
-        budget, once more for the kernels that took more than was known. True where such were found."""
+        """Runs the plan: for its peak, for its results (compared with those in program order), and, if the peak is over
+        the budget, once more for the kernels that took more than was known. True if such were found."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
         results: list[tuple] = []
+        start = torch.get_rng_state()
         with measure.untouched(captured), kernels_alone(device):
-            if self.reference is not None:
-                torch.set_rng_state(self.reference.start)
             planned.measured_peak = measure.measure_peak(
                 lambda: results.append(planned.step(given, planned.host, None)), device
             )
-        if self.reference is not None and device == "cpu":
-            self.reference.check(results[0])
+        if self.options.costs == "measured" and device == "cpu":
+            measure.check_results(captured, start, results[0])
         results.clear()
         return planned.measured_peak > planned.budget and self.learn(planned, given, device)
 
