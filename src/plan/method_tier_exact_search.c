@@ -186,7 +186,8 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
         pbi_tier_table_get(t, path[k - 1], &from);
         pbi_tier_table_get(t, path[k], &f.to);
         pbi_tier_steps(s->m, &from, &(pbi_tier_taker){compare, go_on, &f});
-        status = f.found ? write_step(s->m, &f.step, moves) : PB_EBUG;
+        status = f.found ? write_step(s->m, &f.step, moves)
+                         : pbi_fail(s->ctx, PB_EBUG, "exact cannot follow its own way through the tiered game");
     }
     return status;
 }
