@@ -49,8 +49,8 @@ static int rank(const pb_strategy *row, const pb_graph *g)
     return is_quick(row, g) ? 0 : row->strength == PB_EXACT ? 1 : 2;
 }
 
-/* The rows to be asked, in their order. In the tiered game those that know fast memory alone are asked too, and a search once
- * for that alone: where moving is dear, theirs are the best plans. */
+/* The rows to be asked, in their order. In the tiered game those that know fast memory alone are asked too, and searches once
+ * for that alone: where moving costs much, theirs are the best plans. */
 static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *game, turn turns[TURNS])
 {
     uint32_t asked = 0;
@@ -60,7 +60,8 @@ static uint32_t line_up(const pb_strategy *rows, uint32_t count, const pb_game *
             bool plays = row->games & (unsigned)game->kind;
             if (row->strength == PB_PORTFOLIO || row->strength == PB_BASELINE || rank(row, game->graph) != now)
                 continue;
-            if (game->kind == PB_GAME_TIERED && (row->games & PB_GAME_REMAT) && (!plays || row->strength == PB_ANYTIME))
+            bool both = row->strength == PB_ANYTIME || row == pb_strategy_find("exact");
+            if (game->kind == PB_GAME_TIERED && (row->games & PB_GAME_REMAT) && (!plays || both))
                 turns[asked++] = (turn){row, true};
             if (plays)
                 turns[asked++] = (turn){row, false};

@@ -1,11 +1,12 @@
 /* strategy_exact.c -- the least work of a small game, proved.
  *
  * Problem     least work under the cap, for any graph of the remat game with up to about a hundred values, and of the
- *             reversible game with about thirty.
+ *             reversible game with about thirty; in the tiered game with about a dozen.
  * Idea        a state is what is in memory; A* over states (method_live), with what is missing and what the cap makes one
  *             pay for it as the bound, and rules that leave out states of which another is as good. Where the first
  *             states do not settle it, a plan at hand, or else a short annealing, says how much work is too much.
- *             In the reversible game the search goes from the end to the start (method_rev_exact).
+ *             In the reversible game the search goes from the end to the start (method_rev_exact), in the tiered game a
+ *             state is what is in each memory (method_tier_exact).
  * Invariants  what is left out for its work is counted, so that a search that ends without a plan is a proof.
  * Cost        grows with the number of ways to fill the memory: some microseconds a state, up to `limit` bytes of states.
  * Source      A*: Hart, Nilsson, Raphael 1968; over live sets for pebbling: folklore. The bound and the rules are ours.
@@ -17,11 +18,13 @@
 #include "plan/method_fix.h"
 #include "plan/method_live.h"
 #include "plan/method_rev_exact.h"
+#include "plan/method_tier_exact.h"
 
 #include <inttypes.h>
 
 enum {
     STANDARD_LIMIT = 40000000,
+    TIERED_LIMIT = 8000000,     /* a state takes longer there */
     PATIENT_LIMIT = 1000000000, /* in the reversible game, where time or ticks are limited and no other waits */
     PATIENT_NODES = 36,
     FIRST_LOOKS = 40000, /* states before it pays to have a plan at hand */
@@ -242,12 +245,15 @@ pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_op
     exact e = {.ctx = ctx, .game = game, .options = options, .scratch = &scratch};
     bool reversible = game->kind == PB_GAME_REVERSIBLE;
     bool patient = reversible && options->patient && !options->start && game->graph->needed_count <= PATIENT_NODES;
-    uint64_t standard = patient ? PATIENT_LIMIT : STANDARD_LIMIT;
+    bool tiered = game->kind == PB_GAME_TIERED;
+    uint64_t standard = patient ? PATIENT_LIMIT : tiered ? TIERED_LIMIT : STANDARD_LIMIT;
     pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, standard, &e.limit);
     if (status != PB_OK)
         return status;
     if (reversible)
         return pbi_plan_exact_reversible(ctx, game, options, e.limit, plan);
+    if (tiered)
+        return pbi_plan_exact_tiered(ctx, game, options, e.limit, plan);
     if (game->graph->needed_count > PBI_LIVE_BITS)
         return pbi_plan_give_up(plan, "too large: %" PRIu32 " nodes, at most %d values", game->graph->needed_count,
                                 PBI_LIVE_BITS);

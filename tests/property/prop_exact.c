@@ -76,5 +76,8 @@ int main(int argc, char **argv)
     law_run("exact finds what exhaustive search finds, reversibly", differs_from_search, PB_GAME_REVERSIBLE, cases);
     law_run("exact finds it with a plan at hand, reversibly", differs_with_start, PB_GAME_REVERSIBLE, cases / 2);
     law_run("exact claims no more than is so, reversibly", claims_too_much, PB_GAME_REVERSIBLE, cases / 4);
+    law_run("exact finds what exhaustive search finds, with slow memory", differs_from_search, PB_GAME_TIERED, cases);
+    law_run("exact finds it with a plan at hand, with slow memory", differs_with_start, PB_GAME_TIERED, cases / 2);
+    law_run("exact claims no more than is so, with slow memory", claims_too_much, PB_GAME_TIERED, cases / 4);
     return law_finish();
 }
