@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static exit_code judge(app *a, certified *c)
+exit_code certify_schedule(app *a, certified *c)
 {
     pb_judgement *j = &c->judged;
     pb_status status =
@@ -31,5 +31,5 @@ exit_code certify(app *a, const char *graph_path, const char *schedule_path, cer
         return code;
     if (!setting_size(a, OPT_CAP, out->graph, &out->schedule.cap))
         return EXIT_USAGE;
-    return judge(a, out);
+    return certify_schedule(a, out);
 }

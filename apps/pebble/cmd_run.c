@@ -1,4 +1,5 @@
 /* cmd_run.c -- pebble run: a workload under a cap for real, predicted against measured. */
+#include "certify.h"
 #include "commands.h"
 #include "files.h"
 #include "run_print.h"
@@ -73,51 +74,48 @@ static exit_code find_costs(app *a, run_report *r, pb_workload *w, const setting
     return app_status(a, status);
 }
 
-/* Addresses that the file has are used where they are aligned as the engine aligns; wrong ones are an error. */
-static exit_code take_addresses(app *a, const char *path, const pb_schedule *s, const pb_certificate *plan,
-                                pb_packing *out)
-{
-    const pb_addresses *given = &s->addresses;
-    bool good;
-    char text[512];
-    if (given->align != ENGINE_ALIGN)
-        return EXIT_DONE;
-    pb_status status = pb_judge_addresses(&a->ctx, plan, given, &good, text, sizeof text);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (!good)
-        return app_fail(a, EXIT_ILLEGAL, "%s: %s", path, text);
-    *out = (pb_packing){.offset = (uint64_t *)given->offset, .size = given->size, .least = given->least};
-    return EXIT_DONE;
-}
+/* The figures of a file that do not depend on costs. */
+#define WITHOUT_COSTS \
+    (PB_STATED_PEAK | PB_STATED_RECOMPUTE_COUNT | PB_STATED_MOVES | PB_STATED_DEPTH | PB_STATED_BORROWED)
 
-/* --plan: a schedule from a file, made for this graph with whatever costs. */
+/* --plan: a schedule from a file, checked as `pebble verify` does. With --any-graph it may have been made for other costs: its figures
+ * are then compared as far as costs have no part in them. */
 static exit_code take_plan(app *a, run_report *r, const char *path)
 {
-    pb_schedule *s = &r->planned.schedule;
-    pb_verdict verdict;
-    char text[512];
-    exit_code code = read_schedule(a, path, r->game.graph, s);
+    certified *c = pb_arena_zero(&a->arena, 1, sizeof *c); /* the certificate borrows game and moves */
+    if (!c)
+        return app_status(a, PB_ENOMEM);
+    pb_schedule *s = &c->schedule;
+    c->graph = r->game.graph;
+    exit_code code = read_schedule(a, path, c->graph, s);
     if (code != EXIT_DONE)
         return code;
     if (s->game == PB_GAME_TIERED && !app_option(a, OPT_SLOW))
         return app_usage(a, "%s: the schedule uses slow memory; --slow says where that is", path);
-    if (!setting_size(a, OPT_CAP, r->game.graph, &s->cap))
+    if (!setting_size(a, OPT_CAP, c->graph, &s->cap))
         return EXIT_USAGE;
-    pb_status status = pb_judge(&a->ctx, r->game.graph, s, &a->arena, &r->game, &verdict, &s->metrics);
-    if (status != PB_OK)
-        return app_status(a, status);
-    if (!verdict.certificate) {
-        pb_verdict_text(&r->game, &s->moves, &verdict, text, sizeof text);
-        return app_fail(a, EXIT_ILLEGAL, "%s: %s", path, text);
+    if (app_option(a, OPT_ANY_GRAPH) && s->has_metrics) {
+        s->metrics_stated = (s->metrics_stated ? s->metrics_stated : UINT32_MAX) & WITHOUT_COSTS;
+        s->has_metrics = s->metrics_stated != 0;
     }
-    code = take_addresses(a, path, s, verdict.certificate, &r->packing);
+    code = certify_schedule(a, c);
+    if (code == EXIT_ILLEGAL)
+        return app_fail(a, code, "%s: %s%s", path, c->judged.message,
+                        c->judged.fault == PB_FAULT_GRAPH && !app_option(a, OPT_PROFILE)
+                            ? "; --profile names the costs that it was planned with"
+                            : "");
     if (code != EXIT_DONE)
         return code;
-    s->metrics.gap = -1; /* its bound, and a proof that nothing is better, were for other costs */
-    s->outcome = PB_FOUND;
-    r->planned.game = &r->game;
-    r->planned.certificate = verdict.certificate;
+    if (s->addresses.align == ENGINE_ALIGN) /* others are not aligned as the engine aligns */
+        r->packing = (pb_packing){
+            .offset = (uint64_t *)s->addresses.offset, .size = s->addresses.size, .least = s->addresses.least};
+    r->game = c->judged.game;
+    r->planned.schedule = *s;
+    r->planned.schedule.metrics = c->judged.metrics;
+    r->planned.schedule.metrics.gap = -1; /* its bound, and a proof that nothing is better, may be of other costs */
+    r->planned.schedule.outcome = PB_FOUND;
+    r->planned.game = &c->judged.game;
+    r->planned.certificate = c->judged.verdict.certificate;
     return EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 #include "api/pipeline.h"
 
 #include "api/borrow.h"
+#include "api/clean_plan.h"
 #include "api/infeasible.h"
 #include "api/share.h"
 #include "base/context.h"
@@ -102,7 +103,7 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
     return *proved ? answer(out, result, PB_INFEASIBLE, text) : PB_OK;
 }
 
-/* Replay and measure plan->moves; claim what is proved. */
+/* Replay, clean up and measure plan->moves; claim what is proved. */
 static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
 {
     pb_schedule *s = &out->schedule;
@@ -111,7 +112,7 @@ static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb
         return PB_ENOMEM;
     *moves = plan->moves;
     pb_verdict verdict;
-    pb_status status = pb_verify(ctx, out->game, moves, result, &verdict);
+    pb_status status = pbi_certify(ctx, out->game, moves, result, &verdict, &s->metrics);
     if (status != PB_OK)
         return status;
     if (!verdict.certificate) {
@@ -120,9 +121,6 @@ static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb
         return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
                         pb_rule_name(verdict.rule));
     }
-    status = pb_metrics_measure(ctx, verdict.certificate, &s->metrics);
-    if (status != PB_OK)
-        return status;
     s->moves = *moves;
     s->has_metrics = true;
     bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;

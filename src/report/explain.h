@@ -23,6 +23,8 @@ typedef struct pbi_absence {
     uint64_t full;         /* memory then */
     uint64_t need;         /* the cap that keeping them all the while would take */
     uint64_t saves;        /* work and io that this would spare */
+    bool stuck;            /* no larger cap would do: borrowed memory, or what the move overwrites, is in the way */
+    bool needless;         /* they would have fitted all the while, and the plan would cost no more */
 } pbi_absence;
 
 typedef struct pbi_absences {
@@ -79,7 +81,7 @@ typedef struct pbi_pressure {
     size_t absence_count;
     pbi_moment *moments; /* most work first */
     size_t moment_count;
-    uint64_t spare;    /* absences that the cap did not ask for: keeping the value would have fitted */
+    uint64_t spare;    /* needless absences; plans of the pipeline have none under the default weights */
     bool raised;       /* some absence would end with a larger cap: */
     pbi_absence raise; /* the one that the smallest does away with */
 } pbi_pressure;

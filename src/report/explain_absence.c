@@ -2,7 +2,10 @@
  *
  * One walk. The moves so far that no later one passes in memory stand on a stack, so the fullest move since a value went
  * is found by halving. Keeping the value changes nothing else in the plan: every move in between has its size more. What a
- * computation makes again together is kept together, for only then is it spared.
+ * computation makes again together is kept together, for only then is it spared. Borrowed memory is watched likewise: a value
+ * that was there both times could have stayed there.
+ *
+ * The pipeline drops what is needless by the same definition, with code of its own (plan/method_cleanup.c).
  */
 #include "report/explain.h"
 
@@ -19,6 +22,12 @@ typedef struct full_move {
     uint64_t during;
 } full_move;
 
+/* Moves so far, fuller ones first; the latest ends it. */
+typedef struct fullest {
+    full_move *move;
+    size_t count, room;
+} fullest;
+
 typedef struct watcher {
     pbi_walk walk;
     pb_arena *arena;
@@ -27,47 +36,56 @@ typedef struct watcher {
     uint64_t *kept_then;   /* per value: memory during that move, had the value stayed */
     pb_step *computed;     /* per node: its last computation, or PBI_NO_STEP, */
     uint64_t *during_then; /* and memory during it */
+    uint64_t *ended_then;  /* and the time by its end */
+    uint64_t *time_then;   /* per value: the time of its removal, or of the computation that could have made it */
+    double *flux_then;     /* per value: what keeping it changes in the flux of that move */
+    bool *lent_then;       /* per value: it is or was in borrowed memory; NULL where nothing is borrowed */
+    uint64_t lent;         /* borrowed memory in use */
+    uint64_t peak;         /* of the plan */
     pb_node *group;        /* what the move at hand makes again */
-    full_move *stack;
-    size_t stack_count, stack_room, room;
+    fullest own, borrowed;
+    size_t room;
     pbi_absences *out;
 } watcher;
 
-static bool push_move(watcher *x)
+static bool push_move(pb_arena *arena, fullest *f, pb_step step, uint64_t during)
 {
-    const pbi_walk *w = &x->walk;
-    while (x->stack_count && x->stack[x->stack_count - 1].during < w->during)
-        x->stack_count--;
-    void *items = x->stack;
-    if (!pbi_arena_reserve(x->arena, &items, &x->stack_room, x->stack_count + 1, sizeof *x->stack))
+    while (f->count && f->move[f->count - 1].during < during)
+        f->count--;
+    void *items = f->move;
+    if (!pbi_arena_reserve(arena, &items, &f->room, f->count + 1, sizeof *f->move))
         return false;
-    x->stack = items;
-    x->stack[x->stack_count++] = (full_move){w->step, w->during};
+    f->move = items;
+    f->move[f->count++] = (full_move){step, during};
     return true;
 }
 
 /* The fullest move behind `since`; the first of several. NULL: there is none. */
-static const full_move *fullest_since(const watcher *x, pb_step since)
+static const full_move *fullest_since(const fullest *f, pb_step since)
 {
-    size_t low = 0, high = x->stack_count;
+    size_t low = 0, high = f->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (x->stack[middle].step <= since)
+        if (f->move[middle].step <= since)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < x->stack_count ? &x->stack[low] : NULL;
+    return low < f->count ? &f->move[low] : NULL;
 }
 
 /* A by-product that was left out when its node was computed before could have been made and kept then. */
 static void as_if_made(watcher *x, pb_node v)
 {
     const pbi_walk *w = &x->walk;
-    if (x->gone[v] != PBI_NO_STEP || v == w->move.node || x->computed[w->move.node] == PBI_NO_STEP)
+    pb_step before = x->computed[w->move.node];
+    if (x->gone[v] != PBI_NO_STEP || v == w->move.node || before == PBI_NO_STEP ||
+        w->moves->move[before].flags & PB_MOVE_BORROW)
         return;
-    x->gone[v] = x->computed[w->move.node];
+    x->gone[v] = before;
     x->kept_then[v] = pbi_add_saturated(x->during_then[w->move.node], w->graph->size[v]);
+    x->time_then[v] = x->ended_then[w->move.node];
+    x->flux_then[v] = (double)w->cost * (double)w->graph->size[v];
 }
 
 /* Puts what the move at hand makes again into the group, the first to go first. None: it is made for the first time. */
@@ -104,14 +122,14 @@ static void need_at_least(pbi_absence *a, uint64_t need, const full_move *full)
 static pbi_absence weigh_group(const watcher *x, const pb_node *group, size_t count)
 {
     const pbi_walk *w = &x->walk;
-    const full_move *since_first = fullest_since(x, x->gone[group[0]]);
+    const full_move *since_first = fullest_since(&x->own, x->gone[group[0]]);
     pbi_absence a = {.node = w->move.node, .values = count, .removed = x->gone[group[0]], .made = w->step};
     a.full_step = since_first ? since_first->step : PBI_NO_STEP;
     a.full = since_first ? since_first->during : w->before;
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++) {
         pb_node v = group[i];
-        const full_move *full = fullest_since(x, x->gone[v]);
+        const full_move *full = fullest_since(&x->own, x->gone[v]);
         if (x->kept_then[v])
             need_at_least(&a, pbi_add_saturated(x->kept_then[v], sum), NULL);
         sum += w->graph->size[v];
@@ -124,6 +142,35 @@ static pbi_absence weigh_group(const watcher *x, const pb_node *group, size_t co
     return a;
 }
 
+/* What keeping the group would change in the cost, where peak or flux have a price. */
+static double change_in_cost(const watcher *x, const pb_node *group, const pbi_absence *a)
+{
+    const pbi_walk *w = &x->walk;
+    const pb_weights *by = &w->game->weights;
+    double flux = -(double)w->cost * (double)w->during, rise = a->need > x->peak ? (double)(a->need - x->peak) : 0;
+    for (size_t i = 0; i < a->values; i++)
+        flux += x->flux_then[group[i]] + (double)w->graph->size[group[i]] * (double)(w->start - x->time_then[group[i]]);
+    return (double)by->alpha * rise + (double)by->beta * flux - (double)by->gamma * (double)a->saves;
+}
+
+/* Would the plan be as good or better with the group kept, and all else as it is? */
+static void judge_group(const watcher *x, const pb_node *group, pbi_absence *a)
+{
+    const pbi_walk *w = &x->walk;
+    const pb_weights *by = &w->game->weights;
+    bool lent = w->move.flags & PB_MOVE_BORROW, all_lent = lent;
+    a->stuck = w->game->kind == PB_GAME_REVERSIBLE && w->removes != PB_NO_NODE; /* that could not be freed instead */
+    for (size_t i = 0; i < a->values && x->lent_then; i++) {
+        a->stuck = a->stuck || x->lent_then[group[i]] != lent;
+        all_lent = all_lent && x->lent_then[group[i]];
+    }
+    const full_move *full = all_lent ? fullest_since(&x->borrowed, a->removed) : NULL;
+    uint64_t limit = all_lent ? w->game->borrow : w->game->cap;
+    uint64_t need = all_lent ? pbi_add_saturated(full ? full->during : 0, w->graph->size[group[0]]) : a->need;
+    a->needless = !a->stuck && need <= limit && ((!by->alpha && !by->beta) || change_in_cost(x, group, a) < 0);
+    a->stuck = a->stuck || all_lent; /* the cap would not help */
+}
+
 static pb_status come_back(watcher *x)
 {
     const pbi_walk *w = &x->walk;
@@ -134,6 +181,7 @@ static pb_status come_back(watcher *x)
     if (asked && count) {
         pbi_absence a = weigh_group(x, x->group, count);
         a.saves = pbi_add_saturated(a.saves, w->cost);
+        judge_group(x, x->group, &a);
         void *items = x->out->item;
         if (!pbi_arena_reserve(x->arena, &items, &x->room, x->out->count + 1, sizeof *x->out->item))
             return PB_ENOMEM;
@@ -152,7 +200,29 @@ static void go_away(watcher *x, pb_node v)
     uint64_t made = w->makes ? w->graph->size[w->move.node] : 0, size = w->graph->size[v];
     x->gone[v] = w->step;
     /* Overwritten: without that the new value would have needed room of its own. */
-    x->kept_then[v] = w->move.op == PB_COMPUTE ? pbi_add_saturated(w->during, made < size ? made : size) : 0;
+    bool over = w->move.op == PB_COMPUTE;
+    x->kept_then[v] = over ? pbi_add_saturated(w->during, made < size ? made : size) : 0;
+    x->time_then[v] = w->end;
+    x->flux_then[v] =
+        over ? (double)w->cost * (double)(made < size ? made : size) : -(double)w->cost * (double)w->during;
+}
+
+/* Borrowed memory after the move; most of it during the move is what there is before or after. */
+static bool watch_borrowed(watcher *x)
+{
+    const pbi_walk *w = &x->walk;
+    uint64_t before = x->lent;
+    if (!x->lent_then)
+        return true;
+    if (w->makes) {
+        x->lent_then[w->move.node] = w->move.flags & PB_MOVE_BORROW;
+        x->lent += x->lent_then[w->move.node] ? w->graph->size[w->move.node] : 0;
+    } else if (w->removes != PB_NO_NODE && x->lent_then[w->removes]) {
+        x->lent -= w->graph->size[w->removes];
+    }
+    for (uint32_t i = 0; i < w->also_count; i++)
+        x->lent_then[w->also[i]] = false;
+    return push_move(x->arena, &x->borrowed, w->step, before > x->lent ? before : x->lent);
 }
 
 static pb_status watch(watcher *x)
@@ -164,23 +234,35 @@ static pb_status watch(watcher *x)
     if (w->move.op == PB_COMPUTE) {
         x->computed[w->move.node] = w->step;
         x->during_then[w->move.node] = w->during;
+        x->ended_then[w->move.node] = w->end;
     }
-    return status == PB_OK && !push_move(x) ? PB_ENOMEM : status;
+    bool pushed = push_move(x->arena, &x->own, w->step, w->during) && watch_borrowed(x);
+    return status == PB_OK && !pushed ? PB_ENOMEM : status;
+}
+
+static bool take_rows(watcher *x, uint32_t n)
+{
+    x->gone = pb_arena_alloc(x->arena, n, sizeof *x->gone);
+    x->kept_then = pb_arena_alloc(x->arena, n, sizeof *x->kept_then);
+    x->group = pb_arena_alloc(x->arena, n, sizeof *x->group);
+    x->computed = pb_arena_alloc(x->arena, n, sizeof *x->computed);
+    x->during_then = pb_arena_alloc(x->arena, n, sizeof *x->during_then);
+    x->ended_then = pb_arena_alloc(x->arena, n, sizeof *x->ended_then);
+    x->time_then = pb_arena_alloc(x->arena, n, sizeof *x->time_then);
+    x->flux_then = pb_arena_alloc(x->arena, n, sizeof *x->flux_then);
+    x->lent_then = x->walk.game->borrow ? pb_arena_zero(x->arena, n, sizeof *x->lent_then) : NULL;
+    return x->gone && x->kept_then && x->group && x->computed && x->during_then && x->ended_then && x->time_then &&
+           x->flux_then && (x->lent_then || !x->walk.game->borrow);
 }
 
 pb_status pbi_absences_make(pb_context *ctx, const pb_certificate *c, pb_node only, pb_arena *scratch,
                             pbi_absences *out)
 {
-    watcher x = {.arena = scratch, .only = only, .out = out};
+    watcher x = {.arena = scratch, .only = only, .out = out, .peak = pb_certificate_totals(c)->peak};
     *out = (pbi_absences){NULL, 0};
     pb_status status = pbi_walk_init(&x.walk, c, scratch);
     uint32_t n = pb_certificate_game(c)->graph->node_count;
-    x.gone = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.gone) : NULL;
-    x.kept_then = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.kept_then) : NULL;
-    x.group = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.group) : NULL;
-    x.computed = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.computed) : NULL;
-    x.during_then = status == PB_OK ? pb_arena_alloc(scratch, n, sizeof *x.during_then) : NULL;
-    if (!x.gone || !x.kept_then || !x.group || !x.computed || !x.during_then)
+    if (status != PB_OK || !take_rows(&x, n))
         return PB_ENOMEM;
     for (pb_node v = 0; v < n; v++)
         x.gone[v] = x.computed[v] = PBI_NO_STEP;
@@ -245,8 +327,8 @@ static void find_raise(const pbi_absences *all, uint64_t cap, pbi_pressure *out)
 {
     for (size_t i = 0; i < all->count; i++) { /* most saving first, so that of equal needs the best is taken */
         const pbi_absence *x = &all->item[i];
-        out->spare += x->need <= cap;
-        if (x->need > cap && (!out->raised || x->need < out->raise.need)) {
+        out->spare += x->needless;
+        if (x->need > cap && !x->stuck && (!out->raised || x->need < out->raise.need)) {
             out->raise = *x;
             out->raised = true;
         }

@@ -335,8 +335,8 @@ static void say_pressure(pbi_out *out, const pbi_overview *o)
         pbi_out_text(out, " would not be needed.\n");
     }
     if (p->spare)
-        pbi_out_format(out, "\n%llu of them would not be needed even so: the value would have fitted all the while.\n",
-                       (unsigned long long)p->spare);
+        pbi_out_format(out, "\n%llu of these recomputations %s unnecessary: the value would have fit.\n",
+                       (unsigned long long)p->spare, p->spare == 1 ? "is" : "are");
 }
 
 /* As it is up to twelve digits, 9.43e19 beyond. */

@@ -1,0 +1,42 @@
+/* clean_plan.c -- see clean_plan.h. */
+#include "api/clean_plan.h"
+
+#include "base/context.h"
+#include "plan/method_cleanup.h"
+
+/* A cleaner plan is taken unless peak or flux have a price and it costs more. */
+static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cleaner, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics)
+{
+    pb_verdict now;
+    pb_metrics measured;
+    pb_status status = pb_verify(ctx, game, cleaner, result, &now);
+    if (status == PB_OK && !now.certificate)
+        status = pbi_fail(ctx, PB_EBUG, "a plan is illegal once it is cleaned up [rule %s]", pb_rule_name(now.rule));
+    if (status == PB_OK)
+        status = pb_metrics_measure(ctx, now.certificate, &measured);
+    if (status == PB_OK && pb_u128_compare(measured.cost, metrics->cost) <= 0) {
+        *verdict = now;
+        *metrics = measured;
+    }
+    return status;
+}
+
+pb_status pbi_certify(pb_context *ctx, const pb_game *game, pb_moves *moves, pb_arena *result, pb_verdict *verdict,
+                      pb_metrics *metrics)
+{
+    pb_moves *cleaner = pb_arena_alloc(result, 1, sizeof *cleaner);
+    bool changed;
+    pb_status status = cleaner ? pb_verify(ctx, game, moves, result, verdict) : PB_ENOMEM;
+    if (status != PB_OK || !verdict->certificate)
+        return status;
+    const pb_certificate *as_it_came = verdict->certificate;
+    status = pb_metrics_measure(ctx, as_it_came, metrics);
+    if (status == PB_OK)
+        status = pbi_cleanup(ctx, game, moves, result, cleaner, &changed);
+    if (status == PB_OK && changed)
+        status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
+    if (status == PB_OK && verdict->certificate != as_it_came)
+        *moves = *cleaner;
+    return status;
+}
