@@ -34,6 +34,15 @@ bool setting_weights(app *a, pb_weights *weights)
     return false;
 }
 
+static bool check_price(app *a, option_id id)
+{
+    pb_tier tier;
+    if (pb_tier_prices_parse(&a->ctx, app_option(a, id), NULL, &tier) == PB_OK)
+        return true;
+    app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);
+    return false;
+}
+
 bool setting_tiers(app *a, const pb_graph *g, pb_game *game, bool *given)
 {
     static const option_id ids[] = {OPT_STORE_COST, OPT_LOAD_COST, OPT_STORE_PER_UNIT, OPT_LOAD_PER_UNIT, OPT_SLOW_CAP};
@@ -46,8 +55,10 @@ bool setting_tiers(app *a, const pb_graph *g, pb_game *game, bool *given)
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     game->tier_count = 1;
     return app_number(a, OPT_STORE_COST, 0, &tier->store_cost) && app_number(a, OPT_LOAD_COST, 0, &tier->load_cost) &&
-           app_number(a, OPT_STORE_PER_UNIT, 0, &tier->store_per_unit) &&
-           app_number(a, OPT_LOAD_PER_UNIT, 0, &tier->load_per_unit) && setting_size(a, OPT_SLOW_CAP, g, &tier->cap);
+           check_price(a, OPT_STORE_PER_UNIT) && check_price(a, OPT_LOAD_PER_UNIT) &&
+           pb_tier_prices_parse(&a->ctx, app_option(a, OPT_STORE_PER_UNIT), app_option(a, OPT_LOAD_PER_UNIT), tier) ==
+               PB_OK &&
+           setting_size(a, OPT_SLOW_CAP, g, &tier->cap);
 }
 
 bool setting_game(app *a, pb_game_kind *kind, bool *given)

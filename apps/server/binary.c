@@ -243,12 +243,12 @@ static void play(frames *f, uint32_t k)
     case PB_FREE: take(f, m->node); break;
     case PB_STORE:
         f->stored += size;
-        f->clock += tier->store_cost + tier->store_per_unit * size;
+        f->clock += pb_tier_store_price(tier, size);
         break;
     case PB_LOAD:
         add(f, m->node);
         f->during[k] = (double)f->fast;
-        f->clock += tier->load_cost + tier->load_per_unit * size;
+        f->clock += pb_tier_load_price(tier, size);
         break;
     default: f->stored -= size; break;
     }

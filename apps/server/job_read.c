@@ -37,9 +37,11 @@ static const char *plain_text(json_t *value, char *room, size_t size)
         return json_string_value(value);
     if (json_is_integer(value))
         snprintf(room, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        snprintf(room, size, "%.9f", json_real_value(value));
-    else
+    else if (json_is_real(value)) {
+        snprintf(room, size, "%.15g", json_real_value(value)); /* the shorter one where it reads back the same */
+        if (strtod(room, NULL) < json_real_value(value) || strtod(room, NULL) > json_real_value(value))
+            snprintf(room, size, "%.17g", json_real_value(value));
+    } else
         return NULL;
     return room;
 }
@@ -97,6 +99,20 @@ static bool read_kind(job *j, json_t *document)
     return refuse(j, "kind: one of compare, plan, sweep and least is wanted");
 }
 
+static bool read_per_unit(job *j, json_t *prices, pb_tier *tier)
+{
+    static const char *const keys[] = {"store_per_unit", "load_per_unit"};
+    char room[2][64];
+    const char *text[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        json_t *value = field(prices, keys[i]);
+        text[i] = value ? plain_text(value, room[i], sizeof room[i]) : NULL;
+        if (value && !text[i])
+            return refuse(j, "%s must be a number", keys[i]);
+    }
+    return pb_tier_prices_parse(&j->ctx, text[0], text[1], tier) == PB_OK;
+}
+
 static bool read_prices(job *j, json_t *document, bool *given)
 {
     json_t *prices = field(document, "prices");
@@ -110,9 +126,7 @@ static bool read_prices(job *j, json_t *document, bool *given)
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     game->tier_count = 1;
     return read_number(j, prices, "store_cost", UINT64_MAX, &tier->store_cost) &&
-           read_number(j, prices, "load_cost", UINT64_MAX, &tier->load_cost) &&
-           read_number(j, prices, "store_per_unit", UINT64_MAX, &tier->store_per_unit) &&
-           read_number(j, prices, "load_per_unit", UINT64_MAX, &tier->load_per_unit) &&
+           read_number(j, prices, "load_cost", UINT64_MAX, &tier->load_cost) && read_per_unit(j, prices, tier) &&
            read_size(j, prices, "slow_cap", &tier->cap);
 }
 

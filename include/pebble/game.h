@@ -32,19 +32,32 @@ bool pb_time_parse(const char *text, double *seconds);
 
 typedef struct pb_tier {
     uint64_t store_cost, load_cost;         /* per move */
-    uint64_t store_per_unit, load_per_unit; /* per size unit */
+    uint64_t store_per_unit, load_per_unit; /* per size unit, in 10^-digits */
     uint64_t cap;                           /* PB_UNLIMITED: none */
+    uint32_t digits;                        /* of the prices per unit; at most PB_PRICE_DIGITS */
 } pb_tier;
+#define PB_PRICE_DIGITS 9
+
+/* Prices per size unit from decimals such as 2, 0.04 or 4e-2; NULL stands for 0. A transfer costs its fixed part and
+ * ceil(price * size).
+ *   returns PB_EINVAL not a decimal; PB_ERANGE too many digits; *tier is unchanged then */
+pb_status pb_tier_prices_parse(pb_context *ctx, const char *store_per_unit, const char *load_per_unit, pb_tier *tier);
+/* One of them as a decimal, shortest form, with NUL. */
+void pb_tier_price_text(const pb_tier *tier, bool load, char text[32]);
+/* What storing or loading a value of this size costs; UINT64_MAX when that passes 64 bits. */
+uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size);
+uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
 
 /* cost = alpha * peak + beta * flux + gamma * (recompute + uncompute + io).
  * Exact decimals: alpha stands for alpha / 10^digits, and so on. */
 typedef struct pb_weights {
     uint64_t alpha, beta, gamma;
-    uint32_t digits; /* at most 9 */
+    uint32_t digits; /* at most 18 */
 } pb_weights;
 #define PB_WEIGHTS_DEFAULT ((pb_weights){0, 0, 1, 0})
 
-/* Reads "a,b,c": non-negative decimals with at most 9 digits after the point. */
+/* Reads "a,b,c": non-negative decimals such as 0.25 or 1e-11, with at most 18 digits after the point.
+ *   returns PB_EINVAL not three decimals; PB_ERANGE too many digits in all */
 pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out);
 /* Writes one weight (0 alpha, 1 beta, 2 gamma) as a decimal, shortest form, with NUL. */
 void pb_weight_text(const pb_weights *weights, int which, char text[32]);

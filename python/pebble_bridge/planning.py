@@ -230,7 +230,7 @@ def weights_text(weights: Sequence[float] | str) -> str:
         return weights
     if len(weights) != 3:
         raise InvalidArgument("weights are three numbers: of peak, flux and work")
-    return ",".join(_decimal(w) for w in weights)
+    return ",".join(str(w) for w in weights)
 
 
 def many_weights_text(weights: Any) -> str:
@@ -238,11 +238,6 @@ def many_weights_text(weights: Any) -> str:
     if isinstance(weights, str) or not weights or isinstance(weights[0], (int, float)):
         return weights_text(weights)
     return ";".join(weights_text(each) for each in weights)
-
-
-def _decimal(value: float) -> str:
-    text = str(value)
-    return f"{value:.9f}".rstrip("0").rstrip(".") if "e" in text or "E" in text else text
 
 
 def tiers_text(tiers: Any) -> str | None:

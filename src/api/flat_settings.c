@@ -50,11 +50,21 @@ pb_status pbi_take_number(pb_session *s, pbi_setting which, uint64_t standard, u
                     (unsigned long long)most);
 }
 
-/* "store_cost=1,load_cost=2,cap=8GiB": one tier. */
+static bool copy_price(const char *text, size_t length, char out[64])
+{
+    if (length >= 64)
+        return false;
+    memcpy(out, text, length);
+    out[length] = '\0';
+    return true;
+}
+
+/* "store_cost=1,load_cost=2,load_per_unit=0.04,cap=8GiB": one tier. */
 static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, size_t length, pb_tier *tier)
 {
     static const char *const keys[] = {"store_cost", "load_cost", "store_per_unit", "load_per_unit"};
-    uint64_t *const values[] = {&tier->store_cost, &tier->load_cost, &tier->store_per_unit, &tier->load_per_unit};
+    uint64_t *const values[] = {&tier->store_cost, &tier->load_cost};
+    char price[2][64] = {"0", "0"};
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     for (const char *at = text, *end = text + length; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
@@ -63,7 +73,7 @@ static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, s
         bool known = false;
         for (int i = 0; i < 4; i++)
             if (key == strlen(keys[i]) && strncmp(at, keys[i], key) == 0)
-                known = number_parse(sign + 1, rest, values[i]);
+                known = i < 2 ? number_parse(sign + 1, rest, values[i]) : copy_price(sign + 1, rest, price[i - 2]);
         if (key == 3 && strncmp(at, "cap", 3) == 0 && rest < 64) {
             char cap[64] = "";
             memcpy(cap, sign + 1, rest);
@@ -75,12 +85,12 @@ static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, s
         if (!known)
             return pbi_fail(
                 &s->ctx, PB_EINVAL,
-                "`%.*s` says nothing of a tier; store_cost, load_cost, store_per_unit and load_per_unit are "
-                "whole numbers, cap is a size",
+                "`%.*s` says nothing of a tier; store_cost and load_cost are whole numbers, store_per_unit and "
+                "load_per_unit decimals, cap is a size",
                 stop - at < 60 ? (int)(stop - at) : 60, at);
         at = stop + (comma != NULL);
     }
-    return PB_OK;
+    return pb_tier_prices_parse(&s->ctx, price[0], price[1], tier);
 }
 
 static pb_status take_tiers(pb_session *s, const pb_graph *g, pb_game *game)

@@ -10,6 +10,7 @@
 #include "api/infeasible.h"
 #include "api/share.h"
 #include "base/context.h"
+#include "game/price.h"
 #include "plan/method_evict.h"
 #include "plan/strategy.h"
 
@@ -70,6 +71,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->borrow = game->borrow;
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
+    s->largest = pbi_largest_priced(game->graph, s->tiers, s->tier_count);
     s->weights = game->weights;
     s->strategy = spec->row->name;
     s->seed = job->request->seed;

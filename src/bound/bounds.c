@@ -165,7 +165,7 @@ static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs
 static bool add_load(const pb_game *game, pb_node v, sums *s)
 {
     const pb_tier *tier = &game->tiers[0];
-    uint64_t price = pbi_price(tier->load_cost, tier->load_per_unit, game->graph->size[v]);
+    uint64_t price = pbi_load_price(tier, game->graph->size[v]);
     if (price == UINT64_MAX || !pbi_add(s->makespan, price, &s->makespan))
         return false;
     s->extra += price;

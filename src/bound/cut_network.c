@@ -85,8 +85,7 @@ static uint64_t least_load(const pb_game *game, pb_node x)
         return 0; /* its one load may be this one */
     for (uint32_t t = 0; t < game->tier_count; t++) {
         const pb_tier *tier = &game->tiers[t];
-        uint64_t both = pbi_add_saturated(pbi_price(tier->store_cost, tier->store_per_unit, size),
-                                          pbi_price(tier->load_cost, tier->load_per_unit, size));
+        uint64_t both = pbi_add_saturated(pbi_store_price(tier, size), pbi_load_price(tier, size));
         least = both < least ? both : least;
     }
     return least;

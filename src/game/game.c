@@ -3,12 +3,9 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "base/decimal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { MOST_DIGITS = 9 };
 
 const char *pb_game_kind_name(pb_game_kind kind)
 {
@@ -30,66 +27,45 @@ bool pb_game_kind_parse(const char *name, pb_game_kind *out)
     return false;
 }
 
-/* One decimal up to a comma or the end, as value / 10^digits. */
-static bool parse_decimal(const char **text, uint64_t *value, uint32_t *digits)
+static pb_status refuse_weights(pb_context *ctx, const char *text, pbi_decimal_verdict verdict)
 {
-    const char *at = *text;
-    bool point = false, any = false;
-    *value = 0;
-    *digits = 0;
-    for (; *at && *at != ','; at++) {
-        if (*at == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (*at < '0' || *at > '9' || (point && ++*digits > MOST_DIGITS))
-            return false;
-        if (!pbi_mul(*value, 10, value) || !pbi_add(*value, (uint64_t)(*at - '0'), value))
-            return false;
-        any = true;
-    }
-    *text = at;
-    return any;
+    if (verdict == PBI_DECIMAL_WRONG)
+        return pbi_fail(ctx, PB_EINVAL,
+                        "weights are three decimals, as in 0,0,1 or 0,1e-9,1 (peak, flux, recompute), not \"%.60s\"",
+                        text);
+    return pbi_fail(
+        ctx, PB_ERANGE,
+        "the weights \"%.60s\" have too many digits: with the same number of digits behind the point, at most %d, "
+        "each must stay below 2^64; multiply all three by one number, or leave the smallest out",
+        text, PBI_MOST_DECIMALS);
 }
 
 pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out)
 {
-    uint64_t value[3];
-    uint32_t digits[3], most = 0;
+    pbi_decimal value[3];
+    uint32_t most = 0;
     const char *at = text;
+    bool far = false;
     for (int i = 0; i < 3; i++) {
-        if (!parse_decimal(&at, &value[i], &digits[i]) || *at != (i < 2 ? ',' : '\0'))
-            return pbi_fail(ctx, PB_EINVAL,
-                            "weights are three decimals, as in 0,0,1 (peak, flux, recompute), not \"%.60s\"", text);
-        at += i < 2;
-        while (digits[i] && value[i] % 10 == 0) {
-            value[i] /= 10;
-            digits[i]--;
-        }
-        most = digits[i] > most ? digits[i] : most;
+        size_t length = strcspn(at, ",");
+        pbi_decimal_verdict verdict = pbi_decimal_parse(at, length, &value[i]);
+        if (verdict == PBI_DECIMAL_WRONG || at[length] != (i < 2 ? ',' : '\0'))
+            return refuse_weights(ctx, text, PBI_DECIMAL_WRONG);
+        if (verdict == PBI_DECIMAL_FINE)
+            most = value[i].digits > most ? value[i].digits : most;
+        far = far || verdict == PBI_DECIMAL_TOO_FAR;
+        at += length + (i < 2);
     }
-    for (int i = 0; i < 3; i++)
-        for (; digits[i] < most; digits[i]++)
-            if (!pbi_mul(value[i], 10, &value[i]))
-                return pbi_fail(ctx, PB_ERANGE, "the weights \"%.60s\" have too many digits", text);
-    *out = (pb_weights){value[0], value[1], value[2], most};
+    for (int i = 0; i < 3 && !far; i++)
+        far = !pbi_mul(value[i].number, pbi_decimal_unit(most - value[i].digits), &value[i].number);
+    if (far)
+        return refuse_weights(ctx, text, PBI_DECIMAL_TOO_FAR);
+    *out = (pb_weights){value[0].number, value[1].number, value[2].number, most};
     return PB_OK;
 }
 
 void pb_weight_text(const pb_weights *weights, int which, char text[32])
 {
     uint64_t value = which == 0 ? weights->alpha : which == 1 ? weights->beta : weights->gamma;
-    uint64_t unit = 1;
-    for (uint32_t i = 0; i < weights->digits; i++)
-        unit *= 10;
-    int used = snprintf(text, 32, "%" PRIu64, value / unit);
-    uint64_t rest = value % unit;
-    if (!rest)
-        return;
-    text[used++] = '.';
-    for (unit /= 10; rest; unit /= 10) {
-        text[used++] = (char)('0' + rest / unit);
-        rest %= unit;
-    }
-    text[used] = '\0';
+    pbi_decimal_text((pbi_decimal){value, weights->digits}, text);
 }

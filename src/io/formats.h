@@ -43,6 +43,10 @@ pb_status pbi_schedule_binary_write(pb_context *ctx, const pb_schedule *s, pb_si
 /* The members of a schedule's document but `moves`, with the opening brace and without the closing one. */
 void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets);
 
+/* Has it decimal prices that links of a machine can say as well? Then the machine follows the tiers. */
+bool pbi_schedule_needs_machine(const pb_schedule *s);
+void pbi_schedule_write_machine(pbi_out *out, const pb_schedule *s);
+
 /* The first bytes of the binary form; no text begins with them. */
 #define PBI_BINARY_MAGIC "\x89PBS\r\n\x1a\n"
 enum { PBI_BINARY_MAGIC_BYTES = 8 };

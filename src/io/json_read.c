@@ -2,11 +2,13 @@
 #include "io/json_read.h"
 
 #include "base/checked.h"
+#include "base/decimal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 pb_status pbi_field_fail(pbi_json *json, pbi_field field, const char *format, ...)
 {
@@ -61,10 +63,29 @@ static pb_status integer_text(pbi_json *json, pbi_field field, pbi_slice *out)
     return pbi_field_fail(json, field, "must be a whole number, not %s", pbi_json_kind_name(kind));
 }
 
+void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADVICE])
+{
+    const char *unit = strcmp(key, "cost") == 0                                    ? "cost_unit"
+                       : strcmp(key, "size") == 0 || strcmp(key, "workspace") == 0 ? "size_unit"
+                                                                                   : NULL;
+    pbi_decimal value;
+    advice[0] = '\0';
+    if (pbi_decimal_parse(text.bytes, text.length, &value) != PBI_DECIMAL_FINE)
+        return;
+    if (!value.digits)
+        snprintf(advice, PBI_WHOLE_ADVICE, "; write %" PRIu64, value.number);
+    else if (unit)
+        snprintf(advice, PBI_WHOLE_ADVICE, "; count in a finer %s: multiply every %s by %" PRIu64, unit, key,
+                 pbi_decimal_unit(value.digits));
+}
+
 static pb_status not_whole(pbi_json *json, pbi_field field, pbi_slice text, const char *most)
 {
-    return pbi_field_fail(json, field, "must be a whole number from 0 to %s, written in digits, not %.*s%s", most,
-                          (int)(text.length < 60 ? text.length : 60), text.bytes, text.length > 60 ? "..." : "");
+    char advice[PBI_WHOLE_ADVICE];
+    pbi_whole_advice(field.name, text, advice);
+    return pbi_field_fail(json, field, "must be a whole number from 0 to %s, written in digits, not %.*s%s%s", most,
+                          (int)(text.length < 60 ? text.length : 60), text.bytes, text.length > 60 ? "..." : "",
+                          advice);
 }
 
 pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out)
@@ -78,7 +99,7 @@ pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out)
     for (; i < text.length && i < 19 && text.bytes[i] >= '0' && text.bytes[i] <= '9'; i++)
         value = value * 10 + (uint64_t)(text.bytes[i] - '0');
     if ((i < text.length || i == 0) && !pbi_u64_parse(text.bytes, text.length, &value))
-        return not_whole(json, field, text, "18446744073709551615");
+        return not_whole(json, field, text, "2^64-1");
     *out = value;
     return PB_OK;
 }

@@ -57,4 +57,8 @@ void pbi_keys_clear(pbi_keys *keys);
 /* Adds the key text->bytes[at .. at+length); the set remembers offsets only. *fresh false: it was there. */
 pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
 
+/* What to do about a decimal where a whole number has to be, from "; " on; "" where it is none. `key`: cost, size... */
+#define PBI_WHOLE_ADVICE 120
+void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADVICE]);
+
 #endif

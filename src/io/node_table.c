@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "io/json_read.h"
 
 pb_status pbi_node_table_init(pbi_node_table *table, pb_context *ctx, pb_arena *arena)
 {
@@ -107,7 +108,12 @@ static pb_status set_whole(pbi_node_table *table, pbi_slice key, pbi_slice value
 {
     if (pbi_u64_parse(value.bytes, value.length, out))
         return PB_OK;
-    return bad_value(table, key, value, place, "a whole number from 0 to 18446744073709551615, written in digits");
+    char name[16] = "", advice[PBI_WHOLE_ADVICE];
+    memcpy(name, key.bytes, key.length < sizeof name ? key.length : sizeof name - 1);
+    pbi_whole_advice(name, value, advice);
+    return pbi_fail_at(table->ctx, PB_EFORMAT, place.line, place.column,
+                       "%s must be a whole number from 0 to 2^64-1, written in digits, not \"%.*s\"%s", name,
+                       (int)(value.length < 60 ? value.length : 60), value.bytes, advice);
 }
 
 static pb_status set_flag(pbi_node_table *table, pbi_node_row *row, pbi_slice key, pbi_slice value, pbi_place place)

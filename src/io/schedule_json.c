@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "base/decimal.h"
+#include "game/price.h"
 #include "io/formats.h"
 
 #include <stddef.h>
@@ -107,48 +109,6 @@ static pb_status skip_null(pbi_json *json, bool *was_null)
     return *was_null ? pbi_json_word(json, kind) : status;
 }
 
-static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
-{
-    static const pbi_slice names[] = {PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
-                                      PBI_NAME("load_per_unit"), PBI_NAME("cap")};
-    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
-    if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
-        return pbi_field_fail(&r->json, field, "is one too many: there are at most %d tiers", PB_MAX_TIERS);
-    if (status == PB_OK)
-        status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
-    uint64_t value[5] = {0, 0, 0, 0, PB_UNLIMITED};
-    uint32_t seen = 0;
-    pbi_slice key;
-    bool more, null;
-    field.of = "tier";
-    field.index++;
-    while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
-        uint32_t which = pbi_key_find(key, names, 5);
-        field.name = which < 5 ? names[which].bytes : "";
-        if (which < 5)
-            status = pbi_refuse_twice(&r->json, field, which, &seen);
-        if (status == PB_OK)
-            status = skip_null(&r->json, &null);
-        if (status == PB_OK && !null)
-            status = which < 5 ? pbi_read_whole(&r->json, field, &value[which]) : pbi_json_skip(&r->json);
-    }
-    if (status == PB_OK)
-        r->s->tiers[r->s->tier_count++] = (pb_tier){value[0], value[1], value[2], value[3], value[4]};
-    return status;
-}
-
-static pb_status read_tiers(pbi_schedule_reader *r, pbi_field field)
-{
-    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
-    if (status == PB_OK)
-        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
-    bool more;
-    field.of = "item";
-    for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++)
-        status = read_tier(r, field);
-    return status;
-}
-
 /* A decimal, as a number or as a string: its text as a C string in scratch. */
 static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const char **out)
 {
@@ -163,6 +123,67 @@ static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const cha
         return status;
     *out = pb_arena_text(r->scratch, text.bytes, text.length);
     return *out ? PB_OK : PB_ENOMEM;
+}
+
+/* With the place of this price, which is lost once both are read. */
+static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char *text)
+{
+    pb_tier tier;
+    if (pb_tier_prices_parse(r->ctx, text, NULL, &tier) == PB_OK)
+        return PB_OK;
+    return pbi_field_fail(&r->json, field,
+                          "must be a decimal of 0 or more with at most %d digits behind the point, not %.60s",
+                          PB_PRICE_DIGITS, text);
+}
+
+static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
+{
+    static const pbi_slice names[] = {PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
+                                      PBI_NAME("load_per_unit"), PBI_NAME("cap")};
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
+    if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
+        return pbi_field_fail(&r->json, field, "is one too many: there are at most %d tiers", PB_MAX_TIERS);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
+    uint64_t value[5] = {0, 0, 0, 0, PB_UNLIMITED};
+    const char *price[2] = {NULL, NULL}; /* per unit: decimals */
+    uint32_t seen = 0;
+    pbi_slice key;
+    bool more, null;
+    field.of = "tier";
+    field.index++;
+    while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
+        uint32_t which = pbi_key_find(key, names, 5);
+        field.name = which < 5 ? names[which].bytes : "";
+        if (which < 5)
+            status = pbi_refuse_twice(&r->json, field, which, &seen);
+        if (status == PB_OK)
+            status = skip_null(&r->json, &null);
+        if (status == PB_OK && !null)
+            status = which == 2 || which == 3 ? decimal_text(r, field, &price[which - 2])
+                     : which < 5              ? pbi_read_whole(&r->json, field, &value[which])
+                                              : pbi_json_skip(&r->json);
+        if (status == PB_OK && !null && (which == 2 || which == 3))
+            status = check_price(r, field, price[which - 2]);
+    }
+    pb_tier tier = {.store_cost = value[0], .load_cost = value[1], .cap = value[4]};
+    if (status == PB_OK)
+        status = pb_tier_prices_parse(r->ctx, price[0], price[1], &tier);
+    if (status == PB_OK)
+        r->s->tiers[r->s->tier_count++] = tier;
+    return status;
+}
+
+static pb_status read_tiers(pbi_schedule_reader *r, pbi_field field)
+{
+    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
+    if (status == PB_OK)
+        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
+    bool more;
+    field.of = "item";
+    for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++)
+        status = read_tier(r, field);
+    return status;
 }
 
 static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
@@ -190,7 +211,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
     }
     if (status == PB_OK && pb_weights_parse(r->ctx, text, &r->s->weights) != PB_OK) {
         r->json.place = place;
-        return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 9 digits behind the point");
+        return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 18 digits behind the point");
     }
     return status;
 }
@@ -350,8 +371,16 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
 /* A decimal in units of 10^-digits; false when it has finer ones, is negative or too large. */
 static bool parse_cost(const char *text, uint32_t digits, pb_u128 *out)
 {
+    size_t length = strlen(text);
+    pbi_decimal small;
+    if (strpbrk(text, "eE")) { /* as other programs write small ones */
+        if (pbi_decimal_parse(text, length, &small) != PBI_DECIMAL_FINE || small.digits > digits)
+            return false;
+        *out = pbi_u128_product(small.number, pbi_decimal_unit(digits - small.digits));
+        return true;
+    }
     const char *point = strchr(text, '.');
-    size_t whole = point ? (size_t)(point - text) : strlen(text);
+    size_t whole = point ? (size_t)(point - text) : length;
     if (!pbi_u128_parse(text, whole, out))
         return false;
     if (point && !point[1])
@@ -456,6 +485,8 @@ pb_status pbi_schedule_json_read(pbi_text *text, pb_arena *scratch, const pb_gra
     pbi_keys_init(&r.option_keys, scratch);
     pbi_mark mark = pbi_arena_mark(result);
     pb_status status = read_document(&r);
+    if (status == PB_OK && g)
+        s.largest = pbi_largest_priced(g, s.tiers, s.tier_count);
     if (status == PB_OK)
         *out = s;
     else

@@ -32,8 +32,22 @@ static void write_cap(pbi_out *out, const char *key, uint64_t cap)
         pbi_out_json_u64(out, cap);
 }
 
+/* Per unit: whole numbers as everywhere, others as decimals. */
+static void write_price(pbi_out *out, const pb_tier *tier, bool load)
+{
+    char text[32];
+    pb_tier_price_text(tier, load, text);
+    if (!tier->digits)
+        pbi_out_json_u64(out, load ? tier->load_per_unit : tier->store_per_unit);
+    else if (strlen(text) <= NUMBER_DIGITS)
+        pbi_out_text(out, text);
+    else
+        pbi_out_json_text(out, text);
+}
+
 static void write_tiers(pbi_out *out, const pb_schedule *s)
 {
+    bool links = pbi_schedule_needs_machine(s);
     pbi_out_text(out, ",\"tiers\":[");
     for (uint32_t i = 0; i < s->tier_count; i++) {
         const pb_tier *tier = &s->tiers[i];
@@ -42,13 +56,17 @@ static void write_tiers(pbi_out *out, const pb_schedule *s)
         pbi_out_text(out, ",\"load_cost\":");
         pbi_out_json_u64(out, tier->load_cost);
         pbi_out_text(out, ",\"store_per_unit\":");
-        pbi_out_json_u64(out, tier->store_per_unit);
+        write_price(out, tier, false);
         pbi_out_text(out, ",\"load_per_unit\":");
-        pbi_out_json_u64(out, tier->load_per_unit);
+        write_price(out, tier, true);
+        if (links)
+            pbi_out_format(out, ",\"store\":\"store%u\",\"load\":\"load%u\"", i + 1, i + 1);
         write_cap(out, ",\"cap\":", tier->cap);
         pbi_out_char(out, '}');
     }
     pbi_out_char(out, ']');
+    if (links)
+        pbi_schedule_write_machine(out, s);
 }
 
 /* Numbers that every reader holds exactly, and booleans, are written bare; the reader takes either as text. */
@@ -90,11 +108,11 @@ static void write_cost(pbi_out *out, pb_u128 cost, const pb_weights *weights)
         point = point || *c == '.';
         digits += *c != '.' && (digits || *c != '0');
     }
-    uint32_t unit = 1, rest;
-    for (uint32_t i = 0; i < weights->digits; i++)
-        unit *= 10;
+    uint32_t rest;
+    for (uint32_t i = 0; i < weights->digits && !point; i++)
+        cost = pbi_u128_divide(cost, 10, &rest);
     if (!point)
-        pbi_out_json_u128(out, pbi_u128_divide(cost, unit, &rest));
+        pbi_out_json_u128(out, cost);
     else if (digits <= NUMBER_DIGITS)
         pbi_out_text(out, text);
     else

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/price.h"
 
 /* Memory of a legal schedule, move by move: legality is known, so only sizes are followed. */
 typedef struct tape {
@@ -64,12 +65,12 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
         resident[v] = ABSENT;
         break;
     case PB_STORE:
-        now.cost = tier->store_cost + tier->store_per_unit * size;
+        now.cost = pbi_store_price(tier, size);
         t->slow += size;
         now.slow = t->slow;
         break;
     case PB_LOAD:
-        now.cost = tier->load_cost + tier->load_per_unit * size;
+        now.cost = pbi_load_price(tier, size);
         t->fast += size;
         now.fast = t->fast;
         resident[v] = 1;

@@ -35,8 +35,8 @@ static void set_tiers(pbi_equal *t, const pb_game *game)
         uint64_t size = t->c.step_size, slots = tier->cap / size;
         pbi_equal_tier *at = &all[count];
         *at = (pbi_equal_tier){.number = (uint8_t)(i + 1)};
-        at->store = pbi_price(tier->store_cost, tier->store_per_unit, size);
-        at->load = pbi_price(tier->load_cost, tier->load_per_unit, size);
+        at->store = pbi_store_price(tier, size);
+        at->load = pbi_load_price(tier, size);
         at->slots = slots >= t->c.steps ? UINT32_MAX : (uint32_t)slots; /* x_n is never stored */
         at->serves_right = t->c.reads_output && at->load < t->c.step_cost;
         count += slots && at->store < NEVER / 4 && at->load < NEVER / 4;

@@ -117,8 +117,7 @@ static uint8_t cheapest_tier(const demand *d, pb_node v, uint64_t *cost)
     uint64_t size = d->g->size[v];
     for (uint32_t t = 0; t < d->game->tier_count; t++) {
         const pb_tier *tier = &d->game->tiers[t];
-        uint64_t now = pbi_add_saturated(pbi_price(tier->store_cost, tier->store_per_unit, size),
-                                         pbi_price(tier->load_cost, tier->load_per_unit, size));
+        uint64_t now = pbi_add_saturated(pbi_store_price(tier, size), pbi_load_price(tier, size));
         bool room = d->slow_used[t] <= tier->cap && size <= tier->cap - d->slow_used[t];
         if (room && now != UINT64_MAX && (!best || now < *cost)) {
             best = (uint8_t)(t + 1);

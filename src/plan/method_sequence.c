@@ -251,7 +251,7 @@ static pb_status store_if_needed(emitter *m, pb_node v)
     if (!m->store || !m->store[m->current[v]])
         return PB_OK;
     const pb_tier *tier = &m->game->tiers[m->s->tier[v] - 1];
-    spend(m, pbi_price(tier->store_cost, tier->store_per_unit, m->g->size[v]), m->memory);
+    spend(m, pbi_store_price(tier, m->g->size[v]), m->memory);
     return add_move(m, PB_STORE, v, m->s->tier[v]);
 }
 
@@ -327,7 +327,7 @@ static pb_status emit_load(emitter *m, uint32_t e, bool *stop)
     if (*stop)
         return status;
     m->memory += m->g->size[v];
-    spend(m, pbi_price(tier->load_cost, tier->load_per_unit, m->g->size[v]), m->memory);
+    spend(m, pbi_load_price(tier, m->g->size[v]), m->memory);
     status = add_move(m, PB_LOAD, v, t);
     enter(m, e);
     if (--m->loads[v] == 0 && tier->cap != PB_UNLIMITED && status == PB_OK)

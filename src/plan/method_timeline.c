@@ -28,13 +28,13 @@ static uint64_t cost_of(const pbi_timeline *t, uint32_t event)
         return t->g->cost[event];
     pb_node v = event & ~PBI_LOAD_EVENT;
     const pb_tier *tier = &t->tiers[t->tier[v] - 1];
-    return pbi_price(tier->load_cost, tier->load_per_unit, t->g->size[v]);
+    return pbi_load_price(tier, t->g->size[v]);
 }
 
 static uint64_t store_cost(const pbi_timeline *t, pb_node v)
 {
     const pb_tier *tier = &t->tiers[t->tier[v] - 1];
-    return pbi_price(tier->store_cost, tier->store_per_unit, t->g->size[v]);
+    return pbi_store_price(tier, t->g->size[v]);
 }
 
 uint64_t pbi_timeline_load_cost(const pbi_timeline *t, pb_node v)
@@ -426,8 +426,7 @@ static bool choose_tiers(pbi_timeline *t, const pb_game *game)
         uint64_t least = UINT64_MAX;
         for (uint32_t k = game->tier_count; k-- > 0;) {
             const pb_tier *tier = &game->tiers[k];
-            uint64_t price = pbi_add_saturated(pbi_price(tier->store_cost, tier->store_per_unit, g->size[v]),
-                                               pbi_price(tier->load_cost, tier->load_per_unit, g->size[v]));
+            uint64_t price = pbi_add_saturated(pbi_store_price(tier, g->size[v]), pbi_load_price(tier, g->size[v]));
             if (tier->cap == PB_UNLIMITED && price <= least) {
                 least = price;
                 t->tier[v] = (uint8_t)(k + 1);

@@ -2,6 +2,7 @@
 #include "report/rework.h"
 
 #include "base/checked.h"
+#include "game/price.h"
 
 #include <string.h>
 
@@ -34,12 +35,9 @@ static uint64_t load_cost(const pbi_rework *r, pb_node v)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t t = 0; t < r->game->tier_count; t++) {
-        uint64_t cost;
         if (!(r->copies[v] >> t & 1))
             continue;
-        if (!pbi_mul(r->game->tiers[t].load_per_unit, r->game->graph->size[v], &cost))
-            cost = UINT64_MAX;
-        cost = pbi_add_saturated(cost, r->game->tiers[t].load_cost);
+        uint64_t cost = pbi_load_price(&r->game->tiers[t], r->game->graph->size[v]);
         if (cost < least)
             least = cost;
     }

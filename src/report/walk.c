@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "game/price.h"
 
 enum { POLL_MOVES = 1 << 14 };
 
@@ -74,11 +75,11 @@ static void walk_transfer(pbi_walk *w)
     }
     w->io = true;
     if (w->move.op == PB_STORE) {
-        w->cost = tier->store_cost + tier->store_per_unit * size;
+        w->cost = pbi_store_price(tier, size);
         w->slow += size;
         return;
     }
-    w->cost = tier->load_cost + tier->load_per_unit * size;
+    w->cost = pbi_load_price(tier, size);
     w->makes = true;
     w->resident[v] = true;
     w->during = w->after = w->before + size;

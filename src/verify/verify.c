@@ -161,9 +161,17 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
     return true;
 }
 
-static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint64_t size, uint64_t *cost)
+/* Its fixed part, and the price per unit times the size, rounded up to a whole cost. */
+static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size, uint64_t *cost)
 {
-    return pbi_mul(per_unit, size, cost) && pbi_add(*cost, fixed, cost);
+    pb_u128 part = pbi_u128_product(per_unit, size);
+    bool up = false;
+    for (uint32_t i = 0, rest; i < digits; i++) {
+        part = pbi_u128_divide(part, 10, &rest);
+        up |= rest != 0;
+    }
+    *cost = part.low;
+    return part.high == 0 && pbi_add(*cost, up, cost) && pbi_add(*cost, fixed, cost);
 }
 
 /* Store, load and drop. *status is PB_ERANGE when the price passes 64 bits. */
@@ -186,7 +194,7 @@ static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *stat
         r->slow_used[t] += size;
         if (r->slow_used[t] > tier->cap)
             return breaks(r, PB_RULE_TIER_CAP, v, PB_NO_NODE, r->slow_used[t]);
-        fits = transfer_cost(tier->store_cost, tier->store_per_unit, size, &e->cost);
+        fits = transfer_cost(tier->store_cost, tier->store_per_unit, tier->digits, size, &e->cost);
     } else if (move->op == PB_LOAD) {
         if (!stored)
             return breaks(r, PB_RULE_LOAD, v, PB_NO_NODE, 0);
@@ -195,7 +203,7 @@ static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *stat
         r->state[v] |= RESIDENT;
         r->memory += size;
         e->during = r->memory;
-        fits = transfer_cost(tier->load_cost, tier->load_per_unit, size, &e->cost);
+        fits = transfer_cost(tier->load_cost, tier->load_per_unit, tier->digits, size, &e->cost);
     } else {
         if (!stored)
             return breaks(r, PB_RULE_DROP, v, PB_NO_NODE, 0);

@@ -259,6 +259,15 @@ static void push_uncompute(bf_space *space, const bf_problem *p, const state *s,
               add(memory, p->workspace[v]));
 }
 
+/* fixed + price * size, where the price is in parts of a power of ten and what remains counts as one. */
+static uint64_t transfer_price(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size)
+{
+    uint64_t parts = mul(per_unit, size);
+    for (uint32_t i = 0; i < digits && parts != UINT64_MAX; i++)
+        parts = parts / 10 + (parts % 10 != 0); /* ceil(ceil(x / 10) / 10) is ceil(x / 100) */
+    return add(fixed, parts);
+}
+
 static void push_transfers(bf_space *space, const bf_problem *p, const state *s, unsigned v, uint64_t memory,
                            bool all_drops)
 {
@@ -270,12 +279,13 @@ static void push_transfers(bf_space *space, const bf_problem *p, const state *s,
         next.slow[t] |= bit(v);
         if (fast && !stored && (!capped || sum_sizes(p, next.slow[t]) <= tier->cap))
             push_step(space, (bf_move){PB_STORE, (uint8_t)v, number, BF_NO_NODE, 0}, next,
-                      add(tier->store_cost, mul(tier->store_per_unit, p->size[v])), memory);
+                      transfer_price(tier->store_cost, tier->store_per_unit, tier->digits, p->size[v]), memory);
         if (!fast && stored) {
             next = *s;
             next.fast |= bit(v);
             push_step(space, (bf_move){PB_LOAD, (uint8_t)v, number, BF_NO_NODE, 0}, next,
-                      add(tier->load_cost, mul(tier->load_per_unit, p->size[v])), add(memory, p->size[v]));
+                      transfer_price(tier->load_cost, tier->load_per_unit, tier->digits, p->size[v]),
+                      add(memory, p->size[v]));
         }
         if (stored && (capped || all_drops)) {
             next = *s;

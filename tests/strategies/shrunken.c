@@ -60,6 +60,7 @@ static bool read_game(const char *line, pb_game *game)
                                                     .load_cost = number_of(at, "load-cost"),
                                                     .store_per_unit = number_of(at, "store-per-unit"),
                                                     .load_per_unit = number_of(at, "load-per-unit"),
+                                                    .digits = (uint32_t)number_of(at, "price-digits"),
                                                     .cap = number_of(at, "cap")};
     return true;
 }

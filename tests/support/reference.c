@@ -31,6 +31,15 @@ static void *must(size_t count, size_t size)
 
 bool same_wide(wide a, pb_u128 b) { return (uint64_t)(a >> 64) == b.high && (uint64_t)a == b.low; }
 
+/* Parts of a power of ten as whole costs, rounded up. */
+static wide parts_up(wide parts, uint32_t digits)
+{
+    wide unit = 1;
+    for (uint32_t i = 0; i < digits; i++)
+        unit *= 10;
+    return (parts + unit - 1) / unit;
+}
+
 /* Records a broken rule; always false, so that rules read as a chain. */
 static bool breaks(replay *r, pb_rule rule, pb_node node, pb_node other)
 {
@@ -208,7 +217,7 @@ static bool transfer(replay *r)
             return breaks(r, PB_RULE_TIER_CAP, v, PB_NO_NODE);
         }
         r->slow[t][v] = true;
-        r->cost = tier->store_cost + (wide)tier->store_per_unit * size;
+        r->cost = tier->store_cost + parts_up((wide)tier->store_per_unit * size, tier->digits);
         break;
     case PB_LOAD:
         if (!r->slow[t][v])
@@ -218,7 +227,7 @@ static bool transfer(replay *r)
         r->fast[v] = true;
         r->memory += size;
         r->use = r->memory;
-        r->cost = tier->load_cost + (wide)tier->load_per_unit * size;
+        r->cost = tier->load_cost + parts_up((wide)tier->load_per_unit * size, tier->digits);
         break;
     default:
         if (!r->slow[t][v])

@@ -117,6 +117,7 @@ static void random_tiers(pbi_rng *rng, small_game *s)
             tier->load_per_unit = pbi_rng_below(rng, 3);
         if (one_in(rng, 3))
             tier->cap = pbi_rng_below(rng, 8);
+        tier->digits = tier->store_cost == 2 && tier->load_cost > 0; /* decimal prices, without another draw */
     }
 }
 
@@ -324,6 +325,7 @@ void small_game_print(const small_game *s, FILE *file)
         print_number("load-cost", s->tiers[t].load_cost, file);
         print_number("store-per-unit", s->tiers[t].store_per_unit, file);
         print_number("load-per-unit", s->tiers[t].load_per_unit, file);
+        print_number("price-digits", s->tiers[t].digits, file);
         print_number("cap", s->tiers[t].cap, file);
     }
     fprintf(file, "; seed %" PRIu64 "\n", s->seed);

@@ -47,6 +47,9 @@ static void weights_are_read_exactly(void **state)
         {"18446744073709551615,0,0", {UINT64_MAX, 0, 0, 0}},
         {"007,00,1", {7, 0, 1, 0}},
         {"18446744073.709551615,0,0", {UINT64_MAX, 0, 0, 9}},
+        {"0,1e-11,1", {0, 1, 100000000000, 11}},
+        {"1e3,2.5E+1,1.0000000001", {10000000000000, 250000000000, 10000000001, 10}},
+        {"0e99,1e-18,1", {0, 1, UINT64_C(1000000000000000000), 18}},
     };
     pb_context ctx;
     pb_context_init(&ctx);
@@ -63,10 +66,9 @@ static void weights_are_read_exactly(void **state)
 static void anything_else_is_refused_with_the_text(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",        "1",      "1,2",       "1,2,3,4", "1,2,",
-                                      ",1,2",    "1,,2",   "a,b,c",     "-1,0,1",  "1e3,0,1",
-                                      "1,2,3 ",  "1..0,2", "1.2.3,0,0", "+1,0,0",  ".,0,0",
-                                      "0x1,0,0", "1,2;3",  "1, 2,3",    "nan,0,0", "1.0000000001,0,0"};
+    static const char *const bad[] = {"",      "1",       "1,2",    "1,2,3,4", "1,2,",    ",1,2",      "1,,2",
+                                      "a,b,c", "-1,0,1",  "1e,0,1", "1,2,3 ",  "1..0,2",  "1.2.3,0,0", "+1,0,0",
+                                      ".,0,0", "0x1,0,0", "1,2;3",  "1, 2,3",  "nan,0,0", "1e-,0,0"};
     pb_context ctx;
     pb_context_init(&ctx);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -78,7 +80,9 @@ static void anything_else_is_refused_with_the_text(void **state)
         assert_int_equal(w.alpha, 9); /* untouched */
     }
     pb_weights w;
-    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551616,0,0", &w), PB_EINVAL);
+    assert_int_equal(pb_weights_parse(&ctx, "18446744073709551616,0,0", &w), PB_ERANGE);
+    assert_int_equal(pb_weights_parse(&ctx, "0,1e-19,1", &w), PB_ERANGE);
+    assert_int_equal(pb_weights_parse(&ctx, "0,1e-18,100", &w), PB_ERANGE);
     assert_int_equal(pb_weights_parse(&ctx, "18446744073709551615,0.1,0", &w), PB_ERANGE); /* times ten is too much */
     assert_non_null(strstr(ctx.error.message, "too many digits"));
 }

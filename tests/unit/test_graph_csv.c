@@ -96,6 +96,7 @@ static void faults_have_sentence_and_place(void **state)
         {"a,\n", PB_EFORMAT, 1, 3, "name of a node is missing"},
         {"node,,1,1\n", PB_EFORMAT, 1, 6, "name of a node is missing"},
         {"node,a,x,1\n", PB_EFORMAT, 1, 8, "cost must be a whole number"},
+        {"node,a,0.5,1\n", PB_EFORMAT, 1, 8, "not \"0.5\"; count in a finer cost_unit: multiply every cost by 10"},
         {"node,a,1,-1\n", PB_EFORMAT, 1, 10, "size must be a whole number"},
         {"node,a,1,18446744073709551616\n", PB_EFORMAT, 1, 10, "size must be"},
         {"node,a,1,1,red\n", PB_EFORMAT, 1, 12, "key=value"},

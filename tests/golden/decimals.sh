@@ -1,0 +1,15 @@
+# Prices per unit and weights are exact decimals, and read back from the schedule; costs of nodes are whole numbers.
+pebble gen adjoint-chain 16 --grad-size 2 -o g.json
+pebble plan g.json --cap 8 --store-per-unit 0.04 --load-per-unit 15e-2 -o s.json
+grep -o '"tiers":.*' s.json
+pebble verify g.json s.json
+pebble plan g.json --like s.json -q -o t.json >s.txt && cmp s.json t.json
+pebble plan g.json --like s.json -q -o t.pbs >s.txt && pebble verify g.json t.pbs
+pebble plan g.json --cap 8 --weights 0,1e-11,1 -o w.json | grep cost
+grep -o '"weights":[^"]*' w.json
+pebble verify g.json w.json
+pebble plan g.json --cap 8 --weights 0,1e-30,1
+pebble plan g.json --cap 8 --load-per-unit 0.0000000001
+pebble plan g.json --cap 8 --load-per-unit cheap
+pebble plan g.json --cap 8 --load-cost 0.5
+echo '{"format":"pebble-graph/1","nodes":[{"name":"a","cost":0.25,"size":1}],"edges":[]}' | pebble info -
