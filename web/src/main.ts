@@ -370,4 +370,4 @@ declare global {
     pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
   }
 }
-window.pebble = { scene: () => scene, playback, settled: () => controller.settled };
+window.pebble = { scene: () => scene, playback, settled: () => controller.settled && !cap.pending };
