@@ -435,8 +435,13 @@ test("every control has a name, and nothing runs out of its panel at either size
 });
 
 test("a server that is killed while it plans is missed, and the page goes on when it is back", options, async () => {
+  const file = join(dir.dir, "mortal.json"); // only the page has it when the server is another one
+  await run(["gen", "unet", "--depth", "4", "-o", file]);
   const mortal = await startServer();
-  const { page, close } = await openPage(browser, `${mortal.address}#family=unet&p.depth=4&cap=60%25&game=remat&strategies=sqrt;auto&time=500`, { picture: false });
+  const { page, close } = await openPage(browser, `${mortal.address}#family=chain&cap=100%25&strategies=sqrt&time=500`, { picture: false });
+  await ready(page);
+  await by(page, "file-input").setInputFiles(file);
+  await page.waitForFunction(() => document.querySelector("[data-testid=graph-name]")?.textContent === "mortal.json");
   await ready(page);
   await by(page, "time").selectOption("60000");
   await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
@@ -461,6 +466,7 @@ test("a server that is killed while it plans is missed, and the page goes on whe
   await other.goto(next.address);
   await by(page, "server-banner").waitFor({ state: "hidden" });
   await page.waitForFunction(() => document.querySelector(".status.busy"));
+  assert.equal(await by(page, "graph-name").textContent(), "mortal.json");
   assert.equal(await step(page), at + 1, "the view is as it was");
   await by(page, "stop").click();
   await ready(page);
@@ -504,7 +510,10 @@ test("Enter applies and leaves the field, Escape brings the value back: keys are
     await page.keyboard.press("t");
     assert.equal(await by(page, id).inputValue(), shown, `${id} after Escape`);
   }
+  await by(page, "speed").focus();
+  await page.keyboard.press("Escape");
   await page.keyboard.press("m");
+  assert.ok(await by(page, "cap-input").evaluate((input) => input === document.activeElement), "a list is left with Escape too");
   await by(page, "cap-input").press("Enter");
   assert.equal(await by(page, "cap-input").inputValue(), "50%", "a field that nobody has changed is left as it is");
   await by(page, "strategies-more").click();
