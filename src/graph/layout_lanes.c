@@ -3,7 +3,7 @@
  * A node belongs to the way back if its name says so, or if it reads one that does. The names are those of the generators
  * (x.dx, x.dw, x.dsum, x.update, g_3) and of common frameworks (grad, backward). Where names say nothing, the order does:
  * a training step turns where most values wait to be read, and what waited longest is read last. A graph counts as a
- * training step only if much of it waits for the way back, in about the opposite order, and half of the way back reads it:
+ * training step only if much of it waits for the backward pass, in about the opposite order, and half of that pass reads it:
  * with fewer, these are skips of a forward network. Where a reader knows that there are no gradients nothing is guessed.
  */
 #include "base/context.h"

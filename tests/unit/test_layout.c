@@ -158,7 +158,7 @@ static void a_turn_is_found_without_names(void **state)
     bench_close(&t);
 }
 
-/* A decoder reads what the encoder left, last first, but most of it reads nothing from there: no way back. */
+/* A decoder reads what the encoder left, last first, but most of it reads nothing from there. */
 static void skips_are_no_turn(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { launch, missing, openPage, ready, run, scratch, startServer, type Opened, type Server } from "./support";
+import { launch, missing, openPage, ready, run, scratch, startServer, still, withoutPicture, type Opened, type Server } from "./support";
 
 const reason = missing();
 const options = { skip: reason ?? false };
@@ -184,7 +184,6 @@ test("lowering the cap makes the baseline fail, and it says where", options, asy
   assert.equal(await baseline.getAttribute("data-outcome"), "optimal");
   for (let tries = 0; tries < 20 && (await baseline.getAttribute("data-outcome")) !== "gave_up"; tries++) {
     await page.keyboard.press("[");
-    await page.waitForTimeout(200); // the slider waits for quiet before it asks
     await ready(page);
   }
   const cap = (await by(page, "cap-input").getAttribute("data-value")) ?? "";
@@ -250,7 +249,7 @@ test("a broken file is refused with its place, and the graph stays", options, as
 test("a file opens, and its link asks for it again", options, async () => {
   const file = join(dir.dir, "mine.json");
   await run(["gen", "tree", "--height", "4", "-o", file]);
-  const { page, close } = await load();
+  const { page, close } = await load("", { picture: false });
   await by(page, "file-input").setInputFiles(file);
   await page.waitForFunction(() => document.querySelector("[data-testid=graph-size]")?.textContent === "31 nodes");
   await ready(page);
@@ -262,7 +261,7 @@ test("a file opens, and its link asks for it again", options, async () => {
   assert.equal(await by(page, "graph-size").textContent(), "31 nodes", "this tab has the file still");
   assert.equal(await by(page, "cap-input").inputValue(), "80%");
   await close();
-  const other = await openPage(browser, server.address + hash);
+  const other = await openPage(browser, server.address + hash, { picture: false });
   await by(other.page, "problem").waitFor();
   assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json again/);
   await by(other.page, "file-input").setInputFiles(file);
@@ -274,8 +273,7 @@ test("a file opens, and its link asks for it again", options, async () => {
 test("a long plan is stopped, and the best so far is kept", options, async () => {
   const page = await open("#family=unet&p.depth=4&cap=60%25&game=remat&strategies=auto&time=500");
   await by(page, "time").selectOption("60000");
-  await page.waitForFunction(() => document.querySelector(".status.busy") && /auto|search/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
-  await page.waitForTimeout(1200);
+  await page.waitForFunction(() => document.querySelector(".status.busy") && document.querySelector("[data-testid=incumbent]")?.textContent !== "–");
   const before = Date.now();
   await by(page, "stop").click();
   await ready(page);
@@ -318,7 +316,7 @@ test("a link brings back the exact view", options, async () => {
   await page.keyboard.press("Home");
   for (let i = 0; i < 7; i++) await page.keyboard.press("ArrowRight");
   await page.keyboard.press("t");
-  await page.waitForTimeout(900);
+  await still(page);
   await by(page, "link").click();
   const hash = await page.evaluate(() => location.hash);
   const camera = await page.evaluate(() => window.pebble.scene()!.view);
@@ -351,7 +349,7 @@ test("a node is followed: its lives and why it is computed again", options, asyn
   await page.keyboard.press("Escape");
   assert.ok(await by(page, "inspector").isHidden());
   await page.keyboard.press("f");
-  await page.waitForTimeout(700);
+  await still(page);
   const place = await page.evaluate(() => {
     const box = document.querySelector("[data-testid=scene]")!.getBoundingClientRect();
     const [x, y] = window.pebble.scene()!.place(8);
@@ -409,7 +407,7 @@ test("every control has a name, and nothing runs out of its panel at either size
   assert.deepEqual(nameless, []);
   for (const size of [{ width: 1280, height: 800 }, { width: 1920, height: 1080 }]) {
     await page.setViewportSize(size);
-    await page.waitForTimeout(300);
+    await still(page);
     const wide = await page.evaluate(() =>
       [".topbar", ".left", ".right", ".table-scroll", ".transport-line", ".stage", "html"].filter((css) => {
         const one = document.querySelector(css);
@@ -437,8 +435,13 @@ test("every control has a name, and nothing runs out of its panel at either size
 });
 
 test("a server that is killed while it plans is missed, and the page goes on when it is back", options, async () => {
+  const file = join(dir.dir, "mortal.json"); // only the page has it when the server is another one
+  await run(["gen", "unet", "--depth", "4", "-o", file]);
   const mortal = await startServer();
-  const { page, close } = await openPage(browser, `${mortal.address}#family=unet&p.depth=4&cap=60%25&game=remat&strategies=sqrt;auto&time=500`);
+  const { page, close } = await openPage(browser, `${mortal.address}#family=chain&cap=100%25&strategies=sqrt&time=500`, { picture: false });
+  await ready(page);
+  await by(page, "file-input").setInputFiles(file);
+  await page.waitForFunction(() => document.querySelector("[data-testid=graph-name]")?.textContent === "mortal.json");
   await ready(page);
   await by(page, "time").selectOption("60000");
   await page.waitForFunction(() => document.querySelector(".status.busy") && /auto/.test(document.querySelector("[data-testid=status]")?.textContent ?? ""));
@@ -459,9 +462,11 @@ test("a server that is killed while it plans is missed, and the page goes on whe
   await page.waitForFunction(() => /does not know this page/.test(document.querySelector("[data-testid=server-banner]")?.textContent ?? ""));
   assert.match((await by(page, "server-banner").textContent()) ?? "", /Open the address that it prints/);
   const other = await page.context().newPage(); // as a user who follows that advice
+  await withoutPicture(other);
   await other.goto(next.address);
   await by(page, "server-banner").waitFor({ state: "hidden" });
   await page.waitForFunction(() => document.querySelector(".status.busy"));
+  assert.equal(await by(page, "graph-name").textContent(), "mortal.json");
   assert.equal(await step(page), at + 1, "the view is as it was");
   await by(page, "stop").click();
   await ready(page);
@@ -505,7 +510,10 @@ test("Enter applies and leaves the field, Escape brings the value back: keys are
     await page.keyboard.press("t");
     assert.equal(await by(page, id).inputValue(), shown, `${id} after Escape`);
   }
+  await by(page, "speed").focus();
+  await page.keyboard.press("Escape");
   await page.keyboard.press("m");
+  assert.ok(await by(page, "cap-input").evaluate((input) => input === document.activeElement), "a list is left with Escape too");
   await by(page, "cap-input").press("Enter");
   assert.equal(await by(page, "cap-input").inputValue(), "50%", "a field that nobody has changed is left as it is");
   await by(page, "strategies-more").click();

@@ -64,11 +64,12 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-export async function openPage(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Opened> {
+export async function openPage(browser: Browser, address: string, { picture = true, ...options }: BrowserContextOptions & { picture?: boolean } = {}): Promise<Opened> {
   // Less motion: software rendering of every glow would take most of the time of the tests.
   const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
+  if (!picture) await withoutPicture(page);
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => {
@@ -81,6 +82,30 @@ export async function openPage(browser: Browser, address: string, options: Brows
 /** Waits until nothing is on its way: a graph is open, its rows are planned and the plan that plays is loaded. */
 export async function ready(page: Page): Promise<void> {
   await page.waitForFunction(() => window.pebble.settled());
+}
+
+/** Waits until the picture stands still: two frames with the same camera. */
+export async function still(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const frame = (): Promise<unknown> => new Promise((done) => requestAnimationFrame(done));
+    const camera = (): string => JSON.stringify(window.pebble.scene()?.view);
+    await frame();
+    for (let before = "", now = camera(); now !== before; now = camera()) {
+      before = now;
+      await frame();
+      await frame();
+    }
+  });
+}
+
+/** For pages whose picture is not looked at: without it they start in half the time. */
+export async function withoutPicture(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const get = HTMLCanvasElement.prototype.getContext as (this: HTMLCanvasElement, kind: string, ...rest: unknown[]) => unknown;
+    HTMLCanvasElement.prototype.getContext = function (this: HTMLCanvasElement, kind: string, ...rest: unknown[]) {
+      return kind === "webgl2" ? null : get.call(this, kind, ...rest);
+    } as typeof HTMLCanvasElement.prototype.getContext;
+  });
 }
 
 /** Runs the command; its output also where it ends with a status of its own. */

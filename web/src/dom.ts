@@ -43,14 +43,23 @@ export function setAttr(element: Element, name: string, value: string | null): v
   else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
+export type Debounced<A extends unknown[]> = ((...args: A) => void) & { cancel(): void; pending(): boolean };
+
 /** Runs `act` once after `ms` of quiet. */
-export function debounce<A extends unknown[]>(ms: number, act: (...args: A) => void): ((...args: A) => void) & { cancel(): void } {
+export function debounce<A extends unknown[]>(ms: number, act: (...args: A) => void): Debounced<A> {
   let timer = 0;
-  const later = (...args: A): void => {
+  const cancel = (): void => {
     clearTimeout(timer);
-    timer = window.setTimeout(() => act(...args), ms);
+    timer = 0;
   };
-  return Object.assign(later, { cancel: () => clearTimeout(timer) });
+  const later = (...args: A): void => {
+    cancel();
+    timer = window.setTimeout(() => {
+      timer = 0;
+      act(...args);
+    }, ms);
+  };
+  return Object.assign(later, { cancel, pending: () => timer !== 0 });
 }
 
 const PATHS: Record<string, string> = {

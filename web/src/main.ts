@@ -351,6 +351,9 @@ installScene();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (model.view.theme === "system") setTheme("system");
 });
+document.addEventListener("visibilitychange", () => {
+  if (model.server !== "up" && !document.hidden) void api.watch.check(); // whoever comes back does not wait
+});
 addEventListener("hashchange", (event) => {
   // The address may have been written again since: what was asked for is in the event.
   const { hash } = new URL(event.newURL);
@@ -370,4 +373,4 @@ declare global {
     pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };
   }
 }
-window.pebble = { scene: () => scene, playback, settled: () => controller.settled };
+window.pebble = { scene: () => scene, playback, settled: () => controller.settled && !cap.pending };

@@ -2,6 +2,7 @@
 // A changed knob drops the job at hand and starts another; rows of the old one stay, dimmed, until they are replaced.
 import type { About, Api, GameName, JobHandle, JobRequest, Row } from "./api";
 import { ApiError } from "./api";
+import { debounce } from "./dom";
 import { idlePlanning, type Model } from "./model";
 import { capRange } from "./panels/cap_slider";
 import { leastCap, learnBound, learnRow, learnSweep } from "./proved";
@@ -13,6 +14,7 @@ const SWEEP_MOST_NODES = 20_000; // larger graphs are not swept unasked
 const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
 const SWEEP_MOST = 12;
+const SWEEP_WAIT_MS = 600; // of quiet: whoever drags the cap asks for another comparison at once
 const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
 
 /** Whether a strategy, with or without settings, plays a game. */
@@ -75,6 +77,7 @@ export class Planner {
   private readonly compareSlot = new Slot();
   private readonly sweepSlot = new Slot();
   private sweepKey = "";
+  private readonly sweepLater = debounce(SWEEP_WAIT_MS, () => this.sweepNow());
 
   constructor(
     private readonly api: Api,
@@ -97,8 +100,7 @@ export class Planner {
     const model = this.model;
     const graph = model.graph;
     const turn = this.compareSlot.begin();
-    this.sweepSlot.drop();
-    model.sweeping = false;
+    this.dropSweep();
     model.planning = idlePlanning();
     model.planWeights = [...model.view.weights];
     for (const entry of model.entries) entry.stale = true;
@@ -136,7 +138,7 @@ export class Planner {
           if (done.state === "failed") this.failed(model.planning.error ?? "Planning failed.");
           if (done.state !== "failed") model.entries = model.entries.filter((entry) => !entry.stale);
           this.rowsChanged(true);
-          this.sweepSoon();
+          this.sweepLater();
         })(),
       });
       this.compareSlot.accept(turn, handle);
@@ -179,20 +181,24 @@ export class Planner {
     const { planning } = this.model;
     if (["starting", "running", "stopping"].includes(planning.state)) planning.state = "lost";
     this.compareSlot.drop();
-    this.sweepSlot.drop();
-    this.model.sweeping = false;
+    this.dropSweep();
     this.changed();
   }
 
   drop(): void {
     this.compareSlot.drop();
-    this.sweepSlot.drop();
+    this.dropSweep();
     this.sweepKey = "";
+  }
+
+  private dropSweep(): void {
+    this.sweepLater.cancel();
+    this.sweepSlot.drop();
     this.model.sweeping = false;
   }
 
   /** After a comparison, while the machine is idle: once for each graph, game and choice of strategies. */
-  private sweepSoon(): void {
+  private sweepNow(): void {
     const { graph, view, about } = this.model;
     if (!graph || !about || graph.nodes > SWEEP_MOST_NODES) return;
     const game = view.game ?? "remat";

@@ -4,7 +4,7 @@
 export type ServerState = "up" | "down" | "refused"; // refused: it answers, but not to this page
 
 const FIRST_WAIT_MS = 1000;
-const MOST_WAIT_MS = 8000;
+const MOST_WAIT_MS = 4000;
 
 export class ServerWatch {
   state: ServerState = "up";

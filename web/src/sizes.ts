@@ -14,7 +14,7 @@ function quoted(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** Bytes in a unit such as KiB, MB or k; null where it is none. */
+/** Bytes in a unit such as KiB, MB or k; null for anything else. */
 function unitBytes(unit: string): bigint | null {
   if (/^(b|byte|bytes)$/i.test(unit)) return 1n;
   const match = /^([kmgtpe])(i?)b?$/i.exec(unit);

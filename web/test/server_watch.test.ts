@@ -23,7 +23,7 @@ test("a doubt is settled by one question, and a server that is away is asked aga
   assert.equal(asked, 5);
 });
 
-test("a probe that throws is no answer", async () => {
+test("a probe that throws counts as silence", async () => {
   const watch = new ServerWatch(() => Promise.reject(new Error("timeout")), 1 << 20);
   assert.equal(await watch.check(), "down");
   watch.onChange = () => undefined;

@@ -23,7 +23,7 @@ test("a typed cap is read as the command reads it", () => {
   assert.equal(capValue("none", 32, "byte"), Infinity);
 });
 
-test("what is no cap is told why", () => {
+test("what cannot be a cap is refused with the reason", () => {
   assert.match(String(cap("99999999999999999999GiB")), /99999999999999999999GiB is too large: .*16 EiB/);
   assert.match(String(cap("18446744073709551615")), /too large/);
   assert.match(String(cap("20EiB")), /too large/);

@@ -120,6 +120,11 @@ export class CapSlider implements Panel {
     this.slid();
   }
 
+  /** A cap was chosen and is not asked for yet. */
+  get pending(): boolean {
+    return this.late.pending();
+  }
+
   focus(): void {
     this.text.focus();
     this.text.select();
