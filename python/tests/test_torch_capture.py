@@ -162,8 +162,26 @@ class Steps(nn.Module):
 
 
 REFUSED = {
-    "shape from data": (lambda self, y: y[y > 0].sum(), r"(nonzero|index).*depends on data.*torch.where"),
-    "branch on data": (lambda self, y: y.sum() if y.mean() > 0 else y.mean(), r"depends? on data.*torch.where"),
+    "shape from data": (
+        lambda self, y: y[y > 0].sum(),
+        r"nonzero makes .* depends on data \(test_torch_capture\.py, line \d+.*torch.where",
+    ),
+    "repeated": (lambda self, y: y.repeat_interleave((y[0] > 0).long(), 1).sum(), "repeat_interleave its output_size"),
+    "counted": (lambda self, y: y.sum() * (y[0] > 0).long().bincount().sum(), r"bincount.*num_classes"),
+    "unique": (lambda self, y: y.sum() * (y > 0).unique().sum(), r"_unique2.*outside of the step and pass it in"),
+    "one hot": (
+        lambda self, y: y.sum() * nn.functional.one_hot((y > 0).long()).sum(),
+        r"one_hot reads the largest class from data \(.*\): give it num_classes",
+    ),
+    "packed": (
+        lambda self, y: nn.utils.rnn.pack_padded_sequence(y[None], torch.tensor([2]), True).data.sum(),
+        "leave the sequences padded",
+    ),
+    "CTC": (
+        lambda self, y: nn.functional.ctc_loss(y[None], torch.ones(2, 1).long(), (1, 1), (1, 1)),
+        r"_ctc_loss.*custom_op that returns the losses and their gradient",
+    ),
+    "branch on data": (lambda self, y: y.sum() if y.mean() > 0 else y.mean(), r"turns data into a number.*torch.where"),
     "number for Python": (lambda self, y: y.sum() * y.max().item(), r"(_local_scalar_dense|data).*(item|torch.where)"),
     "no loss": (lambda self, y: y, r"the loss must be one number, and it is \(2, 4\)"),
     "detached": (lambda self, y: y.detach().sum(), r"does not depend on any parameter"),
@@ -175,6 +193,22 @@ def test_models_that_cannot_be_planned_are_told_why(case):
     forward, sentence = REFUSED[case]
     with pytest.raises(planning.Unsupported, match=sentence):
         planning.capture(Steps(forward), torch.randn(2, 4))
+
+
+def test_the_lines_of_the_docs_plan_a_ctc_loss(root):
+    import re
+
+    blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs" / "torch.md").read_text(), re.M | re.S)
+    names: dict = {}
+    exec(next(block for block in blocks if "_ctc_loss" in block), names)
+    model, x = nn.Linear(8, 6), torch.randn(9, 2, 8)
+    rest = (torch.randint(1, 6, (2, 3)), torch.tensor([9, 8]), torch.tensor([3, 2]))
+    planned = planning.fit(model, (x, *rest), names["ctc_loss"], "300%", time=0.3, verbose=False)
+    found, gradient = planned(x, *rest), model.weight.grad.clone()
+    model.zero_grad()
+    expected = nn.functional.ctc_loss(model(x).log_softmax(2), *rest)
+    expected.backward()
+    assert torch.allclose(found, expected) and torch.allclose(gradient, model.weight.grad, atol=1e-6)
 
 
 def test_an_operator_without_a_fake_form_is_named():

@@ -283,6 +283,7 @@ def test_ordinary_training_is_not_refused(tmp_path):
     model.load_state_dict(kept.state_dict())
     model.to("cpu").float()
     model.never_read, model.config.unused, model.epoch, model.config.epoch = 2, 1, 3, 4
+    model.dtype, model.config.shape = "float32", 3  # names of attributes of tensors, which the code reads from those
     model.beta, model.rows, model.table, model.pair = 0.5, [1.0, [2.0]], {"gain": 1.0}, tuple([1.0, 2])
     model.tags, model.tensor = {"a"}, torch.tensor([1.0, 2.0])
     planned(x, y)

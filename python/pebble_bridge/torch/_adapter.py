@@ -311,14 +311,17 @@ def _why_not(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, DynamicOutputShapeException):
-            return (
-                f"{op_name(cause.func)} makes a tensor whose shape depends on data; a plan needs fixed shapes: use a "
-                "masked form (torch.where, masked_fill), or compute it outside of the step and pass it in"
-            )
+            name = op_name(cause.func)
+            advice = next((text for start, text in FIXED_SHAPES.items() if name.startswith(start)), OUTSIDE)
+            return f"{name} makes a tensor whose shape depends on data{place_of(error)}; a plan needs fixed shapes: {advice}"
         if isinstance(cause, DataDependentOutputException):
+            line = place_of(error)
+            if "one_hot(" in line:
+                return f"one_hot reads the largest class from data{line}: give it num_classes"
             return (
-                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int()); control flow that "
-                "depends on data cannot be planned: use torch.where, or decide outside of the step and plan each branch"
+                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int(), tolist()){line}; what "
+                "depends on it cannot be planned: use torch.where, or compute the number outside of the step and call "
+                "fit for each of its values"
             )
         if isinstance(cause, UnsupportedOperatorException):
             return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
@@ -331,7 +334,7 @@ def _why_not(error: Exception) -> str:
     if foreign or "Unexpected fake buffer" in line:
         place = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
         return (
-            f"{place} a tensor that is no parameter, buffer or input: an attribute of a module that is a plain tensor "
+            f"{place} a tensor that is not a parameter, a buffer or an input: an attribute of a module that is a plain tensor "
             "(register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
         )
     if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
@@ -341,6 +344,43 @@ def _why_not(error: Exception) -> str:
             "or decide outside of the step and pass it in"
         )
     return f"the step cannot be captured as one graph: {type(error).__name__}: {line}"
+
+
+OUTSIDE = "if it does not depend on parameters, compute it outside of the step and pass it in"
+MASKED = "use a form that keeps the shape (torch.where, masked_fill, a product with the mask)"
+FIXED_SHAPES = {  # what to do instead of an operation whose result has no fixed shape
+    "aten.nonzero": f"{MASKED}, or torch.nonzero_static with a fixed size",
+    "aten.masked_select": MASKED,
+    "aten.index": MASKED,
+    "aten.repeat_interleave": "give repeat_interleave its output_size",
+    "aten.bincount": "use torch.zeros(classes).index_add or a sum of one_hot with num_classes",
+    "aten._ctc_loss": (
+        "wrap the CTC loss in a torch.library.custom_op that returns the losses and their gradient, which have fixed "
+        "shapes (docs/torch.md has the lines)"
+    ),
+    "aten._pack_padded_sequence": "leave the sequences padded, and mask the outputs that count",
+}
+
+
+def place_of(error: BaseException) -> str:
+    """The line of the model or the loss that an error comes from, in parentheses."""
+    import linecache
+
+    found = ""
+    cause: BaseException | None = error
+    while cause is not None and not found:
+        trace = cause.__traceback__
+        while trace is not None:
+            name, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+            if not name.startswith((TORCH_FOLDER, OWN_FOLDER)):
+                text = linecache.getline(name, line).strip()
+                found = f" ({os.path.basename(name)}, line {line}{': ' + text if text else ''})"
+            trace = trace.tb_next
+        cause = cause.__cause__ or cause.__context__
+    return found
+
+
+TORCH_FOLDER, OWN_FOLDER = os.path.dirname(torch.__file__), os.path.dirname(__file__)
 
 
 class Fakes:

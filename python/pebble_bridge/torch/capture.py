@@ -143,13 +143,13 @@ def trace_as_found(
     backward = has_backward_hooks(modules)  # then Python runs in the backward pass too
 
     def observed(*values: Sequence[torch.Tensor]) -> torch.Tensor:
-        with reads.recording(not backward and not found.samples):  # once: it takes time
+        with reads.recording(found.objects, not backward and not found.samples):  # once: it takes time
             result = run(*values)
         found.sample()
         return result
 
     with as_found(roots.values()) as found:
-        with reads.recording(backward):
+        with reads.recording(found.objects, backward):
             trace = _adapter.trace(
                 roots["model"], observed, list(state.trained.values()), list(state.others.values()), inputs
             )

@@ -2,8 +2,8 @@
 
 Capture runs the Python code of a model and its loss once. What that code read (attributes of modules and of their
 configuration, closures, default arguments, global variables, class attributes, hooks) is part of the graph from then
-on. While capture runs, `Reads` notes which functions were called; the names in their code are all that they can have
-read. `Fingerprint` keeps those values, and compares them before each step.
+on. While capture runs, `Reads` notes which attributes were read and which functions were called. `Fingerprint` keeps
+those values, and compares them before each step.
 
 The comparison is by identity first, container by container, without a loop in Python over entries: `operator.itemgetter`
 gets the entries and `all(map(is_, ...))` compares them. Only a container with a difference is looked at in detail.
@@ -20,7 +20,7 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from operator import is_, itemgetter
 from typing import Any
 
@@ -59,13 +59,17 @@ SETTING_OBJECTS = (types.SimpleNamespace, argparse.Namespace)
 
 
 class Reads:
-    """The functions that were called, with their global variables, and the names that their code mentions."""
+    """What code has read: attributes of objects, the functions that were called with their global variables, and all
+    names that their code mentions."""
 
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
+        self.attributes: dict[int, set[str]] = {}  # by the id of the object
+        self.seen_classes: set[type] = set()
 
     @contextmanager
-    def recording(self, now: bool = True) -> Iterator[None]:
+    def recording(self, classes: Iterable[type], now: bool = True) -> Iterator[None]:
+        """Notes calls of functions, and reads of attributes of objects of some classes."""
         if not now:
             yield
             return
@@ -74,11 +78,48 @@ class Reads:
         def called(frame: types.FrameType, event: str, argument: Any) -> None:
             codes.setdefault(frame.f_code, frame.f_globals)
 
-        sys.settrace(called)
+        with ExitStack() as stack:
+            for kind in classes:
+                if is_written_in_python(kind):
+                    stack.enter_context(self.reading(kind))
+            stack.callback(sys.settrace, before)
+            sys.settrace(called)
+            yield
+
+    @contextmanager
+    def reading(self, kind: type) -> Iterator[None]:
+        """Notes reads of attributes, by a method of the class in the place of its own."""
+        own, read, attributes = vars(kind).get("__getattribute__"), kind.__getattribute__, self.attributes
+        aliases = getattr(kind, "attribute_map", None)  # other names of attributes, as transformers has them
+        aliases = aliases if isinstance(aliases, dict) else {}
+
+        def get(thing: Any, name: str) -> Any:
+            names = attributes.setdefault(id(thing), set())
+            names.add(name)
+            if name in aliases:
+                names.add(aliases[name])
+            return read(thing, name)
+
+        try:
+            kind.__getattribute__ = get
+        except (AttributeError, TypeError):  # a class that cannot be changed
+            yield
+            return
+        self.seen_classes.add(kind)
         try:
             yield
         finally:
-            sys.settrace(before)
+            if own is None:
+                del kind.__getattribute__
+            else:
+                kind.__getattribute__ = own
+
+    def of(self, thing: Any, keys: Iterable[str]) -> list[str]:
+        """Those of an object's attributes that code has read; where that was not seen, those that it mentions."""
+        names = self.attributes.get(id(thing), ()) if type(thing) in self.seen_classes else self.names
+        if "__dict__" in names and not isinstance(thing, nn.Module):  # read past its attributes; modules always do
+            names = self.names
+        return [key for key in keys if key in names and key not in IGNORED]
 
     def finish(self) -> None:
         """Keeps the code of models, losses and torch.nn, and drops that of torch's own machinery."""
@@ -92,6 +133,15 @@ class Reads:
                 for instruction in dis.get_instructions(code):
                     if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME") and instruction.argval in variables:
                         yield variables, instruction.argval
+
+
+def is_written_in_python(kind: type) -> bool:
+    """Whether a class is one that models are made of, and can be watched."""
+    package = kind.__module__.partition(".")[0]
+    return bool(kind.__flags__ & HEAP_TYPE) and (package not in FOREIGN - {"torch"} or kind in SETTING_OBJECTS)
+
+
+HEAP_TYPE = 1 << 9  # of the interpreter: made by a class statement
 
 
 def has_backward_hooks(modules: Iterable[nn.Module]) -> bool:
@@ -155,6 +205,7 @@ class Fingerprint:
         self.vacant: list[tuple[dict, str, str]] = []  # tables of modules without entries
         self.empty: list[Any] = []  # hook dictionaries without hooks
         self.empty_paths: list[str] = []
+        self.owner: dict[int, Any] = {}  # of a dictionary of attributes
         self.typed: list[Any] = []
         self.types: list[type] = []
         self.type_paths: list[str] = []
@@ -202,13 +253,14 @@ class Fingerprint:
         return [key for key in entries if key in self.reads.names]
 
     def add_type(self, thing: Any, path: str) -> None:
+        self.owner[id(vars(thing))] = thing
         self.typed.append(thing)
         self.types.append(type(thing))
         self.type_paths.append(path)
 
     def visit_module(self, module: nn.Module, path: str) -> None:
         own = vars(module)
-        keys = [key for key in own if key in ALWAYS or (key in self.reads.names and key not in INNER)]
+        keys = [*ALWAYS, *(key for key in self.reads.of(module, own) if key not in INNER and key not in ALWAYS)]
         self.add_type(module, path)
         self.add(own, keys, path, "module")
         for table in ("_parameters", "_buffers", "_modules"):
@@ -226,9 +278,9 @@ class Fingerprint:
             return  # loggers, locks, files
         own = getattr(thing, "__dict__", None)
         if isinstance(own, dict):
-            self.add(own, self.mentioned(own), path, "object")
+            self.add(own, self.reads.of(thing, own), path, "object")
             self.add_type(thing, path)
-        slots = self.mentioned(slots_of(thing))
+        slots = self.reads.of(thing, slots_of(thing))
         if slots:
             self.watch(thing, lambda t: [getattr(t, name, MISSING) for name in slots], slots, path, "slots")
         self.visit_class(type(thing))
@@ -377,11 +429,16 @@ class Fingerprint:
             self.compare(watch, (id(source), key), before, source.get(key, MISSING), key)
         if watch.kind not in ("file", "cache"):
             for key in source:
-                matters = watch.kind not in NAMED or (key in self.reads.names and key not in INNER)
-                if key not in known and matters and (id(source), key) not in self.written:
+                if key not in known and self.matters(watch, key) and (id(source), key) not in self.written:
                     raise Unsupported(f"{place_name(watch.path, key, watch.kind)} is new since fit; call fit again")
         watch.keys = [key for key in watch.keys if key in source]
         watch.get = getter(watch.keys)
+
+    def matters(self, watch: Watch, key: Any) -> bool:
+        """Whether code would read an entry that was not there."""
+        if watch.kind in ("module", "object"):
+            return key not in INNER and bool(self.reads.of(self.owner[id(watch.source)], [key]))
+        return watch.kind != "class" or key in self.reads.names
 
     def compare(self, watch: Watch, place: tuple[int, Any], before: Any, now: Any, key: Any) -> None:
         if now is before or place in self.written:
@@ -435,7 +492,6 @@ class Fingerprint:
 
 GLOBAL = "the global variable "
 KEYED = {"module", "object", "dict", "cache", "class", "file", "_parameters", "_buffers", "_modules"}
-NAMED = {"module", "object", "class"}  # in these only what the code mentions matters
 
 
 def getter(keys: list[Any]) -> Callable:

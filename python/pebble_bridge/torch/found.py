@@ -35,6 +35,7 @@ class Found:
         self.copies: dict[int, tuple[Any, Any]] = {}  # by id: the container, and what was in it
         self.requires_grad: list[tuple[torch.Tensor, bool]] = []
         self.classes: list[tuple[nn.Module, type]] = []
+        self.objects: set[type] = set()  # classes of all objects with attributes
         self.samples: list[dict[tuple[int, Any], Any]] = []
         waiting = [(root, 0) for root in roots]
         while waiting:
@@ -44,6 +45,8 @@ class Found:
                 self.requires_grad.append((thing, thing.requires_grad))
             elif isinstance(thing, nn.Module) and id(vars(thing)) not in self.copies:
                 self.classes.append((thing, type(thing)))
+            if not isinstance(thing, (*CONTAINERS, *OPAQUE)):
+                self.objects.add(type(thing))
             for part, inside in parts_of(thing):
                 if id(part) not in self.copies:
                     self.copies[id(part)] = (part, copy_of(part) if len(inside) <= LARGE else None)
