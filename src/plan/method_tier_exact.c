@@ -51,10 +51,10 @@ static void play(tally *t, const pb_moves *moves, pb_step k)
     switch (m->op) {
     case PB_COMPUTE: play_compute(t, moves, k); break;
     case PB_FREE: remove_value(t, m->node); break;
-    case PB_STORE: t->cost = pbi_add_saturated(t->cost, pbi_price(tier->store_cost, tier->store_per_unit, size)); break;
+    case PB_STORE: t->cost = pbi_add_saturated(t->cost, pbi_store_price(tier, size)); break;
     case PB_LOAD:
         add_value(t, m->node);
-        t->cost = pbi_add_saturated(t->cost, pbi_price(tier->load_cost, tier->load_per_unit, size));
+        t->cost = pbi_add_saturated(t->cost, pbi_load_price(tier, size));
         break;
     default: break;
     }

@@ -65,8 +65,8 @@ static void init_tiers(pbi_tier_model *m)
         const pb_tier *tier = &m->game->tiers[t];
         m->tier_cap[t] = all <= tier->cap ? PB_UNLIMITED : tier->cap;
         for (unsigned b = 0; b < m->bits; b++) {
-            m->store[t][b] = pbi_price(tier->store_cost, tier->store_per_unit, m->size[b]);
-            m->load[t][b] = pbi_price(tier->load_cost, tier->load_per_unit, m->size[b]);
+            m->store[t][b] = pbi_store_price(tier, m->size[b]);
+            m->load[t][b] = pbi_load_price(tier, m->size[b]);
         }
     }
 }
