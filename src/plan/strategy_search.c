@@ -264,9 +264,11 @@ static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
     uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
-    if (s->game->weights.alpha || s->plain)
-        most *= 3; /* there is more to try */
     uint64_t begun = s->ctx->ticks, least = s->brief ? 0 : SOONEST;
+    if (s->game->weights.alpha || s->plain) { /* there is more to try */
+        most *= 3;
+        least *= 2;
+    }
     while (status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
         if (!s->patient && stale >= most && s->ctx->ticks - begun >= least)
             break;
