@@ -5,6 +5,7 @@
  */
 #include "api/sweep_state.h"
 
+#include "api/clean_plan.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -161,7 +162,8 @@ static void copy_answer(pb_schedule *to, const pb_schedule *from)
     to->note = from->note;
 }
 
-/* The plan of another cell, or its own, replayed under this cell's cap and weights. */
+/* The plan of another cell, or its own, replayed under this cell's cap and weights. With more room than it was made for it may do without
+ * some of its recomputations: cells of larger caps choose from what is left of it. */
 static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *best)
 {
     pb_sweep_cell *c = &s->out->cells[cell];
@@ -171,11 +173,9 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     if (!moves)
         return PB_ENOMEM;
     *moves = from->moves;
-    pb_status status = pb_verify(s->ctx, c->game, moves, s->result, &verdict);
+    pb_status status = pbi_certify(s->ctx, c->game, moves, s->result, &verdict, &c->schedule.metrics);
     if (status == PB_OK && !verdict.certificate)
         status = pbi_fail(s->ctx, PB_EBUG, "a plan of strategy %s does not hold under a larger cap", from->strategy);
-    if (status == PB_OK)
-        status = pb_metrics_measure(s->ctx, verdict.certificate, &c->schedule.metrics);
     if (status != PB_OK)
         return status;
     copy_answer(&c->schedule, from);
@@ -186,6 +186,10 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     bool own = best->source == cell && from->outcome == PB_OPTIMAL;
     bool proved = own || meets_bound(s, cell, &c->schedule.metrics, c->schedule.metrics.cost);
     c->schedule.outcome = proved ? PB_OPTIMAL : PB_FOUND;
+    if (pb_u128_compare(c->schedule.metrics.cost, best->cost) < 0) {
+        s->found[cell].plan = true;
+        s->found[cell].schedule = c->schedule;
+    }
     return PB_OK;
 }
 
@@ -277,7 +281,12 @@ pb_status pbi_sweep_conclude(pbi_sweep_state *s)
 {
     pb_status status = PB_OK;
     pbi_sweep_share(s);
-    for (uint32_t i = 0; i < s->out->cell_count && status == PB_OK; i++)
-        status = conclude_cell(s, i);
+    for (uint32_t k = s->out->cap_count; k-- > 0;) /* the smallest cap first; portfolios behind what they choose from */
+        for (uint32_t i = 0; i < 2 * s->out->cell_count && status == PB_OK; i++) {
+            uint32_t cell = i % s->out->cell_count;
+            bool portfolio = s->out->lines[pb_sweep_line_of(s->out, cell)].portfolio;
+            if (pb_sweep_cap_of(s->out, cell) == k && portfolio == (i >= s->out->cell_count))
+                status = conclude_cell(s, cell);
+        }
     return status == PB_OK ? note_least(s) : status;
 }

@@ -20,13 +20,16 @@ enum {
     MOST_SLOTS = 1 << 28,
     A_NODE = 5000, /* proposals for each unit in the first round, */
     LEAST = 100000,
-    MOST = 1500000, /* within these */
-    LONGEST = 8,    /* times that in the longest */
-    POOR = 3,       /* poor rounds after which they get longer */
-    TURNS = 4,      /* one round in so many goes on from the best plan */
-    DEEP = 4,       /* times the cap, is what everything once needs, where it is deep */
-    STALE = 6,      /* rounds without a better plan, after which it stops */
-    AN_IDLE = 256   /* ticks of a round that had nothing to do: as many as annealing counts at a time */
+    MOST = 1500000,   /* within these */
+    LONGEST = 8,      /* times that in the longest */
+    POOR = 3,         /* poor rounds after which they get longer */
+    TURNS = 4,        /* one round in so many goes on from the best plan */
+    DEEP = 4,         /* times the cap, is what everything once needs, where it is deep */
+    STALE = 6,        /* rounds without a better plan, after which it stops, */
+    SMALL = 400,      /* units: rounds are short, */
+    TRIES = 8,        /* and there are so many from a plan at hand */
+    SOONEST = 400000, /* but not before so many ticks: rounds of small graphs are short */
+    AN_IDLE = 256     /* ticks of a round that had nothing to do: as many as annealing counts at a time */
 };
 
 /* Kinds of rounds: from everything once or by cones, at the cap or with a falling one; and others. */
@@ -268,19 +271,29 @@ static void lengthen(search *s, uint32_t count)
 
 static bool is_enough(const search *s) { return s->best_cost <= s->enough; }
 
+/* Where rounds from a plan at hand end varies, and under a deep cap it may be the only way in: on small graphs there are several short
+ * ones. */
 static pb_status from_given(search *s)
 {
-    course todo = {.from = &s->starts.given, .c = {.hot = 0.4, .cold = 0.25, .price_from = 5, .price = 5}};
-    finish_course(s, &todo.c, s->proposals);
-    s->worker[0].kind = OTHER;
-    return todo.from->count ? run_rounds(s, &todo, 1) : PB_OK;
+    bool small = s->m.count <= SMALL;
+    pb_status status = PB_OK;
+    for (uint32_t k = 0; k < (small ? TRIES : 1) && s->starts.given.count && status == PB_OK && !is_enough(s); k++) {
+        course todo = {.from = &s->starts.given, .c = {.hot = 0.4, .cold = 0.25, .price_from = 5, .price = 5}};
+        finish_course(s, &todo.c, small ? s->proposals / 4 : s->proposals);
+        s->worker[0].kind = OTHER;
+        status = run_rounds(s, &todo, 1);
+    }
+    return status;
 }
 
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_given(s);
     uint32_t stale = 0, most = weighs_peak(s) ? 3 * STALE : STALE; /* there is more to try */
-    for (uint32_t n = 0; (s->patient || stale < most) && status == PB_OK && !is_enough(s); n += s->threads) {
+    uint64_t begun = s->ctx->ticks;
+    for (uint32_t n = 0; status == PB_OK && !is_enough(s); n += s->threads) {
+        if (!s->patient && stale >= most && s->ctx->ticks - begun >= SOONEST)
+            break;
         course todo[MOST_THREADS];
         double before = s->best_cost;
         for (uint32_t k = 0; k < s->threads; k++)

@@ -173,8 +173,12 @@ static uint64_t effort_of(const portfolio *p, const pb_strategy *row, round now)
         return reversible ? 4 * some : some;
     if (now == EXACT && reversible && is_exhaustive(row) && nodes > SMALLEST)
         return most;
-    if (now == FIRST && row->strength == PB_EXACT && g->shape != PB_SHAPE_GENERAL)
+    bool explored =
+        reversible && g->shape == PB_SHAPE_IN_TREE && nodes <= LARGER; /* a search goes further from a plain plan */
+    if (now == FIRST && row->strength == PB_EXACT && g->shape != PB_SHAPE_GENERAL && !explored)
         return 100 * little; /* likely to be the end of it, and its steps are quick */
+    if (now == FIRST && reversible && row->strength == PB_ANYTIME && nodes <= LARGER && !p->options->patient)
+        return 10 * little; /* it goes on from the plan of another row, and there may be a better one later */
     if (now == FIRST ||
         now == MORE) /* a search does well below some ten thousand nodes: it should have most of the time */
         return now == FIRST ? little : nodes > VAST ? 32 * little : 4 * little;

@@ -24,7 +24,8 @@
 #include <string.h>
 
 enum {
-    STALE = 4,         /* rounds without a better plan, after which it stops */
+    STALE = 4,         /* rounds without a better plan, after which it stops, */
+    SOONEST = 400000,  /* but not before so many ticks: rounds of small graphs are short */
     A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
     A_ROUND = 3000000, /* at most */
     A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
@@ -263,9 +264,14 @@ static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
     uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
-    if (s->game->weights.alpha || s->plain)
-        most *= 3; /* there is more to try */
-    while ((s->patient || stale < most) && status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
+    uint64_t begun = s->ctx->ticks, least = s->brief ? 0 : SOONEST;
+    if (s->game->weights.alpha || s->plain) { /* there is more to try */
+        most *= 3;
+        least *= 2;
+    }
+    while (status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
+        if (!s->patient && stale >= most && s->ctx->ticks - begun >= least)
+            break;
         double before = s->rounds.best_cost;
         status = is_plain_turn(s) ? run_plain(s) : run_next(s);
         stale = s->rounds.best_cost < before ? 0 : stale + threads;
