@@ -80,7 +80,7 @@ static extras choose_extras(const app *a, const pb_sweep *s)
         e.games |= s->lines[l].game != s->lines[0].game;
     for (uint32_t i = 0; i < s->cell_count; i++)
         seconds += s->cells[i].seconds;
-    e.seconds = seconds >= (a->terminal ? 1 : 10); /* a file of quick plans stays the same from run to run */
+    e.seconds = a->terminal && seconds >= 1; /* a file stays the same from run to run; CSV and JSON have the seconds */
     return e;
 }
 
