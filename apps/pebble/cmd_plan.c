@@ -160,7 +160,7 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
     }
     print_addresses(out, s, g);
     print_work(out, s, g);
-    pb_u128_text(m->flux, text);
+    short_number(m->flux, PB_U128_TEXT, text); /* all its digits */
     figure(out, "flux", text);
     pb_quantity_text(m->moves, NULL, one, sizeof one);
     pb_quantity_text(m->depth, NULL, two, sizeof two);
