@@ -167,7 +167,10 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
     snprintf(text, sizeof text, "%s, the longest chain of them %s", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
-    pb_cost_text(m->cost, &s->weights, one);
+    if (s->weights.digits)
+        pb_cost_text(m->cost, &s->weights, one);
+    else
+        short_number(m->cost, PB_U128_TEXT, one);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&s->weights, i, weights[i]);
     snprintf(text, sizeof text, "%s with weights %s,%s,%s", one, weights[0], weights[1], weights[2]);
