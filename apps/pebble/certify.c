@@ -4,19 +4,60 @@
 #include "files.h"
 #include "settings.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* "--train --batch=8" for "train batch=8"; "" where that says nothing. */
+static void reading_options(const char *words, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t length; words && *words && used < room; words += length + (words[length] != '\0')) {
+        length = strcspn(words, " ");
+        used += (size_t)snprintf(text + used, room - used, "%s--%.*s", used ? " " : "", (int)length, words);
+    }
+}
+
+/* Words in which somebody can read the graph as the schedule's was; false where it was read like that. */
+static bool other_reading(const pb_graph *g, const pb_schedule *s, char *text, size_t room)
+{
+    char with[400];
+    if (!pb_read_otherwise(g, s))
+        return false;
+    reading_options(s->read_with ? s->read_with : g->read_with, with, sizeof with);
+    snprintf(text, room, s->read_with ? "read the graph as it was: pass %s" : "read the graph as it was: leave out %s",
+             with);
+    return true;
+}
 
 exit_code certify_schedule(app *a, certified *c)
 {
     pb_judgement *j = &c->judged;
+    char advice[512];
     pb_status status =
         pb_judge_all(&a->ctx, c->graph, &c->schedule, app_option(a, OPT_ANY_GRAPH) != NULL, &a->arena, j);
     if (status != PB_OK)
         return app_status(a, status);
     c->has_verdict = true;
-    if (j->fault == PB_FAULT_GRAPH)
-        strncat(j->message, "; --any-graph accepts it", sizeof j->message - strlen(j->message) - 1);
+    size_t used = strlen(j->message), room = sizeof j->message - used;
+    if (j->fault != PB_FAULT_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
+        snprintf(j->message + used, room, "; %s", advice);
+    else if (j->fault == PB_FAULT_GRAPH)
+        snprintf(j->message + used, room, "; --any-graph accepts it");
     return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
+}
+
+/* A schedule of another graph may name nodes that this one has not: then it is not readable here, and that is why. */
+static exit_code read_or_explain(app *a, const char *path, certified *out)
+{
+    pb_schedule alone;
+    char advice[512];
+    exit_code code = read_schedule(a, path, out->graph, &out->schedule);
+    if (code != EXIT_INPUT || strcmp(path, "-") == 0)
+        return code;
+    if (read_schedule_alone(a, path, &alone) && other_reading(out->graph, &alone, advice, sizeof advice))
+        app_note(a, "%s was made for another graph; %s", path, advice);
+    return code;
 }
 
 exit_code certify(app *a, const char *graph_path, const char *schedule_path, certified *out)
@@ -26,7 +67,7 @@ exit_code certify(app *a, const char *graph_path, const char *schedule_path, cer
         return app_usage(a, "the graph and the schedule cannot both come from standard input");
     exit_code code = read_graph(a, graph_path, &out->graph);
     if (code == EXIT_DONE)
-        code = read_schedule(a, schedule_path, out->graph, &out->schedule);
+        code = read_or_explain(a, schedule_path, out);
     if (code != EXIT_DONE)
         return code;
     if (!setting_size(a, OPT_CAP, out->graph, &out->schedule.cap))

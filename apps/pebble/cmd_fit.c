@@ -211,6 +211,17 @@ static void print_json(const task *t)
     puts("]}");
 }
 
+/* The plan that fits most may be by a strategy that takes no policy. */
+static void note_fit_policy(app *a, const task *t)
+{
+    const char *strategy = t->fit.row[PB_FIT_PLAN].strategy;
+    const pb_strategy *row = strategy ? pb_strategy_find(strategy) : NULL;
+    char text[2 * FIGURE_ROOM];
+    policy_use_text(t->request.plan.policy, false, text);
+    if (text[0] && row && !row->takes_policy)
+        app_note(a, "%s; choose it with --strategy", text);
+}
+
 exit_code cmd_fit(app *a)
 {
     task t = {0};
@@ -226,6 +237,7 @@ exit_code cmd_fit(app *a)
         print_json(&t);
     else if (!print_text(a, &t))
         return app_status(a, PB_ENOMEM);
+    note_fit_policy(a, &t);
     if (t.fit.stopped) {
         app_note(a, "stopped before the end: larger ones may fit");
         if (progress_interrupted())

@@ -162,14 +162,17 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
     }
     print_addresses(out, s, g);
     print_work(out, s, g);
-    pb_u128_text(m->flux, text);
+    short_number(m->flux, PB_U128_TEXT, text); /* all its digits */
     figure(out, "flux", text);
     pb_quantity_text(m->moves, NULL, one, sizeof one);
     pb_quantity_text(m->depth, NULL, two, sizeof two);
     snprintf(text, sizeof text, "%s, the longest chain of them %s", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
-    pb_cost_text(m->cost, &s->weights, one);
+    if (s->weights.digits)
+        pb_cost_text(m->cost, &s->weights, one);
+    else
+        short_number(m->cost, PB_U128_TEXT, one);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&s->weights, i, weights[i]);
     snprintf(text, sizeof text, "%s with weights %s,%s,%s", one, weights[0], weights[1], weights[2]);

@@ -10,10 +10,7 @@
 
 exit_code cmd_ui(app *a)
 {
-    return app_fail(
-        a, EXIT_FAILED,
-        "this pebble was made without its server: libmicrohttpd and jansson were not there when it was built; "
-        "install libmicrohttpd-dev and libjansson-dev and build it again");
+    return app_fail(a, EXIT_FAILED, "the server of pebble ui is " PB_NOT_BUILT_IN(PB_PACKAGE_SERVER));
 }
 
 #else
@@ -174,7 +171,7 @@ static exit_code serve(app *a, server *s)
     if (written != EXIT_DONE)
         return written;
     if (page_file_count == 0 && !app_option(a, OPT_PAGE))
-        app_note(a, "made without the page: npm was not there when it was built; only the interface below /api/ works");
+        app_note(a, "the page is " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE) "; only the interface below /api/ works");
     if (!server_is_local(s))
         app_note(a, "other machines may reach it: the token keeps others out, but what is sent is not encrypted");
     if (!app_option(a, OPT_NO_OPEN))

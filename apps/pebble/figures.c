@@ -82,7 +82,8 @@ void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])
         return;
     for (uint32_t i = 0; i < count; i++)
         if (all[i].takes_policy && length < sizeof names)
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", takers++ ? ", " : "", all[i].name);
+            length +=
+                (size_t)snprintf(names + length, sizeof names - length, "%s%s", takers++ ? ", " : "", all[i].name);
     snprintf(text, 2 * FIGURE_ROOM,
              used ? "policy %.40s: used by %s; the other strategies take no policy"
                   : "policy %.40s: not used by any plan here, since only %s takes a policy",

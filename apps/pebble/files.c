@@ -106,7 +106,8 @@ bool read_options(app *a, pb_read_options *out)
     static const char *const optimizers[] = {"none", "sgd", "momentum", "adam", NULL};
     static const char *const grads[] = {"accumulate", "keep", "update", NULL};
     const char *how;
-    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO, .train = app_option(a, OPT_TRAIN) != NULL};
+    static const pb_dim_words words = {"", "--dim ", "=1", " ", ""};
+    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO, .train = app_option(a, OPT_TRAIN) != NULL, .dim_words = &words};
     if (!word_option(a, OPT_INPUTS, inputs, "free, given or computed", &how) || !dim_options(a, out) ||
         !app_number(a, OPT_BATCH, 0, &out->batch) ||
         !word_option(a, OPT_OPTIMIZER, optimizers, "none, sgd, momentum or adam", &out->optimizer) ||
@@ -153,6 +154,16 @@ exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule
     pb_status status = pb_schedule_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO, g, &a->arena, out);
     close_input(&in);
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
+}
+
+bool read_schedule_alone(app *a, const char *path, pb_schedule *out)
+{
+    file_in in;
+    if (open_input(a, path, &in) != EXIT_DONE)
+        return false;
+    pb_status status = pb_schedule_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO, NULL, &a->arena, out);
+    close_input(&in);
+    return status == PB_OK;
 }
 
 static pb_status write_file(void *state, const char *bytes, size_t length)

@@ -27,6 +27,8 @@ bool read_options(app *a, pb_read_options *out);
 
 /* Reads with any format. EXIT_DONE, or the exit code after telling "path:line:column: sentence". */
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
+/* Without a graph, and without a word when it cannot be read. */
+bool read_schedule_alone(app *a, const char *path, pb_schedule *out);
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);
 
 /* JSON, or binary where the path ends in .pbs. */

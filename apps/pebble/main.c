@@ -70,9 +70,9 @@ static void print_server_version(void)
 {
 #ifdef PEBBLE_WITH_SERVER
     printf("with %s for pebble ui\n", server_libraries());
-    puts(page_file_count ? "with the page" : "without the page: npm was not there when it was built");
+    puts(page_file_count ? "with the page" : "page of pebble ui: " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE));
 #else
-    puts("without libmicrohttpd and jansson: pebble ui is missing");
+    puts("pebble ui: " PB_NOT_BUILT_IN(PB_PACKAGE_SERVER));
 #endif
 }
 
@@ -86,15 +86,15 @@ static exit_code run_command(app *a, int count, char **words)
         if (pb_solver_version())
             printf("with Cbc %s for the strategies milp and lp-rounding\n", pb_solver_version());
         else
-            puts("without Cbc: the strategies milp and lp-rounding give up");
+            puts("milp, lp-rounding: " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
         if (pb_sat_version())
             printf("with CaDiCaL %s for the strategy sat\n", pb_sat_version());
         else
-            puts("without CaDiCaL: the strategy sat gives up");
+            puts("sat: " PB_NOT_BUILT_IN(PB_PACKAGE_CADICAL));
         if (pb_train_library())
             printf("with oneDNN %s for the workload train\n", pb_train_library());
         else
-            puts("without oneDNN: the workload train is missing");
+            puts("workload train: " PB_NOT_BUILT_IN(PB_PACKAGE_DNNL));
         print_server_version();
         return EXIT_DONE;
     }

@@ -182,9 +182,9 @@ void short_number(pb_u128 value, int digits, char *text)
     int length = (int)pb_u128_text(value, plain), at = 0;
     if (length > digits) {
         snprintf(text, 64, "%.2e", pb_u128_double(value));
-        char *plus = strchr(text, '+'); /* 1.23e+12 -> 1.23e12 */
+        char *plus = strchr(text, '+'); /* 1.23e+09 -> 1.23e9 */
         if (plus)
-            memmove(plus, plus + 1, strlen(plus));
+            memmove(plus, plus + 1 + (plus[1] == '0'), strlen(plus + (plus[1] == '0')));
         return;
     }
     for (int i = 0; i < length; i++) {

@@ -63,8 +63,8 @@ static void without_page(request *r)
 {
     static const char text[] =
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble-Bridge</title>"
-        "<p>This <code>pebble</code> was made without the page: npm was not there when it was built. "
-        "The interface below <code>/api/</code> works.</p></html>\n";
+        "<p>The page is " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE) ". "
+                                                           "The interface below <code>/api/</code> works.</p></html>\n";
     r->answer = (answer){.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8", .fixed = true};
     r->answer.bytes = (char *)(uintptr_t)text;
     r->answer.length = sizeof text - 1;

@@ -124,6 +124,9 @@ typedef struct pb_judgement {
     char message[640]; /* what is wrong; "" when nothing is */
 } pb_judgement;
 
+/* Was the graph of this schedule read from its file with other options than this one? Its hash is another one then. */
+bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s);
+
 /* pb_judge and everything else a file states: graph, addresses, figures. The certificate borrows `out` and s->moves.
  *   in   any_graph   a legal schedule of another graph is fine */
 pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s, bool any_graph, pb_arena *result,
@@ -137,8 +140,8 @@ void pb_planned_reason(const pb_planned *p, const pb_game *game, char *text, siz
 typedef struct pb_comparison {
     pb_planned *rows;
     uint32_t row_count;
-    uint32_t winner;  /* row index; UINT32_MAX when nothing fits */
-    bool interrupted; /* rows after the interruption are missing */
+    uint32_t winner;    /* row index; UINT32_MAX when nothing fits */
+    bool interrupted;   /* rows after the interruption are missing */
     const char *policy; /* of the request, a constant; NULL: none. Rows of strategies that take none are without it */
 } pb_comparison;
 

@@ -53,6 +53,7 @@ const char *pb_shape_name(pb_shape shape);
  * *_start arrays one more: row v of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
 typedef struct pb_graph {
     const char *name, *cost_unit, *size_unit; /* never NULL */
+    const char *read_with; /* NULL, or the options its file was read with, where they change it: "train batch=8" */
     uint32_t node_count, edge_count;
     uint64_t fixed_size;
 

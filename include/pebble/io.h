@@ -42,12 +42,19 @@ bool pb_inputs_parse(const char *name, pb_inputs *out);
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out);
 
+/* How the caller's users write sizes of dimensions, for the sentence about a model that leaves some open: "--dim a=1 --dim b=1"
+ * has the parts "", "--dim ", "=1", " ", "". */
+typedef struct pb_dim_words {
+    const char *begin, *before, *after, *join, *end;
+} pb_dim_words;
+
 /* How a file is read; all zero is as pb_graph_read does it. Texts and arrays are borrowed for the call. */
 typedef struct pb_read_options {
     pb_inputs inputs;
     /* Of models (docs/onnx.md); other formats leave them alone. */
     const pb_option *dims; /* sizes of dimensions that the model leaves open: {"sequence", "128"} */
     uint32_t dim_count;
+    const pb_dim_words *dim_words; /* NULL: open dimensions are listed by name */
     uint64_t batch;        /* size of the first dimension of the first input, and of others like it; 0: as it stands */
     bool train;            /* a training step: loss over the first output, gradients of all parameters */
     const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */

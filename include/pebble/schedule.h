@@ -98,6 +98,7 @@ typedef struct pb_addresses {
 typedef struct pb_schedule {
     const char *graph_name;
     char graph_hash[PB_HASH_TEXT]; /* "" when unknown */
+    const char *read_with;         /* as the graph's; NULL for none */
     pb_game_kind game;
     uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;

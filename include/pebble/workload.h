@@ -23,7 +23,7 @@ typedef struct pb_workload_option {
 
 typedef struct pb_workload_row {
     const char *name, *summary;
-    const char *needs;                 /* what it lacks in this build ("oneDNN is not installed"), or NULL */
+    const char *needs; /* what it lacks in this build ("oneDNN is not built in (install...)"), or NULL */
     const pb_workload_option *options; /* `batch` is what pebble fit varies */
     uint32_t option_count;
 } pb_workload_row;

@@ -42,7 +42,8 @@ class Version:
     cadical: str | None
 
     def __str__(self) -> str:
-        cbc, cadical = (version or "not built in" for version in (self.cbc, self.cadical))
+        cbc = self.cbc or "not built in: install coinor-libcbc-dev, then make"
+        cadical = self.cadical or "not built in: install libcadical-dev, then make"
         return f"libpebble {self.pebble} at {self.library} (Cbc {cbc}, CaDiCaL {cadical})"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import re
+from pathlib import Path
 
 import pebble_bridge as pb
 import pytest
@@ -31,6 +33,14 @@ def everything() -> pb.Graph:
         cost_unit="flop",
         size_unit="byte",
     )
+
+
+def test_open_sizes_of_a_model_are_asked_for_as_python_writes_them():
+    models = Path(__file__).resolve().parents[2] / "tests/fuzz/corpus/graph_onnx"
+    with pytest.raises(pb.GraphError, match=re.escape('as in dims={"batch": 1, "tokens": 1}')) as refused:
+        pb.Graph.read(models / "text_open.onnx")
+    assert "--" not in str(refused.value)
+    assert len(pb.Graph.read(models / "text_open.onnx", dims={"batch": 1, "tokens": 4}))
 
 
 def test_everything_comes_back():

@@ -197,9 +197,12 @@ static pb_status take_dims(pb_session *s, pb_read_options *out)
 static pb_status take_reading(pb_session *s, pb_read_options *out)
 {
     const char *inputs = s->setting[PBI_SET_inputs];
+    static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* as the Python package writes them */
     uint64_t train;
-    *out = (pb_read_options){
-        .inputs = PB_INPUTS_AUTO, .optimizer = s->setting[PBI_SET_optimizer], .grads = s->setting[PBI_SET_grads]};
+    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO,
+                             .optimizer = s->setting[PBI_SET_optimizer],
+                             .grads = s->setting[PBI_SET_grads],
+                             .dim_words = &words};
     if (inputs && !pb_inputs_parse(inputs, &out->inputs))
         return pbi_fail(&s->ctx, PB_EINVAL, "inputs are free, given or computed");
     pb_status status = pbi_take_number(s, PBI_SET_train, 0, 1, &train);

@@ -86,6 +86,11 @@ bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *m, char *text, siz
     return false;
 }
 
+bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s)
+{
+    return strcmp(g->read_with ? g->read_with : "", s->read_with ? s->read_with : "") != 0;
+}
+
 /* The first thing that is wrong beside the rules, in out->message. */
 static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
 {
@@ -93,9 +98,14 @@ static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_gra
     bool apart;
     if (!out->same_graph && !any_graph) {
         out->fault = PB_FAULT_GRAPH;
-        snprintf(out->message, sizeof out->message,
-                 "the schedule was made for another graph (%.80s): the hashes differ",
-                 s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
+        int used = snprintf(out->message, sizeof out->message,
+                            "the schedule was made for another graph (%.80s): the hashes differ",
+                            s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
+        if (pb_read_otherwise(out->game.graph, s))
+            snprintf(out->message + used, sizeof out->message - (size_t)used,
+                     "; its file was read with %.150s, this graph with %.150s",
+                     s->read_with ? s->read_with : "no options",
+                     out->game.graph->read_with ? out->game.graph->read_with : "no options");
         return PB_OK;
     }
     pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);

@@ -65,6 +65,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     *copy = *game;
     *out = (pb_planned){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
     s->graph_name = game->graph->name;
+    s->read_with = game->graph->read_with;
     memcpy(s->graph_hash, job->hash, sizeof s->graph_hash);
     s->game = game->kind;
     s->cap = game->cap;

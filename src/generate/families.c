@@ -7,7 +7,8 @@
 
 #define FAMILY(id, name, help) static const pb_param_spec id##_specs[] = {
 #define MAIN(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, true, NULL},
-#define INTEGER(key, standard, least, most, help) {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, NULL},
+#define INTEGER(key, standard, least, most, help) \
+    {key, PB_PARAM_INTEGER, standard, least, most, NULL, help, false, NULL},
 #define REAL(key, standard, least, most, help) {key, PB_PARAM_REAL, standard, least, most, NULL, help, false, NULL},
 #define WORD(key, standard, words, help) {key, PB_PARAM_WORD, standard, 0, 0, words, help, false, NULL},
 #define MAIN_WITH(key, standard, least, most, with, help) \

@@ -2,6 +2,8 @@
 #include "base/context.h"
 #include "io/formats.h"
 
+#include <inttypes.h>
+
 static const char *const names[] = {"auto", "json", "dot", "csv", "binary", "bench", "blif", "aiger", "onnx"};
 enum { FORMATS = sizeof names / sizeof *names };
 
@@ -210,6 +212,38 @@ static void note_model_options(pb_context *ctx, pb_format format, const pb_read_
                  "the file is no ONNX model: what was said of dimensions, batch and training is left alone");
 }
 
+/* The options that made the graph another one than its file alone, as words that options of the command are made of. */
+static pb_status note_reading(pb_context *ctx, const pb_read_options *o, bool model, pb_arena *result,
+                              const pb_graph **g)
+{
+    pb_buffer text;
+    pbi_out out;
+    pb_buffer_init(&text, result);
+    pbi_out_init(&out, ctx, pb_sink_buffer(&text));
+    if (o->inputs != PB_INPUTS_AUTO)
+        pbi_out_format(&out, " inputs=%s", pb_inputs_name(o->inputs));
+    if (model && o->train)
+        pbi_out_text(&out, " train");
+    if (model && o->batch)
+        pbi_out_format(&out, " batch=%" PRIu64, o->batch);
+    for (uint32_t i = 0; model && i < o->dim_count; i++)
+        pbi_out_format(&out, " dim=%.60s=%.24s", o->dims[i].key, o->dims[i].value);
+    if (model && o->optimizer)
+        pbi_out_format(&out, " optimizer=%.20s", o->optimizer);
+    if (model && o->grads)
+        pbi_out_format(&out, " grads=%.20s", o->grads);
+    pb_status status = pbi_out_finish(&out);
+    if (status != PB_OK || !text.length)
+        return status;
+    pb_graph *copy = pb_arena_alloc(result, 1, sizeof *copy);
+    if (!copy)
+        return PB_ENOMEM;
+    *copy = **g;
+    copy->read_with = text.bytes + 1;
+    *g = copy;
+    return PB_OK;
+}
+
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
                              const pb_read_options *options, pb_arena *result, const pb_graph **out)
 {
@@ -235,6 +269,8 @@ pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format
     if (status == PB_OK && turned)
         status = pbi_graph_turn_inputs(ctx, g, options->inputs, result, &g);
     pb_arena_release(&scratch);
+    if (status == PB_OK)
+        status = note_reading(ctx, options, format == PB_FORMAT_ONNX, result, &g);
     if (status == PB_OK)
         note_model_options(ctx, format, options);
     if (status == PB_OK)

@@ -44,16 +44,30 @@ static bool is_batch(const pbi_onnx *m, const pbi_onnx_tensor *t, uint32_t axis)
 typedef struct listing {
     char text[300];
     size_t length;
+    char labels[300]; /* those that are in, each between line breaks */
 } listing;
 
 static void list_add(listing *l, const char *before, const char *name, const char *after)
 {
-    char item[NAME_ROOM + 40];
+    char item[NAME_ROOM + 120];
     snprintf(item, sizeof item, "%s%s%s", before, name, after);
     if (l->length + strlen(item) + 8 > sizeof l->text || strstr(l->text, item))
         return;
     memcpy(l->text + l->length, item, strlen(item) + 1);
     l->length += strlen(item);
+}
+
+/* Is the label in already? It is from now on. */
+static bool has_label(listing *l, const char *label)
+{
+    char item[NAME_ROOM + 4];
+    size_t used = strlen(l->labels);
+    snprintf(item, sizeof item, "\n%s\n", label);
+    if (strstr(l->labels, item))
+        return true;
+    if (used + strlen(item) < sizeof l->labels)
+        memcpy(l->labels + used, item, strlen(item) + 1);
+    return false;
 }
 
 /* Every name that was given a size must be one of the model's. */
@@ -102,6 +116,17 @@ static pb_status named_size(const pbi_onnx *m, const char *label, uint64_t *out)
     return PB_OK;
 }
 
+/* As whoever reads the sentence would write it. */
+static void list_open(const pbi_onnx *m, const char *label, listing *open)
+{
+    static const pb_dim_words plain = {"", "", "", ", ", ""};
+    const pb_dim_words *w = m->options->dim_words ? m->options->dim_words : &plain;
+    char before[80];
+    snprintf(before, sizeof before, "%.20s%.40s", open->length ? w->join : w->begin, w->before);
+    if (!has_label(open, label))
+        list_add(open, before, label, w->after);
+}
+
 static pb_status bind_input(pbi_onnx *m, uint32_t input, const bool *batch, listing *open)
 {
     pbi_onnx_tensor *t = &m->tensor[input];
@@ -123,7 +148,7 @@ static pb_status bind_input(pbi_onnx *m, uint32_t input, const bool *batch, list
         if (batch[axis])
             t->dims[axis] = size;
         else if (t->dims[axis] == UINT64_MAX)
-            list_add(open, " --dim ", label, "=1");
+            list_open(m, label, open);
     }
     return PB_OK;
 }
@@ -141,7 +166,10 @@ static pb_status bind_all(pbi_onnx *m, bool (*batch)[PBI_ONNX_RANK])
     }
     if (!open.length)
         return PB_OK;
-    return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open; give each a number, as in%s",
+    if (m->options->dim_words)
+        return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open; give each a number, as in %s%s",
+                        open.text, m->options->dim_words->end);
+    return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open, and each needs a number: %s",
                     open.text);
 }
 

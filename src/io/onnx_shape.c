@@ -321,8 +321,8 @@ PBI_ONNX_SHAPER(recurrent)
     if (!w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return pbi_onnx_refuse(m, n, "its input, weights and recurrent weights must be of rank 3");
     if (m->options->train)
-        return pbi_onnx_refuse(m, n,
-                               "recurrences have no rule for the way back; unroll the steps, or leave --train out");
+        return pbi_onnx_refuse(
+            m, n, "recurrences have no rule for the way back; unroll the steps, or read the forward pass alone");
     if (pbi_onnx_integer(n, "layout", 0))
         return pbi_onnx_refuse(m, n, "only layout 0, steps first, is read");
     uint64_t hidden = r->dims[2], directions = w->dims[0];

@@ -28,6 +28,7 @@ enum field {
     POLICY,
     WEIGHTS,
     VERSION,
+    READ_WITH,
     OUTCOME,
     REASON,
     NOTE,
@@ -40,11 +41,11 @@ enum field {
     FIELDS
 };
 static const pbi_slice fields[] = {
-    PBI_NAME("format"),      PBI_NAME("graph"),      PBI_NAME("graph_hash"), PBI_NAME("game"),    PBI_NAME("cap"),
-    PBI_NAME("borrow"),      PBI_NAME("tiers"),      PBI_NAME("strategy"),   PBI_NAME("options"), PBI_NAME("policy"),
-    PBI_NAME("weights"),     PBI_NAME("version"),    PBI_NAME("outcome"),    PBI_NAME("reason"),  PBI_NAME("note"),
-    PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"), PBI_NAME("addresses"),
-    PBI_NAME("moves"),
+    PBI_NAME("format"),    PBI_NAME("graph"),       PBI_NAME("graph_hash"), PBI_NAME("game"),       PBI_NAME("cap"),
+    PBI_NAME("borrow"),    PBI_NAME("tiers"),       PBI_NAME("strategy"),   PBI_NAME("options"),    PBI_NAME("policy"),
+    PBI_NAME("weights"),   PBI_NAME("version"),     PBI_NAME("read_with"),  PBI_NAME("outcome"),    PBI_NAME("reason"),
+    PBI_NAME("note"),      PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"),
+    PBI_NAME("addresses"), PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -353,6 +354,7 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     case POLICY: return copied(r, field, &s->policy);
     case WEIGHTS: return read_weights(r, field);
     case VERSION: return copied(r, field, &s->version);
+    case READ_WITH: return copied(r, field, &s->read_with);
     case REASON: return copied(r, field, &s->reason);
     case NOTE: return copied(r, field, &s->note);
     case LOWER_BOUND: return pbi_read_whole(&r->json, field, &s->lower_bound);

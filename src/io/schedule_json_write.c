@@ -186,6 +186,8 @@ void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)
     pbi_out_text(out, "{\"format\":\"pebble-schedule/1\"");
     write_text(out, ",\"graph\":", s->graph_name);
     write_text(out, ",\"graph_hash\":", s->graph_hash);
+    if (s->read_with)
+        write_text(out, ",\"read_with\":", s->read_with);
     write_text(out, ",\"game\":", pb_game_kind_name(s->game));
     write_cap(out, ",\"cap\":", s->cap);
     if (s->borrow) {

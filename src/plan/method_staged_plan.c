@@ -191,7 +191,7 @@ pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (status != PB_OK)
         return status;
     if (!pb_solver_version())
-        return pbi_plan_give_up(plan, "does not apply: this build of the library has no Cbc");
+        return pbi_plan_give_up(plan, "does not apply: Cbc is " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
     if (misfit)
         return pbi_plan_give_up(plan, "does not apply: %s", misfit);
     if (entries > most)

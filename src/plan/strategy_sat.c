@@ -290,7 +290,7 @@ static const char *refusal(const pb_context *ctx, const pb_game *game, bool leas
     if (is_hopeless(ctx, g))
         return "limit hit: so little effort is not enough for a formula";
     if (!pb_sat_version())
-        return "does not apply: this build is without CaDiCaL";
+        return "does not apply: CaDiCaL is " PB_NOT_BUILT_IN(PB_PACKAGE_CADICAL);
     if (g->owner)
         return "does not apply: its formulas know no by-products";
     return g->inplace_start ? "does not apply: its formulas know no in-place moves" : NULL;

@@ -50,6 +50,19 @@ static void say_saving(pbi_out *out, const pbi_rework_cost *cost, const char *un
     amount(out, cost->work, unit);
 }
 
+/* 12,345,678 up to eleven digits, 9.43e19 beyond. */
+static void held_text(pb_u128 held, char text[PB_U128_TEXT])
+{
+    if (pb_u128_text(held, text) <= 11) {
+        pb_quantity_text(held.low, NULL, text, PB_U128_TEXT);
+        return;
+    }
+    snprintf(text, PB_U128_TEXT, "%.2e", pb_u128_double(held));
+    char *plus = strchr(text, '+');
+    if (plus)
+        memmove(plus, plus + 1, strlen(plus));
+}
+
 static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
 {
     const pb_graph *g = s->game->graph;
@@ -65,7 +78,7 @@ static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
         pbi_out_text(out, " for ");
         say_move(out, g, s->moves, gap->to);
     }
-    pb_u128_text(gap->held, held);
+    held_text(gap->held, held);
     pbi_out_text(out, ": holds ");
     amount(out, g->size[s->node], g->size_unit);
     pbi_out_text(out, " for ");
@@ -337,16 +350,6 @@ static void say_pressure(pbi_out *out, const pbi_overview *o)
     if (p->spare)
         pbi_out_format(out, "\n%llu of these recomputations %s unnecessary: the value would have fit.\n",
                        (unsigned long long)p->spare, p->spare == 1 ? "is" : "are");
-}
-
-/* As it is up to twelve digits, 9.43e19 beyond. */
-static void held_text(pb_u128 held, char text[PB_U128_TEXT])
-{
-    if (pb_u128_text(held, text) > 12)
-        snprintf(text, PB_U128_TEXT, "%.2e", pb_u128_double(held));
-    char *plus = strchr(text, '+');
-    if (plus)
-        memmove(plus, plus + 1, strlen(plus));
 }
 
 static void say_kept(pbi_out *out, const pbi_overview *o)

@@ -274,6 +274,6 @@ uint32_t pbi_train_slow_calls(const pb_workload *w)
 const char *pb_train_library(void) { return NULL; }
 
 const pbi_workload_kind pbi_workload_train = {
-    .needs = "oneDNN is not installed", .options = options, .option_count = OPTIONS};
+    .needs = "oneDNN is " PB_NOT_BUILT_IN(PB_PACKAGE_DNNL), .options = options, .option_count = OPTIONS};
 
 #endif

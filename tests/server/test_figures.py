@@ -31,6 +31,7 @@ CASES = [
      {"load_cost": 3, "store_cost": 2}, ["0.5", "0", "1"]),
     ("merkle", "90%", "remat", ["last-use", "order", "recompute-all", "cache-all"], [], None, [0, 0, 1]),
     ("pipeline", "70%", "tiered", ["demand", "last-use"], ["--load-per-unit", "1"], {"load_per_unit": 1}, [0, 0, 1]),
+    ("chain", "12", "tiered", ["demand"], ["--load-per-unit", "0.04"], {"load_per_unit": 0.04}, [0, 1e-11, 1]),
     ("layered", "85%", "remat", ["order", "cut", "last-use"], [], None, [0, 0, 1]),
     ("layered", "none", "reversible", ["bennett", "eager-uncompute"], [], None, [0, 0.001, 1]),
     ("layered", "1", "remat", ["last-use"], [], None, [0, 0, 1]),

@@ -162,7 +162,7 @@ static void shape_arithmetic_leaves_no_nodes(void **state)
     onnx_output(&w, "y");
     onnx_end_model(&w);
     assert_int_equal(open_with(&d, NULL), PB_EGRAPH);
-    assert_non_null(strstr(d.ctx.error.message, "--dim n=1"));
+    assert_non_null(strstr(d.ctx.error.message, "each needs a number: n"));
     shut(&d);
     must_open_model(&d, &(pb_read_options){.dims = &(pb_option){"n", "5"}, .dim_count = 1});
     assert_string_equal(all_of(&d), "x a c y");
@@ -280,12 +280,15 @@ static void options_that_do_not_fit_are_told(void **state)
 {
     (void)state;
     static const pb_option wrong = {"k", "3"}, zero = {"n", "0"};
+    static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"};
     static const struct {
         pb_read_options options;
         const char *sentence;
     } cases[] = {
         {{.dims = &wrong, .dim_count = 1}, "no dimension \"k\" open; it leaves open: n"},
         {{.dims = &zero, .dim_count = 1}, "a whole number from 1 on"},
+        {{.batch = 0}, "inputs open, and each needs a number: n"}, /* of no front end */
+        {{.dim_words = &words}, "give each a number, as in dims={\"n\": 1}"},
         {{.batch = 1, .train = true}, "nothing to train"},
         {{.batch = 1, .optimizer = "magic"}, "there is no optimizer"},
         {{.batch = 1, .grads = "lose"}, "accumulate, keep or update"},
