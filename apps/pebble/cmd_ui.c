@@ -32,6 +32,7 @@ exit_code cmd_ui(app *a)
 
 #define STANDARD_BODY (UINT64_C(256) << 20)
 #define STANDARD_MEMORY (UINT64_C(2) << 30)
+#define MOST_BYTES ((uint64_t)SIZE_MAX / 8)
 
 static bool take_bytes(app *a, option_id id, uint64_t *bytes)
 {
@@ -41,8 +42,12 @@ static bool take_bytes(app *a, option_id id, uint64_t *bytes)
         app_usage(a, "--%s: %s", option_specs[id].name, why);
         return false;
     }
-    if (*bytes > SIZE_MAX / 8)
-        *bytes = SIZE_MAX / 8;
+    if (text && *bytes != PB_UNLIMITED && *bytes > MOST_BYTES) {
+        app_usage(a, "--%s: `%.60s` is too large; `none` stands for no limit", option_specs[id].name, text);
+        return false;
+    }
+    if (*bytes > MOST_BYTES)
+        *bytes = MOST_BYTES;
     return true;
 }
 
@@ -176,6 +181,8 @@ static exit_code serve(app *a, server *s)
     if (!app_option(a, OPT_NO_OPEN))
         open_browser(server_ticket_address(s));
     wait_for_the_end(before);
+    if (server_is_busy(s))
+        app_note(a, "stopping what is being planned; Ctrl-C once more does not wait for that");
     return EXIT_DONE;
 }
 
