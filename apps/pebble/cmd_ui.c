@@ -88,6 +88,15 @@ static void ask_for_the_end(int signal)
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 
+/* The runtime of ThreadSanitizer prepares a thread for signals when it waits for the first time, and may lose a signal that
+ * comes at that moment. So the first wait is over before anyone can know of this process. */
+static void wait_once(void)
+{
+    sem_post(&end_is_asked);
+    while (sem_wait(&end_is_asked) != 0 && errno == EINTR)
+        ;
+}
+
 /* Under nohup a lost terminal does not end it. */
 static void take_signals(struct sigaction before[ENDS])
 {
@@ -97,6 +106,7 @@ static void take_signals(struct sigaction before[ENDS])
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     sem_init(&end_is_asked, 0, 0);
+    wait_once();
     for (int i = 0; i < ENDS; i++) {
         sigaction(ends[i], NULL, &before[i]);
         if (ends[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
