@@ -30,6 +30,7 @@ exit_code cmd_ui(app *a)
 
 #define STANDARD_BODY (UINT64_C(256) << 20)
 #define STANDARD_MEMORY (UINT64_C(2) << 30)
+#define MOST_BYTES ((uint64_t)SIZE_MAX / 8)
 
 static bool take_bytes(app *a, option_id id, uint64_t *bytes)
 {
@@ -39,8 +40,12 @@ static bool take_bytes(app *a, option_id id, uint64_t *bytes)
         app_usage(a, "--%s: %s", option_specs[id].name, why);
         return false;
     }
-    if (*bytes > SIZE_MAX / 8)
-        *bytes = SIZE_MAX / 8;
+    if (text && *bytes != PB_UNLIMITED && *bytes > MOST_BYTES) {
+        app_usage(a, "--%s: `%.60s` is too large; `none` stands for no limit", option_specs[id].name, text);
+        return false;
+    }
+    if (*bytes > MOST_BYTES)
+        *bytes = MOST_BYTES;
     return true;
 }
 
@@ -81,6 +86,15 @@ static void ask_for_the_end(int signal)
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 
+/* The runtime of ThreadSanitizer prepares a thread for signals when it waits for the first time, and may lose a signal that
+ * comes at that moment. So the first wait is over before anyone can know of this process. */
+static void wait_once(void)
+{
+    sem_post(&end_is_asked);
+    while (sem_wait(&end_is_asked) != 0 && errno == EINTR)
+        ;
+}
+
 /* Under nohup a lost terminal does not end it. */
 static void take_signals(struct sigaction before[ENDS])
 {
@@ -90,6 +104,7 @@ static void take_signals(struct sigaction before[ENDS])
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     sem_init(&end_is_asked, 0, 0);
+    wait_once();
     for (int i = 0; i < ENDS; i++) {
         sigaction(ends[i], NULL, &before[i]);
         if (ends[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
@@ -177,6 +192,8 @@ static exit_code serve(app *a, server *s)
     if (!app_option(a, OPT_NO_OPEN))
         open_browser(server_ticket_address(s));
     wait_for_the_end(before);
+    if (server_is_busy(s))
+        app_note(a, "stopping what is being planned; Ctrl-C once more does not wait for that");
     return EXIT_DONE;
 }
 

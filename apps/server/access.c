@@ -68,13 +68,62 @@ static bool is_ours(const server *s, const char *host)
     return s->open_to_all && is_address(host, length); /* an address is no name that someone could point here */
 }
 
+/* ---- headers that count: once each ---- */
+
+static const char *const once[] = {"Host",          "Origin",         "Cookie",       "X-Pebble-Token",
+                                   "Authorization", "Content-Length", "Content-Type", "Transfer-Encoding",
+                                   "Last-Event-ID", "Sec-Fetch-Site"};
+enum { ONCE = sizeof once / sizeof *once };
+
+static enum MHD_Result count_header(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    unsigned *counts = state;
+    (void)kind;
+    (void)value;
+    for (size_t i = 0; i < ONCE; i++)
+        counts[i] += strcasecmp(key, once[i]) == 0;
+    return MHD_YES;
+}
+
+/* Of two headers one would be checked, and the other might be what somebody else goes by. */
+static bool headers_once(request *r)
+{
+    unsigned counts[ONCE] = {0};
+    MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, counts);
+    for (size_t i = 0; i < ONCE; i++)
+        if (counts[i] > 1) {
+            answer_fail(r, MHD_HTTP_BAD_REQUEST, "the header %s was sent twice", once[i]);
+            return false;
+        }
+    return true;
+}
+
+/* ---- the token ---- */
+
+typedef struct cookie_search {
+    char name[32]; /* cookies know no ports, and several servers may run */
+    const char *token;
+    bool found;
+} cookie_search;
+
+/* Another server of this machine may set a cookie of our name for a part of our paths, and the browser sends both: the
+ * right one counts wherever it stands. */
+static enum MHD_Result look_at_cookie(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+    cookie_search *search = state;
+    (void)kind;
+    search->found |= strcmp(key, search->name) == 0 && same_token(search->token, value);
+    return MHD_YES;
+}
+
 static bool has_token(const request *r)
 {
     const char *token = r->s->token;
-    char cookie[32]; /* cookies know no ports, and several servers may run */
-    snprintf(cookie, sizeof cookie, "pebble_token_%u", (unsigned)r->s->port);
-    return same_token(token, header(r, "X-Pebble-Token")) || same_token(token, request_argument(r, "token")) ||
-           same_token(token, MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, cookie));
+    cookie_search search = {.token = token};
+    snprintf(search.name, sizeof search.name, "pebble_token_%u", (unsigned)r->s->port);
+    MHD_get_connection_values(r->connection, MHD_COOKIE_KIND, look_at_cookie, &search);
+    return search.found || same_token(token, header(r, "X-Pebble-Token")) ||
+           same_token(token, request_argument(r, "token"));
 }
 
 /* The browser's first visit: its ticket is exchanged for the address with the token. */
@@ -105,40 +154,31 @@ static bool known_type(const request *r)
     return false;
 }
 
-static void refuse_page(request *r)
+/* Browsers say where a request comes from; pages of other ports of this machine count as the same site for cookies. */
+static bool from_elsewhere(const request *r)
 {
-    static const char text[] =
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble-Bridge</title>"
-        "<p>This page needs the address that <code>pebble ui</code> printed, with its token.</p></html>\n";
-    r->answer = (answer){.status = MHD_HTTP_FORBIDDEN, .type = "text/html; charset=utf-8", .fixed = true};
-    r->answer.bytes = (char *)(uintptr_t)text;
-    r->answer.length = sizeof text - 1;
+    const char *site = header(r, "Sec-Fetch-Site");
+    return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
-bool access_check(request *r)
+/* Does the request come to us, and from our own page if from any? */
+static bool right_place(request *r, bool is_api)
 {
     const char *origin = header(r, "Origin");
-    bool is_api = strncmp(r->path, "/api/", 5) == 0;
     if (!is_ours(r->s, header(r, "Host"))) {
-        answer_fail(r, MHD_HTTP_FORBIDDEN, "the Host of this request is not this server");
+        answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS, "the Host of this request is not this server");
         return false;
     }
-    if (origin && (strncmp(origin, "http://", 7) != 0 || !is_ours(r->s, origin + 7))) {
-        answer_fail(r, MHD_HTTP_FORBIDDEN, "the Origin of this request is another page");
+    if ((origin && (strncmp(origin, "http://", 7) != 0 || !is_ours(r->s, origin + 7))) ||
+        (is_api && from_elsewhere(r))) {
+        answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS, "the Origin of this request is another page");
         return false;
     }
-    if (!is_api && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
-        return false;
-    }
-    if (use_ticket(r))
-        return false;
-    if (!is_api && (strcmp(r->path, "/") != 0 || has_token(r)))
-        return true;
-    if (!is_api) {
-        refuse_page(r);
-        return false;
-    }
+    return true;
+}
+
+static bool api_check(request *r)
+{
     if (!has_token(r)) {
         answer_fail(r, MHD_HTTP_FORBIDDEN, "the token is missing or wrong; use the address that pebble ui printed");
         return false;
@@ -149,4 +189,25 @@ bool access_check(request *r)
         return false;
     }
     return true;
+}
+
+bool access_check(request *r)
+{
+    bool is_api = strncmp(r->path, "/api/", 5) == 0;
+    bool is_page = strcmp(r->path, "/") == 0 || strcmp(r->path, "/index.html") == 0;
+    if (!headers_once(r) || !right_place(r, is_api) || !arguments_once(r))
+        return false;
+    if (!is_api && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
+        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
+        return false;
+    }
+    if (is_api)
+        return api_check(r);
+    if (use_ticket(r))
+        return false;
+    if (!is_page || has_token(r))
+        return true;
+    answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_TOKEN,
+                   "the token is missing or wrong; use the address that pebble ui printed");
+    return false;
 }

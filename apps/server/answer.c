@@ -17,6 +17,7 @@ void answer_bytes(request *r, const char *type, char *bytes, size_t length)
     r->answer.bytes = bytes;
     r->answer.length = length;
     r->answer.fixed = false;
+    r->answer.policy = NULL;
 }
 
 void answer_no_memory(request *r)
@@ -96,14 +97,77 @@ void answer_status(request *r, pb_status status, const pb_error *error)
     answer_text(r, http_status(status), &text);
 }
 
-void response_headers(struct MHD_Response *response)
+/* ---- pages for those who are not let in ---- */
+
+#define PAGE_STYLE "body{font:16px/1.5 sans-serif;max-width:40em;margin:3em auto;padding:0 1em}"
+/* The hash is that of PAGE_STYLE; tests/server/test_access.py checks it. */
+static const char page_policy[] =
+    "default-src 'none'; style-src 'sha256-pfd9GyRe6Hi/zOieSDKRZl+ySIiBIsGiVWy8l+MaDPs='; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+#define PAGE_HEAD(title)                                                                             \
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"                              \
+    "<meta name=\"viewport\" content=\"width=device-width\"><title>Pebble-Bridge: " title "</title>" \
+    "<style>" PAGE_STYLE "</style></head>\n<body><h1>" title "</h1>\n"
+#define PAGE_HELP                                                                                                    \
+    "<h2>What to do</h2>\n<ul><li>Copy the whole address that <code>pebble ui</code> printed in its terminal, from " \
+    "<code>http://</code> to the end of the token, and open it here. It works in every browser of this machine, as " \
+    "often as you like while <code>pebble ui</code> runs.</li>\n"                                                    \
+    "<li>If that terminal is gone or does not show the address any more, end <code>pebble ui</code> and start it "   \
+    "again: it prints a new one.</li></ul>\n</body></html>\n"
+
+static const char token_page[] = PAGE_HEAD(
+    "this browser has no access yet") "<p>The page is shown by a <code>pebble ui</code> on this machine, which "
+                                      "lets a browser in only with the address that it printed when it began. "
+                                      "That address ends in a token, a secret that stays in the browser it was "
+                                      "opened in.</p>\n<p>A link that was copied from another browser, a "
+                                      "bookmark or a link of an earlier <code>pebble ui</code> has no such "
+                                      "token, or one that is not good any more.</p>\n" PAGE_HELP;
+static const char address_page[] =
+    PAGE_HEAD("this is not the address of the page") "<p>This request reached a <code>pebble ui</code>, but by a name "
+                                                     "that it does not know, or from another page. It answers only "
+                                                     "requests to the address that it printed when it "
+                                                     "began.</p>\n" PAGE_HELP;
+static const char path_page[] =
+    PAGE_HEAD("there is nothing here") "<p><code>pebble ui</code> runs, but has nothing at this address. "
+                                       "<a href=\"/\">Its page is here.</a></p>\n</body></html>\n";
+
+/* Does a browser ask for something to show to a person? */
+static bool is_visit(const request *r)
+{
+    const char *accept = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Accept");
+    return strncmp(r->path, "/api/", 5) != 0 && (strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0) &&
+           accept && strstr(accept, "text/html");
+}
+
+void answer_refused(request *r, unsigned status, refusal why, const char *sentence)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } pages[] = {{token_page, sizeof token_page - 1},
+                 {address_page, sizeof address_page - 1},
+                 {path_page, sizeof path_page - 1}};
+    if (!is_visit(r)) {
+        answer_fail(r, status, "%s", sentence);
+        return;
+    }
+    r->answer = (answer){.status = status, .type = "text/html; charset=utf-8", .fixed = true, .policy = page_policy};
+    r->answer.bytes = (char *)(uintptr_t)pages[why].text;
+    r->answer.length = pages[why].length;
+}
+
+/* ---- responses ---- */
+
+void response_headers(struct MHD_Response *response, const char *policy)
 {
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
     MHD_add_response_header(response, "Content-Security-Policy",
-                            "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
+                            policy ? policy
+                                   : "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
 }
 
 struct MHD_Response *response_new(request *r, const answer *a)
@@ -115,13 +179,13 @@ struct MHD_Response *response_new(request *r, const answer *a)
             free(a->bytes);
         return NULL;
     }
-    response_headers(response);
+    response_headers(response, a->policy);
     MHD_add_response_header(response, "Content-Type", a->type ? a->type : json_type);
     if (a->status == MHD_HTTP_SEE_OTHER)
         MHD_add_response_header(response, "Location", r->s->address);
     if (a->disposition[0])
         MHD_add_response_header(response, "Content-Disposition", a->disposition);
-    if (a->status == MHD_HTTP_OK && strcmp(r->path, "/") == 0) {
+    if (a->status == MHD_HTTP_OK && (strcmp(r->path, "/") == 0 || strcmp(r->path, "/index.html") == 0)) {
         char cookie[128];
         snprintf(cookie, sizeof cookie, "pebble_token_%u=%s; HttpOnly; SameSite=Strict; Path=/", (unsigned)r->s->port,
                  r->s->token);

@@ -1,21 +1,9 @@
 /* api.c -- finds what a path names and who answers for it. */
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
+#include "whole.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* "g17" or "g17/layout" after the prefix: the number, and what follows the slash ("" for nothing). */
-static bool take_id(const char *text, char letter, uint64_t *number, const char **rest)
-{
-    char *end;
-    if (text[0] != letter || text[1] < '0' || text[1] > '9' || strlen(text) > 64)
-        return false;
-    *number = strtoull(text + 1, &end, 10);
-    *rest = *end == '/' ? end + 1 : end;
-    return *end == '\0' || (*end == '/' && end[1]);
-}
 
 static void missing(request *r, lookup found, const char *what)
 {
@@ -30,7 +18,7 @@ static void answer_graph(request *r, const char *rest)
     stored_graph *g;
     uint64_t number;
     const char *what;
-    if (!take_id(rest, 'g', &number, &what)) {
+    if (!whole_id(rest, 'g', &number, &what)) {
         missing(r, FOUND_NEVER, "graph");
         return;
     }
@@ -53,7 +41,7 @@ static void answer_job(request *r, const char *rest)
     job *j;
     uint64_t number;
     const char *what;
-    if (!take_id(rest, 'j', &number, &what)) {
+    if (!whole_id(rest, 'j', &number, &what)) {
         missing(r, FOUND_NEVER, "job");
         return;
     }
@@ -72,7 +60,7 @@ static void answer_plan(request *r, const char *rest)
     pb_planned planned;
     uint64_t number;
     const char *what;
-    if (!take_id(rest, 'p', &number, &what)) {
+    if (!whole_id(rest, 'p', &number, &what)) {
         missing(r, FOUND_NEVER, "plan");
         return;
     }
@@ -94,6 +82,8 @@ void api_answer(request *r)
     bool get = strcmp(r->method, "GET") == 0;
     if (strcmp(path, "about") == 0 && get)
         handle_about(r);
+    else if (strcmp(path, "health") == 0 && get)
+        handle_health(r);
     else if (strcmp(path, "graphs") == 0 && strcmp(r->method, "POST") == 0)
         handle_new_graph(r);
     else if (strncmp(path, "graphs/", 7) == 0)
@@ -102,7 +92,7 @@ void api_answer(request *r)
         answer_job(r, path + 5);
     else if (strncmp(path, "plans/", 6) == 0)
         answer_plan(r, path + 6);
-    else if (strcmp(path, "about") == 0 || strcmp(path, "graphs") == 0)
+    else if (strcmp(path, "about") == 0 || strcmp(path, "graphs") == 0 || strcmp(path, "health") == 0)
         answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not taken here", r->method);
     else
         answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");

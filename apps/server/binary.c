@@ -123,15 +123,16 @@ static void put_layout(packer *p, const pb_graph *g, const pb_layout *l, bool co
 
 void binary_layout(request *r, const pb_graph *g)
 {
-    const char *lanes = request_argument(r, "lanes"), *groups = request_argument(r, "groups");
-    const char *fold = request_argument(r, "fold");
-    pb_layout_options options = {.collapse = groups && strcmp(groups, "collapsed") == 0};
+    size_t lanes = 0, groups = 0, fold = 0; /* the first word is what holds without the argument */
     pb_layout layout;
     pb_context ctx;
     pb_arena arena;
     packer p = {.bytes = NULL};
-    options.fold = !(fold && strcmp(fold, "0") == 0);
-    if (lanes && strcmp(lanes, "0") == 0)
+    if (!arguments_known(r, "lanes groups fold") || !argument_word(r, "lanes", "auto 0", &lanes) ||
+        !argument_word(r, "groups", "expanded collapsed", &groups) || !argument_word(r, "fold", "1 0", &fold))
+        return;
+    pb_layout_options options = {.collapse = groups == 1, .fold = fold == 0};
+    if (lanes == 1)
         options.lanes = PB_LANES_NEVER;
     pb_context_init(&ctx);
     ctx.memory_limit = ANSWER_BYTES;

@@ -7,7 +7,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { PING_SECONDS = 10, MOST_EVENTS = 4096, BLOCK = 16384, HEAD_ROOM = 96 };
+enum { PING_SECONDS = 3, MOST_EVENTS = 4096, FIRST_EVENTS = 32, BLOCK = 16384, HEAD_ROOM = 96, LAST_TENTHS = 10 };
+
+/* What `done` says where memory is out, and where the server ends before the job. */
+#define DONE_DATA(message)                                                                          \
+    "{\"state\":\"failed\",\"winner\":null,\"winner_index\":null,\"error\":{\"message\":\"" message \
+    "\"},\"sentence\":null,\"elapsed_ms\":0}"
+static const char lost_data[] = DONE_DATA("out of memory: how this job ended cannot be told");
+static const char goodbye[] = "event: done\ndata: " DONE_DATA("the server is ending") "\n\n";
 
 typedef struct event {
     uint64_t number;
@@ -22,7 +29,9 @@ struct event_log {
     event **events;
     size_t count, room;
     uint64_t numbers;
-    bool ended;
+    const char *state;
+    event *reserve; /* the last event where there is no memory for another */
+    bool told_end, ended, lost;
 };
 
 typedef struct event_stream {
@@ -30,7 +39,7 @@ typedef struct event_stream {
     struct MHD_Connection *connection;
     uint64_t last; /* number of the last event that was begun */
     event *now;    /* being told, up to `at` */
-    size_t at;
+    size_t at, goodbye_at;
     time_t spoke_at;
     bool waiting; /* suspended */
     void (*drop)(void *state);
@@ -65,6 +74,12 @@ void hub_close(event_hub *hub)
     hub->closing = true;
     for (event_stream *s = hub->streams; s; s = s->next)
         wake(s);
+    for (int i = 0; i < LAST_TENTHS && hub->streams; i++) {
+        struct timespec tenth = {.tv_nsec = 100000000};
+        pthread_mutex_unlock(&hub->lock);
+        nanosleep(&tenth, NULL);
+        pthread_mutex_lock(&hub->lock);
+    }
     pthread_mutex_unlock(&hub->lock);
 }
 
@@ -80,14 +95,6 @@ void hub_tick(event_hub *hub)
 
 /* ---- the log ---- */
 
-event_log *log_new(event_hub *hub)
-{
-    event_log *log = calloc(1, sizeof *log);
-    if (log)
-        log->hub = hub;
-    return log;
-}
-
 static void drop_event(event *e)
 {
     if (--e->held)
@@ -96,38 +103,60 @@ static void drop_event(event *e)
     free(e);
 }
 
+/* Room for data of this length. */
+static event *event_new(size_t length)
+{
+    event *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->held = 1;
+    e->text = malloc(HEAD_ROOM + length + 3);
+    if (e->text)
+        return e;
+    free(e);
+    return NULL;
+}
+
+static void event_fill(event *e, uint64_t number, const char *name, const char *data)
+{
+    size_t length = strlen(data);
+    e->number = number;
+    e->name = name;
+    e->head = (size_t)snprintf(e->text, HEAD_ROOM, "id: %" PRIu64 "\nevent: %s\ndata: ", number, name);
+    e->length = e->head + length + 2;
+    memcpy(e->text + e->head, data, length);
+    for (size_t i = e->head; i < e->head + length; i++) /* a line end would end the data */
+        if (e->text[i] == '\n' || e->text[i] == '\r')
+            e->text[i] = ' ';
+    memcpy(e->text + e->head + length, "\n\n", 3);
+}
+
+event_log *log_new(event_hub *hub)
+{
+    event_log *log = calloc(1, sizeof *log);
+    if (!log)
+        return NULL;
+    log->hub = hub;
+    log->state = "queued";
+    log->events = calloc(FIRST_EVENTS, sizeof *log->events);
+    log->room = log->events ? FIRST_EVENTS : 0;
+    log->reserve = event_new(sizeof lost_data);
+    if (log->events && log->reserve)
+        return log;
+    log_free(log);
+    return NULL;
+}
+
 void log_free(event_log *log)
 {
     if (!log)
         return;
     for (size_t i = 0; i < log->count; i++)
         drop_event(log->events[i]);
+    if (log->reserve)
+        drop_event(log->reserve);
     free(log->events);
     free(log);
-}
-
-static event *event_new(uint64_t number, const char *name, const char *data)
-{
-    char head[HEAD_ROOM];
-    size_t length = strlen(data);
-    event *e = calloc(1, sizeof *e);
-    if (!e)
-        return NULL;
-    int used = snprintf(head, sizeof head, "id: %" PRIu64 "\nevent: %s\ndata: ", number, name);
-    *e = (event){.number = number, .name = name, .head = (size_t)used, .held = 1};
-    e->length = e->head + length + 2;
-    e->text = malloc(e->length + 1);
-    if (!e->text) {
-        free(e);
-        return NULL;
-    }
-    memcpy(e->text, head, e->head);
-    memcpy(e->text + e->head, data, length);
-    for (size_t i = e->head; i < e->head + length; i++) /* a line end would end the data */
-        if (e->text[i] == '\n' || e->text[i] == '\r')
-            e->text[i] = ' ';
-    memcpy(e->text + e->head + length, "\n\n", 3);
-    return e;
 }
 
 /* Makes room by forgetting what is of no use later: progress, then every other plan on the way. */
@@ -147,13 +176,14 @@ static void thin(event_log *log)
     }
 }
 
+/* Room for one more, and for the last one after it. */
 static bool has_room(event_log *log)
 {
     if (log->count && log->count % MOST_EVENTS == 0)
         thin(log);
-    if (log->count < log->room)
+    if (log->count + 1 < log->room)
         return true;
-    size_t room = log->room ? 2 * log->room : 32;
+    size_t room = 2 * log->room;
     event **events = realloc(log->events, room * sizeof *events);
     if (!events)
         return false;
@@ -169,26 +199,55 @@ static void wake_log(const event_log *log)
             wake(s);
 }
 
+/* Is there no need of it once there is a newer one? */
+static bool is_passing(const char *name)
+{
+    return strcmp(name, "progress") == 0 || strcmp(name, "incumbent") == 0 || strcmp(name, "state") == 0;
+}
+
 void log_add(event_log *log, const char *name, char *data, bool merge)
 {
     pthread_mutex_lock(&log->hub->lock);
-    event *e = data && has_room(log) ? event_new(log->numbers + 1, name, data) : NULL;
+    bool done = strcmp(name, "done") == 0, late = log->told_end;
+    event *e = !late && data && has_room(log) ? event_new(strlen(data)) : NULL;
     if (e) {
-        log->numbers++;
+        event_fill(e, ++log->numbers, name, data);
+        log->told_end = done;
         if (merge && log->count && strcmp(log->events[log->count - 1]->name, name) == 0)
             drop_event(log->events[--log->count]);
         else
             wake_log(log); /* what may be replaced soon waits for the next tick */
         log->events[log->count++] = e;
     }
+    log->lost |= !e && !late && !is_passing(name);
     pthread_mutex_unlock(&log->hub->lock);
     free(data);
+}
+
+bool log_lost(event_log *log)
+{
+    pthread_mutex_lock(&log->hub->lock);
+    bool lost = log->lost;
+    pthread_mutex_unlock(&log->hub->lock);
+    return lost;
+}
+
+void log_state(event_log *log, const char *state)
+{
+    pthread_mutex_lock(&log->hub->lock);
+    log->state = state;
+    pthread_mutex_unlock(&log->hub->lock);
 }
 
 void log_end(event_log *log)
 {
     pthread_mutex_lock(&log->hub->lock);
-    log->ended = true;
+    if (!log->told_end) {
+        event_fill(log->reserve, ++log->numbers, "done", lost_data);
+        log->events[log->count++] = log->reserve;
+        log->reserve = NULL;
+    }
+    log->told_end = log->ended = true;
     wake_log(log);
     pthread_mutex_unlock(&log->hub->lock);
 }
@@ -206,7 +265,7 @@ size_t log_bytes(event_log *log)
 void log_print(event_log *log, FILE *out)
 {
     pthread_mutex_lock(&log->hub->lock);
-    fprintf(out, "{\"state\":\"%s\",\"events\":[", log->ended ? "ended" : "running");
+    fprintf(out, "{\"state\":\"%s\",\"events\":[", log->ended ? "ended" : log->state);
     for (size_t i = 0; i < log->count; i++) {
         const event *e = log->events[i];
         fprintf(out, "%s{\"event\":\"%s\",\"data\":", i ? ",\n" : "\n", e->name);
@@ -235,7 +294,7 @@ static event *next_event(const event_stream *s)
 
 static ssize_t tell_more(event_stream *s, char *bytes, size_t room)
 {
-    static const char ping[] = ": ping\n\n";
+    static const char ping[] = ": ping\nevent: ping\ndata: {}\n\n"; /* scripts of a page hear events, but no comments */
     if (!s->now && (s->now = next_event(s)) != NULL) {
         s->now->held++;
         s->last = s->now->number;
@@ -252,8 +311,14 @@ static ssize_t tell_more(event_stream *s, char *bytes, size_t room)
         s->spoke_at = seconds();
         return (ssize_t)count;
     }
-    if (s->log->ended || s->log->hub->closing)
+    if (s->log->ended || s->goodbye_at == sizeof goodbye - 1)
         return MHD_CONTENT_READER_END_OF_STREAM;
+    if (s->log->hub->closing) {
+        size_t rest = sizeof goodbye - 1 - s->goodbye_at, count = rest < room ? rest : room;
+        memcpy(bytes, goodbye + s->goodbye_at, count);
+        s->goodbye_at += count;
+        return (ssize_t)count;
+    }
     if (seconds() - s->spoke_at >= PING_SECONDS && room >= sizeof ping - 1) {
         memcpy(bytes, ping, sizeof ping - 1);
         s->spoke_at = seconds();
@@ -289,27 +354,29 @@ static void free_stream(void *state)
     free(s);
 }
 
-struct MHD_Response *log_stream(event_log *log, struct MHD_Connection *connection, uint64_t last,
-                                void (*drop)(void *state), void *state, bool *nothing)
+stream_state log_stream(event_log *log, struct MHD_Connection *connection, uint64_t last, void (*drop)(void *state),
+                        void *state, struct MHD_Response **response)
 {
     event_stream *s = calloc(1, sizeof *s);
-    struct MHD_Response *response = NULL;
-    *nothing = false;
     if (!s)
-        return NULL;
+        return STREAM_NO_MEMORY;
     *s = (event_stream){.log = log, .connection = connection, .last = last, .spoke_at = seconds()};
     s->drop = drop;
     s->state = state;
     pthread_mutex_lock(&log->hub->lock);
-    *nothing = log->ended && !next_event(s);
-    if (!*nothing)
-        response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, s, free_stream);
-    if (response) {
+    stream_state answer = last > log->numbers ? STREAM_AHEAD : STREAM_NO_MEMORY;
+    if (answer != STREAM_AHEAD && log->ended && !next_event(s))
+        answer = STREAM_NOTHING;
+    *response = answer == STREAM_NO_MEMORY
+                    ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, s, free_stream)
+                    : NULL;
+    if (*response) {
+        answer = STREAM_OPEN;
         s->next = log->hub->streams;
         log->hub->streams = s;
     }
     pthread_mutex_unlock(&log->hub->lock);
-    if (!response)
+    if (answer != STREAM_OPEN)
         free(s);
-    return response;
+    return answer;
 }

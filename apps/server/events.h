@@ -22,26 +22,35 @@ typedef struct event_hub {
 typedef struct event_log event_log;
 
 void hub_init(event_hub *hub);
-/* Ends every stream and lets no new one wait. */
+/* Ends every stream, with an event that says so, and lets no new one wait. Gives those who listen a moment to hear it. */
 void hub_close(event_hub *hub);
 /* Wakes those who have something to hear, and those who have heard nothing for long, for a sign of life. Ten times a
  * second. */
 void hub_tick(event_hub *hub);
 
+/* NULL when memory is out. The memory that the last event needs at the least is taken here. */
 event_log *log_new(event_hub *hub);
 void log_free(event_log *log);
-/* Appends; `data` (malloc) is taken. Where `merge` is set and the last event has the same name, it is replaced. */
+/* Appends; `data` (malloc) is taken, NULL stands for memory that ran out. Where `merge` is set and the last event has the same
+ * name, it is replaced. Nothing comes after `done`. */
 void log_add(event_log *log, const char *name, char *data, bool merge);
-/* No more events will come: streams end once they have told all. */
+/* Was an event lost that others than the newest listener need, because memory was out? */
+bool log_lost(event_log *log);
+/* What the job does now, a constant: "queued". Once it has ended that is "ended". */
+void log_state(event_log *log, const char *state);
+/* No more events will come: streams end once they have told all. If there was no memory for `done`, one that was kept
+ * ready says so. */
 void log_end(event_log *log);
 /* The memory that it takes. */
 size_t log_bytes(event_log *log);
-/* {"events":[{"event":...,"data":...}...],"state":"running"} */
+/* {"state":"running","events":[{"event":...,"data":...}...]} */
 void log_print(event_log *log, FILE *out);
 
-/* A response that tells everything after event `last`; NULL when memory is out. `drop(state)` is called when the
- * connection is done with it. *nothing is set where the log has ended and all of it is known. */
-struct MHD_Response *log_stream(event_log *log, struct MHD_Connection *connection, uint64_t last,
-                                void (*drop)(void *state), void *state, bool *nothing);
+/* Nothing: the log has ended and all of it is known. Ahead: there is no event `last` yet. */
+typedef enum stream_state { STREAM_OPEN, STREAM_NOTHING, STREAM_AHEAD, STREAM_NO_MEMORY } stream_state;
+/* A response that tells everything after event `last`. Once it is open, `drop(state)` is called when the connection is done
+ * with it. */
+stream_state log_stream(event_log *log, struct MHD_Connection *connection, uint64_t last, void (*drop)(void *state),
+                        void *state, struct MHD_Response **response);
 
 #endif

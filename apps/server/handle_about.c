@@ -136,11 +136,27 @@ static void print_item(FILE *out, const gallery_item *item)
     fprintf(out, ",\"prices\":%s}", item->prices ? item->prices : "null");
 }
 
+void handle_health(request *r)
+{
+    unsigned running, waiting;
+    text_out text;
+    if (!arguments_known(r, ""))
+        return;
+    queue_counts(&r->s->jobs, &running, &waiting);
+    FILE *out = text_begin(&text);
+    if (out)
+        fprintf(out, "{\"version\":\"" PB_VERSION "\",\"workers\":%u,\"running\":%u,\"waiting\":%u}\n",
+                r->s->jobs.worker_count, running, waiting);
+    answer_text(r, MHD_HTTP_OK, &text);
+}
+
 void handle_about(request *r)
 {
     uint32_t count;
     const pb_policy *policies = pb_policies(&count);
     text_out text;
+    if (!arguments_known(r, ""))
+        return;
     FILE *out = text_begin(&text);
     if (!out) {
         answer_no_memory(r);

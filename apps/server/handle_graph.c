@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
 #include "json_print.h"
+#include "row_json.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -144,13 +145,13 @@ static void from_family(request *r, json_t *document)
     json_t *value, *list = json_object_get(document, "parameters");
     char numbers[MOST_PARAMETERS][40];
     if (!family || (list && !json_is_object(list))) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "`gallery` or `family` with `parameters` is wanted");
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "`gallery`, or `family` with `parameters`, is expected");
         return;
     }
     json_object_foreach(list, key, value)
     {
         if (count == MOST_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
-            answer_fail(r, MHD_HTTP_BAD_REQUEST, "parameters: texts or numbers are wanted, %d at most",
+            answer_fail(r, MHD_HTTP_BAD_REQUEST, "parameters: texts or numbers are expected, %d at most",
                         (int)MOST_PARAMETERS);
             return;
         }
@@ -176,10 +177,32 @@ static void from_file(request *r)
         answer_status(r, status, &error);
 }
 
+/* {"gallery"}, or {"family", "parameters"}: nothing else, and not both. False with the answer filled. */
+static bool graph_fields(request *r, json_t *document)
+{
+    const char *key;
+    json_t *value;
+    bool has_item = json_object_get(document, "gallery") != NULL;
+    json_object_foreach(document, key, value)
+    {
+        bool known =
+            has_item ? strcmp(key, "gallery") == 0 : strcmp(key, "family") == 0 || strcmp(key, "parameters") == 0;
+        if (!known) {
+            answer_fail(r, MHD_HTTP_BAD_REQUEST,
+                        "there is no field `%.60s` here; `gallery`, or `family` with `parameters`, is expected", key);
+            return false;
+        }
+    }
+    return true;
+}
+
 void handle_new_graph(request *r)
 {
     json_error_t error;
-    if (strncasecmp(r->type, "application/json", 16) != 0) {
+    bool control = strncasecmp(r->type, "application/json", 16) == 0;
+    if (!arguments_known(r, control ? "" : "name"))
+        return;
+    if (!control) {
         from_file(r);
         return;
     }
@@ -190,6 +213,9 @@ void handle_new_graph(request *r)
                           .column = error.column > 0 ? (uint64_t)error.column : 1};
         snprintf(place.message, sizeof place.message, "the control document is not JSON: %s", error.text);
         answer_status(r, PB_EFORMAT, &place);
+    } else if (!graph_fields(r, document)) {
+        json_decref(document);
+        return;
     } else if (id) {
         from_gallery(r, id);
     } else {
@@ -270,18 +296,13 @@ static void print_node(FILE *out, const pb_graph *g, pb_node v)
 
 static void answer_node(request *r, const pb_graph *g)
 {
-    const char *text = request_argument(r, "node");
-    char *end;
+    pb_node v;
     text_out reply;
-    unsigned long long v = text ? strtoull(text, &end, 10) : 0;
-    if (!text || text[0] < '0' || text[0] > '9' || *end || v >= g->node_count) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: a number from 0 to %llu is wanted",
-                    g->node_count ? (unsigned long long)g->node_count - 1 : 0);
+    if (!arguments_known(r, "node") || !argument_node(r, g, &v))
         return;
-    }
     FILE *out = text_begin(&reply);
     if (out)
-        print_node(out, g, (pb_node)v);
+        print_node(out, g, v);
     answer_text(r, MHD_HTTP_OK, &reply);
 }
 
@@ -304,14 +325,16 @@ static void answer_file(request *r, const pb_graph *g)
 
 void handle_graph(request *r, stored_graph *g, const char *what)
 {
-    if (what[0] == '\0')
-        answer_info(r, g);
-    else if (strcmp(what, "layout") == 0)
+    if (strcmp(what, "layout") == 0)
         binary_layout(r, g->g);
-    else if (strcmp(what, "names") == 0)
-        binary_names(r, g->g);
     else if (strcmp(what, "node") == 0)
         answer_node(r, g->g);
+    else if (!arguments_known(r, ""))
+        return; /* the others take none */
+    else if (what[0] == '\0')
+        answer_info(r, g);
+    else if (strcmp(what, "names") == 0)
+        binary_names(r, g->g);
     else if (strcmp(what, "file") == 0)
         answer_file(r, g->g);
     else

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
 #include "json_print.h"
+#include "row_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@ void handle_new_job(request *r, stored_graph *g)
 {
     server *s = r->s;
     text_out text;
+    if (!arguments_known(r, ""))
+        return;
     job *j = job_new(&s->store, &s->hub, g);
     if (!j) {
         answer_no_memory(r);
@@ -47,6 +50,8 @@ void handle_job(request *r, job *j, const char *what)
 {
     bool post = strcmp(r->method, "POST") == 0;
     text_out text;
+    if (!arguments_known(r, ""))
+        return;
     if (post && strcmp(what, "stop") == 0) {
         queue_stop_job(&r->s->jobs, j);
         accepted(r);
@@ -75,7 +80,7 @@ static void answer_row(request *r, const job *j, const pb_planned *p, uint64_t n
         fputc('{', out);
         json_row_fields(out, p, p->game);
         fprintf(out, ",\"plan\":\"p%llu\",\"asked\":", (unsigned long long)number);
-        json_text(out, p->asked);
+        json_text(out, p->spec);
         fprintf(out, ",\"graph\":\"g%llu\"}\n", (unsigned long long)j->graph->number);
     }
     answer_text(r, MHD_HTTP_OK, &text);
@@ -117,29 +122,28 @@ static void plain_name(const char *name, char *text, size_t room)
 
 static void answer_file(request *r, const job *j, const pb_planned *p)
 {
-    static const char *const forms[][3] = {{"schedule", "json", "application/json"},
-                                           {"pbs", "pbs", "application/octet-stream"},
-                                           {"metrics", "json", "application/json"},
-                                           {"trace", "json", "application/json"},
-                                           {"csv", "csv", "text/csv"},
-                                           {"dot", "dot", "text/vnd.graphviz"},
-                                           {"decisions", "txt", "text/plain; charset=utf-8"}};
-    const char *form = request_argument(r, "as");
-    size_t at = 0, length = 0;
+    enum { FORMS = 7 };
+    static const char *const forms[FORMS][3] = {{"schedule", "json", "application/json"},
+                                                {"pbs", "pbs", "application/octet-stream"},
+                                                {"metrics", "json", "application/json"},
+                                                {"trace", "json", "application/json"},
+                                                {"csv", "csv", "text/csv"},
+                                                {"dot", "dot", "text/vnd.graphviz"},
+                                                {"decisions", "txt", "text/plain; charset=utf-8"}};
+    size_t at = FORMS, length = 0;
     char name[60];
     text_out text;
     pb_context ctx;
-    while (at < 7 && form && strcmp(forms[at][0], form) != 0)
-        at++;
-    if (!form || at == 7) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST,
-                    "as: one of schedule, pbs, metrics, trace, csv, dot and decisions is wanted");
+    if (!arguments_known(r, "as") || !argument_word(r, "as", "schedule pbs metrics trace csv dot decisions", &at))
+        return;
+    if (at == FORMS) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "as: the form of the file is expected, such as schedule or csv");
         return;
     }
     pb_context_init(&ctx);
     ctx.memory_limit = ANSWER_BYTES;
     FILE *out = text_begin(&text);
-    pb_status status = out ? write_form(&ctx, p, form, text_sink(&text)) : PB_ENOMEM;
+    pb_status status = out ? write_form(&ctx, p, forms[at][0], text_sink(&text)) : PB_ENOMEM;
     char *bytes = text_end(&text, &length);
     if (status != PB_OK || !bytes) {
         free(bytes);
@@ -154,19 +158,11 @@ static void answer_file(request *r, const job *j, const pb_planned *p)
 
 static void answer_explain(request *r, const pb_planned *p)
 {
-    const char *text = request_argument(r, "node");
     pb_node node = PB_NO_NODE;
     text_out reply;
     pb_context ctx;
-    char *end;
-    if (text) {
-        unsigned long long v = strtoull(text, &end, 10);
-        if (text[0] < '0' || text[0] > '9' || *end || v >= p->game->graph->node_count) {
-            answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: there is no node %.40s", text);
-            return;
-        }
-        node = (pb_node)v;
-    }
+    if (!arguments_known(r, "node") || (request_argument(r, "node") && !argument_node(r, p->game->graph, &node)))
+        return;
     pb_context_init(&ctx);
     ctx.memory_limit = ANSWER_BYTES;
     FILE *out = text_begin(&reply);
@@ -181,14 +177,16 @@ static void answer_explain(request *r, const pb_planned *p)
 
 void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const char *what)
 {
-    if (what[0] == '\0')
-        answer_row(r, j, p, number);
-    else if (strcmp(what, "frames") == 0)
-        binary_frames(r, p);
-    else if (strcmp(what, "file") == 0)
+    if (strcmp(what, "file") == 0)
         answer_file(r, j, p);
     else if (strcmp(what, "explain") == 0)
         answer_explain(r, p);
+    else if (!arguments_known(r, ""))
+        return; /* the others take none */
+    else if (what[0] == '\0')
+        answer_row(r, j, p, number);
+    else if (strcmp(what, "frames") == 0)
+        binary_frames(r, p);
     else
         answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
 }

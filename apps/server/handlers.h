@@ -5,6 +5,7 @@
 #include "request.h"
 
 void handle_about(request *r);
+void handle_health(request *r);
 void handle_new_graph(request *r);
 void handle_graph(request *r, stored_graph *g, const char *what);
 void handle_new_job(request *r, stored_graph *g);

@@ -1,6 +1,7 @@
 /* http.c -- connections: requests come in, clerks answer them, nobody waits for a slow one. */
 #define _XOPEN_SOURCE 700
 #include "request.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,14 +18,6 @@ enum {
     SMALL_ANSWER = 1 << 16,   /* bytes of an answer that is always sent */
     LEAST_ANSWERS = 64 << 20, /* bytes of larger ones that may be on their way, whatever --memory says */
 };
-
-const char *request_argument(const request *r, const char *key)
-{
-    for (int i = 0; i < r->argument_count; i++)
-        if (strcmp(r->arguments[i].key, key) == 0)
-            return r->arguments[i].value;
-    return NULL;
-}
 
 /* ---- streams of events ---- */
 
@@ -43,11 +36,9 @@ static void stop_listening(void *state)
 /* /api/jobs/jN/events */
 static bool is_stream(const request *r, uint64_t *number)
 {
-    char *end;
-    if (strncmp(r->path, "/api/jobs/j", 11) != 0 || strcmp(r->method, "GET") != 0)
-        return false;
-    *number = strtoull(r->path + 11, &end, 10);
-    return strcmp(end, "/events") == 0;
+    const char *what;
+    return strncmp(r->path, "/api/jobs/", 10) == 0 && strcmp(r->method, "GET") == 0 &&
+           whole_id(r->path + 10, 'j', number, &what) && strcmp(what, "events") == 0;
 }
 
 static enum MHD_Result send_status(request *r, unsigned status)
@@ -56,7 +47,7 @@ static enum MHD_Result send_status(request *r, unsigned status)
     struct MHD_Response *response = MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
     if (!response)
         return MHD_NO;
-    response_headers(response);
+    response_headers(response, NULL);
     enum MHD_Result sent = MHD_queue_response(r->connection, status, response);
     MHD_destroy_response(response);
     return sent;
@@ -98,28 +89,55 @@ static enum MHD_Result send_answer(request *r)
     return sent;
 }
 
-static enum MHD_Result open_stream(request *r, uint64_t number)
+/* The job, held, and the event after which it is heard; false with the answer filled. */
+static bool find_job(request *r, uint64_t number, uint64_t *last, job **j)
 {
-    server *s = r->s;
     const char *text = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Last-Event-ID");
-    uint64_t last = text ? strtoull(text, NULL, 10) : 0;
-    listening *l = malloc(sizeof *l);
-    bool nothing;
-    job *j;
-    lookup found = l ? store_job(&s->store, number, &j) : FOUND_NEVER;
-    if (found != FOUND_IT) {
-        free(l);
+    *last = 0;
+    if (!arguments_known(r, ""))
+        return false;
+    if (text && !whole_read(text, UINT64_MAX, last)) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "Last-Event-ID: the number of an event is expected");
+        return false;
+    }
+    lookup found = store_job(&r->s->store, number, j);
+    if (found != FOUND_IT)
         answer_fail(r, found == FOUND_GONE ? MHD_HTTP_GONE : MHD_HTTP_NOT_FOUND, "there is no job j%llu%s",
                     (unsigned long long)number, found == FOUND_GONE ? " any more" : "");
+    return found == FOUND_IT;
+}
+
+/* A stream that cannot be opened is answered like any other request. */
+static enum MHD_Result refuse_stream(request *r, stream_state state)
+{
+    if (state == STREAM_NOTHING)
+        return send_status(r, MHD_HTTP_NO_CONTENT); /* a browser then asks no more */
+    if (state == STREAM_AHEAD)
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "Last-Event-ID: the job has not told that many events");
+    else
+        answer_no_memory(r);
+    return send_answer(r);
+}
+
+static enum MHD_Result open_stream(request *r, uint64_t number)
+{
+    struct MHD_Response *response;
+    uint64_t last;
+    job *j;
+    if (!find_job(r, number, &last, &j))
         return send_answer(r);
+    listening *l = malloc(sizeof *l);
+    if (!l) {
+        store_release_job(&r->s->store, j);
+        return refuse_stream(r, STREAM_NO_MEMORY);
     }
-    *l = (listening){s, j};
-    struct MHD_Response *response = log_stream(j->log, r->connection, last, stop_listening, l, &nothing);
-    if (!response) {
+    *l = (listening){r->s, j};
+    stream_state state = log_stream(j->log, r->connection, last, stop_listening, l, &response);
+    if (state != STREAM_OPEN) {
         stop_listening(l);
-        return nothing ? send_status(r, MHD_HTTP_NO_CONTENT) : MHD_NO; /* a browser then asks no more */
+        return refuse_stream(r, state);
     }
-    response_headers(response);
+    response_headers(response, NULL);
     MHD_add_response_header(response, "Content-Type", "text/event-stream");
     enum MHD_Result sent = MHD_queue_response(r->connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
@@ -127,19 +145,6 @@ static enum MHD_Result open_stream(request *r, uint64_t number)
 }
 
 /* ---- requests ---- */
-
-static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-    request *r = state;
-    (void)kind;
-    if (r->argument_count == MOST_ARGUMENTS || strlen(key) >= KEY_ROOM)
-        return MHD_YES;
-    argument *a = &r->arguments[r->argument_count];
-    snprintf(a->key, sizeof a->key, "%s", key);
-    a->value = strdup(value ? value : "");
-    r->argument_count += a->value != NULL;
-    return MHD_YES;
-}
 
 static request *request_new(server *s, struct MHD_Connection *connection, const char *method, const char *url)
 {
@@ -153,7 +158,7 @@ static request *request_new(server *s, struct MHD_Connection *connection, const 
     snprintf(r->method, sizeof r->method, "%s", method);
     snprintf(r->path, sizeof r->path, "%s", strlen(url) < sizeof r->path ? url : "/too-long");
     snprintf(r->type, sizeof r->type, "%s", type ? type : "");
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, r);
+    request_arguments(r);
     return r;
 }
 
@@ -228,7 +233,11 @@ static bool body_check(request *r)
         return true;
     errno = 0;
     unsigned long long length = strtoull(text, &end, 10);
-    if (*end || errno || length > most) {
+    if (text[0] < '0' || text[0] > '9' || *end) {
+        answer_fail(r, MHD_HTTP_BAD_REQUEST, "Content-Length: a whole number is expected");
+        return false;
+    }
+    if (errno || length > most) {
         answer_fail(r, 413, "the body is too large: at most %llu bytes are taken here%s", (unsigned long long)most,
                     most == r->s->options.most_body ? " (--max-body)" : "");
         return false;

@@ -57,12 +57,17 @@ void job_drop(job *j); /* one that was never added */
 
 /* Reads a control document (docs/server.md). False with a sentence in j->ctx.error. */
 bool job_read(job *j, const char *text, size_t length);
+/* Are the caps of a sweep sizes or ranges? False with a sentence likewise. */
+bool job_check_caps(job *j);
 
 bool queue_start(job_queue *q, store *s, unsigned workers);
 /* False when too many wait already. */
 bool queue_add(job_queue *q, job *j);
-/* Stops one that runs; one that waits ends at once. The caller holds it. */
+/* Stops one that runs, which tells that it is stopping until it has ended; one that waits ends at once. The caller holds
+ * it. */
 void queue_stop_job(job_queue *q, job *j);
+/* How many run and wait now. */
+void queue_counts(job_queue *q, unsigned *running, unsigned *waiting);
 /* Stops what runs, drops what waits, ends the workers. Nobody may add jobs any more. */
 void queue_stop(job_queue *q);
 

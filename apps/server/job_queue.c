@@ -87,14 +87,26 @@ bool queue_add(job_queue *q, job *j)
 
 void queue_stop_job(job_queue *q, job *j)
 {
-    atomic_store(&j->stop, true);
+    bool before = atomic_exchange(&j->stop, true);
     pthread_mutex_lock(&q->lock);
     bool waited = take_out(q, j);
     pthread_mutex_unlock(&q->lock);
-    if (!waited)
-        return;
-    job_skip(j);
-    finish(q, j);
+    if (waited) {
+        job_skip(j);
+        finish(q, j);
+    } else if (!before) {
+        job_tell_state(j, "stopping"); /* nothing is told of one that has ended */
+    }
+}
+
+void queue_counts(job_queue *q, unsigned *running, unsigned *waiting)
+{
+    pthread_mutex_lock(&q->lock);
+    *waiting = q->waiting;
+    *running = 0;
+    for (unsigned i = 0; i < q->worker_count; i++)
+        *running += q->running[i] != NULL;
+    pthread_mutex_unlock(&q->lock);
 }
 
 void queue_stop(job_queue *q)
@@ -110,6 +122,7 @@ void queue_stop(job_queue *q)
         pthread_join(q->workers[i], NULL);
     for (job *j = q->first; j; j = q->first) {
         take_out(q, j);
+        job_skip(j);
         finish(q, j);
     }
     pthread_cond_destroy(&q->wanted);

@@ -1,8 +1,8 @@
 /* job_read.c -- what a job is to do, from its control document. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
+#include "whole.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -12,6 +12,8 @@
 
 enum { LONGEST_LIST = 4096, MOST_POINTS = 1000, MOST_THREADS = 64 };
 #define LONGEST_TIME_MS UINT64_C(86400000)
+static const char job_fields[] =
+    "kind game cap strategies policy weights prices time_ms ticks seed threads caps points";
 
 static bool refuse(job *j, const char *format, ...)
 {
@@ -46,19 +48,35 @@ static const char *plain_text(json_t *value, char *room, size_t size)
     return room;
 }
 
+/* Are all fields of the object among the words of `names`? */
+static bool known_fields(job *j, json_t *document, const char *where, const char *names)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(document, key, value)
+    {
+        size_t length = strlen(key);
+        const char *at = names;
+        while (*at && !(strncmp(at, key, length) == 0 && (at[length] == ' ' || at[length] == '\0'))) {
+            at += strcspn(at, " ");
+            at += *at == ' ';
+        }
+        if (!*at || !length)
+            return refuse(j, "%sthere is no field `%.60s`; there are: %s", where, key, names);
+    }
+    return true;
+}
+
 static bool read_number(job *j, json_t *document, const char *key, uint64_t most, uint64_t *out)
 {
-    char room[64], *end;
+    char room[64];
     json_t *value = field(document, key);
     if (!value)
         return true;
     const char *text = plain_text(value, room, sizeof room);
-    errno = 0;
-    unsigned long long number = text ? strtoull(text, &end, 10) : 0;
-    if (!text || text[0] < '0' || text[0] > '9' || *end || errno || number > most)
+    if (!text || !whole_read(text, most, out))
         return most == UINT64_MAX ? refuse(j, "%s must be a whole number below 2^64", key)
                                   : refuse(j, "%s must be a whole number from 0 to %" PRIu64, key, most);
-    *out = number;
     return true;
 }
 
@@ -70,7 +88,7 @@ static bool read_size(job *j, json_t *document, const char *key, uint64_t *out)
         return true;
     const char *text = plain_text(value, room, sizeof room);
     if (!text)
-        return refuse(j, "%s: a size is wanted, such as \"60%%\" or \"8GiB\"", key);
+        return refuse(j, "%s: a size is expected, such as \"60%%\" or \"8GiB\"", key);
     if (!pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, out, why, sizeof why))
         return refuse(j, "%s: %s", key, why);
     return true;
@@ -82,7 +100,7 @@ static bool read_text(job *j, json_t *document, const char *key, const char **ou
     if (!value)
         return true;
     if (!json_is_string(value))
-        return refuse(j, "%s: a text is wanted", key);
+        return refuse(j, "%s: a text is expected", key);
     *out = pb_arena_text(&j->arena, json_string_value(value), json_string_length(value));
     return *out || refuse(j, "out of memory");
 }
@@ -96,7 +114,7 @@ static bool read_kind(job *j, json_t *document)
             j->spec->kind = (job_kind)i;
             return true;
         }
-    return refuse(j, "kind: one of compare, plan, sweep and least is wanted");
+    return refuse(j, "kind: one of compare, plan, sweep and least is expected");
 }
 
 static bool read_per_unit(job *j, json_t *prices, pb_tier *tier)
@@ -121,7 +139,9 @@ static bool read_prices(job *j, json_t *document, bool *given)
     if (!prices)
         return true;
     if (!json_is_object(prices))
-        return refuse(j, "prices: an object is wanted");
+        return refuse(j, "prices: an object is expected");
+    if (!known_fields(j, prices, "prices: ", "store_cost load_cost store_per_unit load_per_unit slow_cap"))
+        return false;
     pb_tier *tier = &game->tiers[0];
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     game->tier_count = 1;
@@ -140,7 +160,7 @@ static bool read_game(job *j, json_t *document)
         return false;
     pb_game_kind kind = prices && spec->kind != JOB_COMPARE ? PB_GAME_TIERED : PB_GAME_REMAT;
     if (value && !(json_is_string(value) && pb_game_kind_parse(json_string_value(value), &kind)))
-        return refuse(j, "game: one of remat, reversible and tiered is wanted");
+        return refuse(j, "game: one of remat, reversible and tiered is expected");
     if (value && prices && kind != PB_GAME_TIERED)
         spec->base.tier_count = 0; /* the page keeps its prices while another game is looked at */
     if (value || spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
@@ -163,11 +183,11 @@ static bool read_weights(job *j, json_t *document)
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) != 3)
-        return refuse(j, "weights: a list of three numbers is wanted");
+        return refuse(j, "weights: a list of three numbers is expected");
     for (size_t i = 0; i < 3; i++) {
         const char *weight = plain_text(json_array_get(list, i), one, sizeof one);
         if (!weight || strlen(weight) > 36 || strchr(weight, ','))
-            return refuse(j, "weights: a list of three numbers is wanted");
+            return refuse(j, "weights: a list of three numbers is expected");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
     return pb_weights_parse(&j->ctx, text, &j->spec->base.weights) == PB_OK;
@@ -192,12 +212,16 @@ static bool read_strategies(job *j, json_t *document)
         return true;
     }
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return refuse(j, "strategies: a list of names is wanted");
+        return refuse(j, "strategies: a list of names is expected");
+    if (j->spec->kind == JOB_PLAN && json_array_size(list) != 1)
+        return refuse(j, "strategies: a plan is made by one");
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *one = json_string_value(json_array_get(list, i));
             if (!one || !one[0])
-                return refuse(j, "strategies: a list of names is wanted");
+                return refuse(j, "strategies: a list of names is expected");
+            if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK)
+                return false;
             if (turn_of(one) != turn)
                 continue;
             if (used + strlen(one) + 2 > sizeof text)
@@ -218,16 +242,29 @@ static bool read_caps(job *j, json_t *document)
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) > MOST_CAP_TEXTS)
-        return refuse(j, "caps: a list of at most %d sizes or ranges is wanted", MOST_CAP_TEXTS);
+        return refuse(j, "caps: a list of at most %d sizes or ranges is expected", MOST_CAP_TEXTS);
     for (size_t i = 0; i < json_array_size(list); i++) {
         char room[64];
         const char *text = plain_text(json_array_get(list, i), room, sizeof room);
         text = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
         if (!text)
-            return refuse(j, "caps: a list of sizes or ranges is wanted");
+            return refuse(j, "caps: a list of sizes or ranges is expected");
         j->spec->caps[j->spec->cap_count++] = text;
     }
-    return true;
+    return job_check_caps(j);
+}
+
+static bool read_policy(job *j, json_t *document)
+{
+    uint32_t count;
+    const pb_policy *policies = pb_policies(&count);
+    const char **policy = &j->spec->request.policy;
+    if (!read_text(j, document, "policy", policy))
+        return false;
+    for (uint32_t i = 0; *policy && i < count; i++)
+        if (strcmp(policies[i].name, *policy) == 0)
+            return true;
+    return !*policy || refuse(j, "policy: there is no policy `%.40s`", *policy);
 }
 
 static bool read_request(job *j, json_t *document)
@@ -235,8 +272,7 @@ static bool read_request(job *j, json_t *document)
     job_spec *spec = j->spec;
     uint64_t threads = 1;
     spec->request = PB_REQUEST_DEFAULT;
-    if (!read_text(j, document, "policy", &spec->request.policy) ||
-        !read_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
+    if (!read_policy(j, document) || !read_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
         !read_number(j, document, "ticks", UINT64_MAX, &spec->ticks) ||
         !read_number(j, document, "seed", UINT64_MAX, &spec->request.seed) ||
         !read_number(j, document, "threads", MOST_THREADS, &threads))
@@ -261,9 +297,9 @@ bool job_read(job *j, const char *text, size_t length)
         return false;
     }
     bool good = json_is_object(document) || refuse(j, "the control document is no JSON object");
-    good = good && read_kind(j, document) && read_game(j, document) && read_size(j, document, "cap", &spec->base.cap) &&
-           read_weights(j, document) && read_strategies(j, document) && read_caps(j, document) &&
-           read_request(j, document);
+    good = good && known_fields(j, document, "", job_fields) && read_kind(j, document) && read_game(j, document) &&
+           read_size(j, document, "cap", &spec->base.cap) && read_weights(j, document) &&
+           read_strategies(j, document) && read_caps(j, document) && read_request(j, document);
     json_decref(document);
     return good;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CAPS = 2000 };
+enum { MOST_CAPS = 2000, CAP_TEXT = 128 };
 
 typedef struct range {
     uint64_t caps[MOST_CAPS];
@@ -15,6 +15,12 @@ typedef struct range {
     pb_planned known; /* the plan of the least cap */
     bool least_known;
 } range;
+
+/* The two ends of an item of `caps`: the same text where it is one cap. */
+typedef struct cap_ends {
+    char high[CAP_TEXT], low[CAP_TEXT];
+    bool many;
+} cap_ends;
 
 static pb_status fail(job *j, const char *sentence)
 {
@@ -44,15 +50,54 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
     return status;
 }
 
-static pb_status one_cap(job *j, range *r, const char *text, uint64_t *cap)
+/* PB_EINVAL with a sentence where it is no size. */
+static pb_status read_cap(job *j, const char *text, uint64_t *cap)
 {
     char why[256], sentence[300];
-    if (strcmp(text, "least") == 0)
-        return find_least(j, r, cap);
     if (pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, cap, why, sizeof why))
         return PB_OK;
     snprintf(sentence, sizeof sentence, "caps: %.200s; or least, or a range such as 100%%..30%%", why);
     return fail(j, sentence);
+}
+
+static pb_status one_cap(job *j, range *r, const char *text, uint64_t *cap)
+{
+    return strcmp(text, "least") == 0 ? find_least(j, r, cap) : read_cap(j, text, cap);
+}
+
+static pb_status split_cap(job *j, const char *text, cap_ends *ends)
+{
+    const char *dots = strstr(text, "..");
+    size_t first = dots ? (size_t)(dots - text) : strlen(text);
+    const char *last = dots ? dots + 2 : text;
+    if (first >= CAP_TEXT || strlen(last) >= CAP_TEXT)
+        return fail(j, "caps: a size or range is too long");
+    snprintf(ends->high, sizeof ends->high, "%.*s", (int)first, text);
+    snprintf(ends->low, sizeof ends->low, "%s", last);
+    ends->many = dots != NULL;
+    return PB_OK;
+}
+
+bool job_check_caps(job *j)
+{
+    const job_spec *spec = j->spec;
+    pb_status status = PB_OK;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < spec->cap_count && status == PB_OK; i++) {
+        cap_ends ends = {.many = false};
+        uint64_t high = 0, low = 0;
+        status = split_cap(j, spec->caps[i], &ends);
+        if (status == PB_OK && strcmp(ends.high, "least") != 0)
+            status = read_cap(j, ends.high, &high);
+        if (status == PB_OK && strcmp(ends.low, "least") != 0)
+            status = read_cap(j, ends.low, &low);
+        if (status == PB_OK && ends.many && (high == PB_UNLIMITED) != (low == PB_UNLIMITED))
+            status = fail(j, "caps: a range cannot begin without a limit");
+        count += ends.many ? spec->points : 1;
+    }
+    if (status == PB_OK && count > MOST_CAPS)
+        status = fail(j, "caps: there are too many of them");
+    return status == PB_OK;
 }
 
 static pb_status add_range(job *j, range *r, uint64_t high, uint64_t low, uint32_t points)
@@ -81,27 +126,29 @@ static pb_status take_caps(job *j, range *r)
     const char *const *list = spec->cap_count ? (const char *const *)spec->caps : standard;
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
-        char item[128];
+        cap_ends ends;
         uint64_t high, low;
-        snprintf(item, sizeof item, "%s", list[i]);
-        char *dots = strstr(item, "..");
-        if (dots)
-            *dots = '\0';
-        status = one_cap(j, r, item, &high);
-        low = high;
-        if (status == PB_OK && dots)
-            status = one_cap(j, r, dots + 2, &low);
+        status = split_cap(j, list[i], &ends);
         if (status == PB_OK)
-            status = add_range(j, r, high, low, dots ? spec->points : 1);
+            status = one_cap(j, r, ends.high, &high);
+        if (status != PB_OK)
+            return status;
+        low = high;
+        if (ends.many)
+            status = one_cap(j, r, ends.low, &low);
+        if (status == PB_OK)
+            status = add_range(j, r, high, low, ends.many ? spec->points : 1);
     }
     return status;
 }
 
 /* The number of each cell's plan; cells that share a plan have numbers of their own. */
-static uint64_t keep_cell(job *j, const pb_sweep_cell *c)
+static uint64_t keep_cell(job *j, const pb_sweep *sweep, uint32_t cell)
 {
+    const pb_sweep_cell *c = &sweep->cells[cell];
     pb_planned planned = {.schedule = c->schedule, .game = c->game, .certificate = c->certificate};
     planned.asked = c->schedule.strategy;
+    planned.spec = sweep->lines[pb_sweep_line_of(sweep, cell)].spec;
     planned.failed_step = UINT64_MAX;
     planned.failed_node = PB_NO_NODE;
     planned.seconds = c->seconds;
@@ -121,7 +168,7 @@ static char *document_of(job *j, const pb_sweep *sweep)
     json_t *cells = json_object_get(json_array_get(json_object_get(document, "sweeps"), 0), "cells");
     for (uint32_t i = 0; cells && i < sweep->cell_count; i++) {
         char name[32];
-        uint64_t plan = keep_cell(j, &sweep->cells[i]);
+        uint64_t plan = keep_cell(j, sweep, i);
         snprintf(name, sizeof name, "p%llu", (unsigned long long)plan);
         json_object_set_new(json_array_get(cells, i), "plan", plan ? json_string(name) : json_null());
     }

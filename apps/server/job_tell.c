@@ -4,6 +4,7 @@
 
 #include "figures.h"
 #include "json_print.h"
+#include "row_json.h"
 #include "text_out.h"
 
 #include <math.h>
@@ -22,6 +23,7 @@ void job_tell_state(job *j, const char *state)
     FILE *out = text_begin(&text);
     if (out)
         fprintf(out, "{\"state\":\"%s\"}", state);
+    log_state(j->log, state);
     job_tell(j, "state", &text, false);
 }
 
@@ -222,7 +224,7 @@ void job_tell_row(job *j, const pb_planned *planned, uint32_t index)
         else
             fputs("null", out);
         fputs(",\"asked\":", out);
-        json_text(out, planned->asked);
+        json_text(out, planned->spec);
         fputs(",\"label\":", out);
         json_text(out, label);
         print_failed(out, planned);
@@ -235,7 +237,8 @@ void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
 {
     const job_spec *spec = j->spec;
     uint64_t plan = winner < spec->row_count ? spec->rows[winner].plan : 0;
-    bool failed = status != PB_OK && status != PB_ECANCELLED;
+    bool lost = status == PB_OK && log_lost(j->log);
+    bool failed = (status != PB_OK && status != PB_ECANCELLED) || lost;
     text_out text;
     FILE *out = text_begin(&text);
     if (out) {
@@ -247,7 +250,9 @@ void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
         fputs(",\"error\":", out);
         if (failed) {
             fputs("{\"message\":", out);
-            json_text(out, j->ctx.error.message[0] ? j->ctx.error.message : pb_status_text(status));
+            json_text(out, lost                      ? "out of memory: not all that was found could be told"
+                           : j->ctx.error.message[0] ? j->ctx.error.message
+                                                     : pb_status_text(status));
             fputc('}', out);
         } else {
             fputs("null", out);

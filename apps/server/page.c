@@ -53,7 +53,7 @@ static void from_folder(request *r, const char *path)
         answer_bytes(r, type_of(path), bytes, (size_t)info.st_size);
     } else {
         free(bytes);
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
     }
     if (file)
         fclose(file);
@@ -74,7 +74,7 @@ void page_answer(request *r)
 {
     const char *path = strcmp(r->path, "/") == 0 ? "/index.html" : r->path;
     if (!is_plain(path)) {
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
         return;
     }
     if (r->s->options.page_folder) {
@@ -91,5 +91,5 @@ void page_answer(request *r)
     if (page_file_count == 0 && strcmp(r->path, "/") == 0)
         without_page(r);
     else
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such file");
+        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
 }

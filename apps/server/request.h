@@ -30,6 +30,7 @@ typedef struct answer {
     char *bytes; /* malloc, or constant with `fixed` */
     size_t length;
     bool fixed;
+    const char *policy;    /* Content-Security-Policy; NULL: the usual one */
     char disposition[200]; /* Content-Disposition, "" for none */
 } answer;
 
@@ -41,6 +42,8 @@ typedef struct request {
     char type[64]; /* of the body */
     argument arguments[MOST_ARGUMENTS];
     int argument_count;
+    enum { ARGUMENTS_FINE, ARGUMENT_TWICE, ARGUMENT_UNKNOWN, ARGUMENT_LOST } trouble; /* lost: memory was out */
+    char troubled[64];                                                                /* the argument that it is with */
     char *body;
     size_t length, room; /* the room is what was announced */
     time_t began;
@@ -92,8 +95,18 @@ struct server {
     bool ticking;
 };
 
+/* Reads the arguments of the address. */
+void request_arguments(request *r);
 /* The argument of the address, or NULL. */
 const char *request_argument(const request *r, const char *key);
+/* These fill the answer where they say no. None was sent twice: */
+bool arguments_once(request *r);
+/* All are among `names` ("lanes groups fold"), but for the token: */
+bool arguments_known(request *r, const char *names);
+/* It is one of `words`: *place is which; it stays as it is where the argument was not sent. */
+bool argument_word(request *r, const char *key, const char *words, size_t *place);
+/* `node` is a node of the graph: */
+bool argument_node(request *r, const pb_graph *g, pb_node *node);
 
 /* Takes the text as a JSON answer; memory out where it is NULL. */
 void answer_text(request *r, unsigned status, text_out *text);
@@ -103,6 +116,9 @@ void answer_fail(request *r, unsigned status, const char *format, ...);
 /* The library's status with its sentence and place. */
 void answer_status(request *r, pb_status status, const pb_error *error);
 void answer_no_memory(request *r);
+/* As answer_fail, but a browser that a person looks at gets a page that says what happened and what to do. */
+typedef enum refusal { REFUSED_TOKEN, REFUSED_ADDRESS, REFUSED_PATH } refusal;
+void answer_refused(request *r, unsigned status, refusal why, const char *sentence);
 
 /* The threads that serve connections; http_stop waits for them. */
 bool http_start(server *s);
@@ -131,6 +147,7 @@ void page_answer(request *r);
 bool access_check(request *r);
 /* A response with the headers that all have. */
 struct MHD_Response *response_new(request *r, const answer *a);
-void response_headers(struct MHD_Response *response);
+/* The policy is as in answer. */
+void response_headers(struct MHD_Response *response, const char *policy);
 
 #endif

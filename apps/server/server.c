@@ -163,6 +163,13 @@ const char *server_address(const server *s) { return s->address; }
 
 const char *server_ticket_address(const server *s) { return s->ticket_address; }
 
+bool server_is_busy(server *s)
+{
+    unsigned running, waiting;
+    queue_counts(&s->jobs, &running, &waiting);
+    return running > 0;
+}
+
 bool server_is_local(const server *s) { return s->local; }
 
 void server_free(server *s)

@@ -36,6 +36,8 @@ bool server_start(server *s, char *why, size_t room);
 const char *server_address(const server *s);
 /* http://127.0.0.1:PORT/?ticket=TICKET leads there once: arguments of a browser can be seen by everyone on the machine. */
 const char *server_ticket_address(const server *s);
+/* Do jobs run that the end has to wait for? */
+bool server_is_busy(server *s);
 /* Does it listen where only this machine reaches it? */
 bool server_is_local(const server *s);
 /* Stops planning, ends every stream, waits for all threads. */

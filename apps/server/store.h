@@ -6,7 +6,7 @@
 #ifndef PEBBLE_SERVER_STORE_H
 #define PEBBLE_SERVER_STORE_H
 
-#include "row_json.h"
+#include "pebble/pebble.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -15,6 +15,7 @@ extern "C" {
 typedef struct pb_planned {
     pb_schedule schedule; /* all the file holds */
     const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
+    const char *spec;     /* the same in full, as it was asked for: "every-k:k=10" */
     const pb_game *game;  /* as played, a copy in `result` */
     const pb_certificate *certificate; /* NULL when there is no plan; borrows `game` and moves that live in `result` */
     pb_step failed_step;               /* gave_up for the cap: the move that could not fit; else UINT64_MAX */
@@ -70,6 +71,10 @@ typedef struct pb_request {
  *            PB_EBUG                  the strategy's plan was illegal (a fault of ours)
  * After an interruption that still left a plan it returns PB_OK and ctx->stopped tells. */
 pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out);
+
+/* Is this one strategy, or "all", with options that it has? Values of options are checked when it plans.
+ *   returns  PB_EUNKNOWN, PB_EINVAL   with a sentence */
+pb_status pb_spec_check(pb_context *ctx, const char *spec);
 
 /* A plan with addresses for its values. */
 typedef struct pb_addressed {

@@ -64,6 +64,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
         return PB_ENOMEM;
     *copy = *game;
     *out = (pb_planned){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
+    out->spec = spec->text ? spec->text : spec->row->name;
     s->graph_name = game->graph->name;
     s->read_with = game->graph->read_with;
     memcpy(s->graph_hash, job->hash, sizeof s->graph_hash);

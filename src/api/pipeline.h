@@ -9,6 +9,7 @@ enum { PBI_SPEC_OPTIONS = 16 };
 /* "every-k:k=10" taken apart. */
 typedef struct pbi_spec {
     const pb_strategy *row;
+    const char *text;   /* all of it; NULL: the name alone */
     const char *policy; /* from `policy=...` inside the spec, else NULL */
     pb_option options[PBI_SPEC_OPTIONS];
     uint32_t option_count;

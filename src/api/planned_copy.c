@@ -66,6 +66,8 @@ pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *re
     pb_game *game = pb_arena_alloc(result, 1, sizeof *game);
     pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
     pb_status status = game && moves ? pbi_schedule_copy(result, &copy.schedule) : PB_ENOMEM;
+    if (status == PB_OK)
+        status = copy_text(result, &copy.spec);
     if (status != PB_OK)
         return status;
     *game = *from->game;

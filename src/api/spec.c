@@ -68,7 +68,9 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
     char *name = pb_arena_text(arena, text, colon ? (size_t)(colon - text) : length);
     if (!name)
         return PB_ENOMEM;
-    *out = (pbi_spec){.row = pb_strategy_find(name)};
+    *out = (pbi_spec){.row = pb_strategy_find(name), .text = colon ? pb_arena_text(arena, text, length) : name};
+    if (!out->text)
+        return PB_ENOMEM;
     if (!out->row)
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no strategy \"%.60s\"", name);
     pb_status status = PB_OK;
@@ -130,4 +132,19 @@ const char *pbi_policy_constant(const char *name)
 {
     pbi_policy policy;
     return name && pbi_policy_parse(name, &policy) ? pbi_policy_name(policy) : NULL;
+}
+
+pb_status pb_spec_check(pb_context *ctx, const char *text)
+{
+    pb_arena arena;
+    pbi_spec spec;
+    const char *end = pbi_spec_end(text);
+    if (*end)
+        return pbi_fail(ctx, PB_EINVAL, "one strategy is expected here, not the list \"%.60s\"", text);
+    if (strcmp(text, "all") == 0)
+        return PB_OK;
+    pb_arena_init(&arena, ctx);
+    pb_status status = pbi_spec_parse(ctx, text, (size_t)(end - text), &arena, &spec);
+    pb_arena_release(&arena);
+    return status;
 }

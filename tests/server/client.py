@@ -13,8 +13,8 @@ SANITIZED = os.environ.get("PEBBLE_SANITIZED", "") not in ("", "0")
 
 
 class Server:
-    def __init__(self, *args):
-        self.process = subprocess.Popen([PEBBLE, "ui", "--no-open", "-q", *args], stdout=subprocess.PIPE, text=True)
+    def __init__(self, *args, env=None):
+        self.process = subprocess.Popen([PEBBLE, "ui", "--no-open", "-q", *args], stdout=subprocess.PIPE, text=True, env=env)
         line = self.process.stdout.readline()
         match = re.fullmatch(r"Pebble-Bridge is at http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32,})\n", line)
         assert match, line
@@ -107,8 +107,9 @@ def parse_events(data):
     events = []
     for block in data.decode().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
-        if "event" in lines:
-            events.append((int(lines["id"]), lines["event"], json.loads(lines["data"])))
+        if lines.get("event", "ping") != "ping":  # a sign of life tells nothing
+            number = int(lines["id"]) if "id" in lines else None  # the server's own goodbye has none
+            events.append((number, lines["event"], json.loads(lines["data"])))
     return events
 
 

@@ -39,6 +39,24 @@ static void every_strategy_plays_every_game_it_knows(void **state)
     bench_close(&b);
 }
 
+static void specs_are_checked_without_planning(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"sqrt", "all", "every-k:k=3", "every-k:k=3,limit=500", "demand:policy=oldest"};
+    static const char *const bad[] = {
+        "",      "nothing", "every-k:nope=1",        "every-k:k", "every-k:=1", "sqrt,chen", "every-k:k=2,sqrt",
+        "sqrt,", " sqrt",   "demand:policy=nothing", "all:k=1"};
+    pb_context ctx;
+    pb_context_init(&ctx);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(pb_spec_check(&ctx, good[i]), PB_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ctx.error.message[0] = '\0';
+        assert_int_not_equal(pb_spec_check(&ctx, bad[i]), PB_OK);
+        assert_true(ctx.error.message[0]);
+    }
+}
+
 static void a_list_is_kept_to_in_its_order(void **state)
 {
     (void)state;
@@ -50,6 +68,8 @@ static void a_list_is_kept_to_in_its_order(void **state)
     assert_int_equal(c.row_count, 4); /* bennett does not play this game */
     assert_string_equal(c.rows[0].asked, "last-use");
     assert_string_equal(c.rows[1].asked, "every-k");
+    assert_string_equal(c.rows[1].spec, "every-k:k=3,limit=500");
+    assert_string_equal(c.rows[2].spec, "cache-all");
     assert_int_equal(c.rows[1].schedule.option_count, 2);
     assert_string_equal(c.rows[1].schedule.options[0].value, "3");
     assert_string_equal(c.rows[1].schedule.options[1].value, "500");
@@ -290,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_strategy_plays_every_game_it_knows),
+        cmocka_unit_test(specs_are_checked_without_planning),
         cmocka_unit_test(a_list_is_kept_to_in_its_order),
         cmocka_unit_test(the_cheapest_under_the_weights_wins),
         cmocka_unit_test(all_stands_for_every_row),
