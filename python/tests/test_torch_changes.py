@@ -1,4 +1,4 @@
-"""Whatever the captured graph took from Python objects is compared before each step; ordinary training is not refused."""
+"""What the captured graph took from Python objects is compared before each step; ordinary training is not refused."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ CHANGES = {  # what is said, and what was done to the model or the loss
         lambda *a: None
     ),
     r"model\.first\._backward_hooks has a new hook": lambda m, f: m.first.register_full_backward_hook(lambda *a: None),
-    r"the class of model\.first changed|model\.first\.weight is gone": lambda m, f: nn.utils.parametrizations.weight_norm(
-        m.first
+    r"the class of model\.first changed|model\.first\.weight is gone": lambda m, f: (
+        nn.utils.parametrizations.weight_norm(m.first)
     ),
     r'parameter "first.weight" has a hook \(register_hook\)': lambda m, f: m.first.weight.register_hook(
         lambda g: g * 0
