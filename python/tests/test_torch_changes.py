@@ -1,4 +1,4 @@
-"""Whatever the captured graph took from Python objects is compared before each step; ordinary training is not refused."""
+"""What the captured graph took from Python objects is compared before each step; ordinary training is not refused."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ CHANGES = {  # what is said, and what was done to the model or the loss
         lambda *a: None
     ),
     r"model\.first\._backward_hooks has a new hook": lambda m, f: m.first.register_full_backward_hook(lambda *a: None),
-    r"the class of model\.first changed|model\.first\.weight is gone": lambda m, f: nn.utils.parametrizations.weight_norm(
-        m.first
+    r"the class of model\.first changed|model\.first\.weight is gone": lambda m, f: (
+        nn.utils.parametrizations.weight_norm(m.first)
     ),
     r'parameter "first.weight" has a hook \(register_hook\)': lambda m, f: m.first.weight.register_hook(
         lambda g: g * 0
@@ -341,12 +341,12 @@ def test_hooks_of_modules_are_captured_and_hooks_of_parameters_refused():
 
 
 def test_checking_is_cheap():
-    model = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.1), nn.BatchNorm1d(8)) for _ in range(25)])
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.1), nn.BatchNorm1d(8)) for _ in range(8)])
     state = planning.capture(model, batch(), nn.CrossEntropyLoss()).state
-    assert sum(1 for _ in model.modules()) == 101
+    assert sum(1 for _ in model.modules()) == 33
     times = []
     for _ in range(200):
         start = time.perf_counter()
         state.check()
         times.append(time.perf_counter() - start)
-    assert min(times) < 0.001, f"{1e6 * min(times):.0f} microseconds"  # about 100 on an idle machine
+    assert min(times) < 0.0005, f"{1e6 * min(times):.0f} microseconds"  # about 40 on an idle machine

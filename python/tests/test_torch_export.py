@@ -62,7 +62,7 @@ def test_packing_of_many_items_is_quick_and_within_the_capacity():
 
 @pytest.mark.parametrize("runtime", [None, "measured"])
 def test_torch_takes_the_solver(runtime):
-    model, inputs, loss = models.gpt(batch=2, length=32, layers=3)
+    model, inputs, loss = models.gpt(batch=2, length=32, layers=2)
     captured = planning.capture(model, inputs, loss)
     solver = planning.KnapsackSolver(planning.MeasuredRuntime() if runtime else None)
 

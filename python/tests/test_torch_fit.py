@@ -15,7 +15,7 @@ from torch import nn  # noqa: E402
 SMALL = {
     "mlp": {"depth": 8, "width": 32, "batch": 1024},
     "resnet18": {"batch": 8, "image": 32, "width": 8, "pooled": False},
-    "resnet50": {"batch": 8, "image": 64, "width": 4},
+    "resnet50": {"batch": 8, "image": 64, "width": 4, "counts": (2, 2, 2, 2)},
     "unet": {"batch": 2, "image": 32, "width": 4, "depth": 2},
     "gpt": {"batch": 4, "length": 48, "layers": 2, "heads": 2, "width": 32},
 }

@@ -110,9 +110,16 @@ def resnet18(batch: int = 2, image: int = 32, width: int = 16, classes: int = 10
     return ResNet(BasicBlock, (2, 2, 2, 2), width, classes, pooled), inputs, nn.CrossEntropyLoss()
 
 
-def resnet50(batch: int = 2, image: int = 32, width: int = 8, classes: int = 10, pooled: bool = True) -> Case:
+def resnet50(
+    batch: int = 2,
+    image: int = 32,
+    width: int = 8,
+    classes: int = 10,
+    pooled: bool = True,
+    counts: tuple[int, ...] = (3, 4, 6, 3),
+) -> Case:
     inputs = (torch.randn(batch, 3, image, image), torch.randint(classes, (batch,)))
-    return ResNet(Bottleneck, (3, 4, 6, 3), width, classes, pooled), inputs, nn.CrossEntropyLoss()
+    return ResNet(Bottleneck, counts, width, classes, pooled), inputs, nn.CrossEntropyLoss()
 
 
 class DoubleConv(nn.Sequential):

@@ -313,15 +313,16 @@ def _why_not(error: Exception) -> str:
         if isinstance(cause, DynamicOutputShapeException):
             name = op_name(cause.func)
             advice = next((text for start, text in FIXED_SHAPES.items() if name.startswith(start)), OUTSIDE)
-            return f"{name} makes a tensor whose shape depends on data{place_of(error)}; a plan needs fixed shapes: {advice}"
+            line = place_of(error)
+            return f"{name} makes a tensor whose shape depends on data{line}; a plan needs fixed shapes: {advice}"
         if isinstance(cause, DataDependentOutputException):
             line = place_of(error)
             if "one_hot(" in line:
                 return f"one_hot reads the largest class from data{line}: give it num_classes"
             return (
-                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int(), tolist()){line}; what "
-                "depends on it cannot be planned: use torch.where, or compute the number outside of the step and call "
-                "fit for each of its values"
+                f"{op_name(cause.func)} turns data into a number for Python (item(), bool(), int(), tolist()){line}; "
+                "what depends on it cannot be planned: use torch.where, or compute the number outside of the step and "
+                "call fit for each of its values"
             )
         if isinstance(cause, UnsupportedOperatorException):
             return f"{op_name(cause.func)} has no fake implementation; add one with torch.library.register_fake"
@@ -334,8 +335,8 @@ def _why_not(error: Exception) -> str:
     if foreign or "Unexpected fake buffer" in line:
         place = f"{foreign[1].removesuffix('.default')} reads" if foreign and foreign[1] else "the step reads"
         return (
-            f"{place} a tensor that is not a parameter, a buffer or an input: an attribute of a module that is a plain tensor "
-            "(register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
+            f"{place} a tensor that is not a parameter, a buffer or an input: an attribute of a module that is a plain "
+            "tensor (register_buffer makes it a buffer), or one that the loss or the model closes over (pass it in)"
         )
     if "data-dependent" in str(error).lower() or "GuardOnDataDependent" in type(error).__name__:
         return (

@@ -5,8 +5,9 @@ configuration, closures, default arguments, global variables, class attributes, 
 on. While capture runs, `Reads` notes which attributes were read and which functions were called. `Fingerprint` keeps
 those values, and compares them before each step.
 
-The comparison is by identity first, container by container, without a loop in Python over entries: `operator.itemgetter`
-gets the entries and `all(map(is_, ...))` compares them. Only a container with a difference is looked at in detail.
+The comparison is by identity first, container by container, without a loop in Python over entries:
+`operator.itemgetter` gets the entries and `all(map(is_, ...))` compares them. Only a container with a difference is
+looked at in detail.
 """
 
 from __future__ import annotations

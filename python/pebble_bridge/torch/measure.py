@@ -108,8 +108,8 @@ def check_results(captured: Captured, start: torch.Tensor, results: tuple) -> No
     for one, other in zip(expected, results, strict=True):
         if one is not None and not nearly_equal(one, other, scale):
             raise TorchPlanError(
-                "the planned step gives other results than the captured step in program order: a kernel depends on more "
-                "than its arguments, or this is a bug in pebble_bridge; please report it with the model"
+                "the planned step gives other results than the captured step in program order: a kernel depends on "
+                "more than its arguments, or this is a bug in pebble_bridge; please report it with the model"
             )
 
 
