@@ -120,6 +120,9 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
         return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
                         pb_rule_name(verdict.rule));
     }
+    pb_news cleaner = {PB_NEWS_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
+    if (moves->move != plan->moves.move) /* better than what was told of it */
+        pbi_tell(job->request, &cleaner);
     s->moves = *moves;
     s->has_metrics = true;
     bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;
