@@ -22,18 +22,23 @@ static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cl
     return status;
 }
 
+pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics)
+{
+    pb_status status = pb_verify(ctx, game, moves, result, verdict);
+    return status == PB_OK && verdict->certificate ? pb_metrics_measure(ctx, verdict->certificate, metrics) : status;
+}
+
 pb_status pbi_certify(pb_context *ctx, const pb_game *game, pb_moves *moves, pb_arena *result, pb_verdict *verdict,
                       pb_metrics *metrics)
 {
     pb_moves *cleaner = pb_arena_alloc(result, 1, sizeof *cleaner);
     bool changed;
-    pb_status status = cleaner ? pb_verify(ctx, game, moves, result, verdict) : PB_ENOMEM;
+    pb_status status = cleaner ? pbi_certify_as_made(ctx, game, moves, result, verdict, metrics) : PB_ENOMEM;
     if (status != PB_OK || !verdict->certificate)
         return status;
     const pb_certificate *as_it_came = verdict->certificate;
-    status = pb_metrics_measure(ctx, as_it_came, metrics);
-    if (status == PB_OK)
-        status = pbi_cleanup(ctx, game, moves, result, cleaner, &changed);
+    status = pbi_cleanup(ctx, game, moves, result, cleaner, &changed);
     if (status == PB_OK && changed)
         status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
     if (status == PB_OK && verdict->certificate != as_it_came)

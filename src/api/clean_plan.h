@@ -7,7 +7,10 @@
 /* Replay a plan, drop what it does in vain, replay what is left, and measure it.
  *   in, out  *moves     lives in `result`; a certificate borrows it
  *   out      *verdict   of the plan as it came where it is illegal; else with the certificate of what *moves is now
- *            *metrics   of a legal plan; its cost under the weights is never above that of the plan as it came */
+ *            *metrics   of a legal plan; its cost under the weights is never above that of the plan as it came
+ * as_made: without dropping anything. */
+pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics);
 pb_status pbi_certify(pb_context *ctx, const pb_game *game, pb_moves *moves, pb_arena *result, pb_verdict *verdict,
                       pb_metrics *metrics);
 

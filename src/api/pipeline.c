@@ -108,15 +108,17 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
 }
 
 /* Replay, clean up and measure plan->moves; claim what is proved. */
-static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
 {
+    pb_context *ctx = job->ctx;
     pb_schedule *s = &out->schedule;
     pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
     if (!moves)
         return PB_ENOMEM;
     *moves = plan->moves;
     pb_verdict verdict;
-    pb_status status = pbi_certify(ctx, out->game, moves, result, &verdict, &s->metrics);
+    pb_status status = job->as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &verdict, &s->metrics)
+                                    : pbi_certify(ctx, out->game, moves, result, &verdict, &s->metrics);
     if (status != PB_OK)
         return status;
     if (!verdict.certificate) {
@@ -125,6 +127,9 @@ static pb_status certify(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb
         return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
                         pb_rule_name(verdict.rule));
     }
+    pb_news cleaner = {PB_NEWS_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
+    if (moves->move != plan->moves.move) /* better than what was told of it */
+        pbi_tell(job->request, &cleaner);
     s->moves = *moves;
     s->has_metrics = true;
     bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;
@@ -147,7 +152,7 @@ static const char *note_of(const pbi_plan *plan, const pb_planned *out)
 }
 
 /* What the strategy said, into the answer. */
-static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
 {
     pb_option *options = pb_arena_alloc(result, plan->option_count, sizeof *options);
     if (!options)
@@ -162,7 +167,7 @@ static pb_status conclude(pb_context *ctx, const pb_bounds *b, pbi_plan *plan, p
     out->failed_need = plan->failed_need;
     if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL) {
         out->schedule.note = note_of(plan, out);
-        return certify(ctx, b, plan, result, out);
+        return certify(job, b, plan, result, out);
     }
     return answer(out, result, plan->outcome, plan->reason ? plan->reason : "no plan was found");
 }
@@ -488,7 +493,7 @@ static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
     pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
-    status = conclude(ctx, bounds, &plan, result, out);
+    status = conclude(job, bounds, &plan, result, out);
     pbi_resume(ctx, held);
     return status;
 }
@@ -512,7 +517,7 @@ static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pb
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
     pbi_held held = pbi_hold(job->ctx);
-    status = conclude(job->ctx, &bounds, &plan, result, out);
+    status = conclude(job, &bounds, &plan, result, out);
     pbi_resume(job->ctx, held);
     return status;
 }
@@ -564,7 +569,8 @@ static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_move
     return status;
 }
 
-pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
+static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request *request, bool as_made,
+                          pb_arena *result, pb_planned *out)
 {
     pbi_job job;
     pbi_spec spec;
@@ -576,6 +582,7 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     if (status == PB_OK)
         status = pbi_job_init(&job, ctx, game->graph, request);
     job.cache = &cache;
+    job.as_made = as_made;
     if (status == PB_OK)
         status = pbi_policy_check(ctx, request->policy, text);
     if (status == PB_OK && request->start)
@@ -585,4 +592,15 @@ pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *reques
     if (status == PB_OK)
         *out = planned;
     return status;
+}
+
+pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
+{
+    return plan_job(ctx, game, request, false, result, out);
+}
+
+pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out)
+{
+    return plan_job(ctx, game, request, true, result, out);
 }

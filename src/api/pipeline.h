@@ -43,6 +43,7 @@ typedef struct pbi_job {
     uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, beside request->start; NULL for none */
+    bool as_made;               /* plans stay as strategies make them: for tests of strategies alone */
     bool others;                /* they share the time: proofs get no more than their usual effort */
     pbi_bound_cache *cache;     /* where cap, weights and tiers stay the same; NULL: quick bounds will do */
 } pbi_job;
@@ -61,6 +62,10 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
 /* Plan, verify and measure by one row. PB_OK with gave_up is an answer. */
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                        pb_planned *out);
+
+/* pb_plan without the clean-up: what a strategy does by itself, for its tests. */
+pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out);
 
 /* The answer of a row that failed by itself (an illegal plan, no memory): gave up, with the sentence of ctx->error. */
 pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out);

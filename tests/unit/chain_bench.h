@@ -9,6 +9,7 @@
 #ifndef CHAIN_BENCH_H
 #define CHAIN_BENCH_H
 
+#include "api/pipeline.h"
 #include "base/rng.h"
 #include "oracle/brute_force.h"
 #include "pebble/api.h"
@@ -79,7 +80,7 @@ static inline void chain_plan(chain_bench *t, const char *strategy, uint64_t cap
     pb_arena_release(&t->plan_arena);
     pb_arena_init(&t->plan_arena, &t->ctx);
     t->game.cap = cap;
-    if (pb_plan(&t->ctx, &t->game, &request, &t->plan_arena, &t->planned) != PB_OK)
+    if (pbi_plan_as_made(&t->ctx, &t->game, &request, &t->plan_arena, &t->planned) != PB_OK)
         fail_msg("%s", t->ctx.error.message);
 }
 

@@ -8,6 +8,7 @@
 #ifndef STRATEGY_DESK_H
 #define STRATEGY_DESK_H
 
+#include "api/pipeline.h"
 #include "api_bench.h"
 #include "pebble/generate.h"
 #include "support/plan_check.h"
@@ -48,7 +49,7 @@ static inline const pb_schedule *desk_plan(desk *d, const char *format, ...)
     vsnprintf(spec, sizeof spec, format, args);
     va_end(args);
     pb_request request = {.strategy = spec, .seed = 1};
-    if (pb_plan(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
+    if (pbi_plan_as_made(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
         fail_msg("%s: %s", spec, d->ctx.error.message);
     if (!plan_is_honest(&d->game, &d->p, why))
         fail_msg("%s: %s", spec, why);

@@ -96,7 +96,7 @@ static void wrong_options_are_told(void **state)
     open_traversal(&d, 4, "1");
     for (unsigned i = 0; i < 5; i++) {
         pb_request request = {.strategy = specs[i], .seed = 1};
-        pb_status status = pb_plan(&d.ctx, &d.game, &request, &d.arena, &d.p);
+        pb_status status = pbi_plan_as_made(&d.ctx, &d.game, &request, &d.arena, &d.p);
         assert_true(status == PB_EINVAL || status == PB_EUNKNOWN);
     }
     desk_shut(&d);

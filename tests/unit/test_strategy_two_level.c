@@ -1,5 +1,6 @@
 /* test_strategy_two_level.c -- periods of adjoint chains against the closed form of binomial checkpointing; where the outer
  * checkpoints are; what the search finds and how it refuses. */
+#include "api/pipeline.h"
 #include "api_bench.h"
 #include "pebble/adjoint.h"
 #include "pebble/generate.h"
@@ -38,7 +39,7 @@ static const pb_schedule *plan(desk *d, const char *format, ...)
     vsnprintf(spec, sizeof spec, format, args);
     va_end(args);
     pb_request request = {.strategy = spec, .seed = 1};
-    if (pb_plan(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
+    if (pbi_plan_as_made(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
         fail_msg("%s: %s", spec, d->ctx.error.message);
     if (!plan_is_honest(&d->game, &d->p, why))
         fail_msg("%s: %s", spec, why);
