@@ -141,7 +141,7 @@ typedef struct pb_buffer {
 void pb_buffer_init(pb_buffer *buffer, pb_arena *arena);
 pb_sink pb_sink_buffer(pb_buffer *buffer);
 
-/* Debian's packages of optional libraries, for what is told where one was not there when the library was built. */
+/* Debian's packages of optional libraries, for messages about one that was not there when the library was built. */
 #define PB_PACKAGE_CBC "coinor-libcbc-dev"
 #define PB_PACKAGE_CADICAL "libcadical-dev"
 #define PB_PACKAGE_DNNL "libdnnl-dev"

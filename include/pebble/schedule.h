@@ -106,10 +106,11 @@ typedef struct pb_schedule {
     uint64_t largest; /* size of the graph's largest value where prices are decimals; 0: not known */
     pb_weights weights;
 
-    const char *strategy;     /* "" when unknown */
-    const char *policy;       /* what its strategy evicted by; NULL: the strategy takes no policy */
-    const char *policy_asked; /* of a portfolio's request; told in files where `policy` is NULL, so it was not used */
-    uint64_t seed, ticks;     /* ticks: the limit, 0 for none */
+    const char *strategy; /* "" when unknown */
+    const char *policy;   /* what its strategy evicted by; NULL: the strategy takes no policy */
+    const char
+        *policy_asked;    /* of a portfolio's request; written in files where `policy` is NULL, so it was not used */
+    uint64_t seed, ticks; /* ticks: the limit, 0 for none */
     uint32_t threads;
     const pb_option *options; /* the strategy's own */
     uint32_t option_count;

@@ -46,7 +46,7 @@ static void every_way_to_write_a_decimal_is_read(void **state)
     }
 }
 
-static void what_is_no_decimal_and_what_is_too_far_differ(void **state)
+static void not_a_decimal_and_too_far_differ(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"", ".", "e3", "1e", "1e+", "1e1.5", "-1", "+1", "1.2.3", "1 ", "nan", "0x1"};
@@ -65,7 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_to_write_a_decimal_is_read),
-        cmocka_unit_test(what_is_no_decimal_and_what_is_too_far_differ),
+        cmocka_unit_test(not_a_decimal_and_too_far_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

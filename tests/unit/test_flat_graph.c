@@ -231,7 +231,7 @@ static void models_are_read_by_the_settings(void **state)
     onnx_end_model(w);
     pb_session *s = open_session(NULL);
     const pb_graph *g = NULL;
-    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EGRAPH, "--dim n=1");
+    refused_as(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g), PB_EGRAPH, "dims={\"n\": 1}");
     must(s, pb_session_set(s, "dims", "n=5"));
     must(s, pb_flat_read_graph(s, w->bytes, w->length, NULL, &g));
     assert_int_equal(g->size[0], 5 * 4 * 4);
