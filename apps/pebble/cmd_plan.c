@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "files.h"
+#include "least_line.h"
 #include "settings.h"
 #include "table.h"
 
@@ -183,6 +184,7 @@ static void print_missing(app *a, FILE *out, const pb_planned *p)
         fprintf(out, "infeasible: %s\n", reason);
     else
         fprintf(out, "gave up (%s): %s\n", strategy, reason);
+    print_least(a, out, p->least, p->game);
     if (app_option(a, OPT_OUTPUT))
         app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
 }
@@ -264,6 +266,7 @@ exit_code cmd_plan(app *a)
         return code;
     double begin = seconds_now();
     request.time_ns = progress_left_ns(&a->progress);
+    request.prove = request.find_least = true;
     progress_planning(&a->progress, true);
     pb_status status = make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;
