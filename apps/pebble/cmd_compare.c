@@ -3,6 +3,7 @@
 #include "figures.h"
 #include "files.h"
 #include "front_print.h"
+#include "least_line.h"
 #include "output.h"
 #include "plain_print.h"
 #include "settings.h"
@@ -285,6 +286,16 @@ static void print_head(const app *a, const contest *c)
     putchar('\n');
 }
 
+/* With the name of its game, where several were played. */
+static void print_least_of(app *a, const contest *c, const pb_least_fact *l)
+{
+    pb_game game = c->base;
+    game.kind = l->kind;
+    if (c->result.least_count > 1)
+        printf("%s: ", pb_game_kind_name(l->kind));
+    print_least(a, stdout, l, &game);
+}
+
 static pb_status print_text(app *a, contest *c)
 {
     table_column columns[MAX_COLUMNS];
@@ -311,6 +322,8 @@ static pb_status print_text(app *a, contest *c)
         print_idle(a, c);
     if (c->result.winner == UINT32_MAX) {
         puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
+        for (uint32_t i = 0; i < c->result.least_count; i++)
+            print_least_of(a, c, c->result.least[i]);
         return front_print_text(a, c->base.graph, &c->result, &c->front);
     }
     putchar('\n');
@@ -353,6 +366,7 @@ exit_code cmd_compare(app *a)
     progress_planning(&a->progress, true);
     pb_status status = c.games & PB_GAME_REVERSIBLE ? make_front(a, &c) : PB_OK;
     c.request.time_ns = progress_left_ns(&a->progress);
+    c.request.prove = c.request.find_least = true;
     if (status == PB_OK)
         status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
     progress_planning(&a->progress, false);

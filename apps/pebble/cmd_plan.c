@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "files.h"
+#include "least_line.h"
 #include "output.h"
 #include "plain_print.h"
 #include "settings.h"
@@ -188,6 +189,7 @@ static void print_missing(app *a, FILE *out, const pb_planned *p)
         print_line(out, "infeasible: %s", reason);
     else
         print_line(out, "gave up (%s): %s", strategy, reason);
+    print_least(a, out, p->least, p->game);
     if (app_option(a, OPT_OUTPUT))
         app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
 }
@@ -269,6 +271,7 @@ exit_code cmd_plan(app *a)
         return code;
     double begin = seconds_now();
     request.time_ns = progress_left_ns(&a->progress);
+    request.prove = request.find_least = true;
     progress_planning(&a->progress, true);
     pb_status status = make_plan(a, &game, &request, align, &planned);
     double seconds = seconds_now() - begin;

@@ -80,6 +80,7 @@ static exit_code sweep_graph(app *a, study *t, int index, pb_sweep *out)
         code = take_caps(a, t);
     if (code != EXIT_DONE)
         return code;
+    t->request.plan.prove = true;
     t->request.time_ns = time_share(a, a->opts.positional_count - index);
     progress_planning(&a->progress, true);
     pb_status status = pb_sweep_make(&a->ctx, &t->base, &t->request, &a->arena, out);

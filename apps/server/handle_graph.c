@@ -10,21 +10,23 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_NEIGHBOURS = 200 };
+enum { MOST_NEIGHBOURS = 200, BOUND_TICKS = 300000 };
 
 /* ---- making ---- */
 
 static pb_status find_bounds(stored_graph *g)
 {
     pb_status status = PB_OK;
+    g->ctx.tick_limit = BOUND_TICKS; /* whoever opens a graph waits for it */
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
         pb_least_fact *l = &g->facts.games[g->facts.game_count++];
         pb_game game = {.graph = g->g, .kind = (pb_game_kind)kind, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
         game.tier_count = kind == PB_GAME_TIERED;
         game.tiers[0].cap = PB_UNLIMITED;
         l->kind = game.kind;
-        status = pb_bounds_make(&g->ctx, &game, &l->bounds);
+        status = pb_least_bound(&g->ctx, &game, &l->bounds);
     }
+    g->ctx.tick_limit = 0;
     return status;
 }
 

@@ -77,10 +77,29 @@ static void loser_text(const pb_comparison *c, char *text, size_t room)
     }
 }
 
+/* "no plan found for 33 %; the smallest cap with a known plan is 38 % (8.3 GiB)", for each game that was played */
+static void least_sentence(const job *j, const pb_comparison *c, char *text, size_t room)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < c->least_count && used + 1 < room; i++) {
+        char one[512];
+        pb_game game = j->spec->base;
+        game.kind = c->least[i]->kind;
+        pb_least_fact_text(c->least[i], &game, j->graph->facts.written_peak, one, sizeof one);
+        bool several = c->least_count > 1;
+        used += (size_t)snprintf(text + used, room - used, "%s%s%s%s", i ? ". " : "",
+                                 several ? pb_game_kind_name(game.kind) : "", several ? ": " : "", one);
+    }
+}
+
 /* "sqrt fits in 50 % of what the program as written needs, for 21 % more work" */
 static void winner_sentence(const job *j, const pb_comparison *c, char *text, size_t room)
 {
     char name[FIGURE_ROOM], trade[512], loser[256], more[FIGURE_ROOM];
+    if (c->winner == UINT32_MAX && c->least_count) {
+        least_sentence(j, c, text, room);
+        return;
+    }
     if (c->winner == UINT32_MAX) {
         snprintf(text, room, "%s",
                  c->interrupted ? "stopped before any plan was found"
@@ -107,6 +126,7 @@ static void run_compare(job *j)
     char sentence[768];
     spec->request.time_ns = spec->time_ms * 1000000u;
     spec->request.time_each = true;
+    spec->request.prove = spec->request.find_least = true;
     pb_status status = pb_compare(&j->ctx, &spec->base, spec->games, spec->strategies, &spec->request, &j->arena, &c);
     if (status != PB_OK) {
         job_done(j, status, UINT32_MAX, NULL);
@@ -125,9 +145,7 @@ static void run_least(job *j)
     pb_bounds bounds;
     spec->now = "least cap";
     job_limit(j, spec->time_ms);
-    pb_status status = pb_bounds_make(&j->ctx, &spec->base, &bounds);
-    if (status == PB_OK)
-        status = pb_bounds_tighten(&j->ctx, &spec->base, spec->request.bound_effort, &bounds);
+    pb_status status = pb_least_bound(&j->ctx, &spec->base, &bounds);
     if (status == PB_OK)
         spec->listener.hear(spec, &(pb_news){.kind = PB_NEWS_BOUND, .game = &spec->base, .bounds = &bounds});
     if (status == PB_OK)

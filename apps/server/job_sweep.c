@@ -44,7 +44,7 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
         *cap = r->known.schedule.metrics.peak;
         return PB_OK;
     }
-    pb_status status = pb_bounds_make(&j->ctx, &spec->base, &bounds);
+    pb_status status = pb_least_bound(&j->ctx, &spec->base, &bounds);
     if (status == PB_OK)
         *cap = bounds.least_cap;
     return status;
@@ -196,6 +196,7 @@ void job_run_sweep(job *j)
     request.cap_count = r->count;
     request.known = &r->known;
     request.known_count = r->least_known && r->known.certificate;
+    request.plan.prove = true;
     request.plan.listener = NULL; /* cells are planned on several threads */
     request.time_ns = !spec->deadline_ns ? 0 : spec->deadline_ns > now ? spec->deadline_ns - now : 1;
     status = pb_sweep_make(&j->ctx, &spec->base, &request, &j->arena, &sweep);

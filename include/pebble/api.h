@@ -12,6 +12,16 @@
 extern "C" {
 #endif
 
+/* What is known of the smallest cap of a game. */
+typedef struct pb_least_fact {
+    pb_game_kind kind;
+    pb_bounds bounds; /* bounds.least_cap is the proven minimum */
+    bool known;       /* some plan shows a cap that works */
+    uint64_t cap;
+    const char *strategy;
+    const char *reason; /* why none is known */
+} pb_least_fact;
+
 typedef struct pb_planned {
     pb_schedule schedule; /* all the file holds */
     const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
@@ -22,6 +32,7 @@ typedef struct pb_planned {
     pb_node failed_node;               /* its node, else PB_NO_NODE */
     uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
     double seconds;                    /* by ctx->clock_ns, 0 without one */
+    const pb_least_fact *least;        /* without a plan, and with request.find_least: the smallest cap; else NULL */
 } pb_planned;
 
 /* What happens while plans are made, told to whoever watches. */
@@ -60,6 +71,12 @@ typedef struct pb_request {
                               from among others */
     uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */
     const pb_listener *listener; /* NULL, or who wants to hear how it goes */
+    bool
+        prove; /* ask exact strategies for bounds, whichever strategy plans: chains, and graphs of up to 64 nodes. Commands do, so
+                   that they show the same bounds; it may take a second or two */
+    bool
+        find_least; /* without a plan, look for the smallest cap that works, as pb_least_fact_find does; after a limit on
+                        time for half of that time once more, at least half a second and at most five */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 
@@ -145,15 +162,35 @@ void pb_planned_reason(const pb_planned *p, const pb_game *game, char *text, siz
 typedef struct pb_comparison {
     pb_planned *rows;
     uint32_t row_count;
-    uint32_t winner;    /* row index; UINT32_MAX when nothing fits */
-    bool interrupted;   /* rows after the interruption are missing */
-    const char *policy; /* of the request, a constant; NULL: none. Rows of strategies that take none are without it */
+    uint32_t winner;               /* row index; UINT32_MAX when nothing fits */
+    bool interrupted;              /* rows after the interruption are missing */
+    const pb_least_fact *least[3]; /* with request.find_least: of each game that was played and has no plan */
+    uint32_t least_count;
+    const char *policy; /* of the request, a constant; NULL: none. Rows of strategies that take none lack it */
 } pb_comparison;
 
 /* Every strategy in every game of `games` (bits) that applies to it. The cap, weights and tiers are `base`'s.
  * `only`: "a,b:k=3,c", where "all" stands for all but portfolios; NULL: "all". The request's strategy is not looked at. */
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
                      pb_arena *result, pb_comparison *out);
+
+/* The strongest proof there is of how small a cap can be, whichever strategy plans: pb_bounds_make, what cannot be computed again
+ * (pb_bounds_tighten without a cap), and on small graphs (64 needed nodes, 36 in the reversible game) a look at every plan. The game's cap and weights do
+ * not matter. Every command shows this one.
+ *   out      *out   bounds under any cap; least_cap is the proven minimum
+ *   cost     seconds at most; limited by ctx->tick_limit. A stop ends the look at every plan only. */
+pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out);
+
+/* Both ends: what is proved, and what a plan shows. After a stop what is known by then. */
+pb_status pb_least_fact_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                             pb_least_fact *out);
+/* A cap in words, "38.2 % (8.3 GiB)" or "6 pebble", and as an option takes it, "38.2%" or "6"; both are room for it. Shares are of
+ * `written_peak`, rounded up, and only of bytes. */
+void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room);
+void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room);
+/* What the fact says to somebody who asked for game->cap in vain, as a clause: "no plan found for 33 % (7.2 GiB); the smallest cap with a
+ * known plan is 38.2 % (8.3 GiB)". */
+void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t written_peak, char *text, size_t room);
 
 /* The smallest cap known to work and the plan that shows it, by trying strategies. The plan is made for the least peak:
  * out->game has the weights 1,0,0, whatever `game` has. */

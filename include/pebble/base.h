@@ -97,6 +97,8 @@ double pb_u128_double(pb_u128 value);
 
 /* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
+/* The same with its unit behind it: "12,345 pebble", "1.5 GiB". */
+size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room);
 
 /* Names and messages may hold anything. Shown on a terminal they must not move its cursor, change its title or turn the direction of
  * what follows: control characters, separators of lines, overrides of direction and bytes that are not UTF-8 are written as escapes,

@@ -117,8 +117,10 @@ typedef struct pb_schedule {
     const char *version;
 
     pb_outcome outcome;
-    const char *reason; /* NULL for none */
-    const char *note;   /* what in the graph the strategy rests on: "the graph is a chain"; NULL for none */
+    const char *reason;                 /* NULL for none */
+    bool has_least;                     /* without a plan: what is known of the smallest cap, as */
+    uint64_t least_proved, least_known; /* the proven minimum, and the cap of a plan; PB_UNLIMITED: none is known */
+    const char *note; /* what in the graph the strategy rests on: "the graph is a chain"; NULL for none */
     pb_bound_kind bound_kind;
     uint64_t lower_bound; /* of the makespan; with bound_kind */
     bool has_cost_bound;

@@ -33,16 +33,6 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
 
 /* ---- graphs ---- */
 
-/* What is known of one game's least cap. */
-typedef struct pb_least_fact {
-    pb_game_kind kind;
-    pb_bounds bounds;
-    bool known; /* some plan shows a cap that works */
-    uint64_t cap;
-    const char *strategy;
-    const char *reason; /* why none is known */
-} pb_least_fact;
-
 /* What `pebble info` tells of a graph. */
 typedef struct pb_info {
     const pb_graph *g;

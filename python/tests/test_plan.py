@@ -49,7 +49,7 @@ def test_moves_are_listlike(tiny):
 def test_infeasible_caps_are_proved_and_require_raises(tiny):
     p = pb.plan(tiny, 3)
     assert not p and p.outcome == "infeasible" and p.metrics is None and len(p.moves) == 0
-    assert "over the cap" in p.reason
+    assert "; the cap is " in p.reason
     with pytest.raises(pb.Infeasible) as caught:
         p.require()
     assert caught.value.sentence == p.reason

@@ -1,6 +1,8 @@
 /* compare.c -- strategies side by side. */
 #include "api/pipeline.h"
 
+#include "api/game_bounds.h"
+#include "api/infeasible.h"
 #include "api/share.h"
 #include "base/arena.h"
 #include "base/context.h"
@@ -110,22 +112,115 @@ static uint32_t count_list(unsigned games, const char *list)
     return total;
 }
 
-/* A bound that one row has proved holds for every row of the same game. */
-static void share_bounds(comparer *c)
+/* ---- what is proved of a game holds for every row of it ---- */
+
+static bool counts_work(const pb_weights *w) { return !w->alpha && !w->beta && w->gamma; }
+
+typedef struct proofs {
+    pb_game_kind kind;
+    bool played, optimal, found;
+    const char *infeasible; /* why */
+    uint64_t makespan;
+    bool has_cost;
+    pb_u128 cost;
+} proofs;
+
+static proofs gather(const comparer *c, pb_game_kind kind)
 {
-    const pb_weights *w = &c->base->weights;
-    bool cost_is_makespan = !w->alpha && !w->beta && w->gamma;
+    proofs p = {.kind = kind};
+    for (size_t i = 0; i < c->count; i++) {
+        const pb_schedule *s = &c->rows[i].schedule;
+        if (s->game != kind)
+            continue;
+        p.played = true;
+        p.found = p.found || c->rows[i].certificate;
+        p.optimal = p.optimal || (s->outcome == PB_OPTIMAL && counts_work(&c->base->weights));
+        if (s->outcome == PB_INFEASIBLE && !p.infeasible)
+            p.infeasible = s->reason;
+        p.makespan = s->bound_kind == PB_BOUND_FREE_ORDER && s->lower_bound > p.makespan ? s->lower_bound : p.makespan;
+        if (s->has_cost_bound && (!p.has_cost || pb_u128_compare(s->cost_bound, p.cost) > 0)) {
+            p.has_cost = true;
+            p.cost = s->cost_bound;
+        }
+    }
+    return p;
+}
+
+/* Asks exact rows, where none that was compared has settled the game. */
+static pb_status prove_more(comparer *c, proofs *p)
+{
+    char text[300];
+    pb_game game = *c->base;
+    pb_bounds *bounds;
+    pb_schedule s = {.lower_bound = 0};
+    game.kind = p->kind;
+    if (!p->played || p->optimal || p->infeasible || game.borrow || !c->job.request->prove)
+        return PB_OK;
+    pb_status status = pbi_bounds_raise(&c->job, &game, PBI_BOUNDS_PROOF, c->job.cache, &bounds);
+    if (status != PB_OK)
+        return status == PB_ECANCELLED ? PB_OK : status;
+    pbi_bounds_state(&game, bounds, &s);
+    p->makespan = s.lower_bound > p->makespan ? s.lower_bound : p->makespan;
+    if (s.has_cost_bound && (!p->has_cost || pb_u128_compare(s.cost_bound, p->cost) > 0))
+        p->cost = s.cost_bound;
+    if (!p->found && pbi_infeasible_text(&game, bounds, text, sizeof text)) {
+        p->infeasible = pb_arena_text(c->result, text, strlen(text));
+        return p->infeasible ? PB_OK : PB_ENOMEM;
+    }
+    return PB_OK;
+}
+
+static void share_proofs(comparer *c, const proofs *p)
+{
     for (size_t i = 0; i < c->count; i++) {
         pb_schedule *s = &c->rows[i].schedule;
-        for (size_t k = 0; k < c->count; k++)
-            if (c->rows[k].schedule.game == s->game && c->rows[k].schedule.lower_bound > s->lower_bound)
-                s->lower_bound = c->rows[k].schedule.lower_bound;
+        if (s->game != p->kind || s->bound_kind != PB_BOUND_FREE_ORDER)
+            continue;
+        s->lower_bound = p->makespan;
+        s->cost_bound = s->has_cost_bound ? p->cost : s->cost_bound;
+        if (!s->has_metrics && p->infeasible && !p->found && s->outcome == PB_GAVE_UP) {
+            s->outcome = PB_INFEASIBLE;
+            s->reason = p->infeasible;
+        }
         if (!s->has_metrics)
             continue;
         s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
-        if (cost_is_makespan && s->metrics.makespan == s->lower_bound)
+        if (counts_work(&c->base->weights) && s->metrics.makespan == s->lower_bound)
             s->outcome = PB_OPTIMAL;
     }
+}
+
+/* The smallest cap of a game without a plan; it may prove that there is none. */
+static pb_status add_least(comparer *c, proofs *p, pb_comparison *out)
+{
+    char text[300];
+    pb_game game = *c->base;
+    const pb_least_fact *fact;
+    game.kind = p->kind;
+    if (!p->played || p->found || !c->job.request->find_least)
+        return PB_OK;
+    pb_status status = pbi_least_after(c->job.ctx, &game, p->infeasible != NULL, c->job.request, c->result, &fact);
+    if (status != PB_OK || !fact)
+        return status;
+    out->least[out->least_count++] = fact;
+    if (p->infeasible || !pbi_infeasible_text(&game, &fact->bounds, text, sizeof text))
+        return PB_OK;
+    p->infeasible = pb_arena_text(c->result, text, strlen(text));
+    return p->infeasible ? PB_OK : PB_ENOMEM;
+}
+
+static pb_status settle(comparer *c, pb_comparison *out)
+{
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
+        proofs p = gather(c, (pb_game_kind)kind);
+        if (!out->interrupted)
+            status = prove_more(c, &p);
+        if (status == PB_OK && !out->interrupted)
+            status = add_least(c, &p, out);
+        share_proofs(c, &p);
+    }
+    return status;
 }
 
 pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
@@ -141,17 +236,22 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     c.job.cache = &cache;
     if (status == PB_OK)
         status = pbi_policy_check(ctx, request->policy, list);
+    c.job.no_proofs = true; /* they come after the rows, of which some may be exact */
     c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
     if (status == PB_OK)
         status = compare_list(&c, games, list);
     bool interrupted = status == PB_ECANCELLED;
     if (status != PB_OK && !interrupted)
         return status;
-    share_bounds(&c);
-    *out = (pb_comparison){c.rows, (uint32_t)c.count, UINT32_MAX, interrupted, pbi_policy_constant(request->policy)};
+    *out = (pb_comparison){.rows = c.rows,
+                           .row_count = (uint32_t)c.count,
+                           .winner = UINT32_MAX,
+                           .interrupted = interrupted,
+                           .policy = pbi_policy_constant(request->policy)};
+    status = settle(&c, out);
     for (uint32_t i = 0; i < c.count; i++)
         if (c.rows[i].certificate &&
             (out->winner == UINT32_MAX || pbi_planned_better(&c.rows[i], &c.rows[out->winner])))
             out->winner = i;
-    return PB_OK;
+    return status;
 }

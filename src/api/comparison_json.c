@@ -89,6 +89,21 @@ static void put_front(pbi_out *out, const pb_comparison *rows, const pb_front_vi
     pbi_out_text(out, "]}");
 }
 
+/* The smallest caps of the games without a plan. */
+static void put_least(pbi_out *out, const pb_comparison *rows)
+{
+    pbi_out_text(out, ",\"least_caps\":[");
+    for (uint32_t i = 0; i < rows->least_count; i++) {
+        const pb_least_fact *l = rows->least[i];
+        pbi_put_text(out, i ? ",{\"game\":" : "{\"game\":", pb_game_kind_name(l->kind));
+        pbi_put_u64(out, ",\"proved_cap\":", l->bounds.least_cap);
+        pbi_put_cap(out, ",\"known_cap\":", l->known ? l->cap : PB_UNLIMITED);
+        pbi_put_text(out, ",\"strategy\":", l->strategy);
+        pbi_out_char(out, '}');
+    }
+    pbi_out_char(out, ']');
+}
+
 pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t written_peak,
                                    const pb_comparison *rows, const pb_front_view *view, pb_sink sink)
 {
@@ -102,6 +117,7 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
     pbi_put_text(&out, ",\"winner_game\":", winner ? pb_game_kind_name(winner->game) : NULL);
     pbi_put_u64(&out, ",\"written_peak\":", written_peak);
     pbi_put_text(&out, ",\"policy\":", rows->policy);
+    put_least(&out, rows);
     pbi_out_text(&out, ",\"strategies\":[");
     for (uint32_t i = 0; i < rows->row_count; i++) {
         pbi_out_text(&out, i ? ",\n{" : "\n{");

@@ -40,6 +40,7 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
     unsigned games = games_of(&c->base, named);
     const char *only = request.strategy;
     request.strategy = NULL;
+    request.prove = request.find_least = true;
     if (games & PB_GAME_REVERSIBLE)
         status = pb_front_view_make(&s->ctx, g, s->left_ns, &s->arena, &c->front);
     if (status == PB_OK)
@@ -122,6 +123,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
     if (status != PB_OK)
         return status;
     request.time_ns = !s->left_ns ? 0 : spent < s->left_ns ? s->left_ns - spent : 1;
+    request.plan.prove = true;
     request.plan.time_ns = 0; /* each cell has its share */
     return pb_sweep_make(&s->ctx, &base, &request, &s->arena, out);
 }

@@ -6,6 +6,7 @@
 #include "pebble/report.h"
 #include "report/walk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static pb_status wrong(pb_session *s, const char *sentence) { return pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence); }
@@ -48,6 +49,7 @@ pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start
         status = pbi_take_request(s, &request, &listener);
     if (status == PB_OK)
         status = take_start(s, &game, start, &request);
+    request.prove = request.find_least = true;
     if (status == PB_OK)
         status = pb_plan(&s->ctx, &game, &request, &s->arena, p);
     if (status == PB_OK)
@@ -243,9 +245,18 @@ static pb_status write_form(pb_session *s, const pb_planned *p, const char *form
 
 static pb_status write_reason(pb_session *s, const pb_planned *p)
 {
-    char reason[512] = "";
+    char reason[1024] = "", least[512];
+    uint64_t written;
     if (!p->certificate)
-        pb_planned_reason(p, p->game, reason, sizeof reason);
+        pb_planned_reason(p, p->game, reason, 512);
+    if (!p->certificate && p->least) {
+        pb_status status = pb_graph_written_peak(&s->ctx, p->game->graph, &written);
+        if (status != PB_OK)
+            return status;
+        pb_least_fact_text(p->least, p->game, written, least, sizeof least);
+        size_t used = strlen(reason);
+        snprintf(reason + used, sizeof reason - used, "%s%s", used ? "; " : "", least);
+    }
     return pbi_session_say(s, reason);
 }
 

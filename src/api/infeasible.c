@@ -16,20 +16,23 @@ static void impossible_text(const pb_game *game, const pb_bounds *b, char *text,
 
 static void least_text(const pb_game *game, const pb_bounds *b, char *text, size_t room)
 {
-    char need[40], over[40], what[100];
-    pb_quantity_text(b->least_cap + b->beside, game->graph->size_unit, need, sizeof need);
-    pb_quantity_text(b->least_cap - game->cap, game->graph->size_unit, over, sizeof over);
-    if (strcmp(b->least_why, "best traversal") == 0)
-        snprintf(what, sizeof what, "any order of this tree, whatever is computed again,");
+    const char *unit = game->graph->size_unit, *why = b->least_why;
+    char need[128], cap[128], what[100];
+    pb_amount_text(b->least_cap + b->beside, unit, need, sizeof need);
+    pb_amount_text(b->beside ? game->cap + game->borrow : game->cap, unit, cap, sizeof cap);
+    if (strcmp(why, "best traversal") == 0)
+        snprintf(what, sizeof what, "any order of this tree, whatever is recomputed,");
+    else if (strcmp(why, "edge ranks") == 0 || strcmp(why, "exhaustive search") == 0)
+        snprintf(what, sizeof what, "every plan");
     else if (b->least_at == PB_NO_NODE)
-        snprintf(what, sizeof what, "the %s alone", b->least_why);
-    else if (strcmp(b->least_why, "working set") == 0)
+        snprintf(what, sizeof what, "the %s alone", why);
+    else if (strcmp(why, "working set") == 0)
         snprintf(what, sizeof what, "computing %.70s alone", pb_graph_name(game->graph, b->least_at));
     else
-        snprintf(what, sizeof what, "what cannot be made again when %.40s is computed",
+        snprintf(what, sizeof what, "what cannot be recomputed when %.40s is computed",
                  pb_graph_name(game->graph, b->least_at));
-    snprintf(text, room, "%s needs %s, %s over the cap%s%s", what, need, over,
-             b->beside ? " and what may be borrowed, together" : "",
+    snprintf(text, room, "%s needs %s; %s %s%s", what, need,
+             b->beside ? "the cap and what may be borrowed are" : "the cap is", cap,
              game->borrow && !b->beside ? ", and nothing that is borrowed can stay" : "");
 }
 
@@ -39,8 +42,10 @@ bool pbi_infeasible_text(const pb_game *game, const pb_bounds *b, char *text, si
         impossible_text(game, b, text, room);
     else if (game->cap < b->least_cap)
         least_text(game, b, text, room);
+    else if (b->over && b->over_at == PB_NO_NODE)
+        snprintf(text, room, "every way to fill the memory was looked at: none leads to the end");
     else if (b->over)
-        snprintf(text, room, "no way to keep or make again all that is needed after %.80s is first computed",
+        snprintf(text, room, "no way to keep or recompute all that is needed after %.80s is first computed",
                  pb_graph_name(game->graph, b->over_at));
     else
         return false;

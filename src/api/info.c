@@ -22,41 +22,10 @@ pb_status pb_info_make(pb_context *ctx, const pb_graph *g, pb_info *out)
     return status;
 }
 
-/* What is proved, whether there is time to plan or not. */
-static pb_status bound(pb_context *ctx, const pb_game *game, pb_bounds *bounds)
-{
-    pb_stop (*stop)(void *) = ctx->stop;
-    ctx->stop = NULL;
-    ctx->stopped = PB_GO_ON;
-    pb_status status = pb_bounds_make(ctx, game, bounds);
-    if (status == PB_OK)
-        status = pb_bounds_tighten(ctx, game, 0, bounds);
-    ctx->stop = stop;
-    return status;
-}
-
 pb_status pb_info_add_game(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_info *info)
 {
-    pb_least_fact *fact = &info->games[info->game_count++];
-    pb_planned planned;
-    *fact = (pb_least_fact){.kind = game->kind};
-    pb_status status = bound(ctx, game, &fact->bounds);
-    if (status != PB_OK || fact->bounds.impossible)
-        return status;
-    status = pb_least_cap(ctx, game, request, result, &planned);
-    if (status == PB_ECANCELLED || status == PB_ELIMIT) /* the time is up: what is known is still worth showing */
-        return PB_OK;
-    if (status != PB_OK)
-        return status;
-    fact->known = planned.certificate != NULL;
-    if (fact->known) {
-        fact->cap = planned.schedule.metrics.peak;
-        fact->strategy = planned.schedule.strategy;
-    } else {
-        fact->reason = planned.schedule.reason;
-    }
-    return PB_OK;
+    return pb_least_fact_find(ctx, game, request, result, &info->games[info->game_count++]);
 }
 
 static const char *name_of(const pb_graph *g, pb_node v) { return v == PB_NO_NODE ? NULL : pb_graph_name(g, v); }

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#define THOROUGH UINT64_C(2000000) /* ticks */
 enum { SMALL_GRAPH = 20000, HALVINGS = 10, FIRST_PART = 20, LEAST_PART = 12, LAST_PART = 320 };
 
 /* Ticks of the search: so many for each node and edge, at most, and less on large graphs, where a tick takes longer. */
@@ -25,6 +26,8 @@ typedef struct finder {
     pb_planned best; /* of the least peak so far */
     pb_arena arena;  /* holds it */
     bool any;
+    bool thorough;             /* exact rows have more effort: what they find at this cap is the end of it */
+    uint64_t limit;            /* the caller's */
     uint64_t quick, each, all; /* ticks: of a quick row, of one try of the search, of all of them */
 } finder;
 
@@ -71,6 +74,12 @@ static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
     return cap == PB_UNLIMITED || !is(row, "order");
 }
 
+static uint64_t ticks_for(const finder *f, const pb_strategy *row)
+{
+    bool exact = row->strength == PB_EXACT && (is(row, "exact") || f->game.graph->shape != PB_SHAPE_GENERAL);
+    return exact && f->thorough && f->quick < THOROUGH && !f->limit ? THOROUGH : f->quick;
+}
+
 /* Every quick row until one fits the cap; without a cap all of them. */
 static pb_status try_quick(finder *f, uint64_t cap, bool *found)
 {
@@ -80,7 +89,7 @@ static pb_status try_quick(finder *f, uint64_t cap, bool *found)
     *found = false;
     for (uint32_t i = 0; i < count && status == PB_OK && !*found; i++) {
         if (is_quick(f, &rows[i], cap))
-            status = try_row(f, &rows[i], cap, f->quick, f->job.request->seed);
+            status = try_row(f, &rows[i], cap, ticks_for(f, &rows[i]), f->job.request->seed);
         *found = cap != PB_UNLIMITED && f->any && peak_of(f) <= cap;
     }
     return status;
@@ -97,6 +106,7 @@ static pb_status halve(finder *f, uint64_t low)
         if (low >= high || (i > 0 && high - low < high / 100))
             break;
         uint64_t cap = i == 0 ? low : low + (high - low) / 2;
+        f->thorough = i == 0;
         status = try_quick(f, cap, &found);
         if (!found)
             low = cap + 1;
@@ -131,6 +141,7 @@ static void share_ticks(finder *f, uint64_t limit)
 {
     const pb_graph *g = f->game.graph;
     uint64_t parts = (uint64_t)g->node_count + g->edge_count + 1;
+    f->limit = limit;
     f->quick = limit ? limit : 60000 + 16 * parts;
     f->all = smaller(smaller(ALL_EACH * parts, ALL_MOST), ALL_LARGE / parts);
     f->each = f->all / 10 > TRY_LEAST ? f->all / 10 : smaller(f->all, TRY_LEAST);
@@ -142,17 +153,18 @@ static void share_ticks(finder *f, uint64_t limit)
 
 static pb_status find(finder *f, pb_bounds *bounds)
 {
-    pb_status status = pb_bounds_make(f->job.ctx, &f->game, bounds);
+    pb_status status = pbi_least_bound(f->job.ctx, &f->game, bounds->least_cap, bounds);
+    f->job.quick = bounds;
     if (status == PB_OK)
         status = halve(f, bounds->least_cap);
     return status == PB_OK && !bounds->impossible ? lower(f, bounds->least_cap) : status;
 }
 
-pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                       pb_planned *out)
+pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                         pb_bounds *proved, pb_planned *out)
 {
     finder f = {.game = *game};
-    pb_bounds bounds;
+    pb_bounds bounds = {.least_cap = proved->least_cap};
     pb_planned planned;
     uint64_t limit = ctx->tick_limit;
     ctx->stopped = PB_GO_ON;
@@ -174,7 +186,16 @@ pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *r
     ctx->tick_limit = limit;
     if (f.any)
         pb_arena_release(&f.arena);
+    if (bounds.least_why)
+        *proved = bounds;
     if (status == PB_OK)
         *out = planned;
     return status;
+}
+
+pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                       pb_planned *out)
+{
+    pb_bounds proved = {.least_cap = 0};
+    return pbi_least_find(ctx, game, request, result, &proved, out);
 }

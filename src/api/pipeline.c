@@ -7,8 +7,8 @@
 
 #include "api/borrow.h"
 #include "api/clean_plan.h"
+#include "api/game_bounds.h"
 #include "api/infeasible.h"
-#include "api/share.h"
 #include "base/context.h"
 #include "game/price.h"
 #include "plan/method_evict.h"
@@ -107,6 +107,19 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
     return *proved ? answer(out, result, PB_INFEASIBLE, text) : PB_OK;
 }
 
+/* What the bounds make of a plan that was measured. */
+static void claim(const pb_game *game, const pb_bounds *b, pb_schedule *s)
+{
+    const pb_weights *w = &game->weights;
+    bool by_work = !w->alpha && !w->beta && w->gamma; /* least cost is then least makespan */
+    if ((b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0) ||
+        (by_work && !game->borrow && s->metrics.makespan == s->lower_bound))
+        s->outcome = PB_OPTIMAL;
+    if (s->outcome == PB_OPTIMAL && by_work)
+        s->lower_bound = s->metrics.makespan; /* the proof is a bound */
+    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
+}
+
 /* Replay, clean up and measure plan->moves; claim what is proved. */
 static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
 {
@@ -132,12 +145,8 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
         pbi_tell(job->request, &cleaner);
     s->moves = *moves;
     s->has_metrics = true;
-    bool meets = b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0;
-    const pb_weights *w = &out->game->weights;
-    s->outcome = meets || plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
-    if (s->outcome == PB_OPTIMAL && !w->alpha && !w->beta && w->gamma)
-        s->lower_bound = s->metrics.makespan; /* least cost is then least makespan: the proof is a bound */
-    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
+    s->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
+    claim(out->game, b, s);
     out->certificate = verdict.certificate;
     return PB_OK;
 }
@@ -249,7 +258,8 @@ static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_are
     pbi_spec spec = {.row = row};
     pb_game game = *p->game;
     job.request = &request;
-    if (p->any) /* the best so far is where a search begins */
+    job.no_proofs = true; /* the portfolio asks exact rows itself */
+    if (p->any)           /* the best so far is where a search begins */
         request.start = &p->best.schedule.moves;
     if (p->any_fast)
         job.fast_start = &p->fast.schedule.moves;
@@ -257,6 +267,7 @@ static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_are
         return pbi_plan_row(&job, &game, &spec, arena, now);
     game.kind = PB_GAME_REMAT;
     game.tier_count = 0;
+    job.quick = NULL;
     job.cache = NULL; /* those bounds are of the portfolio's game */
     request.start = job.fast_start;
     pb_status status = pbi_plan_row(&job, &game, &spec, arena, now);
@@ -405,86 +416,51 @@ static bool is_answer(const pb_context *ctx, pb_status status)
     return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
 }
 
-static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
+/* What is proved, into an answer that is there already. */
+static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *result, pb_planned *out)
 {
-    uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
-    pbi_share share; /* what is left of the time is for plans */
-    pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
-    pb_status status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
-    pbi_share_end(&share);
-    return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
+    pb_schedule *s = &out->schedule;
+    uint64_t before = s->lower_bound;
+    bool proved;
+    pbi_bounds_state(game, bounds, s);
+    s->lower_bound = before > s->lower_bound ? before : s->lower_bound;
+    if (!has_plan(out))
+        return check_feasible(game, bounds, result, out, &proved);
+    claim(game, bounds, s);
+    return PB_OK;
 }
 
-/* Where they are the bounds of what was asked for, not of a step on the way. */
-static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
+/* Exact rows of the same game may prove what this row could not. With a limit on time, which a search uses up, they come first. */
+static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 {
-    if (job->cache)
-        pbi_tell(job->request, &(pb_news){.kind = PB_NEWS_BOUND, .game = game, .bounds = bounds});
+    bool itself = spec->row->strength == PB_EXACT || spec->row->strength == PB_PORTFOLIO;
+    return job->request->time_ns && !itself && !job->no_proofs;
 }
 
-/* The bounds of the game, at least as good as wanted if the job has a cache; there they are made once for all rows. */
-static pb_status raise_bounds(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
-                              pb_bounds **bounds)
-{
-    unsigned at = game->kind == PB_GAME_REMAT ? 0 : game->kind == PB_GAME_REVERSIBLE ? 1 : 2;
-    pbi_bound_cache *cache = job->cache ? job->cache : own;
-    pbi_bound_level *level = &cache->level[at];
-    pb_status status = PB_OK;
-    *bounds = &cache->bounds[at];
-    if (!job->cache)
-        wanted = PBI_BOUNDS_QUICK;
-    if (*level == PBI_BOUNDS_NONE)
-        status = pb_bounds_make(job->ctx, game, *bounds);
-    if (status == PB_OK && *level == PBI_BOUNDS_NONE) {
-        *level = PBI_BOUNDS_QUICK;
-        tell_bounds(job, game, *bounds);
-    }
-    if (status == PB_OK && *level < wanted) {
-        status = tighten(job, game, *bounds);
-        tell_bounds(job, game, *bounds);
-    }
-    if (status == PB_OK)
-        *level = *level < wanted ? wanted : *level;
-    return status;
-}
-
-/* Where the shape of the graph is one that exact rows answer for, they need no bounds to prove what they find. */
-static bool may_prove_itself(const pb_strategy *row, const pb_graph *g)
-{
-    return g->shape != PB_SHAPE_GENERAL && (row->strength == PB_EXACT || row->strength == PB_PORTFOLIO);
-}
-
-static void state_bounds(const pb_game *game, const pb_bounds *bounds, pb_schedule *s)
-{
-    s->bound_kind = PB_BOUND_FREE_ORDER;
-    s->lower_bound = bounds->makespan;
-    s->has_cost_bound = bounds->has_cost && (game->weights.alpha || game->weights.beta);
-    s->cost_bound = bounds->cost;
-}
-
-static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                              pb_planned *out)
+static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
+                             pb_arena *result, pb_planned *out)
 {
     pb_context *ctx = job->ctx;
-    pbi_bound_level level = may_prove_itself(spec->row, game->graph) ? PBI_BOUNDS_QUICK : PBI_BOUNDS_TIGHT;
-    pbi_bound_cache own = {.level = {PBI_BOUNDS_NONE}};
     pb_bounds *bounds;
     pbi_plan plan;
     bool proved;
-    pb_status status = raise_bounds(job, game, level, &own, &bounds);
+    pb_status status = pbi_bounds_raise(job, game, pbi_bounds_first(spec->row, game->graph), own, &bounds);
+    if (status == PB_OK && proves_first(job, spec))
+        status = pbi_bounds_raise(job, game, PBI_BOUNDS_PROOF, own, &bounds);
     if (status != PB_OK)
         return status;
-    state_bounds(game, bounds, &out->schedule);
+    pbi_bounds_state(game, bounds, &out->schedule);
     status = check_feasible(game, bounds, result, out, &proved);
     if (status != PB_OK || proved)
         return status;
     pbi_plan_reset(&plan, result);
     status = run_strategy(job, game, spec, bounds, &plan);
+    pbi_bounds_tried(job, game, spec, own);
     if (status == PB_OK && plan.outcome != PB_OPTIMAL && plan.outcome != PB_INFEASIBLE)
-        status = raise_bounds(job, game, PBI_BOUNDS_TIGHT, &own, &bounds);
+        status = pbi_bounds_raise(job, game, PBI_BOUNDS_TIGHT, own, &bounds);
     if (status != PB_OK)
         return status;
-    state_bounds(game, bounds, &out->schedule);
+    pbi_bounds_state(game, bounds, &out->schedule);
     status = check_feasible(game, bounds, result, out, &proved);
     if (status != PB_OK || proved)
         return status;
@@ -498,17 +474,37 @@ static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi
     return status;
 }
 
+static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                              pb_planned *out)
+{
+    pbi_bound_cache own = {.level = {PBI_BOUNDS_NONE}};
+    pb_bounds *bounds;
+    pb_status status = run_bounded(job, game, spec, &own, result, out);
+    if (is_answer(job->ctx, status))
+        status = answer(out, result, PB_GAVE_UP, job->ctx->error.message);
+    bool open = out->schedule.outcome == PB_FOUND || out->schedule.outcome == PB_GAVE_UP;
+    if (status != PB_OK || !open || !job->cache || job->no_proofs)
+        return status;
+    uint64_t ticks = job->ctx->ticks;
+    status = pbi_bounds_raise(job, game, PBI_BOUNDS_PROOF, &own, &bounds);
+    job->ctx->ticks = ticks;
+    return status == PB_OK ? settle(game, bounds, result, out) : status;
+}
+
 static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                                pb_planned *out)
 {
     pb_bounds bounds;
     pbi_plan plan;
     bool proved;
+    pbi_job inner = *job; /* it plays other games than this */
+    inner.no_proofs = true;
+    inner.quick = NULL;
     pbi_plan_reset(&plan, result);
-    pb_status status = pbi_plan_borrowed(job, game, spec, result, &bounds, &plan);
+    pb_status status = pbi_plan_borrowed(&inner, game, spec, result, &bounds, &plan);
     if (status != PB_OK)
         return status;
-    state_bounds(game, &bounds, &out->schedule);
+    pbi_bounds_state(game, &bounds, &out->schedule);
     status = check_feasible(game, &bounds, result, out, &proved);
     if (status != PB_OK || proved)
         return status;
@@ -554,6 +550,18 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     return status;
 }
 
+/* The search for the smallest cap may prove that this one is too small. */
+static pb_status settle_least(const pb_game *game, pb_arena *result, pb_planned *p)
+{
+    bool proved;
+    p->schedule.has_least = true;
+    p->schedule.least_proved = p->least->bounds.least_cap;
+    p->schedule.least_known = p->least->known ? p->least->cap : PB_UNLIMITED;
+    if (p->schedule.outcome == PB_INFEASIBLE)
+        return PB_OK;
+    return check_feasible(game, &p->least->bounds, result, p, &proved);
+}
+
 /* Planners trust the plan they begin from. */
 static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_moves *start)
 {
@@ -583,12 +591,19 @@ static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request
         status = pbi_job_init(&job, ctx, game->graph, request);
     job.cache = &cache;
     job.as_made = as_made;
+    job.no_proofs = !request->prove;
     if (status == PB_OK)
         status = pbi_policy_check(ctx, request->policy, text);
     if (status == PB_OK && request->start)
         status = check_start(ctx, game, request->start);
     if (status == PB_OK)
         status = pbi_plan_row(&job, game, &spec, result, &planned);
+    if (status == PB_OK && request->find_least && !has_plan(&planned)) {
+        bool infeasible = planned.schedule.outcome == PB_INFEASIBLE;
+        status = pbi_least_after(ctx, game, infeasible, request, result, &planned.least);
+        if (status == PB_OK && planned.least)
+            status = settle_least(game, result, &planned);
+    }
     if (status == PB_OK)
         *out = planned;
     return status;

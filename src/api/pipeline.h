@@ -28,12 +28,13 @@ pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list
 /* The library's own copy of a policy's name; NULL where it is none. */
 const char *pbi_policy_constant(const char *name);
 
-/* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; they are made in
- * place of the quick ones, so whoever borrows a bound sees it rise. */
-typedef enum pbi_bound_level { PBI_BOUNDS_NONE, PBI_BOUNDS_QUICK, PBI_BOUNDS_TIGHT } pbi_bound_level;
+/* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; proofs by exact rows
+ * come last. They are made in place of the ones before, so whoever borrows a bound sees it rise. */
+typedef enum pbi_bound_level { PBI_BOUNDS_NONE, PBI_BOUNDS_QUICK, PBI_BOUNDS_TIGHT, PBI_BOUNDS_PROOF } pbi_bound_level;
 typedef struct pbi_bound_cache {
     pbi_bound_level level[3];
     pb_bounds bounds[3];
+    uint64_t tried[3]; /* bits of rows: what they can prove is known */
 } pbi_bound_cache;
 
 /* What all plans of one call have in common. */
@@ -45,6 +46,8 @@ typedef struct pbi_job {
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, beside request->start; NULL for none */
     bool as_made;               /* plans stay as strategies make them: for tests of strategies alone */
     bool others;                /* they share the time: proofs get no more than their usual effort */
+    bool no_proofs;             /* whoever asks for the row asks exact rows itself, once for all */
+    const pb_bounds *quick;     /* NULL, or bounds of this game under any cap, so that they are not made anew */
     pbi_bound_cache *cache;     /* where cap, weights and tiers stay the same; NULL: quick bounds will do */
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
@@ -78,6 +81,19 @@ pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *re
 /* A plan for less than `cap`, as a plan for it: with the bounds of `first`, which was asked for that much. `game` and `note` are what it
  * points to from now on. */
 void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room);
+
+/* pb_least_bound, where it is proved already that no plan needs less than `known`. */
+pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out);
+/* pb_least_cap, and the proof that goes with it. *proved has a least_cap that is proved already, or 0; it is filled also where the
+ * search for a plan failed, once it is made. */
+pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                         pb_bounds *proved, pb_planned *out);
+
+/* After planning in vain: the smallest cap of the game, for request.find_least. `infeasible`: its cap is
+ * proved to be too small. NULL in *out where there is nothing to say. The
+ * context's time may be over. */
+pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible, const pb_request *request,
+                          pb_arena *result, const pb_least_fact **out);
 
 /* Does plan a beat plan b under the weights? Plans that found nothing never do. */
 bool pbi_planned_better(const pb_planned *a, const pb_planned *b);

@@ -29,9 +29,11 @@ pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t
 /* No plan under a smaller cap is no proof for this one. */
 static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, pb_planned *out)
 {
-    char text[160];
-    int length = snprintf(text, sizeof text, "plans fit the cap as sums of sizes, but their addresses need %llu bytes",
-                          (unsigned long long)least);
+    char text[300], need[100], cap[100];
+    pb_amount_text(least, "byte", need, sizeof need);
+    pb_amount_text(game->cap, "byte", cap, sizeof cap);
+    int length =
+        snprintf(text, sizeof text, "plans fit the cap of %s as sums of sizes, but their addresses need %s", cap, need);
     out->schedule.outcome = PB_GAVE_UP;
     out->schedule.cap = game->cap;
     out->schedule.reason = pb_arena_text(result, text, (size_t)length);

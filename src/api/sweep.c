@@ -121,6 +121,7 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     game.weights = o->weights[pb_sweep_weights_of(o, cell)];
     job.ctx = &h->ctx;
     job.cache = cache;
+    job.no_proofs = !request.prove;
     h->ctx.stopped = PB_GO_ON;
     h->ctx.error.message[0] = '\0';
     pb_arena_init(&t->arena, &h->ctx);

@@ -49,7 +49,7 @@ static pb_status find_least(chooser *c, uint64_t *cap)
         *cap = c->known[0].schedule.metrics.peak;
         return PB_OK;
     }
-    status = pb_bounds_make(c->ctx, &c->game, &bounds);
+    status = pb_least_bound(c->ctx, &c->game, &bounds);
     if (status == PB_OK)
         *cap = bounds.least_cap;
     return status;

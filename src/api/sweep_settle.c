@@ -261,12 +261,18 @@ static pb_status note_least(pbi_sweep_state *s)
         if (!(o->games & kind))
             continue;
         game.kind = (pb_game_kind)kind;
-        status = pb_bounds_make(s->ctx, &game, &bounds);
+        status = pb_least_bound(s->ctx, &game, &bounds);
         if (status != PB_OK)
             break;
         o->proved_least[at] = bounds.impossible ? PB_UNLIMITED : bounds.least_cap;
         if (s->no_plan[at] < o->cap_count && o->caps[s->no_plan[at]] >= o->proved_least[at])
             o->proved_least[at] = o->caps[s->no_plan[at]] + 1;
+    }
+    for (uint32_t i = 0; i < s->request->known_count; i++) {
+        const pb_planned *known = &s->request->known[i];
+        uint64_t *least = &o->least_peak[pbi_game_at(known->schedule.game)];
+        if (known->certificate && (o->games & known->schedule.game) && known->schedule.metrics.peak < *least)
+            *least = known->schedule.metrics.peak;
     }
     for (uint32_t i = 0; i < o->cell_count; i++) {
         const pb_schedule *f = &o->cells[i].schedule;

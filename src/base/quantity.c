@@ -51,3 +51,12 @@ size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t roo
     int length = snprintf(text, room, "%s", made);
     return length < 0 ? 0 : (size_t)length;
 }
+
+size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room)
+{
+    size_t used = pb_quantity_text(value, unit, text, room);
+    if (used >= room || !unit || !unit[0] || strcmp(unit, "byte") == 0)
+        return used;
+    int more = snprintf(text + used, room - used, " %.60s", unit);
+    return used + (size_t)more < room ? used + (size_t)more : room - 1;
+}

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "bound/reversible_least.h"
 #include "bound/tree_order.h"
 #include "game/price.h"
 
@@ -246,6 +247,16 @@ static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b
     return PB_OK;
 }
 
+/* In the reversible game the shape alone asks for memory: a chain of n values for log n of them. */
+static pb_status bound_ranks(pb_context *ctx, const pb_game *game, pb_bounds *b)
+{
+    uint64_t least;
+    pb_status status = pbi_reversible_least(ctx, game, &least);
+    if (status == PB_OK && least > b->least_cap)
+        raise(b, least, PB_NO_NODE, "edge ranks");
+    return status;
+}
+
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
     if (game->borrow)
@@ -265,6 +276,8 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
     pb_arena_release(&scratch);
     if (status == PB_OK)
         status = bound_forest(ctx, game, &b);
+    if (status == PB_OK)
+        status = bound_ranks(ctx, game, &b);
     if (status != PB_OK)
         return status;
     b.makespan = s.makespan;

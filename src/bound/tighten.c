@@ -2,6 +2,7 @@
 #include "bound/first_bound.h"
 
 #include "base/checked.h"
+#include "bound/raise_work.h"
 #include "bound/reversible_bound.h"
 
 /* Steps for any graph, for each node and edge, and at most; but enough for each node and edge that the best price at one
@@ -57,6 +58,12 @@ static void add_extra(const pb_game *game, uint64_t extra, pb_node at, pb_bounds
     b->makespan_at = at;
     b->has_cost = b->has_cost && pbi_u128_add(&cost, pbi_u128_product(game->weights.gamma, extra));
     b->cost = cost;
+}
+
+void pbi_bounds_raise_work(const pb_game *game, uint64_t makespan, pb_node at, pb_bounds *b)
+{
+    if (makespan > b->makespan)
+        add_extra(game, makespan - b->makespan, at, b);
 }
 
 static pb_status tighten_reversible(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *b)

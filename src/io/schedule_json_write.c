@@ -179,6 +179,10 @@ static void write_outcome(pbi_out *out, const pb_schedule *s)
         pbi_out_text(out, ",\"cost_bound\":");
         write_cost(out, s->cost_bound, &s->weights);
     }
+    if (s->has_least) {
+        write_cap(out, ",\"least_proved_cap\":", s->least_proved);
+        write_cap(out, ",\"least_known_cap\":", s->least_known);
+    }
 }
 
 void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets)

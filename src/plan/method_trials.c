@@ -66,14 +66,15 @@ static pb_status give_up(const pbi_trials *t, pbi_plan *plan)
 {
     if (t->least_peak == UINT64_MAX)
         return pbi_plan_give_up(plan, "limit hit: nothing that was tried stays within the computations allowed");
-    char need[40], over[40];
+    char need[100], over[40], cap[100];
     const char *unit = t->game->graph->size_unit;
-    pb_quantity_text(t->least_peak, unit, need, sizeof need);
+    pb_amount_text(t->least_peak, unit, need, sizeof need);
+    pb_amount_text(t->game->cap, unit, cap, sizeof cap);
     pb_quantity_text(t->least_peak - t->game->cap, unit, over, sizeof over);
     if (t->tried == 1)
-        return pbi_plan_give_up(plan, "does not fit: it needs %s, %s over the cap", need, over);
-    return pbi_plan_give_up(plan, "does not fit: the least of %" PRIu32 " plans needs %s, %s over the cap", t->tried,
-                            need, over);
+        return pbi_plan_give_up(plan, "does not fit: it needs %s, %s over the cap of %s", need, over, cap);
+    return pbi_plan_give_up(plan, "does not fit: the least of %" PRIu32 " plans needs %s, %s over the cap of %s",
+                            t->tried, need, over, cap);
 }
 
 pb_status pbi_trials_finish(pbi_trials *t, pb_status status, pbi_plan *plan)

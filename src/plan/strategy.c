@@ -131,11 +131,12 @@ pb_status pbi_plan_over_cap(pbi_plan *plan, const pb_game *game, pb_step step, c
     plan->failed_step = step;
     plan->failed_node = v;
     plan->failed_need = need;
-    char total[40], over[40];
-    pb_quantity_text(need, game->graph->size_unit, total, sizeof total);
+    char total[100], over[40], cap[100];
+    pb_amount_text(need, game->graph->size_unit, total, sizeof total);
     pb_quantity_text(need - game->cap, game->graph->size_unit, over, sizeof over);
-    return pbi_plan_give_up(plan, "does not fit: move %" PRIu64 " (%s %.60s) needs %s, %s over the cap", step, word,
-                            pb_graph_name(game->graph, v), total, over);
+    pb_amount_text(game->cap, game->graph->size_unit, cap, sizeof cap);
+    return pbi_plan_give_up(plan, "does not fit: move %" PRIu64 " (%s %.60s) needs %s, %s over the cap of %s", step,
+                            word, pb_graph_name(game->graph, v), total, over, cap);
 }
 
 void pbi_plan_reset(pbi_plan *plan, pb_arena *arena)

@@ -211,6 +211,14 @@ static pb_status play(planner *p, pb_arena *scratch, pbi_plan *plan)
     return record(p, plan);
 }
 
+static pb_status give_up_ranks(const pbi_trees *t, uint64_t least, pbi_plan *plan)
+{
+    char need[100], left[100];
+    pb_amount_text(least, t->g->size_unit, need, sizeof need);
+    pb_amount_text(t->budget, t->g->size_unit, left, sizeof left);
+    return pbi_plan_give_up(plan, "does not fit: cut by ranks the tree needs %s; the cap leaves %s for it", need, left);
+}
+
 /* Nothing that was tried fits. */
 static pb_status refuse(const planner *p, uint64_t least, uint64_t values, pbi_plan *plan)
 {
@@ -220,10 +228,7 @@ static pb_status refuse(const planner *p, uint64_t least, uint64_t values, pbi_p
     if (t->budget >= least)
         return pbi_plan_give_up(plan, "does not fit: with these settings no plan stays within the cap");
     if (!is_exact(t))
-        return pbi_plan_give_up(plan,
-                                "does not fit: cut by ranks the tree takes %" PRIu64
-                                " beside what is always there, and the cap leaves %" PRIu64,
-                                least, t->budget);
+        return give_up_ranks(t, least, plan);
     pb_status status = pbi_plan_give_up(
         plan, "a tree of %" PRIu32 " takes %" PRIu64 " values at a time, and the cap has room for %" PRIu64, t->count,
         values, t->budget / t->g->size[t->node[0]]);

@@ -83,7 +83,7 @@ def facts_equal_the_commands():
         for game in info["games"]:
             for other in out["games"]:
                 if game["game"] == other["game"] and other["proved_cap"]:
-                    assert game["proved_cap"] <= other["proved_cap"]
+                    assert game["proved_cap"] >= other["proved_cap"]  # the same function, with more than 1000 ticks
 
 
 def files_equal_the_commands():

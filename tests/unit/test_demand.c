@@ -77,7 +77,7 @@ static void abort_reports_the_move_and_its_need(void **state)
     detour(&s);
     bench_open(&b, &s);
     assert_int_equal(plan(&b, PBI_ABORT, 1000), PB_OK);
-    bench_gave_up(&b, "does not fit: move 2 (compute 2) needs 6, 1 over the cap");
+    bench_gave_up(&b, "does not fit: move 2 (compute 2) needs 6 unit, 1 over the cap of 5 unit");
     assert_int_equal(b.plan.failed_step, 2);
     assert_int_equal(b.plan.failed_node, 2);
     assert_int_equal(b.plan.failed_need, 6);
@@ -90,11 +90,11 @@ static void what_cannot_be_made_again_stays(void **state)
     small_game s;
     detour(&s);
     s.flags[0] = PB_NODE_ONCE;
-    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6, 1 over the cap");
+    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6 unit, 1 over the cap of 5 unit");
     s.flags[0] = PB_NODE_KEEP;
-    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6, 1 over the cap");
+    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6 unit, 1 over the cap of 5 unit");
     s.flags[0] = PB_NODE_GIVEN;
-    refuses(&s, PBI_PRIORITY, "does not fit: move 1 (compute 2) needs 6, 1 over the cap");
+    refuses(&s, PBI_PRIORITY, "does not fit: move 1 (compute 2) needs 6 unit, 1 over the cap of 5 unit");
 }
 
 /* 0, 1, 2 are made; 3 needs room for one more; then 4 reads 0 and 3, 5 reads 1, 6 reads 2. */
@@ -115,7 +115,7 @@ static void policies_evict_different_values(void **state)
     plans(&s, PBI_LEAST_RECENT, "c0 f0 c1 f1 c2 c3 c0 c4 f0 f3 f4 c1 c5 f1 f5 c6");
     plans(&s, PBI_LARGEST, "c0 c1 c2 f2 c3 c4 f0 f3 f4 c5 f1 f5 c2 c6");
     plans(&s, PBI_PRIORITY, "c0 c1 f1 c2 c3 c4 f0 f3 f4 c1 c5 f1 f5 c6"); /* scores 9/3, 1/4, 5/3 */
-    refuses(&s, PBI_ABORT, "does not fit: move 3 (compute 3) needs 8, 1 over the cap");
+    refuses(&s, PBI_ABORT, "does not fit: move 3 (compute 3) needs 8 unit, 1 over the cap of 7 unit");
 }
 
 static void tiers_take_what_is_dear_to_make(void **state)
@@ -137,7 +137,7 @@ static void tiers_take_what_is_dear_to_make(void **state)
     s.tiers[0].cap = 2;
     plans(&s, PBI_PRIORITY, "c0 c1 s0:1 f0 c2 f1 c3 f2 l0:1 d0:1 c4");
     s.tiers[0].cap = 1;
-    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6, 1 over the cap");
+    refuses(&s, PBI_PRIORITY, "does not fit: move 2 (compute 2) needs 6 unit, 1 over the cap of 5 unit");
 }
 
 static void given_values_in_slow_memory_come_and_go(void **state)
@@ -165,9 +165,9 @@ static void the_reversible_game_uncomputes_what_it_evicts(void **state)
     plans(&s, PBI_OLDEST, "c0 c1 c2 c3 u2 u1 u0");
     s.cap = 3; /* 0 goes for 3, and comes back to undo 1 */
     plans(&s, PBI_OLDEST, "c0 c1 c2 u0 c3 u2 c0 u1 u0");
-    refuses(&s, PBI_ABORT, "does not fit: move 3 (compute 3) needs 4, 1 over the cap");
+    refuses(&s, PBI_ABORT, "does not fit: move 3 (compute 3) needs 4 unit, 1 over the cap of 3 unit");
     s.flags[0] = PB_NODE_ONCE;
-    refuses(&s, PBI_OLDEST, "does not fit: move 5 (compute 1) needs 4, 1 over the cap");
+    refuses(&s, PBI_OLDEST, "does not fit: move 5 (compute 1) needs 4 unit, 1 over the cap of 3 unit");
 }
 
 /* 2 reads 1 and stays, 4 reads 0 and 3. When 3 needs room, 0 is the oldest but will be read; 1 will not. */

@@ -77,7 +77,7 @@ static void where_there_is_no_plan_there_is_a_reason(void **state)
     must(s, pb_flat_write_plan(s, p, "summary"));
     assert_true(text_has(s, "\"outcome\":\"infeasible\""));
     must(s, pb_flat_write_plan(s, p, "reason"));
-    assert_true(text_has(s, "over the cap"));
+    assert_true(text_has(s, "; the cap is "));
     refused_as(s, pb_flat_write_plan(s, p, "csv"), PB_EINVAL, "there is no plan");
     refused_as(s, pb_flat_memory(s, p, NULL, NULL, NULL), PB_EINVAL, "there is no plan");
     refused_as(s, pb_flat_profile(s, p, "time", 1, NULL, NULL), PB_EINVAL, "there is no plan");

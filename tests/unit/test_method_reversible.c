@@ -139,7 +139,7 @@ static void the_move_over_the_cap_is_named(void **state)
     s.cap = 4;
     open_unit(&b, &s, 100, &r);
     play(&r, "c0 c2 c3");
-    bench_gave_up(&b, "does not fit: move 2 (compute 3) needs 5, 1 over the cap");
+    bench_gave_up(&b, "does not fit: move 2 (compute 3) needs 5 unit, 1 over the cap of 4 unit");
     assert_int_equal(b.plan.failed_node, 3);
     assert_false(r.f.fits);
     bench_close(&b);
@@ -148,7 +148,7 @@ static void the_move_over_the_cap_is_named(void **state)
     open_unit(&b, &s, 100, &r);
     play(&r, "c0");
     assert_int_equal(pbi_reversible_compute(&r, 2), PB_OK);
-    bench_gave_up(&b, "does not fit: move 1 (compute 2) needs 7, 1 over the cap");
+    bench_gave_up(&b, "does not fit: move 1 (compute 2) needs 7 unit, 1 over the cap of 6 unit");
     bench_close(&b);
 }
 

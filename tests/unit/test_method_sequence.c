@@ -218,7 +218,7 @@ static void the_first_move_over_the_cap_is_named(void **state)
     bench_open(&b, &small);
     read_events(&b, "0 1 2", &s);
     assert_int_equal(pbi_sequence_emit(&b.ctx, &b.game, &s, &b.plan, &f), PB_OK);
-    bench_gave_up(&b, "does not fit: move 1 (compute 1) needs 6, 2 over the cap");
+    bench_gave_up(&b, "does not fit: move 1 (compute 1) needs 6 unit, 2 over the cap of 4 unit");
     assert_int_equal(b.plan.failed_step, 1);
     assert_int_equal(b.plan.failed_node, 1);
     assert_int_equal(b.plan.failed_need, 6);
@@ -232,7 +232,7 @@ static void the_first_move_over_the_cap_is_named(void **state)
     bench_open(&b, &small);
     read_events(&b, "1 2 3", &s);
     assert_int_equal(pbi_sequence_emit(&b.ctx, &b.game, &s, &b.plan, &f), PB_OK);
-    bench_gave_up(&b, "does not fit: move 0 (load 0) needs 9, 1 over the cap");
+    bench_gave_up(&b, "does not fit: move 0 (load 0) needs 9 unit, 1 over the cap of 8 unit");
     bench_close(&b);
 }
 

@@ -118,15 +118,15 @@ static void infeasible_says_what_does_not_fit(void **state)
     small_game s;
     small_tiny(&s);
     s.cap = 3;
-    infeasible(&s, "computing 2 alone needs 4, 1 over the cap");
+    infeasible(&s, "computing 2 alone needs 4 unit; the cap is 3 unit");
     s.flags[small_game_add(&s, 0, 9, 0)] = PB_NODE_GIVEN;
-    infeasible(&s, "the start alone needs 9, 6 over the cap");
+    infeasible(&s, "the start alone needs 9 unit; the cap is 3 unit");
     small_tiny(&s);
     s.flags[0] = s.flags[1] = s.flags[2] = PB_NODE_KEEP;
     s.size[2] = 9;
     s.in[2] = bit(1);
     s.cap = 10;
-    infeasible(&s, "the end alone needs 11, 1 over the cap");
+    infeasible(&s, "the end alone needs 11 unit; the cap is 10 unit");
     small_tiny(&s);
     s.flags[0] = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW;
     infeasible(&s, "0 is given in slow memory, which the remat game does not have");
@@ -142,13 +142,13 @@ static void infeasible_counts_what_may_be_borrowed(void **state)
     small_tiny(&s);
     s.cap = 1;
     s.borrow = 2;
-    infeasible(&s, "computing 2 alone needs 4, 1 over the cap and what may be borrowed, together");
+    infeasible(&s, "computing 2 alone needs 4 unit; the cap and what may be borrowed are 3 unit");
     s.borrow = 9;
     s.flags[2] = PB_NODE_KEEP;
-    infeasible(&s, "the end alone needs 2, 1 over the cap, and nothing that is borrowed can stay");
+    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and nothing that is borrowed can stay");
     s.flags[2] = 0;
     s.kind = PB_GAME_REVERSIBLE;
-    infeasible(&s, "the end alone needs 2, 1 over the cap, and nothing that is borrowed can stay");
+    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and nothing that is borrowed can stay");
 }
 
 /* The target need not stay, but plans leave it in memory of our own: that is no proof. */
@@ -180,7 +180,7 @@ static void refusals_say_which_and_why(void **state)
     assert_string_equal(p->reason, "does not apply: bennett does not play the remat game");
     p = bench_plan(&b, "cache-all");
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_string_equal(p->reason, "does not fit: move 3 (compute 3) needs 4, 1 over the cap");
+    assert_string_equal(p->reason, "does not fit: move 3 (compute 3) needs 4 unit, 1 over the cap of 3 unit");
     assert_int_equal(b.p.failed_step, 3);
     assert_int_equal(b.p.failed_node, 3);
     assert_int_equal(b.p.failed_need, 4);

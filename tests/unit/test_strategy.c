@@ -112,7 +112,7 @@ static void giving_up_says_why_and_where(void **state)
     assert_int_equal(pbi_plan_note(&b.plan, "the graph has %d ends", 2), PB_OK);
     assert_string_equal(b.plan.note, "the graph has 2 ends");
     assert_int_equal(pbi_plan_over_cap(&b.plan, &b.game, 6, "load", 1, 12), PB_OK);
-    bench_gave_up(&b, "does not fit: move 6 (load 1) needs 12, 2 over the cap");
+    bench_gave_up(&b, "does not fit: move 6 (load 1) needs 12 unit, 2 over the cap of 10 unit");
     assert_int_equal(b.plan.failed_step, 6);
     assert_int_equal(b.plan.failed_node, 1);
     assert_int_equal(b.plan.failed_need, 12);
@@ -158,7 +158,7 @@ static void cache_all_frees_nothing(void **state)
     s.cap = 3;
     bench_open(&b, &s);
     assert_int_equal(pbi_plan_cache_all(&b.ctx, &b.game, &options, &b.plan), PB_OK);
-    bench_gave_up(&b, "does not fit: move 3 (compute 3) needs 4, 1 over the cap");
+    bench_gave_up(&b, "does not fit: move 3 (compute 3) needs 4 unit, 1 over the cap of 3 unit");
     bench_close(&b);
     small_chain(&s, 3);
     s.kind = PB_GAME_TIERED;

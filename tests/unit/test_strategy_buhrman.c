@@ -58,7 +58,7 @@ static void the_cheapest_length_that_fits_is_chosen(void **state)
     chain_plan(&t, "buhrman", 18);
     assert_int_equal(t.planned.schedule.metrics.moves, 31 * 9);
     chain_plan(&t, "buhrman", 6);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not fit: no length of segments stays within the cap");
+    chain_expect_reason(&t, PB_INFEASIBLE, "every plan needs 7 unit");
     chain_close(&t);
 }
 

@@ -106,11 +106,11 @@ static void refusals_tell_the_need(void **state)
     open_chain(&d, "100");
     d.game.cap = 15;
     const pb_schedule *s = desk_plan(&d, "chen:variant=sqrt");
-    assert_string_equal(s->reason, "does not fit: it needs 21, 6 over the cap");
+    assert_string_equal(s->reason, "does not fit: it needs 21 pebble, 6 over the cap of 15 pebble");
     assert_string_equal(desk_option(&d, "variant"), "sqrt");
     s = desk_plan(&d, "chen");
     assert_int_equal(s->outcome, PB_GAVE_UP);
-    assert_non_null(strstr(s->reason, "plans needs 21, 6 over the cap"));
+    assert_non_null(strstr(s->reason, "plans needs 21 pebble, 6 over the cap of 15 pebble"));
     pb_request request = {.strategy = "chen:variant=best", .seed = 1};
     assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &d.p), PB_EINVAL);
     assert_string_equal(d.ctx.error.message, "variant must be auto, sqrt or greedy, not \"best\"");

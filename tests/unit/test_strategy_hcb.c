@@ -97,7 +97,7 @@ static void what_does_not_compress_is_told(void **state)
     assert_int_equal(s->metrics.recompute, 0);
     assert_string_equal(s->note, "the graph does not compress: 7 of its 8 forward values wait at a time");
     d.game.cap = 8;
-    assert_string_equal(desk_plan(&d, "hcb")->reason, "does not fit: it needs 9, 1 over the cap");
+    assert_string_equal(desk_plan(&d, "hcb")->reason, "does not fit: it needs 9 unit, 1 over the cap of 8 unit");
     desk_shut(&d);
 }
 

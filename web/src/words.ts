@@ -62,7 +62,7 @@ export function failureText(row: Row): string {
 /** The same in a few words, with the row's own figure, for a sentence about others. */
 function briefFailure(row: Row): string {
   const text = failureText(row);
-  const found = /^move ([\d\u202f]+) .*, (.+ over the cap)$/.exec(text);
+  const found = /^move ([\d\u202f]+) .*, (.+ over the cap)( of .+)?$/.exec(text);
   return found ? `${rowName(row)} fails at move ${group(found[1])}, ${found[2]}.` : `${rowName(row)} fails: ${text}.`;
 }
 

@@ -1,4 +1,4 @@
-/* method_edge_rank.c -- least edge rankings of trees, from the leaves up.
+/* edge_rank.c -- least edge rankings of trees, from the leaves up.
  *
  * Seen from the root of a subtree, an edge is *visible* if no edge on the way to it has a higher rank, nor the same. The
  * visible ranks are a set, and as bits a number. A smaller number leaves the rest of the tree more choices, so the least
@@ -11,7 +11,7 @@
  * then done. If they do not fit, the g largest, with the least g that makes the others fit, get the bits y+1 .. y+g, and
  * no bit of these can be spared. What is left goes on below. Each set of visible ranks is kept as a descending list.
  */
-#include "plan/method_edge_rank.h"
+#include "bound/edge_rank.h"
 
 #include "base/arena.h"
 #include "base/checked.h"
