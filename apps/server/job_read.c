@@ -75,8 +75,8 @@ static bool read_number(job *j, json_t *document, const char *key, uint64_t most
         return true;
     const char *text = plain_text(value, room, sizeof room);
     if (!text || !whole_read(text, most, out))
-        return most == UINT64_MAX ? refuse(j, "%s must be a whole number below 2^64", key)
-                                  : refuse(j, "%s must be a whole number from 0 to %" PRIu64, key, most);
+        return most == UINT64_MAX ? refuse(j, "%s: a whole number below 2^64 is expected", key)
+                                  : refuse(j, "%s: a whole number from 0 to %" PRIu64 " is expected", key, most);
     return true;
 }
 
@@ -126,7 +126,13 @@ static bool read_per_unit(job *j, json_t *prices, pb_tier *tier)
         json_t *value = field(prices, keys[i]);
         text[i] = value ? plain_text(value, room[i], sizeof room[i]) : NULL;
         if (value && !text[i])
-            return refuse(j, "%s must be a number", keys[i]);
+            return refuse(j, "%s: a number is expected", keys[i]);
+        pb_tier alone; /* so that the message names the price that is wrong */
+        char why[300];
+        if (pb_tier_prices_parse(&j->ctx, text[i], NULL, &alone) != PB_OK) {
+            snprintf(why, sizeof why, "%.299s", j->ctx.error.message);
+            return refuse(j, "%s: %s", keys[i], why);
+        }
     }
     return pb_tier_prices_parse(&j->ctx, text[0], text[1], tier) == PB_OK;
 }

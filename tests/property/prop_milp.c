@@ -1,8 +1,9 @@
 /* prop_milp.c -- milp finds the least work over the order as written; lp-rounding never less.
  *
  * The judge is an exhaustive search of its own over Checkmate's stages: all sets of values that may be there, slot by
- * slot, with every choice of what is freed, computed, made beside and overwritten. */
-#include "pebble/api.h"
+ * slot, with every choice of what is freed, computed, made beside and overwritten. Plans are judged as the strategies make
+ * them: the clean-up behind them may leave the stages and do with less. */
+#include "api/pipeline.h"
 #include "support/law.h"
 
 #include <inttypes.h>
@@ -134,7 +135,7 @@ static bool broken_at_some_cap(law_bench *b, const char *row, judge broken)
     if (pb_graph_written_peak(&b->ctx, b->game.graph, &b->game.cap) != PB_OK)
         return law_broken(b, "no peak: %s", b->ctx.error.message);
     for (; least != UINT64_MAX; b->game.cap--) {
-        if (pb_plan(&b->ctx, &b->game, &(pb_request){.strategy = row, .seed = 1}, &b->arena, &p) != PB_OK)
+        if (pbi_plan_as_made(&b->ctx, &b->game, &(pb_request){.strategy = row, .seed = 1}, &b->arena, &p) != PB_OK)
             return law_broken(b, "%s fails: %s", row, b->ctx.error.message);
         if (p.schedule.outcome == PB_GAVE_UP && strncmp(p.schedule.reason, "does not apply", 14) == 0)
             return law_skip(b);

@@ -117,7 +117,8 @@ static void random_tiers(pbi_rng *rng, small_game *s)
             tier->load_per_unit = pbi_rng_below(rng, 3);
         if (one_in(rng, 3))
             tier->cap = pbi_rng_below(rng, 8);
-        tier->digits = tier->store_cost == 2 && tier->load_cost > 0; /* decimal prices, without another draw */
+        /* Decimal prices, without another draw; zeros have no digits. */
+        tier->digits = tier->store_cost == 2 && tier->load_cost > 0 && (tier->store_per_unit || tier->load_per_unit);
     }
 }
 

@@ -128,8 +128,10 @@ static bool shrink_numbers(shrinker *k)
         pb_tier *tier = &k->s->tiers[t];
         any |= shrink_number(k, &tier->store_cost);
         any |= shrink_number(k, &tier->load_cost);
-        any |= shrink_number(k, &tier->store_per_unit);
-        any |= shrink_number(k, &tier->load_per_unit);
+        if (!tier->digits || tier->load_per_unit) /* decimals of nothing are written without digits */
+            any |= shrink_number(k, &tier->store_per_unit);
+        if (!tier->digits || tier->store_per_unit)
+            any |= shrink_number(k, &tier->load_per_unit);
         any |= tier->cap != PB_UNLIMITED && shrink_number(k, &tier->cap);
     }
     return any;

@@ -484,14 +484,14 @@ static void auto_with_slow_memory_bears_a_refusal_anywhere(void **state)
         pb_planned p;
         const pb_graph *g;
         outside o = {0};
-        pb_option params[] = {{"nodes", "40"}};
+        pb_option params[] = {{"nodes", "80"}};
         outside_context(&ctx, &o);
         pb_arena_init(&arena, &ctx);
         assert_int_equal(pb_generate(&ctx, "layered", params, 1, &arena, &g), PB_OK);
         pb_game game = {
-            .graph = g, .kind = PB_GAME_TIERED, .cap = 13500, .weights = PB_WEIGHTS_DEFAULT, .tier_count = 1};
+            .graph = g, .kind = PB_GAME_TIERED, .cap = 25607, .weights = PB_WEIGHTS_DEFAULT, .tier_count = 1};
         game.tiers[0] = (pb_tier){.store_cost = 5000, .load_cost = 5000, .cap = PB_UNLIMITED};
-        ctx.tick_limit = 20000;
+        ctx.tick_limit = 5000;
         o.refuse_at = k ? o.requests + k : 0;
         uint64_t before = o.requests;
         pb_status status = pb_plan(&ctx, &game, &(pb_request){.seed = 1}, &arena, &p);
