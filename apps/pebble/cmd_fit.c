@@ -124,6 +124,20 @@ static bool add_row(table *tab, const task *t, pb_fit_way way)
     return table_row(tab, cells, way == PB_FIT_PLAN ? "1" : NULL);
 }
 
+/* What to try where nothing fits. */
+static void print_fit_least(app *a, const task *t)
+{
+    char cap[FIGURE_ROOM], least[FIGURE_ROOM], text[3 * FIGURE_ROOM];
+    if (!t->fit.least_cap)
+        return;
+    pb_quantity_text(t->request.cap, "byte", cap, sizeof cap);
+    pb_quantity_text(t->fit.least_cap, "byte", least, sizeof least);
+    snprintf(text, sizeof text, "no %s fits %s; the smallest cap with a known plan for %s=1 is %s. Try --cap %llu",
+             t->request.vary, cap, t->request.vary, least, (unsigned long long)t->fit.least_cap);
+    putchar('\n');
+    print_wrapped(stdout, text, 0, 2, a->width);
+}
+
 static bool print_text(app *a, const task *t)
 {
     const pb_fit_request *r = &t->request;
@@ -153,6 +167,7 @@ static bool print_text(app *a, const task *t)
         printf("\ncosts are those measured at %s=%llu, in the same proportions; the measured figures are of one step "
                "of each answer\n",
                r->vary, (unsigned long long)t->fit.profile_value);
+    print_fit_least(a, t);
     return true;
 }
 
@@ -205,6 +220,10 @@ static void print_json(const task *t)
     else
         count("profile_value", t->fit.profile_value);
     count("plans", t->fit.plans);
+    if (t->fit.least_cap)
+        count("least_known_cap", t->fit.least_cap);
+    else
+        fputs(",\"least_known_cap\":null", stdout);
     printf(",\"stopped\":%s,\"rows\":[", t->fit.stopped ? "true" : "false");
     for (int way = 0; way < PB_FIT_WAYS; way++)
         print_json_row(&t->fit.row[way], (pb_fit_way)way);

@@ -150,6 +150,9 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
     progress_planning(&a->progress, true);
     double begin = seconds_now();
     pb_status status = pb_run_plan_make(&a->ctx, &r->game, &s->request, &a->arena, &r->planned, &r->packing);
+    if (status == PB_OK && !r->planned.certificate)
+        status = pb_run_least(&a->ctx, &r->game, r->planned.schedule.outcome == PB_INFEASIBLE, &s->request, &a->arena,
+                              &r->planned.least);
     r->planning_seconds = seconds_now() - begin;
     progress_planning(&a->progress, false);
     planning_time(a, false);
@@ -164,7 +167,7 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
     if (app_option(a, OPT_JSON))
         run_print_json(r);
     else
-        run_print_missing(r);
+        run_print_missing(a, r);
     return r->planned.schedule.outcome == PB_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_NOTHING;
 }
 

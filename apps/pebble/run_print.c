@@ -2,6 +2,7 @@
 #include "run_print.h"
 
 #include "json_print.h"
+#include "least_line.h"
 #include "plain_print.h"
 #include "table.h"
 
@@ -129,7 +130,7 @@ bool run_print_text(app *a, const run_report *r)
     return true;
 }
 
-void run_print_missing(const run_report *r)
+void run_print_missing(app *a, const run_report *r)
 {
     char reason[512], strategy[FIGURE_ROOM];
     pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
@@ -138,6 +139,7 @@ void run_print_missing(const run_report *r)
         print_line(stdout, "infeasible: %s", reason);
     else
         print_line(stdout, "gave up (%s): %s", strategy, reason);
+    print_least(a, stdout, r->planned.least, &r->game);
 }
 
 /* ---- JSON ---- */
@@ -235,6 +237,12 @@ void run_print_json(const run_report *r)
         pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
         fputs(",\"reason\":", stdout);
         json_text(stdout, reason);
+        if (r->planned.least) {
+            fputs(",\"least_proved_cap\":", stdout);
+            json_cap(stdout, r->planned.least->bounds.least_cap);
+            fputs(",\"least_known_cap\":", stdout);
+            json_cap(stdout, r->planned.least->known ? r->planned.least->cap : PB_UNLIMITED);
+        }
         puts(",\n\"predicted\":null,\"measured\":null,\"reference\":null}");
         return;
     }

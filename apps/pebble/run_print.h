@@ -19,8 +19,8 @@ typedef struct run_report {
 
 /* False when memory is out. */
 bool run_print_text(app *a, const run_report *r);
-/* Why there is no plan. */
-void run_print_missing(const run_report *r);
+/* Why there is no plan, and what to try. */
+void run_print_missing(app *a, const run_report *r);
 /* measured.steps 0: there was no plan to run. */
 void run_print_json(const run_report *r);
 

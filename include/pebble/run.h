@@ -62,6 +62,11 @@ typedef struct pb_run_figures {
     char text[PB_RUN_TEXT];             /* what the workload says of the last step */
 } pb_run_figures;
 
+/* After pb_run_plan_make in vain: the smallest cap that a plan with addresses is known for. `infeasible`: game->cap is proved to be too
+ * small. NULL in *out where there is nothing to say. */
+pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, const pb_request *request,
+                       pb_arena *result, const pb_least_fact **out);
+
 /* Runs a plan on the kernels of the workload, from step 0 on.
  *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped tells)
  *           PB_ELIMIT   the addresses need more than most_bytes */
@@ -111,6 +116,7 @@ typedef struct pb_fit {
     bool profiled_each;     /* the option changes the nodes: costs were measured at every value that was planned */
     uint32_t plans;         /* that were made */
     bool stopped;           /* before the end: rows may be too small, or not run */
+    uint64_t least_cap;     /* where nothing fits: the smallest cap that a value of 1 is known to fit; else 0 */
 } pb_fit;
 
 /* The largest value of an option of a workload, for each way to run it under a cap: doubled until it does not fit, then by halves.

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 64, VALUE_ROOM = 24, REPEAT = 5 };
+enum { MOST_OPTIONS = 64, VALUE_ROOM = 24, REPEAT = 5, LEAST_LOOKS = 7 };
 #define MOST_VALUE (UINT64_C(1) << 40)
 
 /* One value of the option: the workload, and a plan that fits where there is one. */
@@ -121,22 +121,22 @@ static pb_status forward_cost(finder *f, const pb_graph *g, uint64_t *cost)
 
 /* ---- does it fit? ---- */
 
-static pb_status fits_written(finder *f, attempt *t, bool keep_all, bool *fits)
+static pb_status fits_written(finder *f, attempt *t, bool keep_all, uint64_t cap, bool *fits)
 {
     const pb_certificate *plan = NULL;
     pb_status status = pbi_written_plan(f->ctx, pb_workload_graph(t->w), keep_all, &t->arena, &plan);
-    if (status == PB_OK && pb_certificate_totals(plan)->peak > f->request->cap)
+    if (status == PB_OK && pb_certificate_totals(plan)->peak > cap)
         return PB_OK;
     if (status == PB_OK)
-        status = pbi_address_plan(f->ctx, plan, f->request->cap, &t->arena, &t->packing);
-    *fits = status == PB_OK && t->packing.size <= f->request->cap;
+        status = pbi_address_plan(f->ctx, plan, cap, &t->arena, &t->packing);
+    *fits = status == PB_OK && t->packing.size <= cap;
     t->plan = *fits ? plan : NULL;
     return status;
 }
 
-static pb_status fits_planned(finder *f, attempt *t, bool order_only, bool *fits)
+static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t cap, bool *fits)
 {
-    pb_game game = {.kind = PB_GAME_REMAT, .cap = f->request->cap, .weights = PB_WEIGHTS_DEFAULT};
+    pb_game game = {.kind = PB_GAME_REMAT, .cap = cap, .weights = PB_WEIGHTS_DEFAULT};
     pb_request request = f->request->plan;
     pb_planned planned;
     uint64_t forward = 0;
@@ -173,8 +173,8 @@ static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits
         return status;
     status = open_at(f, value, &now, taken);
     if (status == PB_OK && *taken)
-        status = way <= PB_FIT_WRITTEN ? fits_written(f, &now, way == PB_FIT_STORE_ALL, fits)
-                                       : fits_planned(f, &now, way == PB_FIT_ORDER, fits);
+        status = way <= PB_FIT_WRITTEN ? fits_written(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
+                                       : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
     if (status != PB_OK || !*fits) {
         drop(&now);
         return status;
@@ -271,6 +271,32 @@ static pb_status find_all(finder *f, pb_arena *result)
     return status;
 }
 
+/* Nothing fits: the smallest cap that a value of 1 fits, by halves between the cap and what its program needs as written, which
+ * is known to work. */
+static pb_status find_least(finder *f)
+{
+    attempt one;
+    bool taken, fits = false;
+    uint64_t low = f->request->cap, high = 0;
+    pb_status status = open_at(f, 1, &one, &taken);
+    if (status == PB_OK)
+        status = fits_written(f, &one, false, PB_UNLIMITED, &fits);
+    if (status == PB_OK && fits)
+        high = one.packing.size;
+    for (int i = 0; i < LEAST_LOOKS && status == PB_OK && high > low + 1; i++) {
+        uint64_t middle = low + (high - low) / 2;
+        fits = false;
+        status = fits_planned(f, &one, false, middle, &fits);
+        if (status == PB_OK && fits)
+            high = middle;
+        else
+            low = middle;
+    }
+    drop(&one);
+    f->fit.least_cap = high;
+    return status;
+}
+
 /* The caller's options with the varied one among them, its text in f->value. */
 static pb_status take_options(finder *f)
 {
@@ -301,6 +327,8 @@ pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *
         return status;
     pb_arena_init(&f.costs_arena, ctx);
     status = find_all(&f, result);
+    if (status == PB_OK && !f.fit.row[PB_FIT_PLAN].value)
+        status = find_least(&f);
     f.fit.stopped = status == PB_ECANCELLED;
     if (f.fit.stopped) {
         settle(&f);

@@ -171,6 +171,7 @@ pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request 
     f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
     share_ticks(&f, limit);
     pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
+    f.job.as_made = game->graph->node_count > SMALL_GRAPH; /* a clean-up hardly changes peaks, and takes time */
     if (status == PB_OK)
         status = find(&f, &bounds);
     if (f.any && (status == PB_OK || status == PB_ECANCELLED)) {
