@@ -95,8 +95,9 @@ def test_the_report_holds_the_policy_against_the_plan() -> None:
 
 def test_a_policy_keeps_up_with_the_plan_on_a_chain() -> None:
     loss, args = MODELS["mlp"]()
-    report = pj.remat(loss, *args, budget="80%").report
-    assert report.work <= 1.01 * report.plan.metrics.work
+    report = pj.remat(loss, *args, budget="80%", compare=0).report
+    free = pj.plan(loss, *args, budget="80%", ticks=50_000).require()  # the same on a busy machine
+    assert report.work <= 1.01 * free.metrics.work
 
 
 def test_a_large_budget_changes_nothing() -> None:

@@ -98,6 +98,12 @@ complain() {
     failures=$((failures + 1))
 }
 
+# All of the right answer or its first lines: a verdict stands without the advice that follows it.
+answers() { # printed expected
+    [ -s "$1" ] || [ ! -s "$2" ] || return 1
+    head -n "$(wc -l <"$1")" "$2" | cmp -s - "$1"
+}
+
 # The right answer, or exit 1 and a message that memory is out.
 every_allocation() { # command...
     local right count k code
@@ -107,7 +113,7 @@ every_allocation() { # command...
     for ((k = 1; k <= count; k++)); do
         REFUSE=$k failing "$@" >out 2>err </dev/null
         code=$?
-        if [ $code = "$right" ] && cmp -s out right && cmp -s err right_err; then
+        if [ $code = "$right" ] && answers out right && answers err right_err; then
             continue
         fi
         [ $code = 1 ] && grep -qi 'memory' err || complain "allocation $k of $*: exit $code, $(head -c 200 out) $(head -c 200 err)"

@@ -8,7 +8,7 @@ import { ServerWatch } from "./server_watch";
 export type * from "./api_types";
 
 const PROBE_MS = 5000; // longer than any pause of a server that lives
-const SILENCE_MS = 15_000; // of events; then the server is asked whether it is there
+const SILENCE_MS = 10_000; // of events, pings included; then the server is asked whether it is there
 
 export const SERVER_TEXTS = {
   down: "The server has stopped.",
@@ -68,7 +68,7 @@ export class Api {
 
   /** The status of a small question, 0 where no answer comes. */
   private async probe(): Promise<number> {
-    const response = await fetch("/api/about", { headers: this.headers(), cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
+    const response = await fetch("/api/health", { headers: this.headers(), cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
     await response.body?.cancel();
     return response.status;
   }
@@ -192,6 +192,7 @@ export class Api {
       });
     };
     listen<{ state: string }>("state", (data) => on.onState?.(data.state));
+    listen("ping", undefined); // every three seconds where nothing else comes
     listen("progress", on.onProgress);
     listen("bound", on.onBound);
     listen("incumbent", on.onIncumbent);

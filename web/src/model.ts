@@ -9,7 +9,8 @@ import type { Proved } from "./proved";
 import type { ServerState } from "./server_watch";
 import type { Source, View } from "./store";
 
-export type PlanningState = "idle" | "starting" | "running" | "stopping" | "done" | "stopped" | "failed" | "lost"; // lost: the server went away
+export type PlanningState = "idle" | "starting" | "queued" | "running" | "stopping" | "done" | "stopped" | "failed" | "lost"; // queued: other jobs run first; lost: the server went away
+export const BUSY: readonly PlanningState[] = ["starting", "queued", "running", "stopping"];
 
 export interface Planning {
   state: PlanningState;
@@ -83,7 +84,7 @@ export function idlePlanning(): Planning {
 }
 
 export function isPlanning(model: Model): boolean {
-  return ["starting", "running", "stopping"].includes(model.planning.state);
+  return BUSY.includes(model.planning.state);
 }
 
 export interface Ranking {

@@ -3,7 +3,7 @@
 import type { About, Api, GameName, JobHandle, JobRequest, Row } from "./api";
 import { ApiError } from "./api";
 import { debounce } from "./dom";
-import { idlePlanning, type Model } from "./model";
+import { BUSY, idlePlanning, type Model, type PlanningState } from "./model";
 import { capRange } from "./panels/cap_slider";
 import { leastCap, learnBound, learnRow, learnSweep } from "./proved";
 import { readCap } from "./sizes";
@@ -22,13 +22,11 @@ export function plays(about: Pick<About, "strategies">, text: string, game: Game
   return !!about.strategies.find((one) => one.name === text.split(":")[0])?.games.includes(game);
 }
 
-/** What was asked for in full, as every-k:k=10: the server tells the name alone, and rows of one name come in the order in which they
- * were asked for. `earlier` are the rows before it. */
-export function askedFor(row: Row, requested: readonly string[], earlier: readonly Row[]): string {
-  const name = row.asked ?? row.strategy;
-  const named = (text: string): boolean => text.split(":")[0] === name;
-  const before = earlier.filter((one) => one.game === row.game && named(one.asked ?? one.strategy));
-  return requested.filter(named)[before.length] ?? name;
+/** What the page shows after the server has told the state of its job. What the page knows better stays: that it asked to stop. */
+export function nextState(now: PlanningState, told: string): PlanningState {
+  if (told === "stopping" || now === "stopping") return BUSY.includes(now) ? "stopping" : now;
+  if (told === "queued") return now === "starting" ? "queued" : now;
+  return told === "running" && (now === "starting" || now === "queued") ? "running" : now;
 }
 
 /** The strategies that are shown, so that marks are about them, then others that say what else would fit. auto takes the time that is
@@ -123,7 +121,7 @@ export class Planner {
     };
     try {
       const handle = await this.api.startJob(graph, this.request("compare", model.view.strategies), {
-        onState: (state) => live(() => { if (state === "running" && model.planning.state === "starting") model.planning.state = "running"; })(),
+        onState: (state) => live(() => { model.planning.state = nextState(model.planning.state, state); })(),
         onProgress: (progress) => live(() => { model.planning.progress = progress; })(),
         onBound: (bound) => live(() => {
           model.planning.bounds = [...model.planning.bounds.filter((one) => one.game !== bound.game), bound];
@@ -153,10 +151,8 @@ export class Planner {
   }
 
   /** Fresh rows come first, in the server's order, which also breaks ties. */
-  private addRow(told: Row): void {
+  private addRow(row: Row): void {
     const model = this.model;
-    const earlier = model.entries.filter((entry) => !entry.stale && (entry.row.index ?? 0) < (told.index ?? Infinity)).map((entry) => entry.row);
-    const row = { ...told, asked: askedFor(told, model.view.strategies, earlier) };
     const cap = model.graph ? readCap(model.view.cap, model.graph.written_peak, model.graph.size_unit) : null;
     learnRow(model.proved, row, cap?.ok ? cap.value : null);
     const key = rowKey(row);
@@ -170,7 +166,7 @@ export class Planner {
   }
 
   async stop(): Promise<void> {
-    if (!["starting", "running"].includes(this.model.planning.state)) return;
+    if (!BUSY.includes(this.model.planning.state) || this.model.planning.state === "stopping") return;
     this.model.planning.state = "stopping";
     this.changed();
     await this.compareSlot.stop();
@@ -179,7 +175,7 @@ export class Planner {
   /** The server is gone, and with it what was running. What is on the page stays. */
   lost(): void {
     const { planning } = this.model;
-    if (["starting", "running", "stopping"].includes(planning.state)) planning.state = "lost";
+    if (BUSY.includes(planning.state)) planning.state = "lost";
     this.compareSlot.drop();
     this.dropSweep();
     this.changed();

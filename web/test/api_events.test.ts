@@ -81,13 +81,17 @@ test("a stream that breaks while the server lives goes on by itself; one that is
 test("silence raises a question, events and a done event do not", async () => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const { source, states, done } = await begin();
-  const questions = (): number => asked.filter((path) => path === "/api/about").length;
+  const questions = (): number => asked.filter((path) => path === "/api/health").length;
   for (let i = 0; i < 8; i++) {
     mock.timers.tick(4000);
     source.tell("progress", { done: i });
   }
+  for (let i = 0; i < 8; i++) {
+    mock.timers.tick(4000);
+    source.tell("ping", {});
+  }
   assert.equal(questions(), 0, "it is heard of all the time");
-  mock.timers.tick(20_000);
+  mock.timers.tick(14_000);
   await settle();
   assert.equal(questions(), 1);
   assert.deepEqual(states, []);

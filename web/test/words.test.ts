@@ -5,7 +5,7 @@ import { capRange, flipMarks, leastKnown } from "../src/panels/cap_slider";
 import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
 import { fileName } from "../src/exports";
 import { wrongStrategy } from "../src/panels/knobs";
-import { askedFor, sweptStrategies } from "../src/planner";
+import { nextState, sweptStrategies } from "../src/planner";
 import { learnBound, learnRow, leastCap, type Proved } from "../src/proved";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
@@ -28,7 +28,7 @@ function metrics(peak: number, work: number): Metrics {
 
 function row(strategy: string, m: Metrics | null, some: Partial<Row> = {}): Row {
   return {
-    strategy, game: "remat", outcome: m ? "found" : "gave_up", reason: m ? null : "does not fit: move 12 (compute x_13) needs 14, 1 over the cap",
+    strategy, game: "remat", outcome: m ? "found" : "gave_up", reason: m ? null : "does not fit: move 12 (compute x_13) needs 14 pebble, 1 over the cap of 13 pebble",
     metrics: m, lower_bound: 79, gap: m ? Number(m.work) / 79 - 1 : null, seconds: 0, bound_kind: "free-order", note: null, options: {}, ...some,
   };
 }
@@ -41,6 +41,8 @@ test("the verdict says who wins and why, and where the baseline fails", () => {
   assert.match(said?.text ?? "", /31\.7\u202f% more work/);
   assert.match(said?.text ?? "", /Proved: nothing can do better/);
   assert.match(said?.text ?? "", /last-use fails at move 12, 1 over the cap\.$/);
+  rows[0].reason = "does not fit: move 1,234 (compute conv, wide) needs 1.5 GiB, 2.57 MiB over the cap of 1.36 GiB";
+  assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails at move 1\u202f234, 2\.57 MiB over the cap\.$/);
   rows[0].reason = "the time limit was reached";
   assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails: the time limit was reached\.$/);
 });
@@ -66,7 +68,7 @@ test("rows are named by what was asked", () => {
   const chosen = row("search", metrics(1, 60), { asked: "auto" });
   assert.equal(rowName(chosen), "auto → search");
   assert.equal(rowKey(chosen), "auto/remat");
-  assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14, 1 over the cap");
+  assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14 pebble, 1 over the cap of 13 pebble");
 });
 
 test("where a game is proved impossible nobody is told to plan longer", () => {
@@ -86,15 +88,11 @@ test("where a game is proved impossible nobody is told to plan longer", () => {
 });
 
 test("one strategy with two settings gives two rows", () => {
-  const asked = ["every-k:k=10", "every-k", "sqrt"];
-  const ten = row("every-k", metrics(9, 90), { index: 4, asked: "every-k", options: { k: "10", limit: "100" } });
-  const own = row("every-k", null, { index: 5, asked: "every-k", outcome: "infeasible" }); // says no settings
-  const auto = row("every-k", metrics(9, 80), { index: 0, asked: "auto" }); // which chose it, and may stand anywhere
-  const other = row("every-k", metrics(9, 80), { index: 1, game: "tiered", asked: "every-k" });
-  assert.equal(askedFor(ten, asked, [auto, other]), "every-k:k=10");
-  assert.equal(askedFor(own, asked, [auto, other, { ...ten, asked: "every-k:k=10" }]), "every-k");
-  assert.equal(askedFor(auto, ["auto", ...asked], []), "auto");
-  assert.equal(askedFor(row("lange", null), asked, []), "lange");
+  const ten = row("every-k", metrics(9, 90), { asked: "every-k:k=10", options: { k: "10", limit: "100" } });
+  const own = row("every-k", null, { asked: "every-k", outcome: "infeasible" }); // says no settings
+  assert.deepEqual([ten, own].map(rowKey), ["every-k:k=10/remat", "every-k/remat"]);
+  assert.deepEqual([ten, own].map(rowName), ["every-k:k=10", "every-k"]);
+  assert.equal(rowName(row("every-k", metrics(9, 80), { asked: "auto:time=1" })), "auto → every-k");
   assert.equal(fileName("chain-every-k-metrics.json", { asked: "every-k:k=10,limit=9", strategy: "every-k" }), "chain-every-k-k=10-limit=9-metrics.json");
   assert.equal(fileName("chain-sqrt.json", { asked: "auto", strategy: "sqrt" }), "chain-sqrt.json");
 });
@@ -163,6 +161,24 @@ test("the least cap is the strongest that is proved, and over all games the leas
   assert.equal(least("remat"), 5n);
   assert.equal(least("reversible"), 6n);
   assert.equal(least(null), 5n);
+});
+
+test("slow memory without prices is not played, so what it needs does not count", () => {
+  const games = [...graph.games, { game: "tiered" as const, impossible: false, proved_cap: 2, proved_by: "working set", proved_at: "x_1" }];
+  const three: GraphInfo = { ...graph, games };
+  const prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
+  assert.equal(leastCap(three, { game: null, prices: null }, {}), 3n);
+  assert.equal(leastCap(three, { game: null, prices }, {}), 2n);
+  assert.equal(leastCap(three, { game: "tiered", prices: null }, {}), 2n);
+});
+
+test("a job waits, runs and stops as the server tells", () => {
+  assert.equal(nextState("starting", "queued"), "queued");
+  assert.equal(nextState("queued", "running"), "running");
+  assert.equal(nextState("running", "queued"), "running");
+  assert.equal(nextState("running", "stopping"), "stopping");
+  assert.equal(nextState("stopping", "running"), "stopping", "it was asked to stop before it ran");
+  assert.equal(nextState("done", "stopping"), "done");
 });
 
 test("a plan that beats the swept front joins it", () => {

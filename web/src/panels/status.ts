@@ -66,6 +66,7 @@ export class StatusPanel implements Panel {
     if (planning.state === "stopping") return "Stopping…";
     if (planning.state === "stopped") return "Stopped; the best so far is kept";
     if (planning.state === "starting") return "Planning…";
+    if (planning.state === "queued") return "Waiting for another job to end…";
     if (planning.state === "running") {
       const p = planning.progress;
       if (!p?.strategy) return "Planning…";
