@@ -29,8 +29,8 @@ pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_mov
     return status == PB_OK && verdict->certificate ? pb_metrics_measure(ctx, verdict->certificate, metrics) : status;
 }
 
-pb_status pbi_certify(pb_context *ctx, const pb_game *game, pb_moves *moves, pb_arena *result, pb_verdict *verdict,
-                      pb_metrics *metrics)
+pb_status pbi_certify(pb_context *ctx, const pb_game *game, bool least_memory, pb_moves *moves, pb_arena *result,
+                      pb_verdict *verdict, pb_metrics *metrics)
 {
     pb_moves *cleaner = pb_arena_alloc(result, 1, sizeof *cleaner);
     bool changed;
@@ -38,7 +38,10 @@ pb_status pbi_certify(pb_context *ctx, const pb_game *game, pb_moves *moves, pb_
     if (status != PB_OK || !verdict->certificate)
         return status;
     const pb_certificate *as_it_came = verdict->certificate;
-    status = pbi_cleanup(ctx, game, moves, result, cleaner, &changed);
+    pb_game within = *game;
+    if (least_memory)
+        within.cap = metrics->peak;
+    status = pbi_cleanup(ctx, &within, moves, result, cleaner, &changed);
     if (status == PB_OK && changed)
         status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
     if (status == PB_OK && verdict->certificate != as_it_came)

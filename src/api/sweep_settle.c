@@ -173,7 +173,7 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     if (!moves)
         return PB_ENOMEM;
     *moves = from->moves;
-    pb_status status = pbi_certify(s->ctx, c->game, moves, s->result, &verdict, &c->schedule.metrics);
+    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &verdict, &c->schedule.metrics);
     if (status == PB_OK && !verdict.certificate)
         status = pbi_fail(s->ctx, PB_EBUG, "a plan of strategy %s does not hold under a larger cap", from->strategy);
     if (status != PB_OK)

@@ -34,6 +34,7 @@ typedef struct pbi_plan {
     const char *strategy; /* set by a portfolio to the row that won, else NULL */
     uint64_t makespan;    /* of a portfolio's best so far, */
     bool moves_values;    /* and whether it moves values to slow memory or from there */
+    bool least_memory;    /* its peak is what was asked for: nothing later may raise it, though the cap has room */
 } pbi_plan;
 
 typedef struct pbi_plan_options {

@@ -337,5 +337,6 @@ pb_status pbi_plan_sat(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_arena_release(&scratch);
     if (status == PB_OK && s.steps)
         status = pbi_plan_record_number(plan, "steps", s.steps);
+    plan->least_memory = s.least_memory;
     return status == PB_OK && s.least_memory ? pbi_plan_record(plan, "memory", "least") : status;
 }
