@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_NEIGHBOURS = 200, BOUND_TICKS = 30000 };
+enum { MOST_NEIGHBOURS = 200, BOUND_TICKS = 300000 };
 
 /* ---- making ---- */
 

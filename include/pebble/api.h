@@ -76,7 +76,7 @@ typedef struct pb_request {
                    that they show the same bounds; it may take a second or two */
     bool
         find_least; /* without a plan, look for the smallest cap that works, as pb_least_fact_find does; after a limit on
-                        time for half of that time once more, at least half a second and at most five */
+                        time for a quarter of that time once more, at least half a second and at most two */
 } pb_request;
 #define PB_REQUEST_DEFAULT ((pb_request){.seed = 1, .threads = 1})
 

@@ -22,6 +22,15 @@ static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cl
     return status;
 }
 
+bool pbi_nothing_is_free(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    bool all = game->kind != PB_GAME_TIERED && !g->owner && game->weights.gamma;
+    for (pb_node v = 0; v < g->node_count && all; v++)
+        all = g->cost[v] || !pb_graph_is_computed(g, v);
+    return all;
+}
+
 pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
                               pb_verdict *verdict, pb_metrics *metrics)
 {
@@ -44,6 +53,8 @@ pb_status pbi_certify(pb_context *ctx, const pb_game *game, bool least_memory, p
     status = pbi_cleanup(ctx, &within, moves, result, cleaner, &changed);
     if (status == PB_OK && changed)
         status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
+    if (status == PB_ENOMEM) /* the plan as it came fits the memory that there is */
+        return PB_OK;
     if (status == PB_OK && verdict->certificate != as_it_came)
         *moves = *cleaner;
     return status;

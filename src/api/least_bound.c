@@ -9,7 +9,7 @@
 #include "base/context.h"
 
 enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
-#define ALL_TICKS UINT64_C(2000000)
+#define ALL_TICKS UINT64_C(60000)
 
 /* A cap that works for certain. */
 static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap)

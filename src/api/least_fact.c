@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LEAST_OVERTIME UINT64_C(500000000) /* nanoseconds */
-#define MOST_OVERTIME UINT64_C(5000000000)
+#define MOST_OVERTIME UINT64_C(2000000000)
 
 static pb_status find(pb_context *ctx, const pb_game *game, uint64_t known, const pb_request *request, pb_arena *result,
                       pb_least_fact *out)
@@ -72,7 +72,7 @@ pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible,
     overtime o = {.whole = *ctx};
     pb_request plain = {.seed = request->seed, .threads = request->threads, .policy = request->policy};
     pb_least_fact *fact = pb_arena_zero(result, 1, sizeof *fact);
-    uint64_t more = request->time_ns / 2;
+    uint64_t more = request->time_ns / 4;
     pb_stop stopped = ctx->stopped;
     *out = NULL;
     if (!fact)

@@ -130,9 +130,9 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
         return PB_ENOMEM;
     *moves = plan->moves;
     pb_verdict verdict;
-    pb_status status = job->as_made
-                           ? pbi_certify_as_made(ctx, out->game, moves, result, &verdict, &s->metrics)
-                           : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &verdict, &s->metrics);
+    bool as_made = job->as_made || (plan->outcome == PB_OPTIMAL && pbi_nothing_is_free(out->game));
+    pb_status status = as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &verdict, &s->metrics)
+                               : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &verdict, &s->metrics);
     if (status != PB_OK)
         return status;
     if (!verdict.certificate) {

@@ -268,7 +268,7 @@ static bool mutants_stay_wasteful(law_bench *b)
         pb_metrics_measure(&b->ctx, verdict.certificate, &before) != PB_OK)
         return law_broken(b, "the mutated plan is not legal");
     any.cap = before.peak + (seed % 8 < 5 ? 0 : seed % 5);
-    if (pbi_certify(&b->ctx, &any, &moves, &b->arena, &verdict, &after) != PB_OK || !verdict.certificate)
+    if (pbi_certify(&b->ctx, &any, false, &moves, &b->arena, &verdict, &after) != PB_OK || !verdict.certificate)
         return law_broken(b, "cleaned up: %s", b->ctx.error.message);
     if (pb_u128_compare(after.cost, before.cost) > 0)
         return law_broken(b, "the cost rises");

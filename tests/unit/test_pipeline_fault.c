@@ -24,7 +24,8 @@ static pbi_plan_function some_function(const pb_strategy *row)
 }
 
 #define pbi_strategy_function some_function
-#include "../../src/api/pipeline.c" /* NOLINT */
+#include "../../src/api/pipeline.c"  /* NOLINT */
+#include "../../src/api/portfolio.c" /* NOLINT */
 #undef pbi_strategy_function
 
 static unsigned told;
