@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define THOROUGH UINT64_C(2000000) /* ticks */
-enum { SMALL_GRAPH = 20000, HALVINGS = 10, FIRST_PART = 20, LEAST_PART = 12, LAST_PART = 320 };
+enum { SMALL_GRAPH = 20000, MOST_EXACT = 36, HALVINGS = 10, FIRST_PART = 20, LEAST_PART = 12, LAST_PART = 320 };
 
 /* Ticks of the search: so many for each node and edge, at most, and less on large graphs, where a tick takes longer. */
 #define ALL_EACH UINT64_C(4000)
@@ -71,6 +71,8 @@ static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
     if (f->game.graph->node_count > SMALL_GRAPH)
         return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute") ||
                is(row, "edge-rank");
+    if (is(row, "exact") && f->game.kind == PB_GAME_REVERSIBLE && f->game.graph->needed_count > MOST_EXACT)
+        return false; /* it would count to its limit at nearly every cap */
     return cap == PB_UNLIMITED || !is(row, "order");
 }
 
