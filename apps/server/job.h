@@ -63,7 +63,7 @@ bool job_check_caps(job *j);
 bool queue_start(job_queue *q, store *s, unsigned workers);
 /* False when too many wait already. */
 bool queue_add(job_queue *q, job *j);
-/* Stops one that runs, which tells that it is stopping until it has ended; one that waits ends at once. The caller holds
+/* Stops one that runs, which is reported as stopping until it has ended; one that waits ends at once. The caller holds
  * it. */
 void queue_stop_job(job_queue *q, job *j);
 /* How many run and wait now. */

@@ -50,7 +50,7 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
     return status;
 }
 
-/* PB_EINVAL with a sentence where it is no size. */
+/* PB_EINVAL with a sentence if it is not a size. */
 static pb_status read_cap(job *j, const char *text, uint64_t *cap)
 {
     char why[256], sentence[300];

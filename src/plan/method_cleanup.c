@@ -21,7 +21,7 @@
 
 #include <stdlib.h>
 
-/* How a value that is made again can be there already. */
+/* How a recomputed value can be resident already. */
 typedef struct link {
     uint32_t stay;
     uint32_t earlier; /* it does not leave after that stay, or PBI_NONE: */

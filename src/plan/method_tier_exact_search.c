@@ -2,7 +2,7 @@
  *
  * Without a plan at hand the first search goes for any plan: what is missing least is looked at first, whatever it cost. It
  * ends with a plan, or with all that can be reached and no plan among it. The second goes for the cheapest, and leaves out what
- * is no better than the plan at hand. The bound need not be consistent: a state that is met again by a cheaper way is looked at
+ * is not better than the plan at hand. The bound need not be consistent: a state that is met again by a cheaper way is looked at
  * again.
  */
 #include "base/checked.h"
