@@ -9,7 +9,8 @@
 #include "base/context.h"
 
 enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
-#define ALL_TICKS UINT64_C(60000)
+#define REMAT_TICKS UINT64_C(60000)
+#define REVERSIBLE_TICKS UINT64_C(300000) /* of fewer nodes, and a tick takes less */
 
 /* A cap that works for certain. */
 static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap)
@@ -68,7 +69,8 @@ static void raise_to(uint64_t cap, pb_bounds *b)
 
 static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
 {
-    uint64_t low = b->least_cap, high = low, limit = ctx->tick_limit, left = ALL_TICKS;
+    uint64_t low = b->least_cap, high = low, limit = ctx->tick_limit;
+    uint64_t left = game->kind == PB_GAME_REMAT ? REMAT_TICKS : REVERSIBLE_TICKS;
     pb_bounds quick = *b;
     pb_request request = PB_REQUEST_DEFAULT;
     pbi_job job;
