@@ -27,8 +27,7 @@ static void text_of_every_script_stays(void **state)
     (void)state;
     static const char *const texts[] = {"",
                                         "layer.3/attn (x2) `a` \\n \"q\"",
-                                        "gr\xc3\xbc\xc3\x9f"
-                                        "e",
+                                        "gr\xc3\xbc\xc3\x9f!",
                                         "\xe5\xb1\x82 \xe2\x98\x85",
                                         "\xc2\xa0\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf",
                                         "\xf0\x90\x80\x80\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"};
