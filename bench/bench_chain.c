@@ -5,7 +5,7 @@
  */
 #include "base/rng.h"
 #include "measure.h"
-#include "plan/method_blocks.h"
+#include "plan/blocks/blocks.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *     if (status == PB_OK && found.is_forest) ... found.peak ...
  *
  * For the remat game, and the tiered one without stores. Values are freed after their only use and in-place moves are
- * taken as method_sequence takes them, so the peak is that of the moves it writes for the order.
+ * taken as sequence/sequence takes them, so the peak is that of the moves it writes for the order.
  * docs/strategies/tree.md has the proofs.
  */
 #ifndef PBI_TREE_ORDER_H

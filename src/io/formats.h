@@ -16,7 +16,7 @@ pb_status pbi_graph_dot_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 pb_status pbi_graph_csv_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
 pb_status pbi_graph_csv_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 
-/* Circuits: see circuit.h. */
+/* Circuits: see io/circuit/circuit.h. */
 pb_status pbi_graph_bench_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
                                const pb_graph **out);
 pb_status pbi_graph_blif_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
@@ -24,7 +24,7 @@ pb_status pbi_graph_blif_read(pbi_text *text, pb_inputs inputs, pb_arena *scratc
 pb_status pbi_graph_aiger_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,
                                const pb_graph **out);
 
-/* Models: see onnx_model.h. */
+/* Models: see io/onnx/model.h. */
 pb_status pbi_graph_onnx_read(pbi_text *text, const pb_read_options *options, pb_arena *scratch, pb_arena *result,
                               const pb_graph **out);
 

@@ -5,7 +5,7 @@
  * computation makes again together is kept together, for only then is it spared. Borrowed memory is watched likewise: a value
  * that was there both times could have stayed there.
  *
- * The pipeline drops what is needless by the same definition, with code of its own (plan/method_cleanup.c).
+ * The pipeline drops what is needless by the same definition, with code of its own (plan/cleanup/cleanup.c).
  */
 #include "report/explain.h"
 

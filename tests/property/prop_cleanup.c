@@ -3,7 +3,7 @@
  * The judge is the verifier: a move list that is still legal without a move that costs, or without such a move and another one, was
  * wasteful. By-products and overwritten values, where removing is not enough, are tried one by one.
  */
-#include "api/clean_plan.h"
+#include "api/pipeline/clean_plan.h"
 #include "base/rng.h"
 #include "pebble/api.h"
 #include "report/explain.h"

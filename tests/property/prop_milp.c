@@ -3,7 +3,7 @@
  * The judge is an exhaustive search of its own over Checkmate's stages: all sets of values that may be there, slot by
  * slot, with every choice of what is freed, computed, made beside and overwritten. Plans are judged as the strategies make
  * them: the clean-up behind them may leave the stages and do with less. */
-#include "api/pipeline.h"
+#include "api/pipeline/pipeline.h"
 #include "support/law.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* prop_order.c -- orders of small peak on random games, against all orders there are. */
-#include "plan/method_order.h"
-#include "plan/method_sequence.h"
+#include "plan/sequence/order.h"
+#include "plan/sequence/sequence.h"
 #include "support/law.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* prop_rev_search.c -- search in the reversible game: every change keeps the rules and can be taken back, and on small games it
  * finds the optimum nearly always, whatever the weights. */
 #include "pebble/api.h"
-#include "plan/method_rev_propose.h"
-#include "plan/method_rev_start.h"
+#include "plan/reversible/anneal/propose.h"
+#include "plan/reversible/anneal/start.h"
 #include "support/law.h"
 #include "support/plan_check.h"
 

@@ -1,7 +1,7 @@
 /* prop_stretch.c -- solving a stretch of a plan anew keeps the plan legal and makes it cheaper by just as much as is said; solving
  * all of it gives the least work there is. */
-#include "plan/method_sequence.h"
-#include "plan/method_stretch.h"
+#include "plan/sequence/sequence.h"
+#include "plan/statespace/stretch.h"
 
 #include "base/rng.h"
 #include "pebble/pebble.h"

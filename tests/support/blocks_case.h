@@ -1,12 +1,12 @@
 /* blocks_case.h -- random chains of blocks, what a list of actions needs, and the cheapest list by trying all of them.
  *
- * Written from the definitions in plan/method_blocks.h, with no code of the solvers.
+ * Written from the definitions in plan/blocks/blocks.h, with no code of the solvers.
  */
 #ifndef BLOCKS_CASE_H
 #define BLOCKS_CASE_H
 
 #include "base/rng.h"
-#include "plan/method_blocks.h"
+#include "plan/blocks/blocks.h"
 
 enum { CASE_BLOCKS = 300, CASE_WAYS = 3 };
 

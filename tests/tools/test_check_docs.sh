@@ -17,7 +17,7 @@ trap 'rm -rf "$tree"' EXIT
 fresh() {
     rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan,src/io,bench}
     cp "$root/include/pebble/rules.def" "$tree/include/pebble"
-    cp "$root"/src/plan/{strategies.def,method_evict.c} "$tree/src/plan"
+    cp "$root"/src/plan/{strategies.def,plan/evict/evict.c} "$tree/src/plan"
     cp "$root/src/io/onnx_ops.c" "$tree/src/io"
     cp "$root/bench/README.md" "$tree/bench"
     cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"

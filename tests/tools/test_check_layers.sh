@@ -20,7 +20,7 @@ expect src/graph/graph_builder.c pebble/base.h allowed
 expect src/graph/graph_builder.c neighbour.h allowed
 expect src/plan/strategy_a.c plan/method_b.h allowed
 expect src/plan/strategy_a.c bound/cut.h allowed
-expect src/api/pipeline.c plan/strategy_table.h allowed
+expect src/api/pipeline/pipeline.c plan/strategy_table.h allowed
 expect include/pebble/verify.h schedule.h allowed
 expect include/pebble/verify.h rules.def allowed
 expect apps/pebble/main.c pebble/pebble.h allowed

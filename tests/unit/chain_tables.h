@@ -1,5 +1,5 @@
 /* chain_tables.h -- fewest moves of the reversible game on a chain of n unit steps where only the end stays: found by
- * exhaustive search outside this project for n <= 24, by the recursion of method_slopes.h there for longer ones. */
+ * exhaustive search outside this project for n <= 24, by the recursion of plan/reversible/line/slopes.h there for longer ones. */
 #ifndef CHAIN_TABLES_H
 #define CHAIN_TABLES_H
 

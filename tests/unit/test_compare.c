@@ -1,5 +1,5 @@
 /* test_compare.c -- strategies side by side, their winner, and the least cap that is known to work. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "oracle/brute_force.h"
 #include "support/cases.h"
 

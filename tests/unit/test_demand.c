@@ -1,8 +1,8 @@
 /* test_demand.c -- planning on demand, forward and reversible: exact small cases, and random ones under their cap. */
 #include "base/rng.h"
 #include "pebble/bound.h"
-#include "plan/method_demand.h"
-#include "plan_bench.h"
+#include "plan/evict/demand.h"
+#include "plan_fixture.h"
 #include "support/cases.h"
 #include "support/io_case.h"
 

@@ -1,5 +1,5 @@
 /* test_graph_builder.c -- what the builder gathers, refuses at once, and survives. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 
 static void names_are_copied_and_found(void **state)
 {

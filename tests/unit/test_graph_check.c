@@ -1,5 +1,5 @@
 /* test_graph_check.c -- the audit passes sound graphs and names each broken fact. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "support/small_game.h"
 
 /* a (given), b reads a, w comes with b, c reads b and w and may overwrite b, d reads c; target d. */

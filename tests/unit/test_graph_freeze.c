@@ -1,5 +1,5 @@
 /* test_graph_freeze.c -- from lists to an immutable graph: rows, flags, needs, sums, and what is refused. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "support/io_case.h"
 #include "support/small_game.h"
 

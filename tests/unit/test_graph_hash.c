@@ -1,5 +1,5 @@
 /* test_graph_hash.c -- the hash of a graph: fixed vectors, equal for equal meaning, different for any other. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 
 static void hash_of(bench *t, char hash[PB_HASH_TEXT])
 {

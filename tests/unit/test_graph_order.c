@@ -1,6 +1,6 @@
 /* test_graph_order.c -- the order of the program as written, depth, and cycles by their nodes. */
 #include "base/rng.h"
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "support/cases.h"
 
 static void nodes_in_topological_numbering_keep_it(void **state)

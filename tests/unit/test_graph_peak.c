@@ -1,5 +1,5 @@
 /* test_graph_peak.c -- the peak of the program as written, and looking nodes up. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "support/cases.h"
 #include "support/small_game.h"
 

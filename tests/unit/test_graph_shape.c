@@ -1,6 +1,6 @@
 /* test_graph_shape.c -- the shapes that have exact methods, and graphs that only nearly have them. */
 #include "graph/graph_parts.h"
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "pebble/generate.h"
 
 static pb_shape shape_of(const char *nodes, const char *edges)

@@ -1,5 +1,5 @@
 /* test_judge.c -- schedules from elsewhere: replayed, measured, and each wrong figure found. */
-#include "api_bench.h"
+#include "api_fixture.h"
 
 /* A schedule of the tiny graph with its true figures. */
 static void judged(bench *b, const char *moves, pb_schedule *s, pb_verdict *verdict, pb_metrics *m)

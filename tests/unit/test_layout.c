@@ -1,5 +1,5 @@
 /* test_layout.c -- where nodes are drawn: kinds, lanes, trees, boxes, and what it costs to fail. */
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "pebble/generate.h"
 #include "pebble/layout.h"
 #include "support/layout_check.h"

@@ -1,5 +1,5 @@
 /* test_listener.c -- what a listener hears while plans are made, and that it changes nothing. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "pebble/generate.h"
 
 typedef struct ear {

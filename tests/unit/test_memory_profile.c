@@ -1,6 +1,6 @@
 /* test_memory_profile.c -- memory over time of certified schedules, move by move and in parts. */
 #include "pebble/metrics.h"
-#include "report_bench.h"
+#include "report_fixture.h"
 #include "support/io_case.h"
 
 /* Memory during each move, as a text. */

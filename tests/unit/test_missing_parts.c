@@ -4,10 +4,10 @@
  * library's own. */
 #undef PBI_WITH_CBC
 #undef PBI_WITH_CADICAL
-#include "plan/solver_cadical.c"
-#include "plan/solver_cbc.c"
+#include "plan/reversible/sat/cadical.c"
+#include "plan/milp/cbc.c"
 
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 static void strategies_without_their_solver_name_its_package(void **state)
 {

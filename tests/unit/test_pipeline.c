@@ -1,5 +1,5 @@
 /* test_pipeline.c -- plan, verify, measure, bound: what is claimed, what is refused, what a stop leaves. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "pebble/generate.h"
 #include "support/cases.h"
 #include "support/io_case.h"

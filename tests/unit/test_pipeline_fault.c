@@ -4,7 +4,7 @@
  */
 #include "plan/strategy.h"
 
-#include "api_bench.h"
+#include "api_fixture.h"
 
 static pb_status plan_wrongly(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
@@ -24,8 +24,8 @@ static pbi_plan_function some_function(const pb_strategy *row)
 }
 
 #define pbi_strategy_function some_function
-#include "../../src/api/pipeline.c"  /* NOLINT */
-#include "../../src/api/portfolio.c" /* NOLINT */
+#include "../../src/api/pipeline/pipeline.c"  /* NOLINT */
+#include "../../src/api/pipeline/portfolio.c" /* NOLINT */
 #undef pbi_strategy_function
 
 static unsigned told;

@@ -1,7 +1,7 @@
 /* test_sha256.c -- hashes are right in one piece and in many, and do not depend on memory that libcrypto may not get. */
 #include "base/sha256.h"
 
-#include "graph_bench.h"
+#include "graph_fixture.h"
 #include "pebble/api.h"
 
 #include <openssl/crypto.h>

@@ -1,5 +1,5 @@
 /* test_spec.c -- strategy specs as people write them. */
-#include "api/pipeline.h"
+#include "api/pipeline/pipeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

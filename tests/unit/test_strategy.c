@@ -1,6 +1,6 @@
 /* test_strategy.c -- the table of strategies, their options, how they give up, and the plainest of them. */
 #include "plan/strategy.h"
-#include "plan_bench.h"
+#include "plan_fixture.h"
 #include "support/io_case.h"
 
 static void every_row_is_complete_and_found_by_name(void **state)

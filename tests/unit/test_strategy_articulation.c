@@ -1,6 +1,6 @@
 /* test_strategy_articulation.c -- segments end at articulation points and nowhere else, against a search that takes each
  * node out. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 /* A forward part of `count` nodes, each reading `in`, of size 1, then gradients that read them backwards. */
 static void add_training(small_game *s, const uint32_t *in, uint32_t count)

@@ -1,5 +1,5 @@
 /* test_strategy_auto.c -- what the portfolio takes of memory and time on graphs that are not small. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 /* A clock that only polls move. */
 typedef struct watch {

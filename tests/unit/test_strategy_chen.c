@@ -1,5 +1,5 @@
 /* test_strategy_chen.c -- the segments of a chain, which values are made again and how often, and what is refused. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 static void open_chain(desk *d, const char *steps)
 {

@@ -1,8 +1,8 @@
 /* test_strategy_cut.c -- cuts of training steps against the proved bound, at caps that need anchors and caps that do not;
  * that a choice is the cheapest for its price; what may not be computed again; how it refuses. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "pebble/generate.h"
-#include "plan/method_cut.h"
+#include "plan/cut/cut.h"
 #include "support/plan_check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_strategy_dtr.c -- the scores by hand on a small graph, classes that are not taken apart, and the plans. */
-#include "plan/method_dtr.h"
-#include "strategy_desk.h"
+#include "plan/evict/dtr.h"
+#include "strategy_fixture.h"
 
 #include <math.h>
 

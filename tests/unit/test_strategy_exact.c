@@ -1,6 +1,6 @@
 /* test_strategy_exact.c -- the strategy exact beyond what exhaustive search reaches: chains with a known optimum, pyramids with a
  * known least cap, training steps; and how it refuses. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "pebble/generate.h"
 #include "support/plan_check.h"
 #include "support/small_game.h"

@@ -1,6 +1,6 @@
 /* test_strategy_griewank.c -- on chains the computations of Revolve, and its memory; elsewhere as many snapshots as fit. */
 #include "pebble/adjoint.h"
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 static void open_chain(desk *d, unsigned steps, bool revolve)
 {

@@ -1,5 +1,5 @@
 /* test_strategy_hcb.c -- memory and recomputation of blocks and levels on chains, the order, and what does not compress. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 static void open_chain(desk *d, unsigned steps)
 {

@@ -1,5 +1,5 @@
 /* test_strategy_kusumoto.c -- the dynamic program against all rows of lower sets of short chains; budgets and refusals. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 enum { STEPS = 8 };
 

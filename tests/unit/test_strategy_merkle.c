@@ -1,6 +1,6 @@
 /* test_strategy_merkle.c -- plans of all authentication paths: what each algorithm takes as a plan, which one is chosen, what is
  * not taken for a hash tree; and the graph itself. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 #include "pebble/hashtree.h"
 

@@ -1,5 +1,5 @@
 /* test_strategy_sat.c -- the strategy sat where the answer is known, what it refuses, and that it answers the same again. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "pebble/generate.h"
 #include "support/plan_check.h"
 

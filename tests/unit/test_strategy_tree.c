@@ -1,6 +1,6 @@
 /* test_strategy_tree.c -- the least peak of trees: figures from outside, every order of small forests, exhaustive search
  * with recomputation, paths and stars of a million nodes, hash trees in place, and what is refused. */
-#include "strategy_desk.h"
+#include "strategy_fixture.h"
 
 #include "base/rng.h"
 #include "bound/tree_order.h"

@@ -1,7 +1,7 @@
 /* test_strategy_two_level.c -- periods of adjoint chains against the closed form of binomial checkpointing; where the outer
  * checkpoints are; what the search finds and how it refuses. */
-#include "api/pipeline.h"
-#include "api_bench.h"
+#include "api/pipeline/pipeline.h"
+#include "api_fixture.h"
 #include "pebble/adjoint.h"
 #include "pebble/generate.h"
 #include "support/cases.h"

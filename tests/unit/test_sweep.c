@@ -1,5 +1,5 @@
 /* test_sweep.c -- caps x strategies x weights: monotone, verified, the same for any number of threads, stoppable. */
-#include "api_bench.h"
+#include "api_fixture.h"
 #include "oracle/brute_force.h"
 #include "support/cases.h"
 

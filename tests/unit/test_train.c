@@ -1,6 +1,6 @@
 /* test_train.c -- networks learn, options are read, and what a node may be is said in the graph. */
 #include "support/io_case.h"
-#include "train_bench.h"
+#include "train_fixture.h"
 
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 /* test_train_gradients.c -- gradients against differences of losses, for every parameter of small networks. */
 #include "base/rng.h"
-#include "train_bench.h"
+#include "train_fixture.h"
 
 #include <stdlib.h>
 

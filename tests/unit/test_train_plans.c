@@ -1,5 +1,5 @@
 /* test_train_plans.c -- networks under caps: bits as when everything is kept, the peak as planned. */
-#include "train_bench.h"
+#include "train_fixture.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,61 @@
+/* clean_plan.c -- see clean_plan.h. */
+#include "api/pipeline/clean_plan.h"
+
+#include "base/context.h"
+#include "plan/cleanup/cleanup.h"
+
+/* A cleaner plan is taken unless peak or flux have a price and it costs more. */
+static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cleaner, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics)
+{
+    pb_verdict now;
+    pb_metrics measured;
+    pb_status status = pb_verify(ctx, game, cleaner, result, &now);
+    if (status == PB_OK && !now.certificate)
+        status = pbi_fail(ctx, PB_EBUG, "a plan is illegal once it is cleaned up [rule %s]", pb_rule_name(now.rule));
+    if (status == PB_OK)
+        status = pb_metrics_measure(ctx, now.certificate, &measured);
+    if (status == PB_OK && pb_u128_compare(measured.cost, metrics->cost) <= 0) {
+        *verdict = now;
+        *metrics = measured;
+    }
+    return status;
+}
+
+bool pbi_nothing_is_free(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    bool all = game->kind != PB_GAME_TIERED && !g->owner && game->weights.gamma;
+    for (pb_node v = 0; v < g->node_count && all; v++)
+        all = g->cost[v] || !pb_graph_is_computed(g, v);
+    return all;
+}
+
+pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics)
+{
+    pb_status status = pb_verify(ctx, game, moves, result, verdict);
+    return status == PB_OK && verdict->certificate ? pb_metrics_measure(ctx, verdict->certificate, metrics) : status;
+}
+
+pb_status pbi_certify(pb_context *ctx, const pb_game *game, bool least_memory, pb_moves *moves, pb_arena *result,
+                      pb_verdict *verdict, pb_metrics *metrics)
+{
+    pb_moves *cleaner = pb_arena_alloc(result, 1, sizeof *cleaner);
+    bool changed;
+    pb_status status = cleaner ? pbi_certify_as_made(ctx, game, moves, result, verdict, metrics) : PB_ENOMEM;
+    if (status != PB_OK || !verdict->certificate)
+        return status;
+    const pb_certificate *as_it_came = verdict->certificate;
+    pb_game within = *game;
+    if (least_memory)
+        within.cap = metrics->peak;
+    status = pbi_cleanup(ctx, &within, moves, result, cleaner, &changed);
+    if (status == PB_OK && changed)
+        status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
+    if (status == PB_ENOMEM) /* the plan as it came fits the memory that there is */
+        return PB_OK;
+    if (status == PB_OK && verdict->certificate != as_it_came)
+        *moves = *cleaner;
+    return status;
+}

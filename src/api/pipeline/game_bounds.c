@@ -1,0 +1,93 @@
+/* game_bounds.c -- see game_bounds.h. */
+#include "api/pipeline/game_bounds.h"
+
+#include "api/pipeline/prove.h"
+#include "api/pipeline/share.h"
+#include "base/context.h"
+
+static unsigned slot_of(const pb_game *game)
+{
+    return game->kind == PB_GAME_REMAT ? 0 : game->kind == PB_GAME_REVERSIBLE ? 1 : 2;
+}
+
+static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
+{
+    uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
+    pbi_share share; /* what is left of the time is for plans */
+    pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
+    pb_status status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
+    pbi_share_end(&share);
+    return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
+}
+
+/* Where they are the bounds of what was asked for, not of a step on the way. */
+static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
+{
+    if (job->cache)
+        pbi_tell(job->request, &(pb_news){.kind = PB_NEWS_BOUND, .game = game, .bounds = bounds});
+}
+
+/* Those of a job that has no cache are made anew, unless the job knows them. */
+static pb_status make(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
+{
+    if (!job->quick)
+        return pb_bounds_make(job->ctx, game, bounds);
+    *bounds = *job->quick;
+    return PB_OK;
+}
+
+static pb_status prove(const pbi_job *job, const pb_game *game, uint64_t tried, pb_bounds *bounds)
+{
+    pbi_share share; /* a search comes after it */
+    pbi_share_begin(&share, job->ctx, job->request->time_ns / 4);
+    pb_status status = pbi_prove(job, game, tried, bounds);
+    pbi_share_end(&share);
+    return status;
+}
+
+pb_status pbi_bounds_raise(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
+                           pb_bounds **bounds)
+{
+    pbi_bound_cache *cache = job->cache ? job->cache : own;
+    pbi_bound_level *level = &cache->level[slot_of(game)];
+    pb_status status = PB_OK;
+    *bounds = &cache->bounds[slot_of(game)];
+    if (!job->cache)
+        wanted = PBI_BOUNDS_QUICK;
+    while (status == PB_OK && (*level < wanted || *level == PBI_BOUNDS_NONE)) {
+        if (*level == PBI_BOUNDS_NONE)
+            status = make(job, game, *bounds);
+        else if (*level == PBI_BOUNDS_QUICK)
+            status = tighten(job, game, *bounds);
+        else
+            status = prove(job, game, cache->tried[slot_of(game)], *bounds);
+        if (status == PB_OK) {
+            *level = (pbi_bound_level)(*level + 1);
+            tell_bounds(job, game, *bounds);
+        }
+    }
+    return status;
+}
+
+void pbi_bounds_tried(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own)
+{
+    const pb_weights *w = &game->weights;
+    uint32_t count;
+    bool all_effort = job->ctx->tick_limit == job->ticks;
+    if (!w->alpha && !w->beta && w->gamma && !spec->option_count && all_effort)
+        (job->cache ? job->cache : own)->tried[slot_of(game)] |= UINT64_C(1) << (spec->row - pb_strategies(&count));
+}
+
+pbi_bound_level pbi_bounds_first(const pb_strategy *row, const pb_graph *g)
+{
+    bool proves = row->strength == PB_EXACT || row->strength == PB_PORTFOLIO;
+    return g->shape != PB_SHAPE_GENERAL && proves ? PBI_BOUNDS_QUICK : PBI_BOUNDS_TIGHT;
+}
+
+void pbi_bounds_state(const pb_game *game, const pb_bounds *bounds, pb_schedule *s)
+{
+    s->bound_kind = PB_BOUND_FREE_ORDER;
+    s->lower_bound = bounds->makespan;
+    s->has_cost_bound = bounds->has_cost && (game->weights.alpha || game->weights.beta);
+    s->cost_bound = bounds->cost;
+}

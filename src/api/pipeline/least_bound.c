@@ -1,0 +1,121 @@
+/* least_bound.c -- the proven minimum of a game's cap; see api.h.
+ *
+ * Where a graph is so small that every plan can be looked at, that is done at caps between what is proved and what is known to
+ * work, low ones first: these have the fewest states to look at. The effort is limited for all of them together.
+ */
+#include "api/pipeline/pipeline.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
+#define REMAT_TICKS UINT64_C(60000)
+#define REVERSIBLE_TICKS UINT64_C(300000) /* of fewer nodes, and a tick takes less */
+
+/* A cap that works for certain. */
+static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap)
+{
+    const pb_graph *g = game->graph;
+    uint64_t all = g->fixed_size, space = 0;
+    if (game->kind != PB_GAME_REVERSIBLE)
+        return pb_graph_written_peak(ctx, g, cap);
+    for (pb_node v = 0; v < g->node_count; v++) {
+        all = pbi_add_saturated(all, g->size[v]);
+        space = g->workspace[v] > space ? g->workspace[v] : space;
+    }
+    *cap = pbi_add_saturated(all, space);
+    return PB_OK;
+}
+
+/* Is there a plan within this cap? *open: that is not known. Moves *low or *high. */
+static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uint64_t *low, uint64_t *high, bool *open)
+{
+    pb_game at = *game;
+    pbi_spec spec = {.row = pb_strategy_find("exact")};
+    pb_planned now;
+    pb_arena arena;
+    at.cap = cap;
+    pb_arena_init(&arena, job->ctx);
+    pb_status status = pbi_plan_row(job, &at, &spec, &arena, &now);
+    *open = true;
+    if (status == PB_OK && now.schedule.outcome == PB_INFEASIBLE) {
+        *low = cap + 1;
+        *open = false;
+    } else if (status == PB_OK && now.certificate) {
+        *high = now.schedule.metrics.peak;
+        *open = false;
+    }
+    pb_arena_release(&arena);
+    return status == PB_ENOMEM || status == PB_EBUG ? PB_OK : status; /* what is proved so far holds */
+}
+
+/* Small enough to look at every plan? In the reversible game a look takes longer, and chains and trees have an exact answer by
+ * their ranks where sizes are equal. */
+static bool is_small(const pb_game *game)
+{
+    const pb_graph *g = game->graph;
+    uint32_t most = game->kind == PB_GAME_REMAT                                  ? MOST_NODES
+                    : g->shape == PB_SHAPE_CHAIN || g->shape == PB_SHAPE_IN_TREE ? MOST_SHAPED
+                                                                                 : MOST_REVERSIBLE;
+    return game->kind != PB_GAME_TIERED && !game->borrow && g->needed_count <= most;
+}
+
+static void raise_to(uint64_t cap, pb_bounds *b)
+{
+    b->least_cap = cap;
+    b->least_at = PB_NO_NODE;
+    b->least_why = "exhaustive search";
+}
+
+static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
+{
+    uint64_t low = b->least_cap, high = low, limit = ctx->tick_limit;
+    uint64_t left = game->kind == PB_GAME_REMAT ? REMAT_TICKS : REVERSIBLE_TICKS;
+    pb_bounds quick = *b;
+    pb_request request = PB_REQUEST_DEFAULT;
+    pbi_job job;
+    bool open = false;
+    pb_status status = certain_cap(ctx, game, &high);
+    if (status == PB_OK)
+        status = pbi_job_init(&job, ctx, game->graph, &request);
+    quick.has_cost = false; /* that is of other weights */
+    job.quick = &quick;
+    left = limit && limit < left ? limit : left;
+    for (int i = 0; i < MOST_LOOKS && status == PB_OK && !open && low < high && left; i++) {
+        ctx->tick_limit = left;
+        status = look(&job, game, i ? low + (high - low) / 4 : low, &low, &high, &open);
+        left -= ctx->ticks < left ? ctx->ticks : left;
+    }
+    ctx->tick_limit = limit;
+    if (low > b->least_cap)
+        raise_to(low, b);
+    return status == PB_ECANCELLED || status == PB_ELIMIT ? PB_OK : status;
+}
+
+pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    return pbi_least_bound(ctx, game, 0, out);
+}
+
+pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out)
+{
+    pb_game any = *game;
+    pb_bounds bounds;
+    uint64_t ticks = ctx->ticks;
+    pb_stop (*stop)(void *) = ctx->stop;
+    any.cap = PB_UNLIMITED;
+    ctx->stop = NULL; /* whether there is time or not */
+    pb_status status = pb_bounds_make(ctx, &any, &bounds);
+    if (status == PB_OK && !any.borrow)
+        status = pb_bounds_tighten(ctx, &any, 0, &bounds);
+    ctx->stop = stop;
+    if (status == PB_OK && known > bounds.least_cap)
+        raise_to(known, &bounds);
+    any.weights = PB_WEIGHTS_DEFAULT;
+    if (status == PB_OK && !bounds.impossible && !bounds.attained && is_small(&any))
+        status = look_at_all(ctx, &any, &bounds);
+    ctx->ticks = ticks;
+    if (status == PB_OK)
+        *out = bounds;
+    return status;
+}

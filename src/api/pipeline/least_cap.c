@@ -1,0 +1,204 @@
+/* least_cap.c -- the least cap that is known to work.
+ *
+ * Quick rows first: the least peak that any of them has without a cap, then at caps halfway between the best and what is
+ * proved. Then the search lowers the best plan step by step, each time from the last one that fitted: large steps while
+ * they succeed, smaller ones when they do not. Effort is counted in ticks and shrinks for each step as graphs grow, so
+ * that hundreds of nodes take some seconds and large graphs little more than the quick rows.
+ */
+#include "api/pipeline/pipeline.h"
+
+#include "base/context.h"
+
+#include <string.h>
+
+#define THOROUGH UINT64_C(2000000) /* ticks */
+enum { SMALL_GRAPH = 20000, MOST_EXACT = 36, HALVINGS = 10, FIRST_PART = 20, LEAST_PART = 12, LAST_PART = 320 };
+
+/* Ticks of the search: so many for each node and edge, at most, and less on large graphs, where a tick takes longer. */
+#define ALL_EACH UINT64_C(4000)
+#define ALL_MOST UINT64_C(2000000)
+#define ALL_LARGE UINT64_C(9000000000)
+#define TRY_LEAST UINT64_C(100000)
+
+typedef struct finder {
+    pbi_job job;
+    pb_game game;
+    pb_planned best; /* of the least peak so far */
+    pb_arena arena;  /* holds it */
+    bool any;
+    bool thorough;             /* exact rows have more effort: what they find at this cap is the end of it */
+    uint64_t limit;            /* the caller's */
+    uint64_t quick, each, all; /* ticks: of a quick row, of one try of the search, of all of them */
+} finder;
+
+static uint64_t peak_of(const finder *f) { return f->best.schedule.metrics.peak; }
+
+/* Plan by one row at a cap, from the best so far; keep the plan if its peak is less. */
+static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64_t ticks, uint64_t seed)
+{
+    pb_planned now;
+    pb_arena arena;
+    pb_request request = *f->job.request;
+    pbi_job job = f->job;
+    job.request = &request;
+    request.seed = seed;
+    request.start = f->any ? &f->best.schedule.moves : NULL;
+    f->game.cap = cap;
+    pb_arena_init(&arena, f->job.ctx);
+    f->job.ctx->tick_limit = ticks;
+    pb_status status = pbi_plan_row(&job, &f->game, &(pbi_spec){.row = row}, &arena, &now);
+    if (status != PB_OK || !now.certificate || (f->any && now.schedule.metrics.peak >= peak_of(f))) {
+        pb_arena_release(&arena);
+        return status;
+    }
+    if (f->any)
+        pb_arena_release(&f->arena);
+    f->arena = arena;
+    f->best = now;
+    f->any = true;
+    return PB_OK;
+}
+
+static bool is(const pb_strategy *row, const char *name) { return strcmp(row->name, name) == 0; }
+
+/* Rows that look at a cap for little. Programs for Cbc do not, `order` does the same at any cap, and searching comes
+ * later. On large graphs all but a few take too long. */
+static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
+{
+    if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || is(row, "milp") || is(row, "lp-rounding") ||
+        is(row, "sat") || !(row->games & (unsigned)f->game.kind))
+        return false;
+    if (f->game.graph->node_count > SMALL_GRAPH)
+        return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute") ||
+               is(row, "edge-rank");
+    if (is(row, "exact") && f->game.kind == PB_GAME_REVERSIBLE && f->game.graph->needed_count > MOST_EXACT)
+        return false; /* it would count to its limit at nearly every cap */
+    return cap == PB_UNLIMITED || !is(row, "order");
+}
+
+static uint64_t ticks_for(const finder *f, const pb_strategy *row)
+{
+    bool exact = row->strength == PB_EXACT && (is(row, "exact") || f->game.graph->shape != PB_SHAPE_GENERAL);
+    return exact && f->thorough && f->quick < THOROUGH && !f->limit ? THOROUGH : f->quick;
+}
+
+/* Every quick row until one fits the cap; without a cap all of them. */
+static pb_status try_quick(finder *f, uint64_t cap, bool *found)
+{
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    pb_status status = PB_OK;
+    *found = false;
+    for (uint32_t i = 0; i < count && status == PB_OK && !*found; i++) {
+        if (is_quick(f, &rows[i], cap))
+            status = try_row(f, &rows[i], cap, ticks_for(f, &rows[i]), f->job.request->seed);
+        *found = cap != PB_UNLIMITED && f->any && peak_of(f) <= cap;
+    }
+    return status;
+}
+
+/* Halving between the least peak of a quick row and the proved least cap. Within a percent is as good as found. */
+static pb_status halve(finder *f, uint64_t low)
+{
+    bool found;
+    pb_status status = try_quick(f, PB_UNLIMITED, &found);
+    int rounds = f->game.graph->node_count > SMALL_GRAPH ? 2 : HALVINGS;
+    for (int i = 0; i < rounds && status == PB_OK && f->any; i++) {
+        uint64_t high = peak_of(f);
+        if (low >= high || (i > 0 && high - low < high / 100))
+            break;
+        uint64_t cap = i == 0 ? low : low + (high - low) / 2;
+        f->thorough = i == 0;
+        status = try_quick(f, cap, &found);
+        if (!found)
+            low = cap + 1;
+    }
+    return status;
+}
+
+/* The search from the best plan to lower and lower caps. */
+static pb_status lower(finder *f, uint64_t low)
+{
+    const pb_strategy *row = pb_strategy_find("search");
+    uint64_t spent = 0, part = FIRST_PART;
+    pb_status status = PB_OK;
+    bool fits = (row->games & (unsigned)f->game.kind) && f->game.graph->node_count <= SMALL_GRAPH && f->any;
+    for (uint32_t try = 0; fits && status == PB_OK && spent < f->all && part <= LAST_PART && peak_of(f) > low; try++) {
+        uint64_t high = peak_of(f), cap = high - high / part;
+        cap = cap < high ? cap : high - 1;
+        status = try_row(f, row, cap > low ? cap : low, f->each, f->job.request->seed + try);
+        spent += f->each;
+        if (peak_of(f) == high)
+            part *= 2;
+        else
+            part = part * 2 / 3 > LEAST_PART ? part * 2 / 3 : LEAST_PART;
+    }
+    return status;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* Many plans are tried: none may take long. A limit of the caller's is for each plan, and for the search in all ten. */
+static void share_ticks(finder *f, uint64_t limit)
+{
+    const pb_graph *g = f->game.graph;
+    uint64_t parts = (uint64_t)g->node_count + g->edge_count + 1;
+    f->limit = limit;
+    f->quick = limit ? limit : 60000 + 16 * parts;
+    f->all = smaller(smaller(ALL_EACH * parts, ALL_MOST), ALL_LARGE / parts);
+    f->each = f->all / 10 > TRY_LEAST ? f->all / 10 : smaller(f->all, TRY_LEAST);
+    if (limit) {
+        f->each = smaller(f->each, limit);
+        f->all = f->all / 10 < limit ? f->all : 10 * limit;
+    }
+}
+
+static pb_status find(finder *f, pb_bounds *bounds)
+{
+    pb_status status = pbi_least_bound(f->job.ctx, &f->game, bounds->least_cap, bounds);
+    f->job.quick = bounds;
+    if (status == PB_OK)
+        status = halve(f, bounds->least_cap);
+    return status == PB_OK && !bounds->impossible ? lower(f, bounds->least_cap) : status;
+}
+
+pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                         pb_bounds *proved, pb_planned *out)
+{
+    finder f = {.game = *game};
+    pb_bounds bounds = {.least_cap = proved->least_cap};
+    pb_planned planned;
+    uint64_t limit = ctx->tick_limit;
+    ctx->stopped = PB_GO_ON;
+    f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
+    share_ticks(&f, limit);
+    pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
+    f.job.as_made = game->graph->node_count > SMALL_GRAPH; /* a clean-up hardly changes peaks, and takes time */
+    if (status == PB_OK)
+        status = find(&f, &bounds);
+    if (f.any && (status == PB_OK || status == PB_ECANCELLED)) {
+        pbi_held held = pbi_hold(ctx);
+        status = pbi_planned_copy(ctx, &f.best, result, &planned);
+        pbi_resume(ctx, held);
+    } else if (status == PB_OK) {
+        pbi_spec spec = {.row = pb_strategy_find("auto")};
+        f.game.cap = bounds.least_cap;
+        ctx->tick_limit = f.quick;
+        status = pbi_plan_row(&f.job, &f.game, &spec, result, &planned);
+    }
+    ctx->tick_limit = limit;
+    if (f.any)
+        pb_arena_release(&f.arena);
+    if (bounds.least_why)
+        *proved = bounds;
+    if (status == PB_OK)
+        *out = planned;
+    return status;
+}
+
+pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                       pb_planned *out)
+{
+    pb_bounds proved = {.least_cap = 0};
+    return pbi_least_find(ctx, game, request, result, &proved, out);
+}

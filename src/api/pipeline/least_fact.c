@@ -1,0 +1,156 @@
+/* least_fact.c -- the smallest cap of a game as an answer: proved, known, and in words. See api.h. */
+#include "api/pipeline/pipeline.h"
+
+#include "base/context.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEAST_OVERTIME UINT64_C(500000000) /* nanoseconds */
+#define MOST_OVERTIME UINT64_C(2000000000)
+
+static pb_status find(pb_context *ctx, const pb_game *game, uint64_t known, const pb_request *request, pb_arena *result,
+                      pb_least_fact *out)
+{
+    pb_planned planned;
+    pb_least_fact fact = {.kind = game->kind, .bounds = {.least_cap = known}};
+    ctx->stopped = PB_GO_ON;
+    pb_status status = pbi_least_find(ctx, game, request, result, &fact.bounds, &planned);
+    bool proved = fact.bounds.least_why != NULL;
+    if (proved &&
+        (status == PB_ECANCELLED || status == PB_ELIMIT)) { /* the time is up: what is known is still worth showing */
+        *out = fact;
+        return PB_OK;
+    }
+    if (status != PB_OK)
+        return status;
+    fact.known = planned.certificate != NULL && !fact.bounds.impossible;
+    if (fact.known) {
+        fact.cap = planned.schedule.metrics.peak;
+        fact.strategy = planned.schedule.strategy;
+    } else {
+        fact.reason = planned.schedule.reason;
+    }
+    *out = fact;
+    return PB_OK;
+}
+
+pb_status pb_least_fact_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                             pb_least_fact *out)
+{
+    return find(ctx, game, 0, request, result, out);
+}
+
+/* ---- after a limit on time ---- */
+
+typedef struct overtime {
+    pb_context whole;
+    uint64_t end_ns;
+} overtime;
+
+/* That the time is over is known; an interruption is heard. */
+static pb_stop overtime_stop(void *state)
+{
+    const overtime *o = state;
+    pb_stop stopped = o->whole.stop ? o->whole.stop(o->whole.callback_state) : PB_GO_ON;
+    if (stopped != PB_STOP_TIME)
+        return stopped;
+    return !o->whole.clock_ns || o->whole.clock_ns(o->whole.callback_state) >= o->end_ns ? PB_STOP_TIME : PB_GO_ON;
+}
+
+static uint64_t overtime_clock(void *state)
+{
+    const overtime *o = state;
+    return o->whole.clock_ns(o->whole.callback_state);
+}
+
+pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible, const pb_request *request,
+                          pb_arena *result, const pb_least_fact **out)
+{
+    overtime o = {.whole = *ctx};
+    pb_request plain = {.seed = request->seed, .threads = request->threads, .policy = request->policy};
+    pb_least_fact *fact = pb_arena_zero(result, 1, sizeof *fact);
+    uint64_t more = request->time_ns / 4;
+    pb_stop stopped = ctx->stopped;
+    *out = NULL;
+    if (!fact)
+        return PB_ENOMEM;
+    if (game->borrow || (ctx->stop && ctx->stop(ctx->callback_state) == PB_STOP_INTERRUPT))
+        return PB_OK;
+    more = more < LEAST_OVERTIME ? LEAST_OVERTIME : more > MOST_OVERTIME ? MOST_OVERTIME : more;
+    o.end_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) + more : 0;
+    ctx->stop = overtime_stop;
+    ctx->clock_ns = ctx->clock_ns ? overtime_clock : NULL;
+    ctx->progress = NULL;
+    ctx->log = NULL;
+    ctx->callback_state = &o;
+    pb_status status = find(ctx, game, infeasible ? game->cap + 1 : 0, &plain, result, fact);
+    ctx->stop = o.whole.stop;
+    ctx->clock_ns = o.whole.clock_ns;
+    ctx->progress = o.whole.progress;
+    ctx->log = o.whole.log;
+    ctx->callback_state = o.whole.callback_state;
+    ctx->stopped = stopped;
+    if (status == PB_OK && !fact->bounds.impossible)
+        *out = fact;
+    return status == PB_ENOMEM || status == PB_EBUG || status == PB_ERANGE ? PB_OK
+                                                                           : status; /* the answer stands without it */
+}
+
+/* ---- in words ---- */
+
+static bool has_shares(const pb_graph *g, uint64_t written_peak)
+{
+    return written_peak && strcmp(g->size_unit, "byte") == 0;
+}
+
+/* Percent to a tenth, which as a cap are no less than `cap`. */
+static double share_of(uint64_t cap, uint64_t written_peak)
+{
+    double tenths = round(1000.0 * ((double)cap / (double)written_peak));
+    return (ceil(tenths * (double)written_peak / 1000) < (double)cap ? tenths + 1 : tenths) / 10;
+}
+
+void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room)
+{
+    char amount[128];
+    pb_amount_text(cap, g->size_unit, amount, sizeof amount);
+    if (cap == PB_UNLIMITED)
+        snprintf(text, room, "no cap");
+    else if (has_shares(g, written_peak))
+        snprintf(text, room, "%g %% (%s)", share_of(cap, written_peak), amount);
+    else
+        snprintf(text, room, "%s", amount);
+}
+
+void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room)
+{
+    if (has_shares(g, written_peak))
+        snprintf(text, room, "%g%%", share_of(cap, written_peak));
+    else
+        snprintf(text, room, "%" PRIu64, cap);
+}
+
+void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t written_peak, char *text, size_t room)
+{
+    const pb_graph *g = game->graph;
+    char asked[200], known[200], proved[200];
+    bool infeasible = game->cap < l->bounds.least_cap;
+    pb_cap_text(game->cap, g, written_peak, asked, sizeof asked);
+    pb_cap_text(l->cap, g, written_peak, known, sizeof known);
+    pb_cap_text(l->bounds.least_cap, g, written_peak, proved, sizeof proved);
+    if (l->known && l->cap <= game->cap)
+        snprintf(text, room, "no plan found for %s this way, but %s has one for %s", asked, l->strategy, known);
+    else if (l->known && l->cap == l->bounds.least_cap)
+        snprintf(text, room, "no plan fits %s; the smallest cap that works is %s", asked, known);
+    else if (infeasible && l->known)
+        snprintf(text, room, "no plan needs less than %s; the smallest cap with a known plan is %s", proved, known);
+    else if (infeasible)
+        snprintf(text, room, "no plan needs less than %s; no cap with a plan is known", proved);
+    else if (l->known)
+        snprintf(text, room, "no plan found for %s; the smallest cap with a known plan is %s", asked, known);
+    else
+        snprintf(text, room, "no plan found for %s; no cap with a plan is known", asked);
+}

@@ -1,0 +1,393 @@
+/* pipeline.c -- the only place where the stages meet: plan, verify, measure, bound.
+ *
+ * Nothing leaves here that the verifier has not replayed. `optimal` is claimed for a plan whose cost meets a
+ * proved bound, `infeasible` where a proved bound passes the cap, or where an exact strategy says so.
+ */
+#include "api/pipeline/pipeline.h"
+
+#include "api/pipeline/borrow.h"
+#include "api/pipeline/clean_plan.h"
+#include "api/pipeline/game_bounds.h"
+#include "api/pipeline/infeasible.h"
+#include "api/pipeline/portfolio.h"
+#include "base/context.h"
+#include "game/price.h"
+#include "plan/evict/evict.h"
+#include "plan/strategy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t clock_of(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
+
+static bool has_plan(const pb_planned *p) { return p->certificate != NULL; }
+
+bool pbi_planned_better(const pb_planned *a, const pb_planned *b)
+{
+    if (!has_plan(a) || !has_plan(b))
+        return has_plan(a) && !has_plan(b);
+    const pb_metrics *x = &a->schedule.metrics, *y = &b->schedule.metrics;
+    int order = pb_u128_compare(x->cost, y->cost);
+    if (order)
+        return order < 0;
+    if (x->makespan != y->makespan)
+        return x->makespan < y->makespan;
+    return x->peak != y->peak ? x->peak < y->peak : x->moves < y->moves;
+}
+
+pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request)
+{
+    uint32_t count;
+    const pb_policy *policies = pb_policies(&count);
+    bool known = !request->policy;
+    for (uint32_t i = 0; i < count && !known; i++)
+        known = strcmp(policies[i].name, request->policy) == 0;
+    if (!known)
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", request->policy);
+    *job = (pbi_job){.ctx = ctx, .request = request, .ticks = ctx->tick_limit};
+    return pb_graph_hash(ctx, g, job->hash);
+}
+
+static pb_status answer(pb_planned *out, pb_arena *result, pb_outcome outcome, const char *text)
+{
+    out->schedule.outcome = outcome;
+    out->schedule.reason = pb_arena_text(result, text, strlen(text));
+    return out->schedule.reason ? PB_OK : PB_ENOMEM;
+}
+
+pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                         pb_planned *out)
+{
+    pb_schedule *s = &out->schedule;
+    pb_game *copy = pb_arena_alloc(result, 1, sizeof *copy);
+    if (!copy)
+        return PB_ENOMEM;
+    *copy = *game;
+    *out = (pb_planned){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
+    out->spec = spec->text ? spec->text : spec->row->name;
+    s->graph_name = game->graph->name;
+    s->read_with = game->graph->read_with;
+    memcpy(s->graph_hash, job->hash, sizeof s->graph_hash);
+    s->game = game->kind;
+    s->cap = game->cap;
+    s->borrow = game->borrow;
+    s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
+    memcpy(s->tiers, game->tiers, sizeof s->tiers);
+    s->largest = pbi_largest_priced(game->graph, s->tiers, s->tier_count);
+    s->weights = game->weights;
+    s->strategy = spec->row->name;
+    s->seed = job->request->seed;
+    s->ticks = job->ticks;
+    s->threads = job->request->threads ? job->request->threads : 1;
+    s->version = PB_VERSION;
+    pbi_policy policy;
+    const char *asked = spec->policy ? spec->policy : job->request->policy;
+    if (spec->row->takes_policy && pbi_policy_parse(asked, &policy))
+        s->policy = pbi_policy_name(policy);
+    if (spec->row->strength == PB_PORTFOLIO)
+        s->policy_asked = pbi_policy_constant(asked);
+    pb_moves_init(&s->moves, result);
+    return PB_OK;
+}
+
+pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+{
+    char text[sizeof job->ctx->error.message];
+    memcpy(text, job->ctx->error.message, sizeof text);
+    pb_status status = pbi_provenance(job, game, spec, result, out);
+    return status == PB_OK ? answer(out, result, PB_GAVE_UP, text) : status;
+}
+
+/* Proved infeasibility, before any planning. *proved tells. */
+static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_arena *result, pb_planned *out,
+                                bool *proved)
+{
+    char text[300];
+    *proved = pbi_infeasible_text(game, b, text, sizeof text);
+    return *proved ? answer(out, result, PB_INFEASIBLE, text) : PB_OK;
+}
+
+/* What the bounds make of a plan that was measured. */
+static void claim(const pb_game *game, const pb_bounds *b, pb_schedule *s)
+{
+    const pb_weights *w = &game->weights;
+    bool by_work = !w->alpha && !w->beta && w->gamma; /* least cost is then least makespan */
+    if ((b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0) ||
+        (by_work && !game->borrow && s->metrics.makespan == s->lower_bound))
+        s->outcome = PB_OPTIMAL;
+    if (s->outcome == PB_OPTIMAL && by_work)
+        s->lower_bound = s->metrics.makespan; /* the proof is a bound */
+    s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
+}
+
+/* Replay, clean up and measure plan->moves; claim what is proved. */
+static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+{
+    pb_context *ctx = job->ctx;
+    pb_schedule *s = &out->schedule;
+    pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
+    if (!moves)
+        return PB_ENOMEM;
+    *moves = plan->moves;
+    pb_verdict verdict;
+    bool as_made = job->as_made || (plan->outcome == PB_OPTIMAL && pbi_nothing_is_free(out->game));
+    pb_status status = as_made ? pbi_certify_as_made(ctx, out->game, moves, result, &verdict, &s->metrics)
+                               : pbi_certify(ctx, out->game, plan->least_memory, moves, result, &verdict, &s->metrics);
+    if (status != PB_OK)
+        return status;
+    if (!verdict.certificate) {
+        char text[300];
+        pb_verdict_text(out->game, moves, &verdict, text, sizeof text);
+        return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
+                        pb_rule_name(verdict.rule));
+    }
+    pb_news cleaner = {PB_NEWS_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
+    if (moves->move != plan->moves.move) /* better than what was told of it */
+        pbi_tell(job->request, &cleaner);
+    s->moves = *moves;
+    s->has_metrics = true;
+    s->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
+    claim(out->game, b, s);
+    out->certificate = verdict.certificate;
+    return PB_OK;
+}
+
+/* An exact row answers for graphs of one shape: where it has not said what it saw, that is what it was. */
+static const char *note_of(const pbi_plan *plan, const pb_planned *out)
+{
+    static const char *const by_shape[] = {NULL, "the graph is a chain", "the graph is an adjoint chain",
+                                           "the graph is an in-tree", NULL};
+    const pb_strategy *row = pb_strategy_find(out->schedule.strategy);
+    return plan->note ? plan->note : row->strength == PB_EXACT ? by_shape[out->game->graph->shape] : NULL;
+}
+
+/* What the strategy said, into the answer. */
+static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+{
+    pb_option *options = pb_arena_alloc(result, plan->option_count, sizeof *options);
+    if (!options)
+        return PB_ENOMEM;
+    memcpy(options, plan->options, plan->option_count * sizeof *options);
+    out->schedule.options = options;
+    out->schedule.option_count = plan->option_count;
+    if (plan->policy)
+        out->schedule.policy = plan->policy;
+    out->failed_step = plan->failed_step;
+    out->failed_node = plan->failed_node;
+    out->failed_need = plan->failed_need;
+    if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL) {
+        out->schedule.note = note_of(plan, out);
+        return certify(job, b, plan, result, out);
+    }
+    return answer(out, result, plan->outcome, plan->reason ? plan->reason : "no plan was found");
+}
+
+/* A limit or the clock ended planning with nothing to show: an answer, not an error. */
+static bool is_answer(const pb_context *ctx, pb_status status)
+{
+    return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
+}
+
+/* What is proved, into an answer that is there already. */
+static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *result, pb_planned *out)
+{
+    pb_schedule *s = &out->schedule;
+    uint64_t before = s->lower_bound;
+    bool proved;
+    pbi_bounds_state(game, bounds, s);
+    s->lower_bound = before > s->lower_bound ? before : s->lower_bound;
+    if (!has_plan(out))
+        return check_feasible(game, bounds, result, out, &proved);
+    claim(game, bounds, s);
+    return PB_OK;
+}
+
+/* Exact rows of the same game may prove what this row could not. With a limit on time, which a search uses up, they come first. */
+static bool proves_first(const pbi_job *job, const pbi_spec *spec)
+{
+    bool itself = spec->row->strength == PB_EXACT || spec->row->strength == PB_PORTFOLIO;
+    return job->request->time_ns && !itself && !job->no_proofs;
+}
+
+static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
+                             pb_arena *result, pb_planned *out)
+{
+    pb_context *ctx = job->ctx;
+    pb_bounds *bounds;
+    pbi_plan plan;
+    bool proved;
+    pb_status status = pbi_bounds_raise(job, game, pbi_bounds_first(spec->row, game->graph), own, &bounds);
+    if (status == PB_OK && proves_first(job, spec))
+        status = pbi_bounds_raise(job, game, PBI_BOUNDS_PROOF, own, &bounds);
+    if (status != PB_OK)
+        return status;
+    pbi_bounds_state(game, bounds, &out->schedule);
+    status = check_feasible(game, bounds, result, out, &proved);
+    if (status != PB_OK || proved)
+        return status;
+    pbi_plan_reset(&plan, result);
+    status = pbi_run_strategy(job, game, spec, bounds, &plan);
+    pbi_bounds_tried(job, game, spec, own);
+    if (status == PB_OK && plan.outcome != PB_OPTIMAL && plan.outcome != PB_INFEASIBLE)
+        status = pbi_bounds_raise(job, game, PBI_BOUNDS_TIGHT, own, &bounds);
+    if (status != PB_OK)
+        return status;
+    pbi_bounds_state(game, bounds, &out->schedule);
+    status = check_feasible(game, bounds, result, out, &proved);
+    if (status != PB_OK || proved)
+        return status;
+    if (plan.strategy)
+        out->schedule.strategy = plan.strategy;
+    if (plan.lower_bound > out->schedule.lower_bound)
+        out->schedule.lower_bound = plan.lower_bound;
+    pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
+    status = conclude(job, bounds, &plan, result, out);
+    pbi_resume(ctx, held);
+    return status;
+}
+
+static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                              pb_planned *out)
+{
+    pbi_bound_cache own = {.level = {PBI_BOUNDS_NONE}};
+    pb_bounds *bounds;
+    pb_status status = run_bounded(job, game, spec, &own, result, out);
+    if (is_answer(job->ctx, status))
+        status = answer(out, result, PB_GAVE_UP, job->ctx->error.message);
+    bool open = out->schedule.outcome == PB_FOUND || out->schedule.outcome == PB_GAVE_UP;
+    if (status != PB_OK || !open || !job->cache || job->no_proofs)
+        return status;
+    uint64_t ticks = job->ctx->ticks;
+    status = pbi_bounds_raise(job, game, PBI_BOUNDS_PROOF, &own, &bounds);
+    job->ctx->ticks = ticks;
+    return status == PB_OK ? settle(game, bounds, result, out) : status;
+}
+
+static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                               pb_planned *out)
+{
+    pb_bounds bounds;
+    pbi_plan plan;
+    bool proved;
+    pbi_job inner = *job; /* it plays other games than this */
+    inner.no_proofs = true;
+    inner.quick = NULL;
+    pbi_plan_reset(&plan, result);
+    pb_status status = pbi_plan_borrowed(&inner, game, spec, result, &bounds, &plan);
+    if (status != PB_OK)
+        return status;
+    pbi_bounds_state(game, &bounds, &out->schedule);
+    status = check_feasible(game, &bounds, result, out, &proved);
+    if (status != PB_OK || proved)
+        return status;
+    if (plan.strategy)
+        out->schedule.strategy = plan.strategy;
+    if (plan.lower_bound > out->schedule.lower_bound)
+        out->schedule.lower_bound = plan.lower_bound;
+    pbi_held held = pbi_hold(job->ctx);
+    status = conclude(job, &bounds, &plan, result, out);
+    pbi_resume(job->ctx, held);
+    return status;
+}
+
+/* Borrowed memory brings the reversible game into the others. */
+static bool plays(const pb_strategy *row, const pb_game *game)
+{
+    unsigned games = row->games;
+    return (games & (unsigned)game->kind) ||
+           (game->borrow && game->kind == PB_GAME_REMAT && (games & PB_GAME_REVERSIBLE));
+}
+
+pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+{
+    pb_context *ctx = job->ctx;
+    uint64_t start = clock_of(ctx);
+    pb_status status = pbi_provenance(job, game, spec, result, out);
+    if (status != PB_OK)
+        return status;
+    ctx->ticks = 0;
+    if (!plays(spec->row, game)) {
+        char text[120];
+        snprintf(text, sizeof text, "does not apply: %s does not play the %s game", spec->row->name,
+                 pb_game_kind_name(game->kind));
+        status = answer(out, result, PB_GAVE_UP, text);
+    } else if (game->borrow) {
+        status = plan_borrowed(job, game, spec, result, out);
+    } else {
+        status = plan_bounded(job, game, spec, result, out);
+    }
+    if (is_answer(ctx, status))
+        status = answer(out, result, PB_GAVE_UP, ctx->error.message);
+    out->seconds = (double)(clock_of(ctx) - start) * 1e-9;
+    return status;
+}
+
+/* The search for the smallest cap may prove that this one is too small. */
+static pb_status settle_least(const pb_game *game, pb_arena *result, pb_planned *p)
+{
+    bool proved;
+    p->schedule.has_least = true;
+    p->schedule.least_proved = p->least->bounds.least_cap;
+    p->schedule.least_known = p->least->known ? p->least->cap : PB_UNLIMITED;
+    if (p->schedule.outcome == PB_INFEASIBLE)
+        return PB_OK;
+    return check_feasible(game, &p->least->bounds, result, p, &proved);
+}
+
+/* Planners trust the plan they begin from. */
+static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_moves *start)
+{
+    pb_arena scratch;
+    pb_verdict verdict;
+    pb_game any = *game;
+    any.cap = PB_UNLIMITED;
+    pb_arena_init(&scratch, ctx);
+    pb_status status = pb_verify(ctx, &any, start, &scratch, &verdict);
+    if (status == PB_OK && !verdict.certificate)
+        status = pbi_fail(ctx, PB_EINVAL, "the plan to begin from is illegal [rule %s]", pb_rule_name(verdict.rule));
+    pb_arena_release(&scratch);
+    return status;
+}
+
+static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request *request, bool as_made,
+                          pb_arena *result, pb_planned *out)
+{
+    pbi_job job;
+    pbi_spec spec;
+    pb_planned planned;
+    pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
+    const char *text = request->strategy ? request->strategy : "auto";
+    ctx->stopped = PB_GO_ON;
+    pb_status status = pbi_spec_parse(ctx, text, strlen(text), result, &spec);
+    if (status == PB_OK)
+        status = pbi_job_init(&job, ctx, game->graph, request);
+    job.cache = &cache;
+    job.as_made = as_made;
+    job.no_proofs = !request->prove;
+    if (status == PB_OK)
+        status = pbi_policy_check(ctx, request->policy, text);
+    if (status == PB_OK && request->start)
+        status = check_start(ctx, game, request->start);
+    if (status == PB_OK)
+        status = pbi_plan_row(&job, game, &spec, result, &planned);
+    if (status == PB_OK && request->find_least && !has_plan(&planned)) {
+        bool infeasible = planned.schedule.outcome == PB_INFEASIBLE;
+        status = pbi_least_after(ctx, game, infeasible, request, result, &planned.least);
+        if (status == PB_OK && planned.least)
+            status = settle_least(game, result, &planned);
+    }
+    if (status == PB_OK)
+        *out = planned;
+    return status;
+}
+
+pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
+{
+    return plan_job(ctx, game, request, false, result, out);
+}
+
+pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out)
+{
+    return plan_job(ctx, game, request, true, result, out);
+}

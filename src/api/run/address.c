@@ -1,0 +1,104 @@
+/* address.c -- plans whose addresses fit the cap, not only their sizes. */
+#include "pebble/run.h"
+
+#include "api/pipeline/pipeline.h"
+#include "api/run/address.h"
+#include "base/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ALIGN = 64, QUICK_TICKS = 5000 };
+
+/* Time that is up ends the search for plans, not what is done with the one that was found. */
+pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
+{
+    pb_arena scratch;
+    pb_lifetimes lives;
+    pbi_held held = pbi_hold(ctx);
+    pb_arena_init(&scratch, ctx);
+    pb_status status =
+        pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), ALIGN, &scratch, &lives);
+    if (status == PB_OK)
+        status = pb_pack(ctx, &lives, &(pb_pack_options){.cap = cap, .seed = 1}, result, out);
+    pb_arena_release(&scratch);
+    pbi_resume(ctx, held);
+    return status;
+}
+
+/* No plan under a smaller cap is no proof for this one. */
+static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, pb_planned *out)
+{
+    char text[300], need[100], cap[100];
+    pb_amount_text(least, "byte", need, sizeof need);
+    pb_amount_text(game->cap, "byte", cap, sizeof cap);
+    int length =
+        snprintf(text, sizeof text, "plans fit the cap of %s as sums of sizes, but their addresses need %s", cap, need);
+    out->schedule.outcome = PB_GAVE_UP;
+    out->schedule.cap = game->cap;
+    out->schedule.reason = pb_arena_text(result, text, (size_t)length);
+    out->certificate = NULL;
+    return out->schedule.reason ? PB_OK : PB_ENOMEM;
+}
+
+/* The plan as one for the whole cap: nothing that was proved for less holds there. */
+static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *first, pb_planned *now, pb_arena *result,
+                      pb_planned *out)
+{
+    pb_game whole;
+    char note[600];
+    if (now->schedule.cap != game->cap)
+        pbi_planned_restate(now, game->cap, first, &whole, note, sizeof note);
+    return pbi_planned_copy(ctx, now, result, out);
+}
+
+/* The cap itself where there was no plan for it in time, and much smaller ones, quickly, and whatever time it is: memory that is left
+ * over is better than no plan that fits. *fits stays false where none does. */
+static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                             pb_planned *out, pb_packing *packing, bool *fits)
+{
+    static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    const pb_schedule first = out->schedule;
+    pb_game smaller = *game;
+    pb_request quick = *request;
+    pb_status status = PB_OK;
+    quick.time_ns = 0;
+    quick.patient = false;
+    pbi_held held = pbi_hold(ctx);
+    for (size_t i = out->certificate ? 1 : 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
+        pb_planned now;
+        pb_packing places;
+        smaller.cap = shares[i] == 100 ? game->cap : game->cap / 100 * shares[i];
+        ctx->tick_limit = QUICK_TICKS;
+        status = pb_plan(ctx, &smaller, &quick, result, &now);
+        if (status != PB_OK || !now.certificate)
+            break;
+        status = pbi_address_plan(ctx, now.certificate, game->cap, result, &places);
+        *fits = status == PB_OK && places.size <= game->cap;
+        if (*fits) {
+            *packing = places;
+            ctx->tick_limit = 0;
+            status = take(ctx, game, &first, &now, result, out);
+        }
+    }
+    pbi_resume(ctx, held);
+    return status;
+}
+
+pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                           pb_planned *out, pb_packing *packing)
+{
+    pb_addressed made;
+    bool fits = false;
+    pb_status status = pb_plan_addressed(ctx, game, request, ALIGN, result, &made);
+    if (status != PB_OK)
+        return status;
+    *out = made.planned;
+    *packing = made.packing;
+    bool late = !out->certificate && out->schedule.outcome == PB_GAVE_UP && request->time_ns;
+    if (made.fits || (!out->certificate && !late))
+        return PB_OK;
+    if (ctx->stopped != PB_STOP_INTERRUPT)
+        status = last_resort(ctx, game, request, result, out, packing, &fits);
+    return status != PB_OK || fits || late ? status : give_up(game, made.packing.size, result, out);
+}

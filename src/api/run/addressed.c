@@ -1,0 +1,261 @@
+/* addressed.c -- plans whose values have addresses, and plans again where the addresses do not fit.
+ *
+ * Problem     a plan keeps to a cap as a sum of sizes; its values need places, and gaps between them may pass the cap.
+ * Idea        plan for the cap and pack. What is missing is taken off the cap for the next plan, with another seed. Once a plan fits,
+ *             caps between it and those that did not are tried, for plans that recompute less.
+ * Invariants  `high` is the least cap whose addresses did not fit, `low` the largest that was too low to plan for or whose plan fits.
+ * Cost        at most PLANS plans, REFINE of them after one that fits, and a packing of each.
+ * Limits      nothing is proved: fitting is not monotone in the cap, and other plans of the same peak may fit.
+ */
+#include "api/pipeline/pipeline.h"
+#include "api/pipeline/share.h"
+#include "base/context.h"
+
+#include <stdio.h>
+
+enum { PLANS = 8, REFINE = 2, LONGER = 4 };
+#define PACK_EFFORT 400000000u
+
+typedef struct attempt {
+    pb_arena arena;
+    bool any; /* there is a plan; the arena is in use anyway */
+    pb_planned planned;
+    pb_lifetimes lives;
+    pb_packing packing;
+} attempt;
+
+typedef struct maker {
+    pb_context *ctx;
+    const pb_game *game;
+    const pb_request *request;
+    uint64_t align;
+    uint64_t begin_ns;
+    attempt first, best; /* the plan for the cap itself; the best so far where that is another one */
+    bool replaced;
+    uint32_t plans;
+    const pb_moves *start; /* of the next plan, or NULL */
+    bool last;             /* the next plan may take all that is left of the time */
+} maker;
+
+static bool fits(const maker *m, const attempt *a) { return a->packing.size <= m->game->cap; }
+
+/* Quick addresses for a plan, whether there was a stop or not. */
+static pb_status pack_quickly(maker *m, attempt *a)
+{
+    pbi_held held = pbi_hold(m->ctx);
+    pb_pack_options options = {.cap = m->game->cap, .effort = 1, .seed = m->request->seed};
+    pb_status status =
+        pb_lifetimes_make(m->ctx, a->planned.game, &a->planned.schedule.moves, m->align, &a->arena, &a->lives);
+    if (status == PB_OK)
+        status = pb_pack(m->ctx, &a->lives, &options, &a->arena, &a->packing);
+    pbi_resume(m->ctx, held);
+    return status;
+}
+
+/* Smaller addresses, where those at hand do not fit; without a cap as small as can be. */
+static pb_status pack_better(maker *m, attempt *a, uint64_t effort, uint64_t seed)
+{
+    pb_packing better;
+    bool enough = a->packing.least || (fits(m, a) && m->game->cap != PB_UNLIMITED);
+    if (enough || m->ctx->stopped != PB_GO_ON)
+        return PB_OK;
+    pb_pack_options options = {.cap = m->game->cap, .effort = effort, .seed = seed};
+    pb_status status = pb_pack(m->ctx, &a->lives, &options, &a->arena, &better);
+    if (status == PB_OK && (better.size < a->packing.size || better.least))
+        a->packing = better;
+    return status == PB_ECANCELLED ? PB_OK : status;
+}
+
+/* The time that the next plan may take: a part of what is left, so that there can be others. */
+static uint64_t time_share(const maker *m)
+{
+    enum { PARTS = 3 };
+    uint64_t all = m->request->time_ns, parts = m->last ? 1 : PARTS;
+    uint64_t spent = m->ctx->clock_ns ? m->ctx->clock_ns(m->ctx->callback_state) - m->begin_ns : 0;
+    return !all ? 0 : spent < all ? (all - spent) / parts + 1 : 1;
+}
+
+/* A plan for this cap, packed. a->any is false where there is none. */
+static pb_status make(maker *m, uint64_t cap, attempt *a)
+{
+    pb_game game = *m->game;
+    pb_request request = *m->request;
+    *a = (attempt){.any = false};
+    pb_arena_init(&a->arena, m->ctx);
+    game.cap = cap;
+    request.seed += m->plans;
+    if (m->start)
+        request.start = m->start;
+    request.time_ns = m->game->cap == PB_UNLIMITED ? m->request->time_ns : time_share(m);
+    pbi_share share;
+    pbi_share_begin(&share, m->ctx, request.time_ns);
+    pb_status status = pb_plan(m->ctx, &game, &request, &a->arena, &a->planned);
+    pbi_share_end(&share);
+    m->plans++;
+    a->any = status == PB_OK && a->planned.certificate;
+    if (a->any)
+        status = pack_quickly(m, a);
+    return a->any && status == PB_OK ? pack_better(m, a, PACK_EFFORT, request.seed) : status;
+}
+
+/* Those that fit come first, then the cheap ones; of those that do not the ones that need least. */
+static bool is_better(const maker *m, const attempt *a, const attempt *b)
+{
+    if (fits(m, a) != fits(m, b))
+        return fits(m, a);
+    return fits(m, a) ? pbi_planned_better(&a->planned, &b->planned) : a->packing.size < b->packing.size;
+}
+
+static const attempt *best_of(const maker *m) { return m->replaced ? &m->best : &m->first; }
+
+/* Keeps the attempt, or gives its memory back. */
+static void settle(maker *m, attempt *a)
+{
+    if (!a->any || !is_better(m, a, best_of(m))) {
+        pb_arena_release(&a->arena);
+        return;
+    }
+    if (m->replaced)
+        pb_arena_release(&m->best.arena);
+    m->best = *a;
+    m->replaced = true;
+}
+
+/* The cap to plan for after a plan whose addresses did not fit. */
+static uint64_t lowered(const maker *m, const attempt *a, uint64_t cap)
+{
+    uint64_t missing = a->packing.size - m->game->cap, peak = a->planned.schedule.metrics.peak;
+    uint64_t from = peak < cap ? peak : cap;
+    return missing < from ? from - missing : 0;
+}
+
+/* Other plans until one fits and nothing between it and those that do not is worth a try. */
+static pb_status try_others(maker *m)
+{
+    uint64_t low = 0, high = m->game->cap, cap = lowered(m, &m->first, high);
+    uint32_t most = PLANS;
+    pb_status status = PB_OK;
+    while (status == PB_OK && m->plans < most && high - low > 1 && m->ctx->stopped == PB_GO_ON) {
+        attempt a;
+        if (cap <= low || cap >= high)
+            cap = low + (high - low) / 2;
+        status = make(m, cap, &a);
+        bool misses = a.any && status == PB_OK && !fits(m, &a);
+        *(misses ? &high : &low) = cap;
+        cap = misses ? lowered(m, &a, cap) : 0;
+        if (a.any && !misses && !fits(m, best_of(m)) && m->plans + REFINE < most)
+            most = m->plans + REFINE;
+        a.any = a.any && status == PB_OK;
+        settle(m, &a);
+        if (fits(m, best_of(m)) && !pbi_planned_better(&m->first.planned, &best_of(m)->planned))
+            break; /* as cheap as the plan for the cap itself */
+    }
+    return status == PB_ECANCELLED ? PB_OK : status;
+}
+
+/* There is a plan that fits, and time: a better one may come of it. */
+static pb_status use_rest(maker *m)
+{
+    const pb_planned *best = &best_of(m)->planned;
+    attempt a;
+    if (!m->request->time_ns || best->schedule.outcome == PB_OPTIMAL || m->ctx->stopped != PB_GO_ON)
+        return PB_OK;
+    m->start = &best->schedule.moves;
+    m->last = true;
+    pb_status status = make(m, best->schedule.cap, &a);
+    a.any = a.any && status == PB_OK;
+    settle(m, &a);
+    return status == PB_ECANCELLED ? PB_OK : status;
+}
+
+static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
+{
+    const attempt *a = best_of(m);
+    pb_planned planned = a->planned;
+    pb_game game;
+    char note[600];
+    uint64_t cap = planned.schedule.cap;
+    if (a->any) {
+        planned.schedule.addresses =
+            (pb_addresses){m->align, a->packing.size, a->packing.least, a->packing.offset, a->lives.count};
+        if (cap != m->game->cap)
+            pbi_planned_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
+    }
+    pbi_held held = pbi_hold(m->ctx);
+    pb_addressed answer = {.packing = a->packing, .planned_cap = cap, .plans = m->plans};
+    pb_status status = pbi_planned_copy(m->ctx, &planned, result, &answer.planned);
+    pbi_resume(m->ctx, held);
+    if (status != PB_OK)
+        return status;
+    if (a->any) {
+        answer.packing.offset = (uint64_t *)answer.planned.schedule.addresses.offset;
+        answer.fits = fits(m, a);
+        answer.lost = a->packing.size - planned.schedule.metrics.peak;
+    }
+    *out = answer;
+    return PB_OK;
+}
+
+pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_request *request, uint64_t align,
+                            pb_arena *result, pb_addressed *out)
+{
+    maker m = {.ctx = ctx, .game = game, .request = request, .align = align};
+    if (!align || (align & (align - 1)))
+        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+    m.begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    pb_status status = make(&m, game->cap, &m.first);
+    if (status == PB_OK && m.first.any && !fits(&m, &m.first))
+        status = try_others(&m);
+    if (status == PB_OK && best_of(&m)->any && fits(&m, best_of(&m)))
+        status = use_rest(&m);
+    attempt *best = m.replaced ? &m.best : &m.first;
+    if (status == PB_OK && best->any && !fits(&m, best)) /* the one that came nearest, once more */
+        status = pack_better(&m, best, LONGER * (uint64_t)PACK_EFFORT, request->seed + 1);
+    if (status == PB_OK)
+        status = hand_over(&m, result, out);
+    pb_arena_release(&m.first.arena);
+    if (m.replaced)
+        pb_arena_release(&m.best.arena);
+    return status;
+}
+
+static void name_fault(const pb_graph *g, const pb_lifetimes *lives, uint32_t a, uint32_t b, char *text, size_t room)
+{
+    const char *name[2];
+    uint32_t which[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        pb_node v = lives->life[which[i]].node;
+        bool always = lives->life[which[i]].from == 0;
+        name[i] = v != PB_NO_NODE ? pb_graph_name(g, v) : always ? "fixed memory" : "workspace";
+    }
+    if (a == b)
+        snprintf(text, room, "address %u (%.80s) is not aligned, or passes the size", (unsigned)a, name[0]);
+    else
+        snprintf(text, room, "addresses %u (%.80s) and %u (%.80s) are not apart", (unsigned)a, name[0], (unsigned)b,
+                 name[1]);
+}
+
+pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,
+                             size_t room)
+{
+    pb_arena scratch;
+    pb_lifetimes lives;
+    uint32_t x, y;
+    *good = true;
+    if (!a->align)
+        return PB_OK;
+    const pb_game *game = pb_certificate_game(c);
+    pb_arena_init(&scratch, ctx);
+    pb_packing packing = {(uint64_t *)a->offset, a->size, 0, false};
+    pb_status status = pb_lifetimes_make(ctx, game, pb_certificate_moves(c), a->align, &scratch, &lives);
+    if (status == PB_OK && lives.count != a->count) {
+        *good = false;
+        snprintf(text, room, "there are %u addresses, and %u lifetimes", (unsigned)a->count, (unsigned)lives.count);
+    } else if (status == PB_OK) {
+        status = pb_packing_check(ctx, &lives, &packing, good, &x, &y);
+        if (status == PB_OK && !*good)
+            name_fault(game->graph, &lives, x, y, text, room);
+    }
+    pb_arena_release(&scratch);
+    return status;
+}

@@ -1,0 +1,359 @@
+/* graphs.c -- graphs across the flat border: from arrays, bytes and families, and back to arrays; see flat.h. */
+#include "api/session/session.h"
+
+#include "base/context.h"
+#include "pebble/generate.h"
+#include "pebble/io.h"
+
+#include <string.h>
+
+enum { MOST_PARAMETERS = 64 };
+
+static pb_status wrong(pb_session *s, const char *sentence)
+{
+    return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
+}
+
+/* ---- from arrays ---- */
+
+static pb_status need_builder(pb_session *s) { return s->builder ? PB_OK : pb_builder_new(&s->ctx, &s->builder); }
+
+static void forget_labels(pb_session *s)
+{
+    s->names = NULL;
+    s->group = NULL;
+    s->name_count = s->group_count = 0;
+}
+
+/* A failure drops what was added: the next graph begins empty, and no label of the caller's is remembered. */
+static pb_status end_draft(pb_session *s, pb_status status)
+{
+    if (status != PB_OK) {
+        pb_builder_free(s->builder);
+        s->builder = NULL;
+        forget_labels(s);
+    }
+    return pbi_session_end(s, status);
+}
+
+static pb_status wrong_draft(pb_session *s, const char *sentence)
+{
+    return end_draft(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
+}
+
+/* Are there `count` texts in these bytes, each ended by NUL, and nothing else? */
+static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
+{
+    *count = 0;
+    if (!length)
+        return true;
+    if (!texts || texts[length - 1] != '\0')
+        return false;
+    for (const char *at = texts, *end = texts + length; at < end; at += strlen(at) + 1)
+        ++*count;
+    return true;
+}
+
+pb_status pb_flat_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length)
+{
+    uint64_t found;
+    if (!texts_count(names, length, &found) || found != count)
+        return wrong_draft(s, "there must be as many names as nodes, each ended by NUL");
+    s->names = names;
+    s->name_count = count;
+    return PB_OK;
+}
+
+pb_status pb_flat_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names, uint64_t length)
+{
+    uint64_t found, k = 0;
+    if (!texts_count(names, length, &found) || (count && !group))
+        return wrong_draft(s, "the names of groups must each be ended by NUL");
+    for (uint32_t i = 0; i < count; i++)
+        if (group[i] != UINT32_MAX && group[i] >= found)
+            return wrong_draft(s, "a node is in a group that has no name");
+    const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
+    if (!list)
+        return end_draft(s, PB_ENOMEM);
+    for (const char *at = names; k < found; at += strlen(at) + 1)
+        list[k++] = at;
+    s->group = group;
+    s->group_names = list;
+    s->group_count = count;
+    return PB_OK;
+}
+
+static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
+                           const uint64_t *workspace, const uint16_t *flags)
+{
+    const uint16_t own = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW | PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET;
+    const char *name = s->names;
+    pb_status status = need_builder(s);
+    pb_node added;
+    if (status == PB_OK && count && (!cost || !size))
+        return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes");
+    if (status == PB_OK && ((s->names && s->name_count != count) || (s->group && s->group_count != count)))
+        return pbi_fail(&s->ctx, PB_EINVAL, "there must be as many names and groups as nodes");
+    for (uint32_t i = 0; i < count && status == PB_OK; i++) {
+        bool grouped = s->group && s->group[i] != UINT32_MAX;
+        pb_node_spec spec = {.name = name,
+                             .cost = cost[i],
+                             .size = size[i],
+                             .workspace = workspace ? workspace[i] : 0,
+                             .flags = flags ? (uint16_t)(flags[i] & own & ~PB_NODE_TARGET) : 0,
+                             .group = grouped ? s->group_names[s->group[i]] : NULL};
+        if (flags && (flags[i] & ~own))
+            return pbi_fail(&s->ctx, PB_EINVAL, "node %u has flags that are not the caller's to set", (unsigned)i);
+        status = pb_builder_add_node(s->builder, &spec, &added);
+        if (status == PB_OK && flags && (flags[i] & PB_NODE_TARGET))
+            status = pb_builder_add_target(s->builder, added);
+        name = name ? name + strlen(name) + 1 : NULL;
+    }
+    return status;
+}
+
+pb_status pb_flat_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
+                            const uint64_t *workspace, const uint16_t *flags)
+{
+    pb_status status = add_nodes(s, count, cost, size, workspace, flags);
+    forget_labels(s);
+    return end_draft(s, status);
+}
+
+pb_status pb_flat_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
+                            const uint32_t *second)
+{
+    pb_status (*add)(pb_builder *, pb_node, pb_node) = strcmp(what, "edge") == 0           ? pb_builder_add_edge
+                                                       : strcmp(what, "inplace") == 0      ? pb_builder_add_inplace
+                                                       : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
+                                                                                           : NULL;
+    if (!add || (count && (!first || !second)))
+        return wrong_draft(s, "pairs are edge, inplace or byproduct_of, with two arrays of nodes");
+    pb_status status = need_builder(s);
+    for (uint64_t i = 0; i < count && status == PB_OK; i++)
+        status = add(s->builder, first[i], second[i]);
+    return end_draft(s, status);
+}
+
+pb_status pb_flat_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
+{
+    pb_status (*add)(pb_builder *, pb_node) = strcmp(what, "target") == 0  ? pb_builder_add_target
+                                              : strcmp(what, "order") == 0 ? pb_builder_add_order
+                                                                           : NULL;
+    if (!add || (count && !node))
+        return wrong_draft(s, "lists are target or order, with an array of nodes");
+    pb_status status = need_builder(s);
+    for (uint64_t i = 0; i < count && status == PB_OK; i++)
+        status = add(s->builder, node[i]);
+    return end_draft(s, status);
+}
+
+pb_status pb_flat_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
+                             uint64_t fixed_size, const pb_graph **out)
+{
+    pb_status status = need_builder(s);
+    if (status == PB_OK)
+        status = pb_builder_set_texts(s->builder, name, cost_unit, size_unit);
+    if (status == PB_OK) {
+        pb_builder_set_fixed_size(s->builder, fixed_size);
+        status = pb_builder_freeze(s->builder, &s->arena, out);
+    }
+    pb_builder_free(s->builder);
+    s->builder = NULL;
+    forget_labels(s);
+    return pbi_session_end(s, status);
+}
+
+/* ---- from files and families ---- */
+
+/* "batch=32,seq=128": sizes of the dimensions that a model leaves open; the last equals sign of each parts them. */
+static pb_status take_dims(pb_session *s, pb_read_options *out)
+{
+    const char *text = s->setting[PBI_SET_dims];
+    uint32_t room = 1;
+    for (const char *at = text; at && *at; at++)
+        room += *at == ',';
+    pb_option *dims = pb_arena_alloc(&s->arena, room, sizeof *dims);
+    if (!dims)
+        return PB_ENOMEM;
+    for (const char *at = text; at && *at;) {
+        size_t length = strcspn(at, ","), key = length;
+        while (key && at[key - 1] != '=')
+            key--;
+        if (key < 2 || key == length)
+            return pbi_fail(&s->ctx, PB_EINVAL, "dims: NAME=N is wanted, as in batch=32, not `%.*s`",
+                            length < 60 ? (int)length : 60, at);
+        pb_option *dim = &dims[out->dim_count++];
+        dim->key = pb_arena_text(&s->arena, at, key - 1);
+        dim->value = pb_arena_text(&s->arena, at + key, length - key);
+        if (!dim->key || !dim->value)
+            return PB_ENOMEM;
+        at += length + (at[length] == ',');
+    }
+    out->dims = dims;
+    return PB_OK;
+}
+
+static pb_status take_reading(pb_session *s, pb_read_options *out)
+{
+    const char *inputs = s->setting[PBI_SET_inputs];
+    static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* as the Python package writes them */
+    uint64_t train;
+    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO,
+                             .optimizer = s->setting[PBI_SET_optimizer],
+                             .grads = s->setting[PBI_SET_grads],
+                             .dim_words = &words};
+    if (inputs && !pb_inputs_parse(inputs, &out->inputs))
+        return pbi_fail(&s->ctx, PB_EINVAL, "inputs are free, given or computed");
+    pb_status status = pbi_take_number(s, PBI_SET_train, 0, 1, &train);
+    if (status == PB_OK)
+        status = pbi_take_number(s, PBI_SET_batch, 0, UINT64_MAX, &out->batch);
+    if (status != PB_OK)
+        return status;
+    out->train = train;
+    if (s->setting[PBI_SET_batch] && !out->batch)
+        return pbi_fail(&s->ctx, PB_EINVAL, "batch: a number from 1 on is wanted");
+    if (!train && (out->optimizer || out->grads))
+        return pbi_fail(&s->ctx, PB_EINVAL, "%s goes with train", out->optimizer ? "optimizer" : "grads");
+    return take_dims(s, out);
+}
+
+pb_status pb_flat_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path, const pb_graph **out)
+{
+    pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
+    pb_read_options how;
+    pbi_session_listen(s);
+    pb_status status = take_reading(s, &how);
+    if (status == PB_OK)
+        status = pb_graph_read_with(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, path, &how, &s->arena, out);
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_flat_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out)
+{
+    pb_option params[MOST_PARAMETERS];
+    uint32_t count = 0;
+    for (const char *at = parameters ? parameters : ""; *at;) {
+        size_t length = strcspn(at, "\n");
+        const char *sign = memchr(at, '=', length);
+        if (!sign || count == MOST_PARAMETERS)
+            return wrong(s, "parameters are lines key=value, at most 64 of them");
+        char *key = pb_arena_text(&s->arena, at, (size_t)(sign - at));
+        char *value = pb_arena_text(&s->arena, sign + 1, length - (size_t)(sign - at) - 1);
+        if (!key || !value)
+            return pbi_session_end(s, PB_ENOMEM);
+        params[count++] = (pb_option){key, value};
+        at += length + (at[length] == '\n');
+    }
+    pbi_session_listen(s);
+    return pbi_session_finish(s, pb_generate(&s->ctx, family, params, count, &s->arena, out));
+}
+
+/* ---- back to arrays ---- */
+
+const void *pb_flat_graph_array(const pb_graph *g, const char *field, uint64_t *count, uint32_t *width)
+{
+    const uint64_t n = g->node_count, rows = n + 1;
+    const uint64_t names = n ? g->name_start[n - 1] + strlen(g->name_text + g->name_start[n - 1]) + 1 : 0;
+    const struct {
+        const char *name;
+        const void *array;
+        uint64_t count;
+        uint32_t width;
+    } fields[] = {
+        {"cost", g->cost, n, 8},
+        {"size", g->size, n, 8},
+        {"workspace", g->workspace, n, 8},
+        {"flags", g->flags, n, 2},
+        {"in_start", g->in_start, rows, 4},
+        {"in", g->in, g->edge_count, 4},
+        {"out_start", g->out_start, rows, 4},
+        {"out", g->out, g->edge_count, 4},
+        {"inplace_start", g->inplace_start, rows, 4},
+        {"inplace", g->inplace, g->inplace_start ? g->inplace_start[n] : 0, 4},
+        {"owner", g->owner, n, 4},
+        {"part_start", g->part_start, rows, 4},
+        {"part", g->part, g->part_start ? g->part_start[n] : 0, 4},
+        {"order", g->order, g->order_count, 4},
+        {"depth", g->depth, n, 4},
+        {"targets", g->targets, g->target_count, 4},
+        {"group", g->group, n, 4},
+        {"name_start", g->name_start, n, 8},
+        {"name_text", g->name_text, names, 1},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, field) == 0) {
+            *count = fields[i].array ? fields[i].count : 0;
+            *width = fields[i].width;
+            return fields[i].array;
+        }
+    *count = *width = 0;
+    return NULL;
+}
+
+uint64_t pb_flat_graph_number(const pb_graph *g, const char *field)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } fields[] = {
+        {"node_count", g->node_count},     {"edge_count", g->edge_count},       {"fixed_size", g->fixed_size},
+        {"order_count", g->order_count},   {"order_named", g->order_named},     {"max_depth", g->max_depth},
+        {"target_count", g->target_count}, {"targets_named", g->targets_named}, {"group_count", g->group_count},
+        {"needed_cost", g->needed_cost},   {"needed_count", g->needed_count},   {"total_size", g->total_size},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, field) == 0)
+            return fields[i].value;
+    return UINT64_MAX;
+}
+
+const char *pb_flat_graph_text(const pb_graph *g, const char *field)
+{
+    if (strcmp(field, "shape") == 0)
+        return pb_shape_name(g->shape);
+    return strcmp(field, "name") == 0        ? g->name
+           : strcmp(field, "cost_unit") == 0 ? g->cost_unit
+           : strcmp(field, "size_unit") == 0 ? g->size_unit
+                                             : NULL;
+}
+
+const char *pb_flat_node_name(const pb_graph *g, uint32_t node)
+{
+    return node < g->node_count ? pb_graph_name(g, node) : NULL;
+}
+
+const char *pb_flat_group_name(const pb_graph *g, uint32_t group)
+{
+    return group < g->group_count ? g->group_names[group] : NULL;
+}
+
+uint32_t pb_flat_find_node(const pb_graph *g, const char *name) { return pb_graph_find(g, name); }
+
+pb_status pb_flat_write_graph(pb_session *s, const pb_graph *g, const char *form)
+{
+    char hash[PB_HASH_TEXT];
+    pb_format format;
+    if (strcmp(form, "hash") == 0) {
+        pb_status status = pb_graph_hash(&s->ctx, g, hash);
+        return pbi_session_end(s, status == PB_OK ? pbi_session_say(s, hash) : status);
+    }
+    if (!pb_format_parse(form, &format) ||
+        (format != PB_FORMAT_JSON && format != PB_FORMAT_DOT && format != PB_FORMAT_CSV))
+        return wrong(s, "graphs are written as json, dot or csv");
+    return pbi_session_end(s, pb_graph_write(&s->ctx, g, format, pbi_session_write(s)));
+}
+
+pb_status pb_flat_written_peak(pb_session *s, const pb_graph *g, uint64_t *peak)
+{
+    return pbi_session_end(s, pb_graph_written_peak(&s->ctx, g, peak));
+}
+
+pb_status pb_flat_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *size)
+{
+    uint64_t value;
+    pb_status status = pbi_take_size(s, g, text, &value);
+    if (status == PB_OK)
+        *size = value;
+    return pbi_session_end(s, status);
+}

@@ -1,0 +1,213 @@
+/* many.c -- comparisons, sweeps and infos across the flat border; see flat.h. */
+#include "api/session/session.h"
+
+#include "base/context.h"
+#include "pebble/report.h"
+#include "pebble/summary.h"
+
+#include <string.h>
+
+enum { MOST_WEIGHTS = 64, STANDARD_POINTS = 20 };
+
+/* A comparison with what its document tells beside the rows. */
+typedef struct contest {
+    pb_comparison rows; /* first: a pointer to it is one to the whole */
+    pb_game base;
+    pb_front_view front;
+    uint64_t written_peak;
+} contest;
+
+/* The games that are played where none is named. */
+static unsigned games_of(const pb_game *game, bool named)
+{
+    if (named)
+        return (unsigned)game->kind;
+    return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
+}
+
+static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
+{
+    pb_request request;
+    pb_listener listener;
+    bool named;
+    pb_status status = pbi_take_game(s, g, &c->base, &named);
+    if (status == PB_OK)
+        status = pbi_take_request(s, &request, &listener);
+    if (status == PB_OK)
+        status = pb_graph_written_peak(&s->ctx, g, &c->written_peak);
+    if (status != PB_OK)
+        return status;
+    unsigned games = games_of(&c->base, named);
+    const char *only = request.strategy;
+    request.strategy = NULL;
+    request.prove = request.find_least = true;
+    if (games & PB_GAME_REVERSIBLE)
+        status = pb_front_view_make(&s->ctx, g, s->left_ns, &s->arena, &c->front);
+    if (status == PB_OK)
+        status = pb_compare(&s->ctx, &c->base, games, only, &request, &s->arena, &c->rows);
+    return status;
+}
+
+pb_status pb_flat_compare(pb_session *s, const pb_graph *g, const pb_comparison **out)
+{
+    contest *c = pb_arena_zero(&s->arena, 1, sizeof *c);
+    pb_status status = c ? pbi_session_begin(s) : PB_ENOMEM;
+    if (status == PB_OK)
+        status = run_contest(s, g, c);
+    if (status == PB_OK)
+        *out = &c->rows;
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_flat_write_comparison(pb_session *s, const pb_comparison *rows)
+{
+    const contest *c = (const contest *)rows;
+    return pbi_session_end(
+        s, pb_comparison_json_write(&s->ctx, &c->base, c->written_peak, &c->rows, &c->front, pbi_session_write(s)));
+}
+
+uint64_t pb_flat_row_count(const pb_comparison *c) { return c->row_count; }
+
+const pb_planned *pb_flat_row(const pb_comparison *c, uint64_t row)
+{
+    return row < c->row_count ? &c->rows[row] : NULL;
+}
+
+/* ---- sweeps ---- */
+
+/* "a,b,c;a,b,c" */
+static pb_status take_weights(pb_session *s, pb_weights **out, uint32_t *count)
+{
+    const char *at = s->setting[PBI_SET_weights];
+    pb_weights *list = pb_arena_alloc(&s->arena, MOST_WEIGHTS, sizeof *list);
+    pb_status status = list ? PB_OK : PB_ENOMEM;
+    *count = 0;
+    while (at && *at && status == PB_OK) {
+        size_t length = strcspn(at, ";");
+        char *one = pb_arena_text(&s->arena, at, length);
+        if (!one)
+            return PB_ENOMEM;
+        if (*count == MOST_WEIGHTS)
+            return pbi_fail(&s->ctx, PB_EINVAL, "at most %d weights", MOST_WEIGHTS);
+        status = pb_weights_parse(&s->ctx, one, &list[(*count)++]);
+        at += length + (at[length] == ';');
+    }
+    *out = list;
+    return status;
+}
+
+static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
+{
+    pb_sweep_request request = {.game = 0};
+    pb_listener listener;
+    pb_game base;
+    pb_weights *weights = NULL;
+    uint64_t points;
+    bool named;
+    pb_status status = pbi_take_game(s, g, &base, &named);
+    if (status == PB_OK)
+        status = pbi_take_request(s, &request.plan, &listener);
+    if (status == PB_OK)
+        status = take_weights(s, &weights, &request.weights_count);
+    if (status == PB_OK)
+        status = pbi_take_number(s, PBI_SET_points, STANDARD_POINTS, PB_SWEEP_MOST_CAPS, &points);
+    if (status != PB_OK)
+        return status;
+    request.weights = weights;
+    request.strategies = request.plan.strategy;
+    request.plan.strategy = NULL;
+    request.game = named ? (unsigned)base.kind : 0;
+    uint64_t begin = s->ctx.clock_ns(NULL);
+    status = pb_sweep_choose_caps(&s->ctx, &base, s->setting[PBI_SET_caps], (uint32_t)points, &s->arena, &request);
+    uint64_t spent = s->ctx.clock_ns(NULL) - begin;
+    if (status != PB_OK)
+        return status;
+    request.time_ns = !s->left_ns ? 0 : spent < s->left_ns ? s->left_ns - spent : 1;
+    request.plan.prove = true;
+    request.plan.time_ns = 0; /* each cell has its share */
+    return pb_sweep_make(&s->ctx, &base, &request, &s->arena, out);
+}
+
+pb_status pb_flat_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out)
+{
+    pb_sweep *sweep = pb_arena_zero(&s->arena, 1, sizeof *sweep);
+    pb_status status = sweep ? pbi_session_begin(s) : PB_ENOMEM;
+    if (status == PB_OK)
+        status = run_sweep(s, g, sweep);
+    if (status == PB_OK)
+        *out = sweep;
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_flat_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form)
+{
+    pb_status status;
+    if (strcmp(form, "json") == 0)
+        status = pb_sweep_json_write(&s->ctx, &sweep, 1, pbi_session_write(s));
+    else if (strcmp(form, "csv") == 0)
+        status = pb_sweep_csv_write(&s->ctx, sweep, true, pbi_session_write(s));
+    else if (strcmp(form, "svg") == 0)
+        status = pb_sweep_svg_write(&s->ctx, &sweep, 1, pbi_session_write(s));
+    else
+        status = pbi_fail(&s->ctx, PB_EINVAL, "sweeps are written as json, csv or svg");
+    return pbi_session_end(s, status);
+}
+
+pb_status pb_flat_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_planned **out)
+{
+    if (cell >= sweep->cell_count)
+        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
+    const pb_sweep_cell *c = &sweep->cells[cell];
+    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    if (!p)
+        return pbi_session_end(s, PB_ENOMEM);
+    *p = (pb_planned){.schedule = c->schedule,
+                      .asked = sweep->lines[pb_sweep_line_of(sweep, (uint32_t)cell)].spec,
+                      .game = c->game,
+                      .certificate = c->certificate,
+                      .failed_step = UINT64_MAX,
+                      .failed_node = PB_NO_NODE,
+                      .seconds = c->seconds};
+    *out = c->there ? p : NULL;
+    return PB_OK;
+}
+
+/* ---- infos ---- */
+
+static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
+{
+    pb_request request;
+    pb_listener listener;
+    pb_game game;
+    bool named;
+    pb_status status = pbi_take_game(s, g, &game, &named);
+    if (status == PB_OK)
+        status = pbi_take_request(s, &request, &listener);
+    if (status == PB_OK)
+        status = pb_info_make(&s->ctx, g, info);
+    unsigned games = games_of(&game, named);
+    request.strategy = NULL;
+    game.cap = PB_UNLIMITED;
+    for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED && status == PB_OK; bit *= 2) {
+        game.kind = (pb_game_kind)bit;
+        if (games & bit)
+            status = pb_info_add_game(&s->ctx, &game, &request, &s->arena, info);
+    }
+    return status;
+}
+
+pb_status pb_flat_info(pb_session *s, const pb_graph *g)
+{
+    pb_info info;
+    pb_status status = pbi_session_begin(s);
+    if (status == PB_OK)
+        status = run_info(s, g, &info);
+    pb_sink sink = pbi_session_write(s);
+    if (status == PB_OK)
+        status = sink.write(sink.state, "{", 1);
+    if (status == PB_OK)
+        status = pb_info_json_write(&s->ctx, &info, sink);
+    if (status == PB_OK)
+        status = sink.write(sink.state, "}\n", 2);
+    return pbi_session_finish(s, status);
+}

@@ -1,0 +1,341 @@
+/* plans.c -- plans across the flat border: made, judged, and back to arrays and texts; see flat.h. */
+#include "api/session/session.h"
+
+#include "base/context.h"
+#include "pebble/io.h"
+#include "pebble/report.h"
+#include "report/walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static pb_status wrong(pb_session *s, const char *sentence) { return pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence); }
+
+/* ---- made ---- */
+
+/* A plan to begin from is one of this graph, which may be another copy of it, and of this game. */
+static pb_status take_start(pb_session *s, const pb_game *game, const pb_planned *start, pb_request *request)
+{
+    char hash[PB_HASH_TEXT];
+    pb_status status = PB_OK;
+    if (!start)
+        return PB_OK;
+    if (!start->certificate)
+        return wrong(s, "there is no plan to begin from");
+    if (start->game->graph != game->graph)
+        status = pb_graph_hash(&s->ctx, game->graph, hash);
+    if (status != PB_OK)
+        return status;
+    if (start->game->graph != game->graph && strcmp(hash, start->schedule.graph_hash) != 0)
+        return wrong(s, "the plan to begin from is of another graph");
+    if (start->game->kind != game->kind)
+        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to begin from is of the %s game",
+                        pb_game_kind_name(start->game->kind));
+    request->start = &start->schedule.moves;
+    return PB_OK;
+}
+
+pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out)
+{
+    pb_game game;
+    pb_request request;
+    pb_listener listener;
+    bool named;
+    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    pb_status status = p ? pbi_session_begin(s) : PB_ENOMEM;
+    if (status == PB_OK)
+        status = pbi_take_game(s, g, &game, &named);
+    if (status == PB_OK)
+        status = pbi_take_request(s, &request, &listener);
+    if (status == PB_OK)
+        status = take_start(s, &game, start, &request);
+    request.prove = request.find_least = true;
+    if (status == PB_OK)
+        status = pb_plan(&s->ctx, &game, &request, &s->arena, p);
+    if (status == PB_OK)
+        *out = p;
+    return pbi_session_finish(s, status);
+}
+
+/* ---- judged ---- */
+
+static pb_status add_move(pb_session *s, uint8_t op, uint32_t node, uint8_t place, uint32_t over, const uint32_t *also,
+                          uint64_t count)
+{
+    if (op >= PB_OP_COUNT)
+        return wrong(s, "a move is compute, uncompute, free, store, load or drop, by its number");
+    if (count > UINT32_MAX)
+        return wrong(s, "a move makes by-products, and fewer of them than there are nodes");
+    if (op == PB_COMPUTE && place == PB_FLAT_BORROWED)
+        return pb_moves_add_borrowed(&s->moves, node);
+    if (op == PB_COMPUTE)
+        return pb_moves_add_compute(&s->moves, node, over, also, (uint32_t)count);
+    bool slow = op == PB_STORE || op == PB_LOAD || op == PB_DROP;
+    return pb_moves_add(&s->moves, (pb_op)op, node, slow ? (place ? place : 1) : 0);
+}
+
+pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
+                            const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
+                            const uint32_t *also)
+{
+    pb_status status = count && (!op || !node) ? wrong(s, "moves need operations and nodes") : PB_OK;
+    for (uint64_t i = 0; i < count && status == PB_OK; i++) {
+        uint64_t from = also_start ? also_start[i] : 0, to = also_start ? also_start[i + 1] : 0;
+        if (to < from || (to > from && !also))
+            status = wrong(s, "the rows of by-products must not fall");
+        else
+            status = add_move(s, op[i], node[i], place ? place[i] : 0, over ? over[i] : PB_NO_NODE,
+                              also ? also + from : NULL, to - from);
+    }
+    if (status != PB_OK)
+        pb_moves_init(&s->moves, &s->arena); /* half of them would be judged with the next */
+    return pbi_session_end(s, status);
+}
+
+/* A judged schedule as a plan, its verdict as text. */
+static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *schedule, const pb_planned **out)
+{
+    uint64_t any_graph;
+    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    pb_judgement *j = pb_arena_zero(&s->arena, 1, sizeof *j);
+    if (!p || !j)
+        return PB_ENOMEM;
+    p->schedule = *schedule;
+    pb_status status = pbi_take_number(s, PBI_SET_any_graph, 0, 1, &any_graph);
+    if (status == PB_OK)
+        status = pb_judge_all(&s->ctx, g, &p->schedule, any_graph, &s->arena, j);
+    if (status == PB_OK)
+        status = pb_judgement_json_write(&s->ctx, j, pbi_session_write(s));
+    if (status != PB_OK)
+        return status;
+    p->game = &j->game;
+    p->asked = p->schedule.strategy;
+    p->certificate = j->verdict.certificate;
+    p->failed_step = UINT64_MAX;
+    p->failed_node = PB_NO_NODE;
+    if (p->certificate) {
+        p->schedule.metrics = j->metrics;
+        p->schedule.has_metrics = true;
+        p->schedule.metrics_stated = 0;
+    }
+    *out = p;
+    return PB_OK;
+}
+
+pb_status pb_flat_judge_moves(pb_session *s, const pb_graph *g, const pb_planned **out)
+{
+    pb_game game;
+    bool named;
+    pbi_session_listen(s);
+    pb_status status = pbi_take_game(s, g, &game, &named);
+    if (status == PB_OK) {
+        pb_schedule schedule = {.graph_name = g->name,
+                                .game = game.kind,
+                                .cap = game.cap,
+                                .borrow = game.borrow,
+                                .tier_count = game.tier_count,
+                                .weights = game.weights,
+                                .strategy = "",
+                                .threads = 1,
+                                .version = PB_VERSION,
+                                .outcome = PB_FOUND,
+                                .moves = s->moves};
+        memcpy(schedule.tiers, game.tiers, sizeof schedule.tiers);
+        status = pb_graph_hash(&s->ctx, g, schedule.graph_hash);
+        if (status == PB_OK)
+            status = judge(s, g, &schedule, out);
+    }
+    pb_moves_init(&s->moves, &s->arena);
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_flat_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
+                             const pb_planned **out)
+{
+    pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
+    pb_schedule schedule;
+    const char *cap = s->setting[PBI_SET_cap];
+    pbi_session_listen(s);
+    pb_status status = pb_schedule_read(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, g, &s->arena, &schedule);
+    if (status == PB_OK && cap)
+        status = pbi_take_size(s, g, cap, &schedule.cap);
+    if (status == PB_OK)
+        status = judge(s, g, &schedule, out);
+    return pbi_session_finish(s, status);
+}
+
+/* ---- back to arrays ---- */
+
+bool pb_flat_has_plan(const pb_planned *p) { return p->certificate != NULL; }
+
+uint64_t pb_flat_move_count(const pb_planned *p) { return p->schedule.moves.count; }
+
+uint64_t pb_flat_moves(const pb_planned *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node, uint8_t *place,
+                       uint32_t *over)
+{
+    const pb_moves *moves = &p->schedule.moves;
+    uint64_t count = first < moves->count ? moves->count - first : 0;
+    count = count < room ? count : room;
+    for (uint64_t i = 0; i < count; i++) {
+        const pb_move *m = &moves->move[first + i];
+        if (op)
+            op[i] = m->op;
+        if (node)
+            node[i] = m->node;
+        if (place)
+            place[i] = m->flags & PB_MOVE_BORROW ? PB_FLAT_BORROWED : m->tier;
+        if (over)
+            over[i] = pb_moves_over(moves, first + i);
+    }
+    return count;
+}
+
+uint64_t pb_flat_also(const pb_planned *p, uint64_t *also_start, uint32_t *also)
+{
+    const pb_moves *moves = &p->schedule.moves;
+    uint64_t used = 0;
+    for (pb_step k = 0; k < moves->count; k++) {
+        uint32_t count;
+        const pb_node *row = pb_moves_also(moves, k, &count);
+        if (also_start)
+            also_start[k] = used;
+        if (also && count)
+            memcpy(also + used, row, count * sizeof *also);
+        used += count;
+    }
+    if (also_start)
+        also_start[moves->count] = used;
+    return used;
+}
+
+const char *pb_flat_op_name(uint32_t op) { return op < PB_OP_COUNT ? pb_op_name((pb_op)op) : NULL; }
+
+/* ---- as texts ---- */
+
+static pb_status no_plan(pb_session *s) { return wrong(s, "there is no plan: nothing of it can be written"); }
+
+static pb_status write_form(pb_session *s, const pb_planned *p, const char *form)
+{
+    typedef pb_status (*writer)(pb_context *, const pb_certificate *, pb_sink);
+    static const struct {
+        const char *name;
+        writer write;
+    } forms[] = {{"decisions", pb_decisions_write},
+                 {"csv", pb_steps_csv_write},
+                 {"dot", pb_plan_dot_write},
+                 {"trace", pb_trace_write},
+                 {"actions", pb_actions_write}};
+    bool json = strcmp(form, "json") == 0, explain = strcmp(form, "explain") == 0;
+    writer found = NULL;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(forms[i].name, form) == 0)
+            found = forms[i].write;
+    if (!found && !json && !explain)
+        return pbi_fail(&s->ctx, PB_EUNKNOWN,
+                        "there is no form `%.40s`; there are decisions, csv, json, dot, trace, actions and explain",
+                        form);
+    if (!p->certificate)
+        return no_plan(s);
+    if (json)
+        return pb_steps_json_write(&s->ctx, p->certificate, &p->schedule, pbi_session_write(s));
+    if (explain)
+        return pb_explain_text(&s->ctx, p->certificate, PB_NO_NODE, pbi_session_write(s));
+    return found(&s->ctx, p->certificate, pbi_session_write(s));
+}
+
+static pb_status write_reason(pb_session *s, const pb_planned *p)
+{
+    char reason[1024] = "", least[512];
+    uint64_t written;
+    if (!p->certificate)
+        pb_planned_reason(p, p->game, reason, 512);
+    if (!p->certificate && p->least) {
+        pb_status status = pb_graph_written_peak(&s->ctx, p->game->graph, &written);
+        if (status != PB_OK)
+            return status;
+        pb_least_fact_text(p->least, p->game, written, least, sizeof least);
+        size_t used = strlen(reason);
+        snprintf(reason + used, sizeof reason - used, "%s%s", used ? "; " : "", least);
+    }
+    return pbi_session_say(s, reason);
+}
+
+pb_status pb_flat_write_plan(pb_session *s, const pb_planned *p, const char *form)
+{
+    pb_status status;
+    if (strcmp(form, "schedule") == 0)
+        status = pb_schedule_write(&s->ctx, &p->schedule, PB_FORMAT_JSON, pbi_session_write(s));
+    else if (strcmp(form, "summary") == 0)
+        status = pb_schedule_write_summary(&s->ctx, &p->schedule, p->seconds, pbi_session_write(s));
+    else if (strcmp(form, "reason") == 0)
+        status = write_reason(s, p);
+    else if (strcmp(form, "strategy") == 0)
+        status = pbi_session_say(s, p->asked ? p->asked : "");
+    else
+        status = write_form(s, p, form);
+    return pbi_session_end(s, status);
+}
+
+pb_status pb_flat_write_plan_binary(pb_session *s, const pb_planned *p)
+{
+    return pbi_session_end(s, pb_schedule_write(&s->ctx, &p->schedule, PB_FORMAT_BINARY, pbi_session_write(s)));
+}
+
+pb_status pb_flat_explain(pb_session *s, const pb_planned *p, uint32_t node, const char *form)
+{
+    pb_status status;
+    if (!p->certificate)
+        status = no_plan(s);
+    else if (node != PB_NO_NODE && node >= p->game->graph->node_count)
+        status = pbi_fail(&s->ctx, PB_EINVAL, "the graph has no node %lu", (unsigned long)node);
+    else if (strcmp(form, "text") == 0)
+        status = pb_explain_text(&s->ctx, p->certificate, node, pbi_session_write(s));
+    else if (strcmp(form, "json") == 0)
+        status = pb_explain_json(&s->ctx, p->certificate, node, pbi_session_write(s));
+    else
+        status = wrong(s, "explanations are written as text or json");
+    return pbi_session_end(s, status);
+}
+
+/* ---- memory over time ---- */
+
+pb_status pb_flat_memory(pb_session *s, const pb_planned *p, uint64_t *time, uint64_t *fast, uint64_t *slow)
+{
+    pbi_walk walk;
+    pb_arena scratch;
+    if (!p->certificate)
+        return pbi_session_end(s, no_plan(s));
+    pb_arena_init(&scratch, &s->ctx);
+    pb_status status = pbi_walk_init(&walk, p->certificate, &scratch);
+    for (uint64_t i = 0; status == PB_OK && pbi_walk_next(&walk); i++) {
+        if (time)
+            time[i] = walk.end;
+        if (fast)
+            fast[i] = walk.during;
+        if (slow)
+            slow[i] = walk.slow;
+    }
+    pb_arena_release(&scratch);
+    return pbi_session_end(s, status);
+}
+
+pb_status pb_flat_profile(pb_session *s, const pb_planned *p, const char *axis, uint32_t buckets, uint64_t *fast,
+                          uint64_t *slow)
+{
+    bool time = strcmp(axis, "time") == 0;
+    pb_profile profile;
+    pb_arena scratch;
+    if (!p->certificate)
+        return pbi_session_end(s, no_plan(s));
+    if ((!time && strcmp(axis, "moves") != 0) || !buckets)
+        return pbi_session_end(s, wrong(s, "a profile is over moves or time, in one part at least"));
+    pb_arena_init(&scratch, &s->ctx);
+    pb_status status =
+        pb_profile_make(&s->ctx, p->certificate, time ? PB_AXIS_TIME : PB_AXIS_MOVES, buckets, &scratch, &profile);
+    if (status == PB_OK && fast)
+        memcpy(fast, profile.fast, buckets * sizeof *fast);
+    if (status == PB_OK && slow)
+        memcpy(slow, profile.slow, buckets * sizeof *slow);
+    pb_arena_release(&scratch);
+    return pbi_session_end(s, status);
+}

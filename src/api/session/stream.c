@@ -1,0 +1,148 @@
+/* stream.c -- streams of adjoint actions across the flat border; see flat.h. */
+#include "api/session/session.h"
+
+#include "base/context.h"
+#include "report/metrics_json.h"
+
+enum { BATCH = 256 };
+
+typedef enum stream_kind { REVOLVE, MULTILEVEL, ONLINE } stream_kind;
+
+struct pb_stream {
+    stream_kind kind;
+    pb_revolve revolve; /* one of these is used */
+    pb_multilevel multilevel;
+    pb_online online;
+};
+
+static pb_status new_stream(pb_session *s, stream_kind kind, pb_stream **out)
+{
+    *out = pb_arena_zero(&s->arena, 1, sizeof **out);
+    if (!*out)
+        return PB_ENOMEM;
+    (*out)->kind = kind;
+    return PB_OK;
+}
+
+pb_status pb_flat_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out)
+{
+    pb_stream *stream;
+    pb_status status = new_stream(s, REVOLVE, &stream);
+    if (status == PB_OK)
+        status = pb_revolve_init(&s->ctx, steps, snapshots, &s->arena, &stream->revolve);
+    if (status == PB_OK)
+        *out = stream;
+    return pbi_session_end(s, status);
+}
+
+static pb_status init_multilevel(pb_session *s, const pb_multilevel_spec *spec, pb_stream **out)
+{
+    pb_stream *stream;
+    pb_status status = new_stream(s, MULTILEVEL, &stream);
+    if (status == PB_OK)
+        status = pb_multilevel_init(&s->ctx, spec, &s->arena, &stream->multilevel);
+    if (status == PB_OK)
+        *out = stream;
+    return status;
+}
+
+pb_status pb_flat_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
+                             uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
+                             const uint64_t *read_cost, pb_stream **out)
+{
+    pb_multilevel_spec spec = {
+        .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = level_count};
+    if (level_count > PB_MAX_LEVELS || (level_count && (!slots || !write_cost || !read_cost)))
+        return pbi_session_end(
+            s, pbi_fail(&s->ctx, PB_EINVAL, "at most %d levels, each with its slots and costs", (int)PB_MAX_LEVELS));
+    for (uint32_t i = 0; i < level_count; i++)
+        spec.level[i] = (pb_level){slots[i], write_cost[i], read_cost[i]};
+    pb_status status = pbi_session_begin(s); /* it plans: a stop is heard */
+    if (status == PB_OK)
+        status = init_multilevel(s, &spec, out);
+    return pbi_session_finish(s, status);
+}
+
+pb_status pb_flat_online(pb_session *s, uint32_t snapshots, pb_stream **out)
+{
+    pb_stream *stream;
+    pb_status status = new_stream(s, ONLINE, &stream);
+    if (status == PB_OK)
+        status = pb_online_init(&s->ctx, snapshots, &s->arena, &stream->online);
+    if (status == PB_OK)
+        *out = stream;
+    return pbi_session_end(s, status);
+}
+
+static void put_row(uint64_t *row, const pb_action *a)
+{
+    const uint64_t numbers[PB_FLAT_ACTION] = {a->kind, a->n0, a->n1, a->slot, a->flags, a->from, a->to};
+    for (int i = 0; i < PB_FLAT_ACTION; i++)
+        row[i] = numbers[i];
+}
+
+uint64_t pb_flat_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
+{
+    pb_action batch[BATCH];
+    uint64_t count = 0;
+    for (;;) {
+        size_t wanted = room - count < BATCH ? (size_t)(room - count) : BATCH, got;
+        switch (stream->kind) {
+        case REVOLVE: got = pb_revolve_next_many(&stream->revolve, batch, wanted); break;
+        case MULTILEVEL: got = pb_multilevel_next_many(&stream->multilevel, batch, wanted); break;
+        default: got = pb_online_next_many(&stream->online, batch, wanted); break;
+        }
+        for (size_t i = 0; i < got; i++)
+            put_row(rows + PB_FLAT_ACTION * count++, &batch[i]);
+        if (got < wanted || count == room)
+            return count;
+    }
+}
+
+uint64_t pb_flat_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows)
+{
+    pb_action action;
+    uint64_t count = 0;
+    while (stream->kind == ONLINE && count < steps && pb_online_step(&stream->online, &action))
+        put_row(rows + PB_FLAT_ACTION * count++, &action);
+    return count;
+}
+
+void pb_flat_online_end(pb_stream *stream)
+{
+    if (stream->kind == ONLINE)
+        pb_online_end(&stream->online);
+}
+
+uint64_t pb_flat_stream_cost(const pb_stream *stream)
+{
+    return stream->kind == MULTILEVEL ? stream->multilevel.cost : 0;
+}
+
+pb_status pb_flat_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots)
+{
+    pb_revolve_cost cost;
+    pbi_out out;
+    pb_status status = pb_revolve_count(&s->ctx, steps, snapshots, &cost);
+    if (status != PB_OK)
+        return pbi_session_end(s, status);
+    pbi_out_init(&out, &s->ctx, pbi_session_write(s));
+    pbi_out_text(&out, "{\"forward_steps\":");
+    pbi_out_json_u128(&out, cost.forward_steps);
+    pbi_put_u64(&out, ",\"writes\":", cost.writes);
+    pbi_put_u64(&out, ",\"reads\":", cost.reads);
+    pbi_put_u64(&out, ",\"actions\":", cost.actions);
+    pbi_put_u64(&out, ",\"repetitions\":", cost.repetitions);
+    pbi_out_text(&out, "}\n");
+    return pbi_session_end(s, pbi_out_finish(&out));
+}
+
+const char *pb_flat_action_name(uint32_t kind)
+{
+    return kind < PB_ACTION_KIND_COUNT ? pb_action_kind_name((pb_action_kind)kind) : NULL;
+}
+
+const char *pb_flat_storage_name(uint32_t storage)
+{
+    return storage < PB_STORAGE_COUNT ? pb_storage_name((pb_storage)storage) : NULL;
+}

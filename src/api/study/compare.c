@@ -1,0 +1,257 @@
+/* compare.c -- strategies side by side. */
+#include "api/pipeline/pipeline.h"
+
+#include "api/pipeline/game_bounds.h"
+#include "api/pipeline/infeasible.h"
+#include "api/pipeline/share.h"
+#include "base/arena.h"
+#include "base/context.h"
+
+#include <string.h>
+
+typedef struct comparer {
+    pbi_job job;
+    const pb_game *base;
+    pb_arena *result;
+    pb_planned *rows;
+    size_t count, room;
+    uint32_t total;
+    uint64_t end_ns; /* 0: no limit */
+} comparer;
+
+/* An equal share of what is left for each row that is to come: what quick ones leave is for those behind them, with the
+ * searches at the end. */
+static uint64_t time_share(const comparer *c)
+{
+    const pb_context *ctx = c->job.ctx;
+    uint64_t now = c->end_ns ? ctx->clock_ns(ctx->callback_state) : 0, rows = c->total - c->count;
+    if (c->job.request->time_each)
+        return c->job.request->time_ns;
+    return now < c->end_ns ? (c->end_ns - now) / (rows ? rows : 1) + 1 : 0;
+}
+
+static pb_status plan_row(comparer *c, const pb_game *game, const pbi_spec *spec)
+{
+    pbi_share share;
+    pbi_job job = c->job;
+    pb_request request = *job.request;
+    request.time_ns = time_share(c);
+    job.request = &request;
+    pbi_share_begin(&share, job.ctx, request.time_ns);
+    pb_status status = pbi_plan_row(&job, game, spec, c->result, &c->rows[c->count]);
+    pbi_share_end(&share);
+    if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
+        status = pbi_fault(&c->job, game, spec, c->result, &c->rows[c->count]);
+    return status;
+}
+
+static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
+{
+    void *rows = c->rows;
+    if (!pbi_arena_reserve(c->result, &rows, &c->room, c->count + 1, sizeof *c->rows))
+        return PB_ENOMEM;
+    c->rows = rows;
+    pb_game game = *c->base;
+    game.kind = kind;
+    pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
+    pbi_tell(c->job.request, &(pb_news){.kind = PB_NEWS_BEGIN, .game = &game, .strategy = spec->row->name});
+    pb_status status = plan_row(c, &game, spec);
+    if (status != PB_OK)
+        return status;
+    const pb_planned *planned = &c->rows[c->count++];
+    pbi_tell(c->job.request,
+             &(pb_news){.kind = PB_NEWS_ROW, .game = planned->game, .strategy = spec->row->name, .planned = planned});
+    return PB_OK;
+}
+
+/* Every row but portfolios that plays the game. */
+static pb_status add_all(comparer *c, pb_game_kind kind)
+{
+    uint32_t count;
+    const pb_strategy *rows = pb_strategies(&count);
+    pb_status status = PB_OK;
+    for (uint32_t i = 0; i < count && status == PB_OK; i++)
+        if ((rows[i].games & (unsigned)kind) && rows[i].strength != PB_PORTFOLIO)
+            status = add_row(c, kind, &(pbi_spec){.row = &rows[i]});
+    return status;
+}
+
+static pb_status compare_list(comparer *c, unsigned games, const char *list)
+{
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2)
+        for (const char *at = list; (games & kind) && *at && status == PB_OK;) {
+            const char *end = pbi_spec_end(at);
+            pbi_spec spec;
+            if (end - at == 3 && memcmp(at, "all", 3) == 0) {
+                status = add_all(c, (pb_game_kind)kind);
+            } else {
+                status = pbi_spec_parse(c->job.ctx, at, (size_t)(end - at), c->result, &spec);
+                if (status == PB_OK && (spec.row->games & kind))
+                    status = add_row(c, (pb_game_kind)kind, &spec);
+            }
+            at = *end ? end + 1 : end;
+        }
+    return status;
+}
+
+/* How many rows there will be at most. */
+static uint32_t count_list(unsigned games, const char *list)
+{
+    uint32_t count, total = 0;
+    const pb_strategy *rows = pb_strategies(&count);
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED; kind *= 2)
+        for (const char *at = list; (games & kind) && *at;) {
+            const char *end = pbi_spec_end(at);
+            bool all = end - at == 3 && memcmp(at, "all", 3) == 0;
+            for (uint32_t i = 0; i < count && all; i++)
+                total += (kind & rows[i].games) && rows[i].strength != PB_PORTFOLIO;
+            total += !all;
+            at = *end ? end + 1 : end;
+        }
+    return total;
+}
+
+/* ---- what is proved of a game holds for every row of it ---- */
+
+static bool counts_work(const pb_weights *w) { return !w->alpha && !w->beta && w->gamma; }
+
+typedef struct proofs {
+    pb_game_kind kind;
+    bool played, optimal, found;
+    const char *infeasible; /* why */
+    uint64_t makespan;
+    bool has_cost;
+    pb_u128 cost;
+} proofs;
+
+static proofs gather(const comparer *c, pb_game_kind kind)
+{
+    proofs p = {.kind = kind};
+    for (size_t i = 0; i < c->count; i++) {
+        const pb_schedule *s = &c->rows[i].schedule;
+        if (s->game != kind)
+            continue;
+        p.played = true;
+        p.found = p.found || c->rows[i].certificate;
+        p.optimal = p.optimal || (s->outcome == PB_OPTIMAL && counts_work(&c->base->weights));
+        if (s->outcome == PB_INFEASIBLE && !p.infeasible)
+            p.infeasible = s->reason;
+        p.makespan = s->bound_kind == PB_BOUND_FREE_ORDER && s->lower_bound > p.makespan ? s->lower_bound : p.makespan;
+        if (s->has_cost_bound && (!p.has_cost || pb_u128_compare(s->cost_bound, p.cost) > 0)) {
+            p.has_cost = true;
+            p.cost = s->cost_bound;
+        }
+    }
+    return p;
+}
+
+/* Asks exact rows, where none that was compared has settled the game. */
+static pb_status prove_more(comparer *c, proofs *p)
+{
+    char text[300];
+    pb_game game = *c->base;
+    pb_bounds *bounds;
+    pb_schedule s = {.lower_bound = 0};
+    game.kind = p->kind;
+    if (!p->played || p->optimal || p->infeasible || game.borrow || !c->job.request->prove)
+        return PB_OK;
+    pb_status status = pbi_bounds_raise(&c->job, &game, PBI_BOUNDS_PROOF, c->job.cache, &bounds);
+    if (status != PB_OK)
+        return status == PB_ECANCELLED ? PB_OK : status;
+    pbi_bounds_state(&game, bounds, &s);
+    p->makespan = s.lower_bound > p->makespan ? s.lower_bound : p->makespan;
+    if (s.has_cost_bound && (!p->has_cost || pb_u128_compare(s.cost_bound, p->cost) > 0))
+        p->cost = s.cost_bound;
+    if (!p->found && pbi_infeasible_text(&game, bounds, text, sizeof text)) {
+        p->infeasible = pb_arena_text(c->result, text, strlen(text));
+        return p->infeasible ? PB_OK : PB_ENOMEM;
+    }
+    return PB_OK;
+}
+
+static void share_proofs(comparer *c, const proofs *p)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        pb_schedule *s = &c->rows[i].schedule;
+        if (s->game != p->kind || s->bound_kind != PB_BOUND_FREE_ORDER)
+            continue;
+        s->lower_bound = p->makespan;
+        s->cost_bound = s->has_cost_bound ? p->cost : s->cost_bound;
+        if (!s->has_metrics && p->infeasible && !p->found && s->outcome == PB_GAVE_UP) {
+            s->outcome = PB_INFEASIBLE;
+            s->reason = p->infeasible;
+        }
+        if (!s->has_metrics)
+            continue;
+        s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
+        if (counts_work(&c->base->weights) && s->metrics.makespan == s->lower_bound)
+            s->outcome = PB_OPTIMAL;
+    }
+}
+
+/* The smallest cap of a game without a plan; it may prove that there is none. */
+static pb_status add_least(comparer *c, proofs *p, pb_comparison *out)
+{
+    char text[300];
+    pb_game game = *c->base;
+    const pb_least_fact *fact;
+    game.kind = p->kind;
+    if (!p->played || p->found || !c->job.request->find_least)
+        return PB_OK;
+    pb_status status = pbi_least_after(c->job.ctx, &game, p->infeasible != NULL, c->job.request, c->result, &fact);
+    if (status != PB_OK || !fact)
+        return status;
+    out->least[out->least_count++] = fact;
+    if (p->infeasible || !pbi_infeasible_text(&game, &fact->bounds, text, sizeof text))
+        return PB_OK;
+    p->infeasible = pb_arena_text(c->result, text, strlen(text));
+    return p->infeasible ? PB_OK : PB_ENOMEM;
+}
+
+static pb_status settle(comparer *c, pb_comparison *out)
+{
+    pb_status status = PB_OK;
+    for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
+        proofs p = gather(c, (pb_game_kind)kind);
+        if (!out->interrupted)
+            status = prove_more(c, &p);
+        if (status == PB_OK && !out->interrupted)
+            status = add_least(c, &p, out);
+        share_proofs(c, &p);
+    }
+    return status;
+}
+
+pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
+                     pb_arena *result, pb_comparison *out)
+{
+    const char *list = only ? only : "all";
+    comparer c = {.base = base, .result = result, .total = count_list(games, list)};
+    ctx->stopped = PB_GO_ON;
+    if (request->time_ns && ctx->clock_ns && !request->time_each)
+        c.end_ns = ctx->clock_ns(ctx->callback_state) + request->time_ns;
+    pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
+    pb_status status = pbi_job_init(&c.job, ctx, base->graph, request);
+    c.job.cache = &cache;
+    if (status == PB_OK)
+        status = pbi_policy_check(ctx, request->policy, list);
+    c.job.no_proofs = true; /* they come after the rows, of which some may be exact */
+    c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
+    if (status == PB_OK)
+        status = compare_list(&c, games, list);
+    bool interrupted = status == PB_ECANCELLED;
+    if (status != PB_OK && !interrupted)
+        return status;
+    *out = (pb_comparison){.rows = c.rows,
+                           .row_count = (uint32_t)c.count,
+                           .winner = UINT32_MAX,
+                           .interrupted = interrupted,
+                           .policy = pbi_policy_constant(request->policy)};
+    status = settle(&c, out);
+    for (uint32_t i = 0; i < c.count; i++)
+        if (c.rows[i].certificate &&
+            (out->winner == UINT32_MAX || pbi_planned_better(&c.rows[i], &c.rows[out->winner])))
+            out->winner = i;
+    return status;
+}

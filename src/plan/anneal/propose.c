@@ -1,0 +1,369 @@
+/* propose.c -- see propose.h.
+ *
+ * What pays is found by moves that make sense for memory: a value is computed again right before a reader, together with
+ * inputs that would have to be kept for it; a computation that is repeated goes, with what was only made for it; a
+ * computation moves in time, taking along what is in its way.
+ */
+#include "plan/anneal/propose.h"
+
+#include "base/arena.h"
+
+#include <string.h>
+
+enum {
+    NEAR = 96, /* slots that are looked at for an empty one */
+    DEEP = 24, /* most computations in one proposal */
+    GROUP = 10 /* most that move together */
+};
+
+static uint32_t below(pbi_anneal *a, uint32_t bound) { return (uint32_t)pbi_rng_below(&a->rng, bound); }
+
+/* ---- carrying out and undoing ---- */
+
+static bool note(pbi_anneal *a, uint32_t slot, uint32_t event, bool inserted)
+{
+    void *items = a->log;
+    if (!pbi_arena_reserve(a->t.arena, &items, &a->log_room, a->log_count + 1, sizeof *a->log)) {
+        a->t.failed = true;
+        return false;
+    }
+    a->log = items;
+    a->log[a->log_count++] = (pbi_step_log){slot, event, inserted};
+    return true;
+}
+
+static bool insert(pbi_anneal *a, uint32_t event, uint32_t slot)
+{
+    return a->log_count < DEEP && pbi_timeline_insert(&a->t, event, slot) && note(a, slot, event, true);
+}
+
+static bool take_out(pbi_anneal *a, uint32_t slot)
+{
+    uint32_t event = a->t.event[slot];
+    return a->log_count < DEEP && pbi_timeline_remove(&a->t, slot) && note(a, slot, event, false);
+}
+
+void pbi_propose_undo(pbi_anneal *a)
+{
+    while (a->log_count) {
+        pbi_step_log step = a->log[--a->log_count];
+        if (step.inserted)
+            pbi_timeline_remove(&a->t, step.slot);
+        else
+            pbi_timeline_insert(&a->t, step.event, step.slot);
+    }
+}
+
+/* ---- slots ---- */
+
+/* An empty slot above `low` and below `high`, as high as possible; PBI_EMPTY for none nearby. */
+static uint32_t free_below(const pbi_anneal *a, uint32_t low, uint32_t high)
+{
+    uint32_t end = high > NEAR + low ? high - NEAR : low + 1;
+    for (uint32_t s = high - 1; s >= end && s > low; s--)
+        if (a->t.event[s] == PBI_EMPTY)
+            return s;
+    return PBI_EMPTY;
+}
+
+/* An empty slot between, at random. */
+static uint32_t free_between(pbi_anneal *a, uint32_t low, uint32_t high)
+{
+    if (high <= low + 1)
+        return PBI_EMPTY;
+    uint32_t s = low + 1 + below(a, high - low - 1);
+    for (uint32_t n = 0; n < NEAR && s + n < high; n++)
+        if (a->t.event[s + n] == PBI_EMPTY)
+            return s + n;
+    return free_below(a, low, s);
+}
+
+static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
+
+static bool can_repeat(const pb_graph *g, pb_node v) { return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_ONCE)); }
+
+/* ---- proposals; each returns false when it leads nowhere ---- */
+
+/* Computes v again before `reader`, and with it, by chance, inputs that are not there just now. `more`: the cost of what
+ * will be computed after it. */
+static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more)
+{
+    const pb_graph *g = a->t.g;
+    uint32_t copy = pbi_timeline_copy(&a->t, v, reader);
+    more += a->gamma * (double)g->cost[v];
+    a->left -= a->left > 0;
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + more > a->most)
+        return false;
+    uint32_t slot = free_below(a, a->t.copy[v].slot[copy], reader);
+    if (slot == PBI_EMPTY)
+        return false;
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+        pb_node u = g->in[k], maker = pb_graph_maker(g, u);
+        uint32_t i = pbi_timeline_copy(&a->t, u, slot);
+        if (i == PBI_EMPTY)
+            return false;
+        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->left && !below(a, a->further) &&
+            !repeat_before(a, maker, slot, more))
+            return false;
+    }
+    return insert(a, v, slot);
+}
+
+static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
+{
+    uint32_t copy = pbi_timeline_copy(&a->t, u, reader);
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + a->gamma * (double)pbi_timeline_load_cost(&a->t, u) > a->most)
+        return false;
+    uint32_t slot = free_below(a, a->t.copy[u].slot[copy], reader);
+    return slot != PBI_EMPTY && insert(a, u | PBI_LOAD_EVENT, slot);
+}
+
+static bool propose_repeat(pbi_anneal *a)
+{
+    const pb_graph *g = a->t.g;
+    uint32_t reader = a->t.where[below(a, a->t.filled)], x = a->t.event[reader];
+    if (is_load(x))
+        return false;
+    uint32_t inputs = g->in_start[x + 1] - g->in_start[x];
+    if (!inputs)
+        return false;
+    pb_node u = g->in[g->in_start[x] + below(a, inputs)], v = pb_graph_maker(g, u);
+    a->left = 1u << below(a, 5); /* long chains take long, and are seldom of use */
+    bool load = a->loads && (!a->repeats || !can_repeat(g, v) || below(a, 2));
+    return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader, 0);
+}
+
+/* Copies of inputs that nobody reads any more go as well. */
+static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
+{
+    const pb_graph *g = a->t.g;
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+        uint32_t i = pbi_timeline_copy(&a->t, g->in[k], slot);
+        uint32_t at = i == PBI_EMPTY ? 0 : a->t.copy[g->in[k]].slot[i];
+        if (!at || pbi_timeline_is_read(&a->t, at))
+            continue;
+        uint32_t event = a->t.event[at];
+        bool again = is_load(event) || (a->t.copy[event].count > 1 && can_repeat(g, event));
+        if (again && take_out(a, at) && !is_load(event))
+            drop_unread(a, event, at);
+    }
+}
+
+static bool drop_at(pbi_anneal *a, uint32_t slot)
+{
+    uint32_t event = a->t.event[slot];
+    if (!take_out(a, slot))
+        return false;
+    if (!is_load(event))
+        drop_unread(a, event, slot);
+    return true;
+}
+
+static bool propose_drop(pbi_anneal *a)
+{
+    for (int tries = 0; tries < 8; tries++) {
+        uint32_t slot = a->t.where[below(a, a->t.filled)];
+        if (is_load(a->t.event[slot]) || a->t.copy[a->t.event[slot]].count > 1)
+            return drop_at(a, slot);
+    }
+    return false;
+}
+
+/* The slots between which an event can be moved: behind the makers of what it reads, before its readers. */
+static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *high)
+{
+    const pb_graph *g = a->t.g;
+    uint32_t event = a->t.event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    const pbi_copies *c = &a->t.copy[v];
+    uint32_t i = pbi_timeline_copy(&a->t, v, slot + 1);
+    *low = i ? c->slot[i - 1] : 0;
+    *high = i + 1 < c->count ? c->slot[i + 1] : a->t.profile.slots;
+    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++) {
+        uint32_t made = a->t.copy[g->in[k]].slot[pbi_timeline_copy(&a->t, g->in[k], slot)];
+        *low = made > *low ? made : *low;
+    }
+}
+
+/* The first slot after `slot` and before `end` that reads what its event makes. */
+static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
+{
+    const pb_graph *g = a->t.g;
+    uint32_t event = a->t.event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    uint32_t parts = !is_load(event) && (g->flags[v] & PB_NODE_HAS_PARTS) ? g->part_start[v + 1] - g->part_start[v] : 0;
+    for (uint32_t n = 0; n <= parts; n++) {
+        pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
+        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++) {
+            const pbi_copies *c = &a->t.copy[g->out[k]];
+            for (uint32_t i = 0; i < c->count; i++)
+                if (c->slot[i] > slot && c->slot[i] < end && !is_load(a->t.event[c->slot[i]]))
+                    end = c->slot[i];
+        }
+    }
+    return end;
+}
+
+static bool move_to(pbi_anneal *a, uint32_t from, uint32_t to)
+{
+    uint32_t event = a->t.event[from];
+    return insert(a, event, to) && take_out(a, from);
+}
+
+static bool propose_move(pbi_anneal *a)
+{
+    uint32_t slot = a->t.where[below(a, a->t.filled)], low, high;
+    limits(a, slot, &low, &high);
+    high = first_read(a, slot, high);
+    uint32_t to = free_between(a, low, high);
+    return to != PBI_EMPTY && move_to(a, slot, to);
+}
+
+/* ---- moving a group ---- */
+
+/* Slots of events that move together, ascending. */
+typedef struct group {
+    uint32_t slot[GROUP], count;
+} group;
+
+/* False when it is full. */
+static bool join(group *set, uint32_t slot)
+{
+    uint32_t i = set->count;
+    while (i > 0 && set->slot[i - 1] > slot)
+        i--;
+    if (i > 0 && set->slot[i - 1] == slot)
+        return true;
+    if (set->count == GROUP)
+        return false;
+    memmove(set->slot + i + 1, set->slot + i, (set->count - i) * sizeof *set->slot);
+    set->slot[i] = slot;
+    set->count++;
+    return true;
+}
+
+/* With what it reads that was made at `goal` or later, and so on. Members are found from the last to the first. */
+static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
+{
+    const pb_graph *g = a->t.g;
+    if (!join(set, slot))
+        return false;
+    for (uint32_t left = 1; left; left--) { /* so many lower members have not been looked at */
+        uint32_t at = set->slot[left - 1], event = a->t.event[at], before = set->count;
+        if (is_load(event))
+            continue;
+        for (uint32_t k = g->in_start[event]; k < g->in_start[event + 1]; k++) {
+            pb_node u = g->in[k];
+            uint32_t made = a->t.copy[u].slot[pbi_timeline_copy(&a->t, u, at)];
+            if (made >= goal && !join(set, made))
+                return false;
+        }
+        left += set->count - before;
+    }
+    return true;
+}
+
+/* Every slot up to `goal` that reads what the event in `slot` makes joins. */
+static bool join_readers_of(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
+{
+    const pb_graph *g = a->t.g;
+    uint32_t event = a->t.event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    uint32_t parts = !is_load(event) && (g->flags[v] & PB_NODE_HAS_PARTS) ? g->part_start[v + 1] - g->part_start[v] : 0;
+    for (uint32_t n = 0; n <= parts; n++) {
+        pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
+        uint32_t i = pbi_timeline_copy(&a->t, w, slot + 1) + 1;
+        uint32_t end = i < a->t.copy[w].count && a->t.copy[w].slot[i] <= goal ? a->t.copy[w].slot[i] : goal + 1;
+        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++) {
+            const pbi_copies *c = &a->t.copy[g->out[k]];
+            for (uint32_t j = c->count; j > 0 && c->slot[j - 1] > slot; j--)
+                if (c->slot[j - 1] < end && !is_load(a->t.event[c->slot[j - 1]]) && !join(set, c->slot[j - 1]))
+                    return false;
+        }
+    }
+    return true;
+}
+
+static bool join_readers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
+{
+    if (!join(set, slot))
+        return false;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (!join_readers_of(a, set, set->slot[i], goal))
+            return false;
+    return true;
+}
+
+/* Moves the computation in `slot` before `goal`, together with whatever it reads that was made later. */
+static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
+{
+    group set = {.count = 0}, to = {.count = 0};
+    if (!join_makers(a, &set, slot, goal))
+        return false;
+    for (uint32_t s = goal; s-- > 1 && to.count < set.count && s + NEAR > goal;)
+        if (a->t.event[s] == PBI_EMPTY)
+            to.slot[to.count++] = s; /* descending */
+    if (to.count < set.count)
+        return false;
+    for (uint32_t i = 0; i < set.count; i++) {
+        uint32_t low, high, there = to.slot[set.count - 1 - i];
+        limits(a, set.slot[i], &low, &high);
+        if (low >= there || !move_to(a, set.slot[i], there))
+            return false;
+    }
+    return true;
+}
+
+/* Moves the computation in `slot` behind `goal`, together with whatever reads it before. */
+static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
+{
+    group set = {.count = 0}, to = {.count = 0};
+    if (!join_readers(a, &set, slot, goal))
+        return false;
+    for (uint32_t s = goal + 1; s < a->t.profile.slots && to.count < set.count && s < goal + NEAR; s++)
+        if (a->t.event[s] == PBI_EMPTY)
+            to.slot[to.count++] = s;
+    if (to.count < set.count)
+        return false;
+    for (uint32_t i = set.count; i-- > 0;) {
+        uint32_t low, high;
+        limits(a, set.slot[i], &low, &high);
+        if (first_read(a, set.slot[i], high) <= to.slot[i] || !move_to(a, set.slot[i], to.slot[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A distance to move: short ones are as likely as long ones. */
+static uint32_t distance(pbi_anneal *a)
+{
+    uint32_t far = a->t.profile.slots / 8 + 2, bits = 32 - (uint32_t)__builtin_clz(far);
+    far >>= below(a, bits);
+    return 1 + below(a, far + 1);
+}
+
+static bool propose_pull(pbi_anneal *a)
+{
+    uint32_t slot = a->t.where[below(a, a->t.filled)], back = distance(a);
+    return slot > back && pull(a, slot, slot - back);
+}
+
+static bool propose_push(pbi_anneal *a)
+{
+    uint32_t slot = a->t.where[below(a, a->t.filled)], on = distance(a);
+    return slot + on < a->t.profile.slots && push(a, slot, slot + on);
+}
+
+bool pbi_propose(pbi_anneal *a)
+{
+    uint32_t kind = below(a, 20);
+    if (kind < 8)
+        return propose_repeat(a);
+    if (kind < 12)
+        return propose_drop(a);
+    if (kind < 16)
+        return propose_drop(a) && propose_repeat(a); /* another in its place */
+    if (kind < 18)
+        return propose_move(a);
+    return kind < 19 ? propose_pull(a) : propose_push(a);
+}

@@ -1,0 +1,567 @@
+/* timeline.c -- see timeline.h. */
+#include "plan/anneal/timeline.h"
+
+#include "base/arena.h"
+#include "game/price.h"
+
+#include <string.h>
+
+enum { SPARE = 64 }; /* slots for short sequences */
+
+static bool is_load(uint32_t event) { return (event & PBI_LOAD_EVENT) != 0; }
+
+static uint32_t parts_of(const pb_graph *g, pb_node v)
+{
+    return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
+}
+
+/* What an event makes: n = 0 is its own value, the others are by-products. */
+static pb_node made_by(const pb_graph *g, pb_node v, uint32_t n) { return n ? g->part[g->part_start[v] + n - 1] : v; }
+
+static uint32_t makes(const pb_graph *g, uint32_t event) { return is_load(event) ? 1 : 1 + parts_of(g, event); }
+
+/* ---- where events sit ---- */
+
+static uint64_t cost_of(const pbi_timeline *t, uint32_t event)
+{
+    if (!is_load(event))
+        return t->g->cost[event];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    const pb_tier *tier = &t->tiers[t->tier[v] - 1];
+    return pbi_load_price(tier, t->g->size[v]);
+}
+
+static uint64_t store_cost(const pbi_timeline *t, pb_node v)
+{
+    const pb_tier *tier = &t->tiers[t->tier[v] - 1];
+    return pbi_store_price(tier, t->g->size[v]);
+}
+
+uint64_t pbi_timeline_load_cost(const pbi_timeline *t, pb_node v)
+{
+    return pbi_add_saturated(cost_of(t, v | PBI_LOAD_EVENT), t->loads[v] ? 0 : store_cost(t, v));
+}
+
+static void occupy(pbi_timeline *t, uint32_t slot, uint32_t event)
+{
+    t->event[slot] = event;
+    pbi_profile_use(&t->profile, slot, (double)cost_of(t, event));
+    t->index[slot] = t->filled;
+    t->where[t->filled++] = slot;
+}
+
+static void vacate(pbi_timeline *t, uint32_t slot)
+{
+    pbi_profile_empty(&t->profile, slot);
+    t->event[slot] = PBI_EMPTY;
+    uint32_t moved = t->where[--t->filled];
+    t->where[t->index[slot]] = moved;
+    t->index[moved] = t->index[slot];
+}
+
+/* ---- copies of values ---- */
+
+static uint32_t copies_before(const pbi_copies *c, uint32_t slot)
+{
+    uint32_t i = c->count;
+    while (i > 0 && c->slot[i - 1] >= slot)
+        i--;
+    return i;
+}
+
+uint32_t pbi_timeline_copy(const pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    uint32_t before = copies_before(&t->copy[v], slot);
+    return before ? before - 1 : PBI_EMPTY;
+}
+
+static bool loaded_at(const pbi_timeline *t, uint32_t slot)
+{
+    return t->tier && t->event[slot] != PBI_EMPTY && is_load(t->event[slot]);
+}
+
+/* The last slot between `from` and `to`, both excluded, that reads v; `otherwise` if there is none. */
+static uint32_t last_read(const pbi_timeline *t, pb_node v, uint32_t from, uint32_t to, uint32_t otherwise)
+{
+    uint32_t last = from;
+    for (uint32_t k = t->g->out_start[v]; k < t->g->out_start[v + 1]; k++) {
+        const pbi_copies *c = &t->copy[t->g->out[k]];
+        uint32_t before = copies_before(c, to);
+        while (before && loaded_at(t, c->slot[before - 1])) /* a load reads nothing */
+            before--;
+        if (before && c->slot[before - 1] > last)
+            last = c->slot[before - 1];
+    }
+    return last > from ? last : otherwise;
+}
+
+/* Is the copy after this one the first that is loaded? Then this one is stored. */
+static bool is_stored(const pbi_timeline *t, pb_node v, uint32_t i)
+{
+    const pbi_copies *c = &t->copy[v];
+    if (!t->tier || !t->loads[v] || i + 1 >= c->count || !loaded_at(t, c->slot[i + 1]))
+        return false;
+    for (uint32_t k = 0; k <= i; k++)
+        if (loaded_at(t, c->slot[k]))
+            return false;
+    return true;
+}
+
+/* The last slot of a copy that nobody reads. A by-product is then not made at all, unless it is stored. */
+static uint32_t unread_last(const pbi_timeline *t, pb_node v, uint32_t i)
+{
+    uint32_t slot = t->copy[v].slot[i];
+    bool part = (t->g->flags[v] & PB_NODE_BYPRODUCT) && !loaded_at(t, slot);
+    return part && !is_stored(t, v, i) ? slot - 1 : slot;
+}
+
+static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
+{
+    return (int32_t)(size / t->unit + (size % t->unit != 0));
+}
+
+/* By-products that are wanted but never read: made once, and let go. Counted with every computation. */
+static int32_t unread_targets(const pbi_timeline *t, pb_node v)
+{
+    const pb_graph *g = t->g;
+    int32_t sum = 0;
+    for (uint32_t n = 0, parts = parts_of(g, v); n < parts; n++) {
+        pb_node w = g->part[g->part_start[v] + n];
+        bool read = false;
+        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++)
+            read |= (g->flags[g->out[k]] & PB_NODE_NEEDED) != 0;
+        sum += !read && (g->flags[w] & (PB_NODE_TARGET | PB_NODE_KEEP)) == PB_NODE_TARGET ? t->size[w] : 0;
+    }
+    return sum;
+}
+
+/* Workspace of a computation, less what it overwrites: the largest input that may be and is read for the last time. */
+static int32_t extra_of(const pbi_timeline *t, uint32_t event, uint32_t slot)
+{
+    const pb_graph *g = t->g;
+    if (is_load(event))
+        return 0;
+    int32_t extra = scaled_up(t, g->workspace[event]) + unread_targets(t, event), most = 0;
+    if (!g->inplace_start)
+        return extra;
+    for (uint32_t k = g->inplace_start[event]; k < g->inplace_start[event + 1]; k++) {
+        pb_node u = g->inplace[k];
+        uint32_t i = pbi_timeline_copy(t, u, slot);
+        if (i != PBI_EMPTY && t->copy[u].last[i] == slot && t->size[u] > most)
+            most = t->size[u];
+    }
+    return extra - (most < t->size[event] ? most : t->size[event]);
+}
+
+static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
+{
+    uint32_t event = slot < t->profile.slots ? t->event[slot] : PBI_EMPTY;
+    if (event == PBI_EMPTY || event == u)
+        return;
+    int32_t now = extra_of(t, event, slot), was = t->extra[slot];
+    t->extra[slot] = now;
+    pbi_profile_add_at(&t->profile, slot, now - was);
+}
+
+/* Copy i of v is read last at `last` from now on: memory changes between. */
+static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
+{
+    uint32_t was = t->copy[v].last[i], most = t->profile.slots - 1;
+    if (was == last)
+        return;
+    t->copy[v].last[i] = last;
+    uint32_t high = was > last ? was : last, low = was > last ? last : was;
+    pbi_profile_add(&t->profile, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
+    if (t->g->inplace_start) {
+        refresh_extra(t, was, v);
+        refresh_extra(t, last, v);
+    }
+}
+
+/* Which unread copies of a by-product are made, to be stored, depends on its loads. */
+static void settle_unread(pbi_timeline *t, pb_node v)
+{
+    const pbi_copies *c = &t->copy[v];
+    for (uint32_t i = 0; t->tier && (t->g->flags[v] & PB_NODE_BYPRODUCT) && i < c->count; i++)
+        if (c->last[i] <= c->slot[i])
+            set_last(t, v, i, unread_last(t, v, i));
+}
+
+static bool make_room(pbi_timeline *t, pb_node v)
+{
+    pbi_copies *c = &t->copy[v];
+    if (c->count < c->room)
+        return true;
+    uint32_t room = c->room ? 2 * c->room : 4;
+    uint32_t *slot = pb_arena_alloc(t->arena, 2 * (size_t)room, sizeof *slot);
+    if (!slot) {
+        t->failed = true;
+        return false;
+    }
+    if (c->count) {
+        memcpy(slot, c->slot, c->count * sizeof *slot);
+        memcpy(slot + room, c->last, c->count * sizeof *slot);
+    }
+    c->slot = slot;
+    c->last = slot + room;
+    c->room = room;
+    return true;
+}
+
+static void open_at(uint32_t *row, uint32_t count, uint32_t i, uint32_t value)
+{
+    memmove(row + i + 1, row + i, (count - i) * sizeof *row);
+    row[i] = value;
+}
+
+static void close_at(uint32_t *row, uint32_t count, uint32_t i)
+{
+    memmove(row + i, row + i + 1, (count - i - 1) * sizeof *row);
+}
+
+/* A new copy of v in `slot`; `there` tells that it is there even if nobody reads it. Later readers take it. */
+static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
+{
+    pbi_copies *c = &t->copy[v];
+    uint32_t i = copies_before(c, slot);
+    open_at(c->slot, c->count, i, slot);
+    open_at(c->last, c->count++, i, there ? slot : slot - 1);
+    if (there)
+        pbi_profile_add_at(&t->profile, slot, t->size[v]);
+    if (!i || c->last[i - 1] <= slot)
+        return;
+    set_last(t, v, i, c->last[i - 1]);
+    set_last(t, v, i - 1, last_read(t, v, c->slot[i - 1], slot, unread_last(t, v, i - 1)));
+}
+
+static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
+{
+    pbi_copies *c = &t->copy[v];
+    uint32_t i = copies_before(c, slot), last = c->last[i];
+    if (last > slot)
+        set_last(t, v, i - 1, last);
+    set_last(t, v, i, there ? slot : slot - 1);
+    if (there)
+        pbi_profile_add_at(&t->profile, slot, -t->size[v]);
+    close_at(c->last, c->count, i);
+    close_at(c->slot, c->count--, i);
+    if (t->g->inplace_start && i) /* who read the copy that went reads the one before */
+        refresh_extra(t, c->last[i - 1], v);
+}
+
+/* ---- changes ---- */
+
+/* Is all there that the event reads, and room in the lists of what it makes? */
+static bool may_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
+{
+    const pb_graph *g = t->g;
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : g->cost[v];
+    if (cost > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
+        return false;
+    if (is_load(event) && pbi_timeline_copy(t, v, slot) == PBI_EMPTY)
+        return false;
+    for (uint32_t k = g->in_start[v]; !is_load(event) && k < g->in_start[v + 1]; k++)
+        if (pbi_timeline_copy(t, g->in[k], slot) == PBI_EMPTY)
+            return false;
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
+        if (!make_room(t, made_by(g, v, n)))
+            return false;
+    return true;
+}
+
+static void insert_load(pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    t->work += pbi_timeline_load_cost(t, v);
+    t->loads[v]++;
+    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: that is how it is known as a load */
+    enter_copy(t, v, slot, true);
+    settle_unread(t, v);
+}
+
+bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
+{
+    const pb_graph *g = t->g;
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    if (!may_insert(t, event, slot))
+        return false;
+    if (is_load(event)) {
+        insert_load(t, v, slot);
+        return true;
+    }
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++)
+        enter_copy(t, made_by(g, v, n), slot, n == 0);
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+        uint32_t copy = pbi_timeline_copy(t, g->in[k], slot);
+        if (t->copy[g->in[k]].last[copy] < slot)
+            set_last(t, g->in[k], copy, slot);
+    }
+    t->extra[slot] = extra_of(t, v, slot);
+    pbi_profile_add_at(&t->profile, slot, t->extra[slot]);
+    occupy(t, slot, v);
+    for (uint32_t n = 1, count = makes(g, event); n < count; n++)
+        settle_unread(t, made_by(g, v, n));
+    t->work += g->cost[v];
+    return true;
+}
+
+/* Would every reader, and every load, still find what it needs without this computation? */
+static bool is_spare(const pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    for (uint32_t n = 0, count = makes(t->g, v); n < count; n++) {
+        const pbi_copies *c = &t->copy[made_by(t->g, v, n)];
+        if (c->slot[0] != slot)
+            continue;
+        if (c->last[0] > slot || c->count < 2 || loaded_at(t, c->slot[1]))
+            return false;
+    }
+    return true;
+}
+
+static void remove_load(pbi_timeline *t, pb_node v, uint32_t slot)
+{
+    leave_copy(t, v, slot, true);
+    vacate(t, slot);
+    t->loads[v]--;
+    t->work -= pbi_timeline_load_cost(t, v);
+    settle_unread(t, v);
+}
+
+/* An input of what is no longer computed in `slot`. */
+static void end_read(pbi_timeline *t, pb_node u, uint32_t slot)
+{
+    uint32_t copy = pbi_timeline_copy(t, u, slot);
+    if (t->copy[u].last[copy] == slot)
+        set_last(t, u, copy, last_read(t, u, t->copy[u].slot[copy], slot, unread_last(t, u, copy)));
+}
+
+bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
+{
+    const pb_graph *g = t->g;
+    uint32_t event = t->event[slot];
+    if (is_load(event)) {
+        remove_load(t, event & ~PBI_LOAD_EVENT, slot);
+        return true;
+    }
+    pb_node v = event;
+    if (!is_spare(t, v, slot))
+        return false;
+    vacate(t, slot);
+    pbi_profile_add_at(&t->profile, slot, -t->extra[slot]);
+    t->extra[slot] = 0;
+    for (uint32_t n = 0, count = makes(g, event); n < count; n++) {
+        leave_copy(t, made_by(g, v, n), slot, n == 0);
+        settle_unread(t, made_by(g, v, n));
+    }
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        end_read(t, g->in[k], slot);
+    t->work -= g->cost[v];
+    return true;
+}
+
+bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
+{
+    uint32_t event = t->event[slot];
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
+        pb_node w = made_by(t->g, v, n);
+        if (t->copy[w].last[copies_before(&t->copy[w], slot)] > slot)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the whole ---- */
+
+static bool take_memory(pbi_timeline *t)
+{
+    uint32_t slots = t->profile.room;
+    t->event = pb_arena_alloc(t->arena, slots, sizeof *t->event);
+    t->extra = pb_arena_alloc(t->arena, slots, sizeof *t->extra);
+    t->where = pb_arena_alloc(t->arena, slots, sizeof *t->where);
+    t->index = pb_arena_alloc(t->arena, slots, sizeof *t->index);
+    t->copy = pb_arena_zero(t->arena, t->g->node_count, sizeof *t->copy);
+    t->size = pb_arena_alloc(t->arena, t->g->node_count, sizeof *t->size);
+    return t->event && t->extra && t->where && t->index && t->copy && t->size;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Sizes of tensors share a factor: without it they mostly fit as they are. */
+static void choose_unit(pbi_timeline *t)
+{
+    const pb_graph *g = t->g;
+    uint64_t unit = g->fixed_size, most = g->total_size > g->fixed_size ? g->total_size : g->fixed_size;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        unit = common_divisor(g->size[v], unit);
+        unit = common_divisor(g->workspace[v], unit);
+        most = g->workspace[v] > most ? g->workspace[v] : most;
+    }
+    t->unit = unit ? unit : 1;
+    while (most / t->unit > PBI_PROFILE_MOST)
+        t->unit *= 2;
+}
+
+/* Each value's tier: the one where a store and a load cost least. Tiers with a cap of their own are not used. */
+static bool choose_tiers(pbi_timeline *t, const pb_game *game)
+{
+    const pb_graph *g = t->g;
+    uint32_t open = 0;
+    for (uint32_t k = 0; game->kind == PB_GAME_TIERED && k < game->tier_count; k++)
+        open += game->tiers[k].cap == PB_UNLIMITED;
+    if (!open)
+        return true;
+    t->tiers = game->tiers;
+    t->tier = pb_arena_zero(t->arena, g->node_count, sizeof *t->tier);
+    t->loads = pb_arena_zero(t->arena, g->node_count, sizeof *t->loads);
+    for (pb_node v = 0; t->tier && v < g->node_count; v++) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t k = game->tier_count; k-- > 0;) {
+            const pb_tier *tier = &game->tiers[k];
+            uint64_t price = pbi_add_saturated(pbi_store_price(tier, g->size[v]), pbi_load_price(tier, g->size[v]));
+            if (tier->cap == PB_UNLIMITED && price <= least) {
+                least = price;
+                t->tier[v] = (uint8_t)(k + 1);
+            }
+        }
+    }
+    return t->tier && t->loads;
+}
+
+bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
+                       uint32_t most)
+{
+    const pb_graph *g = game->graph;
+    *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
+    choose_unit(t);
+    if (!pbi_profile_init(&t->profile, arena, most + 2, game->weights.beta > 0) || !take_memory(t) ||
+        !choose_tiers(t, game))
+        return false;
+    for (pb_node v = 0; v < g->node_count; v++)
+        t->size[v] = scaled_up(t, g->size[v]);
+    pbi_timeline_set_cap(t, cap);
+    return true;
+}
+
+void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
+{
+    uint64_t most = 4 * PBI_PROFILE_MOST, scaled = cap / t->unit;
+    pbi_profile_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
+}
+
+/* Slot 0 holds the start: what is given is made there, and counts. */
+static bool load_start(pbi_timeline *t)
+{
+    const pb_graph *g = t->g;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        t->copy[v].count = 0;
+        if (t->loads)
+            t->loads[v] = 0;
+        if (!(g->flags[v] & PB_NODE_GIVEN))
+            continue;
+        if (!make_room(t, v))
+            return false;
+        t->copy[v].slot[t->copy[v].count++] = 0;
+    }
+    return true;
+}
+
+/* Who reads each copy last, and the memory from that. */
+static void find_lasts(pbi_timeline *t)
+{
+    const pb_graph *g = t->g;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        const pbi_copies *c = &t->copy[v];
+        for (uint32_t i = 0; i < c->count; i++) {
+            uint32_t next = i + 1 < c->count ? c->slot[i + 1] : t->profile.slots;
+            c->last[i] = last_read(t, v, c->slot[i], next, unread_last(t, v, i));
+            if (i + 1 == c->count && (g->flags[v] & PB_NODE_KEEP))
+                c->last[i] = t->profile.slots; /* to the end */
+        }
+    }
+}
+
+static void find_memory(pbi_timeline *t)
+{
+    const pb_graph *g = t->g;
+    int32_t *memory = t->profile.memory, sum = scaled_up(t, g->fixed_size);
+    uint32_t slots = t->profile.slots;
+    for (pb_node v = 0; v < g->node_count; v++) /* as changes, summed up below */
+        for (uint32_t i = 0; i < t->copy[v].count; i++) {
+            uint32_t slot = t->copy[v].slot[i], end = t->copy[v].last[i] + 1;
+            if (end <= slot)
+                continue;
+            memory[slot] += t->size[v];
+            if (end < slots)
+                memory[end] -= t->size[v];
+        }
+    for (uint32_t s = 0; s < slots; s++) {
+        sum += memory[s];
+        memory[s] = sum;
+    }
+    for (uint32_t n = 0; n < t->filled; n++) {
+        uint32_t slot = t->where[n];
+        t->extra[slot] = extra_of(t, t->event[slot], slot);
+        memory[slot] += t->extra[slot];
+        if (t->profile.time)
+            t->profile.time[slot] = (double)cost_of(t, t->event[slot]);
+    }
+}
+
+static bool place(pbi_timeline *t, uint32_t event, uint32_t slot)
+{
+    pb_node v = event & ~PBI_LOAD_EVENT;
+    if (is_load(event)) {
+        t->work += pbi_timeline_load_cost(t, v);
+        t->loads[v]++;
+    } else {
+        t->work += t->g->cost[v];
+    }
+    for (uint32_t n = 0, count = makes(t->g, event); n < count; n++) {
+        pb_node w = made_by(t->g, v, n);
+        if (!make_room(t, w))
+            return false;
+        t->copy[w].slot[t->copy[w].count++] = slot;
+    }
+    t->event[slot] = event;
+    t->index[slot] = t->filled;
+    t->where[t->filled++] = slot;
+    return true;
+}
+
+bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
+{
+    pbi_profile_clear(&t->profile, 2 * count + SPARE); /* every second one is empty */
+    uint32_t slots = t->profile.slots;
+    memset(t->event, 0xff, slots * sizeof *t->event);
+    memset(t->extra, 0, slots * sizeof *t->extra);
+    t->filled = 0;
+    t->work = 0;
+    if (!load_start(t))
+        return false;
+    for (uint32_t e = 0; e < count; e++)
+        if (!place(t, events[e], (uint32_t)(1 + (uint64_t)e * (slots - 1) / count)))
+            return false;
+    find_lasts(t);
+    find_memory(t);
+    pbi_profile_settle(&t->profile, t->event);
+    return true;
+}
+
+void pbi_timeline_read(const pbi_timeline *t, uint32_t *events)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 1; s < t->profile.slots; s++)
+        if (t->event[s] != PBI_EMPTY)
+            events[n++] = t->event[s];
+}
+
+uint64_t pbi_timeline_peak(const pbi_timeline *t) { return (uint64_t)pbi_profile_peak(&t->profile) * t->unit; }

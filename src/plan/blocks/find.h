@@ -1,0 +1,38 @@
+/* find.h -- a chain of blocks found in a graph.
+ *
+ * A graph that runs forward and then back, as training steps and adjoints do, is cut where a single value crosses from
+ * the nodes before to the nodes behind. What lies between two cuts is a block; the nodes behind the turn belong to the
+ * block whose values they read. Where a node reads from several blocks these become one.
+ */
+#ifndef PBI_PLAN_BLOCKS_FIND_H
+#define PBI_PLAN_BLOCKS_FIND_H
+
+#include "pebble/game.h"
+
+typedef enum pbi_role {
+    PBI_UNUSED, /* not needed */
+    PBI_FORWARD,
+    PBI_BACKWARD,
+    PBI_STAYS /* there all the time: given beside others, or computed only once; counts in `always` */
+} pbi_role;
+
+typedef struct pbi_block_chain {
+    uint32_t count;           /* blocks 1 .. count */
+    pb_node *cut;             /* [0 .. count]: the value between blocks, PB_NO_NODE for none */
+    uint32_t *forward_start;  /* block b has forward[forward_start[b] .. forward_start[b + 1]] */
+    uint32_t *backward_start; /* and backward[...] in the order they are computed */
+    const pb_node *forward;
+    pb_node *backward;
+    uint32_t *block;  /* per node; of by-products that of their maker */
+    uint8_t *role;    /* per node: pbi_role */
+    uint64_t always;  /* memory that is in use all the time */
+    uint32_t largest; /* most nodes in one block */
+} pbi_block_chain;
+
+/* False when there is no chain of at least two blocks to be found (*why is a constant text) or *status is an error.
+ * `group` above 0 makes larger blocks: single nodes join what is behind them, and that many larger blocks become one.
+ * More than `most` blocks are joined with their neighbours. */
+bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t most, pb_arena *arena,
+                          pbi_block_chain *out, const char **why, pb_status *status);
+
+#endif

@@ -1,0 +1,33 @@
+/* outside.h -- what a plan costs beside a segment, at least.
+ *
+ * From a table with sizes rounded down: for every segment and number of slots that it is given, the least extra
+ * work of all the rest of a plan. Segments that no plan of at most `limit` quanta has are left out.
+ */
+#ifndef PBI_PLAN_BLOCKS_OUTSIDE_H
+#define PBI_PLAN_BLOCKS_OUTSIDE_H
+
+#include "plan/blocks/table.h"
+
+/* cell[s]: with s slots or more for the segment; it rises. Only from <= s < to is the segment of any use. */
+typedef struct pbi_block_rest {
+    uint32_t *cell;
+    uint32_t from, to;
+} pbi_block_rest;
+
+typedef struct pbi_block_rests {
+    const pbi_block_table *table; /* wide, rounded down */
+    uint32_t limit;
+    pbi_block_rest *rest[2][2]; /* as the table's cells */
+} pbi_block_rests;
+
+pb_status pbi_block_rests_fill(pbi_block_rests *r, pb_arena *arena);
+
+static inline const pbi_block_rest *pbi_block_rest_of(const pbi_block_rests *r, unsigned left, unsigned right,
+                                                      uint32_t i, uint32_t j)
+{
+    left = r->table->states.lefts == 2 ? left : PBI_FREE;
+    right = r->table->states.rights == 2 ? right : PBI_BARE;
+    return &r->rest[left][right][(size_t)j * (r->table->b->count + 1) + i];
+}
+
+#endif

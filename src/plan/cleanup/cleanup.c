@@ -1,0 +1,329 @@
+/* cleanup.c -- drops what a plan does in vain. See cleanup.h.
+ *
+ * Problem     a plan removes values and makes them again although there was room for them: planners count with blocks,
+ *             segments or periods, and their last steps leave gaps.
+ * Idea        a move that makes only values that were there before is not needed if each of them can stay from where it
+ *             was removed, or be made where its node was last computed. Those that save most for the memory they hold over
+ *             time go first. Then what only served the dropped moves goes too, and makes room for others.
+ * Invariants  the plan is legal after every drop: memory is checked move by move, and what stays longer disturbs nothing,
+ *             since no move in between makes or needs the absence of it.
+ * Cost        a sort, and O(log moves) for each move that makes a value again and each read that goes, in every round; rounds go on
+ *             while one drops something.
+ * Limits      in the reversible game a computation that overwrites its input stays: the input could not be freed. Values move
+ *             between memory of our own and borrowed memory only if they are uncomputed in the end either way. A node that is
+ *             computed early, and again for a by-product while it is there, is not computed later instead.
+ */
+#include "plan/cleanup/cleanup.h"
+
+#include "base/arena.h"
+#include "base/context.h"
+#include "plan/cleanup/stays.h"
+
+#include <stdlib.h>
+
+/* How a recomputed value can be resident already. */
+typedef struct link {
+    uint32_t stay;
+    uint32_t earlier; /* it does not leave after that stay, or PBI_NONE: */
+    uint32_t from;    /* it is made by that computation */
+} link;
+
+typedef struct candidate {
+    double worth;
+    uint32_t move;
+} candidate;
+
+typedef struct cleaner {
+    pbi_stays s;
+    pb_arena *arena;
+    link *links; /* of the move at hand */
+    uint32_t link_count;
+    candidate *candidates;
+    uint32_t candidate_count;
+    double alpha, beta, gamma;
+} cleaner;
+
+/* Is there anything that could be done in vain? */
+static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
+{
+    uint8_t *computed = pb_arena_zero(scratch, game->graph->node_count, sizeof *computed);
+    *found = false;
+    if (!computed)
+        return PB_ENOMEM;
+    for (pb_step k = 0; k < moves->count && !*found; k++) {
+        const pb_move *move = &moves->move[k];
+        bool vain = computed[move->node] || !(game->graph->flags[move->node] & PB_NODE_NEEDED);
+        *found = move->op == PB_STORE || move->op == PB_LOAD || (move->op == PB_COMPUTE && vain);
+        computed[move->node] |= move->op == PB_COMPUTE;
+    }
+    return PB_OK;
+}
+
+/* The room that a link takes: at its moves, and at the one that overwrites the value now. */
+static uint32_t first_of(const cleaner *c, const link *l)
+{
+    return l->earlier == PBI_NONE ? l->from : c->s.stay[l->earlier].to + 1;
+}
+
+static uint64_t at_removal(const cleaner *c, const link *l)
+{
+    const pbi_stays *s = &c->s;
+    const pbi_stay *a = l->earlier == PBI_NONE ? NULL : &s->stay[l->earlier];
+    bool overwritten = a && !a->early && s->state[a->to] == PBI_MOVE_THERE && s->moves->move[a->to].op == PB_COMPUTE;
+    return overwritten ? pbi_stays_saved(s, a->to) : 0;
+}
+
+/* May stay b go on where stay a was? What is uncomputed in the end may be in memory of our own or in borrowed memory. */
+static bool may_follow(const pbi_stays *s, const pbi_stay *a, const pbi_stay *b)
+{
+    return a->place == b->place ||
+           (s->game->kind == PB_GAME_REVERSIBLE && b->to != PBI_NONE && s->moves->move[b->to].op == PB_UNCOMPUTE);
+}
+
+static bool link_stay(cleaner *c, uint32_t x, uint32_t m)
+{
+    pbi_stays *s = &c->s;
+    const pbi_stay *b = &s->stay[x];
+    link l = {x, b->earlier, PBI_NONE};
+    if (s->moves->move[m].op == PB_COMPUTE && b->node != s->moves->move[m].node) {
+        uint32_t before = pbi_stays_computed(s, m);
+        if (before != PBI_NONE && (l.earlier == PBI_NONE || before > s->stay[l.earlier].to))
+            l = (link){x, PBI_NONE, before};
+    }
+    if (l.earlier == PBI_NONE ? l.from == PBI_NONE : !may_follow(s, &s->stay[l.earlier], b))
+        return false;
+    c->links[c->link_count++] = l;
+    return true;
+}
+
+/* What would have to be kept so that move m is not needed. False: nothing would do. */
+static bool gather(cleaner *c, uint32_t m)
+{
+    pbi_stays *s = &c->s;
+    bool over = s->moves->move[m].op == PB_COMPUTE && pbi_stays_over(s, m) != PB_NO_NODE;
+    c->link_count = 0;
+    if (s->state[m] != PBI_MOVE_THERE || (over && s->game->kind == PB_GAME_REVERSIBLE))
+        return false;
+    for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
+        if (!s->stay[x].gone && s->stay[x].from == m && !link_stay(c, x, m))
+            return false;
+    for (uint32_t x = s->added ? s->added[m] : PBI_NONE; x != PBI_NONE; x = s->stay[x].next_added)
+        if (!s->stay[x].gone && s->stay[x].from == m && !link_stay(c, x, m))
+            return false;
+    return c->link_count > 0;
+}
+
+/* The memory that a link is in. */
+static uint8_t place_of(const cleaner *c, const link *l)
+{
+    return c->s.stay[l->earlier == PBI_NONE ? l->stay : l->earlier].place;
+}
+
+/* Adds a link to the heights, or takes it back. */
+static void raise_link(cleaner *c, const link *l, uint32_t m, bool back)
+{
+    pbi_stays *s = &c->s;
+    const pbi_stay *b = &s->stay[l->stay];
+    uint8_t place = place_of(c, l);
+    uint64_t size = s->graph->size[b->node], more = at_removal(c, l);
+    uint32_t first = first_of(c, l);
+    pbi_stays_raise(s, place, first, m - 1, back ? ~size + 1 : size);
+    if (more)
+        pbi_stays_raise(s, place, first - 1, first - 1, back ? ~more + 1 : more);
+    if (place == b->place)
+        return;
+    pbi_stays_raise(s, place, m, b->to, back ? ~size + 1 : size);
+    pbi_stays_raise(s, b->place, m, b->to, back ? size : ~size + 1);
+}
+
+static void take_back(cleaner *c, uint32_t m, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        raise_link(c, &c->links[i], m, true);
+}
+
+static bool fits(const cleaner *c, const link *l, uint32_t m)
+{
+    const pbi_stays *s = &c->s;
+    const pbi_stay *b = &s->stay[l->stay];
+    uint8_t place = place_of(c, l);
+    uint64_t size = s->graph->size[b->node], more = at_removal(c, l);
+    uint32_t first = first_of(c, l);
+    return pbi_stays_fit(s, place, first, m - 1, size) &&
+           (!more || pbi_stays_fit(s, place, first - 1, first - 1, more)) &&
+           (place == b->place || pbi_stays_fit(s, place, m + 1, b->to, size));
+}
+
+/* Raises the heights if all the links fit. */
+static bool make_room(cleaner *c, uint32_t m)
+{
+    for (uint32_t i = 0; i < c->link_count; i++) {
+        if (!fits(c, &c->links[i], m)) {
+            take_back(c, m, i);
+            return false;
+        }
+        raise_link(c, &c->links[i], m, false);
+    }
+    return true;
+}
+
+/* The work that goes with the removal before a link, where it is an uncomputation. */
+static uint64_t removal_cost(const cleaner *c, const link *l)
+{
+    const pbi_stays *s = &c->s;
+    const pbi_stay *a = l->earlier == PBI_NONE ? NULL : &s->stay[l->earlier];
+    return a && !a->early && s->moves->move[a->to].op == PB_UNCOMPUTE ? pbi_stays_cost(s, a->to) : 0;
+}
+
+/* What dropping move m changes in the cost, where peak or flux have a price; room has been made. `peak` is that before. */
+static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
+{
+    const pbi_stays *s = &c->s;
+    const pbi_range_max *height = s->height[PBI_FAST];
+    uint64_t now = pbi_range_max_find(height, 0, s->count - 1);
+    double rise = now > peak ? (double)(now - peak) : 0, flux = 0, saved = (double)pbi_stays_cost(s, m);
+    flux -= saved * (double)pbi_range_max_at(height, m);
+    for (uint32_t i = 0; i < c->link_count; i++) {
+        const link *l = &c->links[i];
+        const pbi_stay *b = &s->stay[l->stay];
+        uint64_t spared = removal_cost(c, l), more = at_removal(c, l);
+        uint32_t first = first_of(c, l);
+        saved += (double)spared;
+        if (spared)
+            flux -= (double)spared * (double)pbi_range_max_at(height, first - 1);
+        if (more)
+            flux += (double)more * (double)pbi_stays_cost(s, first - 1);
+        if (place_of(c, l) == PBI_FAST && first < m)
+            flux += (double)s->graph->size[b->node] * (double)pbi_stays_time(s, first, m - 1);
+    }
+    return c->alpha * rise + c->beta * flux - c->gamma * saved;
+}
+
+/* Drops move m if what it makes can be there without it. */
+static bool drop(cleaner *c, uint32_t m)
+{
+    pbi_stays *s = &c->s;
+    bool priced = c->alpha > 0 || c->beta > 0;
+    if (!gather(c, m))
+        return false;
+    uint64_t peak = priced ? pbi_range_max_find(s->height[PBI_FAST], 0, s->count - 1) : 0;
+    if (!make_room(c, m))
+        return false;
+    if (priced && change_in_cost(c, m, peak) > 0) {
+        take_back(c, m, c->link_count);
+        return false;
+    }
+    for (uint32_t i = 0; i < c->link_count; i++) {
+        const link *l = &c->links[i];
+        if (l->earlier == PBI_NONE)
+            pbi_stays_add(s, l->stay, l->from);
+        else
+            pbi_stays_join(s, l->earlier, l->stay);
+    }
+    pbi_stays_drop_make(s, m);
+    pbi_stays_settle(s);
+    return true;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    if (x->worth != y->worth)
+        return x->worth > y->worth ? -1 : 1;
+    return x->move < y->move ? -1 : x->move > y->move;
+}
+
+/* Does move m make or load a value that was there before, or could have been? */
+static bool makes_again(const pbi_stays *s, uint32_t m)
+{
+    for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
+        if (s->stay[x].earlier != PBI_NONE)
+            return true;
+    return s->computed && s->computed[m] != PBI_NONE && s->made[m] < s->made[m + 1];
+}
+
+/* Moves that make nothing new, those that save most for memory over time first. */
+static pb_status find_candidates(cleaner *c)
+{
+    pbi_stays *s = &c->s;
+    c->links = pb_arena_alloc(c->arena, s->graph->node_count, sizeof *c->links);
+    c->candidates = pb_arena_alloc(c->arena, s->count, sizeof *c->candidates);
+    if (!c->links || !c->candidates)
+        return PB_ENOMEM;
+    for (uint32_t m = 0; m < s->count; m++) {
+        double saved = (double)pbi_stays_cost(s, m), held = 1;
+        if (!makes_again(s, m))
+            continue;
+        gather(c, m);
+        for (uint32_t i = 0; i < c->link_count; i++) {
+            saved += (double)removal_cost(c, &c->links[i]);
+            held += (double)s->graph->size[s->stay[c->links[i].stay].node] * (m - first_of(c, &c->links[i]));
+        }
+        c->candidates[c->candidate_count++] = (candidate){saved / held, m};
+    }
+    qsort(c->candidates, c->candidate_count, sizeof *c->candidates, by_worth);
+    return PB_OK;
+}
+
+/* Goes on until a whole round drops nothing. */
+static void drop_all(cleaner *c, bool *changed)
+{
+    pbi_stays *s = &c->s;
+    for (uint32_t x = 0; x < s->stay_count; x++)
+        if (!s->stay[x].gone && s->stay[x].last_read == PBI_NONE && pbi_stays_remove(s, x)) {
+            pbi_stays_settle(s);
+            *changed = true;
+        }
+    for (bool more = true; more;) {
+        uint32_t left = 0;
+        more = false;
+        for (uint32_t i = 0; i < c->candidate_count; i++) {
+            uint32_t m = c->candidates[i].move;
+            if (drop(c, m))
+                more = *changed = true;
+            else if (s->state[m] == PBI_MOVE_THERE)
+                c->candidates[left++] = c->candidates[i];
+        }
+        c->candidate_count = left;
+    }
+}
+
+static pb_status clean(cleaner *c, pb_arena *result, pb_moves *out, bool *changed)
+{
+    pb_moves moves;
+    pb_status status = find_candidates(c);
+    if (status != PB_OK)
+        return status;
+    drop_all(c, changed);
+    if (!*changed)
+        return PB_OK;
+    pb_moves_init(&moves, result);
+    status = pbi_stays_write(&c->s, c->arena, &moves);
+    if (status == PB_OK)
+        *out = moves;
+    return status;
+}
+
+pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result, pb_moves *out,
+                      bool *changed)
+{
+    pb_arena scratch;
+    bool found;
+    const pb_weights *w = &game->weights;
+    cleaner c = {.arena = &scratch};
+    c.alpha = (double)w->alpha;
+    c.beta = (double)w->beta;
+    c.gamma = (double)w->gamma;
+    *changed = false;
+    pb_arena_init(&scratch, ctx);
+    pb_status status = look(game, moves, &scratch, &found);
+    if (status == PB_OK && found) {
+        status = pbi_stays_make(&c.s, game, moves, &scratch);
+        if (status == PB_OK)
+            status = clean(&c, result, out, changed);
+    }
+    if (status == PB_ERANGE) /* a plan of 2^32 moves or reads stays as it is */
+        status = PB_OK;
+    pb_arena_release(&scratch);
+    return status;
+}

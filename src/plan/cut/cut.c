@@ -1,0 +1,380 @@
+/* cut.c -- see cut.h. */
+#include "plan/cut/cut.h"
+
+#include "base/context.h"
+
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+#define MOST_WORK 0x1p52 /* all work together, scaled */
+
+static uint32_t wanted(pb_node v) { return 2 * v; }
+static uint32_t again(pb_node v) { return 2 * v + 1; }
+
+static bool given(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_GIVEN; }
+static bool needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
+
+/* Is it a needed value that is there, or was made, before the split? */
+static bool in_front(const pbi_cutter *c, pb_node v)
+{
+    const pb_graph *g = c->game->graph;
+    return needed(g, v) && (given(g, v) || c->place[v] < c->split);
+}
+
+static bool may_repeat(const pbi_cutter *c, pb_node maker)
+{
+    return !(c->game->graph->flags[maker] & (PB_NODE_GIVEN | PB_NODE_ONCE)) && !c->fixed[maker];
+}
+
+/* ---- the split ---- */
+
+static void find_places(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    memset(c->place, 0xff, g->node_count * sizeof *c->place);
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (needed(g, g->order[i]))
+            c->place[g->order[i]] = i;
+    for (pb_node v = 0; v < g->node_count && g->owner; v++)
+        if ((g->flags[v] & PB_NODE_BYPRODUCT) && needed(g, v))
+            c->place[v] = c->place[g->owner[v]];
+}
+
+/* After which place the program as written holds most; by-products go with their readers. */
+static void find_split(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    uint32_t *left = c->stack; /* readers still to come */
+    uint64_t held = 0, most = 0;
+    memset(left, 0, g->node_count * sizeof *left);
+    for (uint32_t i = 0; i < g->order_count; i++) {
+        pb_node y = g->order[i];
+        for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1] && needed(g, y); k++)
+            left[g->in[k]]++;
+    }
+    for (uint32_t i = 0; i < g->order_count; i++) {
+        pb_node v = g->order[i];
+        if (!needed(g, v))
+            continue;
+        held += g->size[v];
+        for (uint32_t k = 0; (g->flags[v] & PB_NODE_HAS_PARTS) && k < g->part_start[v + 1] - g->part_start[v]; k++) {
+            pb_node part = g->part[g->part_start[v] + k];
+            held += left[part] ? g->size[part] : 0;
+        }
+        if (held + g->workspace[v] >= most) {
+            most = held + g->workspace[v];
+            c->split = i + 1;
+        }
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+            pb_node u = g->in[k];
+            if (--left[u] == 0 && !(g->flags[u] & (PB_NODE_GIVEN | PB_NODE_KEEP)))
+                held -= g->size[u];
+        }
+        held -= left[v] || (g->flags[v] & PB_NODE_KEEP) ? 0 : g->size[v];
+    }
+}
+
+static void find_asked(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    for (pb_node v = 0; v < g->node_count; v++)
+        c->asked[v] = in_front(c, v) && (g->flags[v] & PB_NODE_KEEP) != 0;
+    for (uint32_t i = c->split; i < g->order_count; i++) {
+        pb_node y = g->order[i];
+        for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1] && needed(g, y); k++)
+            c->asked[g->in[k]] |= in_front(c, g->in[k]);
+    }
+}
+
+/* ---- anchors ---- */
+
+/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split need
+ * nothing else. What cannot be made again is left aside: it is there anyway. */
+static void find_anchors(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    uint32_t *left = c->stack;             /* readers in front still to come */
+    uint64_t sum = 0, count = 0, cost = 0; /* of the values that cross: where there is one, the sum says which */
+    memset(left, 0, g->node_count * sizeof *left);
+    for (uint32_t i = 0; i < c->split; i++) {
+        pb_node y = g->order[i];
+        for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1] && needed(g, y); k++)
+            left[g->in[k]]++;
+    }
+    for (uint32_t i = 0; i < c->split; i++) {
+        pb_node y = g->order[i];
+        if (!needed(g, y))
+            continue;
+        cost += g->cost[y];
+        for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1]; k++) {
+            pb_node u = g->in[k], maker = pb_graph_maker(g, u);
+            if (--left[u] == 0 && !(g->flags[maker] & (PB_NODE_GIVEN | PB_NODE_ONCE))) {
+                sum -= u;
+                count--;
+            }
+        }
+        uint32_t parts = g->flags[y] & PB_NODE_HAS_PARTS ? g->part_start[y + 1] - g->part_start[y] : 0;
+        for (uint32_t k = 0; k <= parts && !(g->flags[y] & PB_NODE_ONCE); k++) {
+            pb_node u = k ? g->part[g->part_start[y] + k - 1] : y;
+            sum += left[u] ? u : 0;
+            count += left[u] != 0;
+        }
+        pb_node last = c->anchor_count ? c->anchor[c->anchor_count - 1] : PB_NO_NODE;
+        if (count == 1 && sum != last) {
+            c->anchor[c->anchor_count] = (pb_node)sum;
+            c->anchor_cost[c->anchor_count++] = cost;
+            cost = 0;
+        }
+    }
+}
+
+void pbi_cutter_anchor(pbi_cutter *c, uint32_t every)
+{
+    const pb_graph *g = c->game->graph;
+    memset(c->fixed, 0, g->node_count);
+    for (uint32_t i = 0; every && i < c->anchor_count; i += every) {
+        uint32_t best = i;
+        double value = -1;
+        for (uint32_t k = i; k < i + every && k < c->anchor_count; k++) {
+            double now = (double)c->anchor_cost[k] / ((double)g->size[c->anchor[k]] + 1);
+            if (now > value) {
+                value = now;
+                best = k;
+            }
+        }
+        c->fixed[pb_graph_maker(g, c->anchor[best])] = 1;
+    }
+}
+
+/* ---- the network ---- */
+
+typedef struct wiring {
+    pbi_cutter *c;
+    uint32_t *fill; /* next slot of each vertex; NULL while counting */
+} wiring;
+
+static uint32_t pair(wiring *w, uint32_t u, uint32_t v, int64_t ahead)
+{
+    uint32_t e = pbi_flow_join(&w->c->flow, w->fill, u, v);
+    if (w->fill)
+        w->c->base[e] = ahead;
+    return e;
+}
+
+static void wire(wiring *w)
+{
+    pbi_cutter *c = w->c;
+    const pb_graph *g = c->game->graph;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (!in_front(c, v) || given(g, v))
+            continue;
+        c->keep_arc[v] = pair(w, wanted(v), again(pb_graph_maker(g, v)), 0);
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+            pair(w, again(v), wanted(g->in[k]), PBI_FLOW_INF);
+    }
+}
+
+static uint64_t count_arcs(const pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    uint64_t count = 0;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if (in_front(c, v) && !given(g, v))
+            count += 2 + 2 * (uint64_t)(g->in_start[v + 1] - g->in_start[v]);
+    return count;
+}
+
+static pb_status build(pbi_cutter *c, pb_arena *arena)
+{
+    const pb_graph *g = c->game->graph;
+    uint64_t arcs = count_arcs(c), vertices = 2 * (uint64_t)g->node_count;
+    if (arcs >= UINT32_MAX || vertices >= UINT32_MAX)
+        return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges");
+    c->base = pb_arena_zero(arena, (size_t)arcs, sizeof *c->base);
+    if (!c->base || !pbi_flow_alloc(&c->flow, arena, (uint32_t)vertices, (uint32_t)arcs, g->node_count))
+        return PB_ENOMEM;
+    wiring w = {.c = c};
+    wire(&w);
+    for (uint32_t u = 0; u < vertices; u++)
+        c->flow.start[u + 1] += c->flow.start[u];
+    w.fill = c->flow.next; /* not in use yet */
+    memcpy(w.fill, c->flow.start, (size_t)vertices * sizeof *w.fill);
+    wire(&w);
+    return pbi_poll(c->ctx);
+}
+
+pb_status pbi_cutter_init(pb_context *ctx, pbi_cutter *c, const pb_game *game, pb_arena *arena)
+{
+    const pb_graph *g = game->graph;
+    size_t n = g->node_count;
+    *c = (pbi_cutter){.ctx = ctx, .game = game};
+    c->place = pb_arena_alloc(arena, n, sizeof *c->place);
+    c->keep_arc = pb_arena_zero(arena, n, sizeof *c->keep_arc);
+    c->anchor = pb_arena_alloc(arena, g->order_count, sizeof *c->anchor);
+    c->anchor_cost = pb_arena_alloc(arena, g->order_count, sizeof *c->anchor_cost);
+    c->fixed = pb_arena_zero(arena, n, 1);
+    c->asked = pb_arena_zero(arena, n, 1);
+    c->kept = pb_arena_zero(arena, n, 1);
+    c->done = pb_arena_zero(arena, n, 1);
+    c->at_peak = pb_arena_zero(arena, n, 1);
+    c->stack = pb_arena_alloc(arena, n, sizeof *c->stack);
+    c->next = pb_arena_alloc(arena, n, sizeof *c->next);
+    if (!c->place || !c->keep_arc || !c->anchor || !c->anchor_cost || !c->fixed || !c->asked || !c->kept || !c->done ||
+        !c->at_peak || !c->stack || !c->next)
+        return PB_ENOMEM;
+    c->scale = MOST_WORK / ((double)g->needed_cost + 1);
+    find_places(c);
+    find_split(c);
+    find_asked(c);
+    find_anchors(c);
+    if (c->split) {
+        pb_node z = g->order[c->split - 1];
+        c->at_peak[z] = 1;
+        for (uint32_t k = g->in_start[z]; k < g->in_start[z + 1]; k++)
+            c->at_peak[g->in[k]] = 1;
+    }
+    return build(c, arena);
+}
+
+/* ---- one price ---- */
+
+static int64_t price_of(const pbi_cutter *c, pb_node v, double price, double tilt)
+{
+    const pb_graph *g = c->game->graph;
+    if (c->at_peak[v])
+        return 0;
+    double early = c->place[v] == NOWHERE ? 1 : 1 - (double)c->place[v] / c->split;
+    double all = price * c->scale * (double)g->size[v] * (1 + tilt * early);
+    return all < 2 * MOST_WORK ? (int64_t)all : (int64_t)(2 * MOST_WORK);
+}
+
+static void set_prices(pbi_cutter *c, double price, double tilt)
+{
+    const pb_graph *g = c->game->graph;
+    pbi_flow *f = &c->flow;
+    pbi_flow_forget(f);
+    memcpy(f->room, c->base, f->arc_count * sizeof *f->room);
+    memset(f->drain, 0, f->vertex_count * sizeof *f->drain);
+    f->root_count = 0;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (!in_front(c, v))
+            continue;
+        pb_node maker = pb_graph_maker(g, v);
+        int64_t keep = price_of(c, v, price, tilt);
+        bool repeat = may_repeat(c, maker);
+        if (c->asked[v])
+            f->root[f->root_count++] = wanted(v);
+        if (!given(g, v))
+            f->room[c->keep_arc[v]] = repeat ? keep : 0;
+        if (!repeat && !c->asked[v]) /* asked for it is kept at any price, which need not be looked at */
+            f->drain[wanted(v)] = keep;
+        if (repeat && maker == v)
+            f->drain[again(v)] = (int64_t)((double)g->cost[v] * c->scale);
+    }
+}
+
+pb_status pbi_cutter_run(pbi_cutter *c, double price, double tilt, bool *done)
+{
+    const pb_graph *g = c->game->graph;
+    const pbi_flow *f = &c->flow;
+    int64_t total = 0;
+    set_prices(c, price, tilt);
+    pbi_flow_end end = pbi_flow_run(c->ctx, &c->flow, UINT64_MAX, &total);
+    *done = end == PBI_FLOW_FULL;
+    if (end == PBI_FLOW_STOPPED)
+        return PB_ECANCELLED;
+    for (pb_node v = 0; v < g->node_count; v++)
+        c->kept[v] =
+            in_front(c, v) &&
+            (given(g, v) || (pbi_flow_reached(f, wanted(v)) && !pbi_flow_reached(f, again(pb_graph_maker(g, v)))));
+    return pbi_poll(c->ctx);
+}
+
+/* A value is wanted: kept if it must be, else its maker joins those whose inputs are wanted. */
+static void ask(pbi_cutter *c, pb_node v, uint32_t *count)
+{
+    pb_node maker = pb_graph_maker(c->game->graph, v);
+    c->kept[v] = c->at_peak[v] || !may_repeat(c, maker);
+    if (c->kept[v] || c->done[maker])
+        return;
+    c->done[maker] = 1;
+    c->stack[(*count)++] = maker;
+}
+
+void pbi_cutter_drop(pbi_cutter *c)
+{
+    const pb_graph *g = c->game->graph;
+    uint32_t count = 0;
+    memset(c->kept, 0, g->node_count);
+    memset(c->done, 0, g->node_count); /* here: seen */
+    for (pb_node v = 0; v < g->node_count; v++) {
+        if (c->asked[v])
+            ask(c, v, &count);
+        while (count) {
+            pb_node y = c->stack[--count];
+            for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1]; k++)
+                ask(c, g->in[k], &count);
+        }
+    }
+}
+
+/* ---- the computations ---- */
+
+static bool there(const pbi_cutter *c, pb_node v)
+{
+    return c->kept[v] || c->place[v] >= c->split || c->done[pb_graph_maker(c->game->graph, v)];
+}
+
+/* Computes v once more, and before it what it needs. */
+static pb_status make(pbi_cutter *c, pb_node v, pbi_sequence *out)
+{
+    const pb_graph *g = c->game->graph;
+    uint32_t count = 1;
+    pb_status status = PB_OK;
+    c->stack[0] = v;
+    c->next[v] = g->in_start[v];
+    while (count && status == PB_OK) {
+        pb_node y = c->stack[count - 1];
+        uint32_t k = c->next[y];
+        while (k < g->in_start[y + 1] && there(c, g->in[k]))
+            k++;
+        c->next[y] = k;
+        if (k < g->in_start[y + 1]) {
+            pb_node m = pb_graph_maker(g, g->in[k]);
+            c->stack[count++] = m;
+            c->next[m] = g->in_start[m];
+            continue;
+        }
+        c->done[y] = 1;
+        count--;
+        status = pbi_sequence_add(out, y);
+    }
+    return status;
+}
+
+pb_status pbi_cutter_replay(pbi_cutter *c, pbi_sequence *out)
+{
+    const pb_graph *g = c->game->graph;
+    pb_status status = PB_OK;
+    out->count = 0;
+    c->front_events = SIZE_MAX;
+    memset(c->done, 0, g->node_count);
+    for (uint32_t i = 0; i < g->order_count && status == PB_OK; i++) {
+        pb_node y = g->order[i];
+        if (i == c->split)
+            c->front_events = out->count;
+        if (!needed(g, y))
+            continue;
+        for (uint32_t k = g->in_start[y]; i >= c->split && k < g->in_start[y + 1] && status == PB_OK; k++)
+            if (!there(c, g->in[k]))
+                status = make(c, pb_graph_maker(g, g->in[k]), out);
+        if (status == PB_OK)
+            status = pbi_sequence_add(out, y);
+        if ((i & 0xffff) == 0 && status == PB_OK)
+            status = pbi_poll(c->ctx);
+    }
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
+        if ((g->flags[v] & PB_NODE_KEEP) && in_front(c, v) && !there(c, v))
+            status = make(c, pb_graph_maker(g, v), out);
+    return status;
+}

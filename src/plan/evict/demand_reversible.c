@@ -1,0 +1,253 @@
+/* demand_reversible.c -- demand-driven planning for the reversible game.
+ *
+ * As in the forward games a stack of frames makes what is missing and pins what it has. Evicting a unit means
+ * uncomputing it, so only units whose inputs are all there can go. First go those that the order does not read
+ * again and whose readers are gone or final (they must be uncomputed anyway), then other idle ones, then any;
+ * within each kind the policy decides. At the end everything that does not stay is uncomputed, last first;
+ * what that needs and is not there is made once more. Each such step only adds units further down the order,
+ * so the cleaning ends.
+ */
+#include "plan/evict/demand.h"
+
+#include "base/context.h"
+#include "plan/reversible/units.h"
+
+enum { LOOK_AT_MOST = 4096 };
+
+typedef struct frame {
+    pb_node node;
+    uint32_t next;
+} frame;
+
+typedef struct undoer {
+    pb_context *ctx;
+    const pb_game *game;
+    const pb_graph *g;
+    const pbi_demand_options *options;
+    pbi_plan *plan;
+    pb_arena scratch;
+    pbi_reversible r;
+    pbi_evict e;    /* times and scores; its heap is not used */
+    pb_node *there; /* units that are resident and do not stay */
+    uint32_t there_count;
+    uint32_t *where; /* per unit: 1 + its place in `there` */
+    uint32_t *pins, *uses;
+    uint8_t *held; /* per edge: its reader's frame holds the input */
+    frame *stack;
+    uint32_t depth;
+} undoer;
+
+static pb_status prepare(undoer *d)
+{
+    const pb_graph *g = d->g;
+    size_t n = g->node_count;
+    pb_status status = pbi_reversible_init(&d->r, d->ctx, d->game, d->plan, d->options->limit, &d->scratch);
+    if (status != PB_OK)
+        return status;
+    d->there = pb_arena_alloc(&d->scratch, n, sizeof *d->there);
+    d->where = pb_arena_zero(&d->scratch, n, sizeof *d->where);
+    d->pins = pb_arena_zero(&d->scratch, n, sizeof *d->pins);
+    d->uses = pb_arena_zero(&d->scratch, n, sizeof *d->uses);
+    d->held = pb_arena_zero(&d->scratch, g->edge_count, sizeof *d->held);
+    d->stack = pb_arena_alloc(&d->scratch, n + 1, sizeof *d->stack);
+    if (!d->held || !d->there || !d->where || !d->pins || !d->uses || !d->stack)
+        return PB_ENOMEM;
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
+            for (uint32_t k = g->in_start[g->order[i]]; k < g->in_start[g->order[i] + 1]; k++)
+                d->uses[pb_graph_maker(g, g->in[k])]++;
+    return pbi_evict_init(&d->e, g, d->options->policy, d->options->seed, d->r.resident, &d->scratch);
+}
+
+/* Enter or leave the list of units that are there, as their members say. */
+static void note(undoer *d, pb_node v)
+{
+    bool listed = d->where[v], there = pbi_reversible_removable(&d->r, v);
+    if (there && !listed) {
+        d->there[d->there_count++] = v;
+        d->where[v] = d->there_count;
+    } else if (!there && listed) {
+        pb_node last = d->there[--d->there_count];
+        d->there[d->where[v] - 1] = last;
+        d->where[last] = d->where[v];
+        d->where[v] = 0;
+    }
+}
+
+/* 0: must be uncomputed anyway and nothing will need it first; 1: idle; 2: the order reads it again. */
+static unsigned kind_of(const undoer *d, pb_node v)
+{
+    const pb_graph *g = d->g;
+    if (d->uses[v])
+        return 2;
+    uint32_t count = g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
+    for (uint32_t i = 0; i <= count; i++) {
+        pb_node w = i ? g->part[g->part_start[v] + i - 1] : v;
+        for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++)
+            if (pbi_reversible_removable(&d->r, g->out[k]))
+                return 1;
+    }
+    return 0;
+}
+
+static double rank_of(undoer *d, pb_node v)
+{
+    const pbi_evict *e = &d->e;
+    switch (e->policy) {
+    case PBI_OLDEST: return (double)e->made[v];
+    case PBI_LEAST_RECENT: return (double)e->touched[v];
+    case PBI_RANDOM: return pbi_rng_real(&d->e.rng);
+    case PBI_LARGEST: return -(double)d->g->size[v];
+    default:
+        return (double)pbi_evict_remake_cost(e, v) /
+               ((double)(d->g->size[v] + 1) * (double)(e->clock - e->touched[v] + 1));
+    }
+}
+
+static bool may_go(const undoer *d, pb_node v)
+{
+    return !d->pins[v] && !(d->g->flags[v] & PB_NODE_ONCE) && pbi_reversible_ready(&d->r, v) &&
+           d->g->workspace[v] <= d->game->cap - d->r.memory;
+}
+
+/* The unit to uncompute next, or PB_NO_NODE. Long lists are looked at from a seeded place on. */
+static pb_node pick(undoer *d)
+{
+    pb_node best = PB_NO_NODE;
+    unsigned best_kind = 3;
+    double best_rank = 0;
+    uint32_t count = d->there_count, from = 0;
+    if (d->e.policy == PBI_ABORT || !count)
+        return best;
+    if (count > LOOK_AT_MOST) {
+        from = (uint32_t)pbi_rng_below(&d->e.rng, count);
+        count = LOOK_AT_MOST;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        pb_node v = d->there[(from + i) % d->there_count];
+        if (!may_go(d, v))
+            continue;
+        unsigned kind = kind_of(d, v);
+        double rank = rank_of(d, v);
+        if (kind < best_kind || (kind == best_kind && (rank < best_rank || (rank == best_rank && v < best)))) {
+            best = v;
+            best_kind = kind;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+/* Room to compute v, or to uncompute it, which needs its workspace again. */
+static pb_status make_room(undoer *d, pb_node v, bool undo)
+{
+    pb_status status = PB_OK;
+    while (status == PB_OK && !d->r.stuck &&
+           (undo ? d->g->workspace[v] : pbi_reversible_need(&d->r, v)) > d->game->cap - d->r.memory) {
+        pb_node victim = pick(d);
+        if (victim == PB_NO_NODE)
+            return PB_OK; /* the move itself then says that it does not fit */
+        status = pbi_reversible_uncompute(&d->r, victim);
+        note(d, victim);
+        if (status == PB_OK)
+            status = pbi_tick(d->ctx, d->there_count < LOOK_AT_MOST ? d->there_count : LOOK_AT_MOST);
+    }
+    return status;
+}
+
+static pb_status compute(undoer *d, pb_node v)
+{
+    pb_status status = make_room(d, v, false);
+    if (status == PB_OK && !d->r.stuck)
+        status = pbi_reversible_compute(&d->r, v);
+    pbi_evict_made(&d->e, v);
+    return status;
+}
+
+static void hold(undoer *d, uint32_t edge)
+{
+    pb_node unit = pb_graph_maker(d->g, d->g->in[edge]);
+    d->held[edge] = 1;
+    d->pins[unit]++;
+    pbi_evict_touched(&d->e, unit);
+}
+
+/* A frame holds at once all the inputs that are there, lest making the others evicts them. */
+static void push(undoer *d, pb_node v)
+{
+    const pb_graph *g = d->g;
+    d->stack[d->depth++] = (frame){v, g->in_start[v]};
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+        if (d->r.resident[g->in[k]])
+            hold(d, k);
+}
+
+/* All inputs of the top frame are held: do what it is for and let them go. */
+static pb_status complete(undoer *d, bool undo)
+{
+    const pb_graph *g = d->g;
+    pb_node v = d->stack[d->depth - 1].node;
+    bool root = d->depth-- == 1;
+    pb_status status = root && undo ? make_room(d, v, true) : compute(d, v);
+    if (root && undo && status == PB_OK && !d->r.stuck)
+        status = pbi_reversible_uncompute(&d->r, v);
+    note(d, v);
+    for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+        pb_node unit = pb_graph_maker(g, g->in[k]);
+        d->held[k] = 0;
+        d->pins[unit]--;
+        d->uses[unit] -= root && !undo;
+    }
+    return status;
+}
+
+/* Makes every input of root resident, then computes or uncomputes root. */
+static pb_status bring(undoer *d, pb_node root, bool undo)
+{
+    const pb_graph *g = d->g;
+    pb_status status = PB_OK;
+    d->depth = 0;
+    push(d, root);
+    while (d->depth && status == PB_OK && !d->r.stuck) {
+        frame *f = &d->stack[d->depth - 1];
+        if (f->next == g->in_start[f->node + 1]) {
+            status = complete(d, undo);
+        } else if (d->held[f->next]) {
+            f->next++;
+        } else if (d->r.resident[g->in[f->next]]) {
+            hold(d, f->next++);
+        } else {
+            push(d, pb_graph_maker(g, g->in[f->next]));
+        }
+    }
+    return status;
+}
+
+static pb_status play(undoer *d)
+{
+    const pb_graph *g = d->g;
+    pb_status status = PB_OK;
+    for (uint32_t i = 0; i < g->order_count && status == PB_OK && !d->r.stuck; i++)
+        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
+            status = bring(d, g->order[i], false);
+    for (uint32_t i = g->order_count; i-- > 0 && status == PB_OK && !d->r.stuck;)
+        if (pbi_reversible_removable(&d->r, g->order[i])) {
+            d->pins[g->order[i]]++; /* it must not go while its inputs are brought */
+            status = bring(d, g->order[i], true);
+            d->pins[g->order[i]]--;
+        }
+    return status;
+}
+
+pb_status pbi_demand_reversible(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_plan *plan)
+{
+    undoer d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = plan};
+    pb_arena_init(&d.scratch, ctx);
+    pb_status status = prepare(&d);
+    if (status == PB_OK)
+        status = play(&d);
+    if (status == PB_OK)
+        pbi_reversible_finish(&d.r);
+    pb_arena_release(&d.scratch);
+    return status;
+}

@@ -1,0 +1,193 @@
+/* evict.c -- see evict.h. */
+#include "plan/evict/evict.h"
+
+#include "base/checked.h"
+#include "plan/reversible/units.h"
+
+#include <string.h>
+
+enum { LOOK_AT_ALL = 1024, SAMPLE = 256 };
+
+static const pb_policy policies[] = {
+    {"abort", "evict nothing: stop when the cap would be passed"},
+    {"oldest", "the value that was made first"},
+    {"least-recent", "the value that was read least recently"},
+    {"random", "any value, by the seed"},
+    {"largest", "the largest value"},
+    {"priority", "the least recompute cost for its size and the time it was not read"},
+};
+
+const pb_policy *pb_policies(uint32_t *count)
+{
+    *count = sizeof policies / sizeof *policies;
+    return policies;
+}
+
+const char *pbi_policy_name(pbi_policy policy) { return policies[policy].name; }
+
+bool pbi_policy_parse(const char *name, pbi_policy *out)
+{
+    *out = PBI_PRIORITY;
+    if (!name)
+        return true;
+    for (unsigned i = 0; i < sizeof policies / sizeof *policies; i++)
+        if (strcmp(policies[i].name, name) == 0) {
+            *out = (pbi_policy)i;
+            return true;
+        }
+    return false;
+}
+
+pb_status pbi_evict_init(pbi_evict *e, const pb_graph *g, pbi_policy policy, uint64_t seed, const uint8_t *resident,
+                         pb_arena *scratch)
+{
+    size_t n = g->node_count;
+    *e = (pbi_evict){.g = g, .resident = resident, .policy = policy, .rng = {seed}};
+    e->item = pb_arena_alloc(scratch, n, sizeof *e->item);
+    e->where = pb_arena_zero(scratch, n, sizeof *e->where);
+    e->busy = pb_arena_zero(scratch, n, sizeof *e->busy);
+    e->key = pb_arena_zero(scratch, n, sizeof *e->key);
+    e->made = pb_arena_zero(scratch, n, sizeof *e->made);
+    e->touched = pb_arena_zero(scratch, n, sizeof *e->touched);
+    return e->item && e->where && e->busy && e->key && e->made && e->touched ? PB_OK : PB_ENOMEM;
+}
+
+void pbi_evict_made(pbi_evict *e, pb_node v)
+{
+    e->made[v] = e->touched[v] = ++e->clock;
+    if (e->scorer)
+        e->scorer->made(e->scorer->state, v);
+}
+
+void pbi_evict_touched(pbi_evict *e, pb_node v)
+{
+    e->touched[v] = ++e->clock;
+    if (e->scorer)
+        e->scorer->touched(e->scorer->state, v);
+}
+
+void pbi_evict_gone(pbi_evict *e, pb_node v, bool dead)
+{
+    if (e->scorer)
+        e->scorer->gone(e->scorer->state, v, dead);
+}
+
+static bool before(const pbi_evict *e, pb_node a, pb_node b)
+{
+    if (e->busy[a] != e->busy[b])
+        return e->busy[a] < e->busy[b];
+    return e->key[a] != e->key[b] ? e->key[a] < e->key[b] : a < b;
+}
+
+static void put(pbi_evict *e, uint32_t at, pb_node v)
+{
+    e->item[at] = v;
+    e->where[v] = at + 1;
+}
+
+static void sift(pbi_evict *e, uint32_t at, pb_node v)
+{
+    if (e->policy != PBI_PRIORITY) {
+        while (at && before(e, v, e->item[(at - 1) / 2])) {
+            put(e, at, e->item[(at - 1) / 2]);
+            at = (at - 1) / 2;
+        }
+        for (uint32_t child; (child = 2 * at + 1) < e->count; at = child) {
+            if (child + 1 < e->count && before(e, e->item[child + 1], e->item[child]))
+                child++;
+            if (!before(e, e->item[child], v))
+                break;
+            put(e, at, e->item[child]);
+        }
+    }
+    put(e, at, v);
+}
+
+void pbi_evict_add(pbi_evict *e, pb_node v, bool idle)
+{
+    if (e->where[v])
+        pbi_evict_remove(e, v);
+    switch (e->policy) {
+    case PBI_OLDEST: e->key[v] = e->made[v]; break;
+    case PBI_LEAST_RECENT: e->key[v] = e->touched[v]; break;
+    case PBI_RANDOM: e->key[v] = pbi_rng_next(&e->rng); break;
+    case PBI_LARGEST: e->key[v] = UINT64_MAX - e->g->size[v]; break;
+    default: break;
+    }
+    e->busy[v] = !idle;
+    sift(e, e->count++, v);
+}
+
+void pbi_evict_remove(pbi_evict *e, pb_node v)
+{
+    uint32_t at = e->where[v];
+    if (!at--)
+        return;
+    e->where[v] = 0;
+    pb_node last = e->item[--e->count];
+    if (last != v)
+        sift(e, at, last);
+}
+
+uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v)
+{
+    const pb_graph *g = e->g;
+    pb_node maker = pb_graph_maker(g, v);
+    uint64_t cost = g->cost[maker];
+    for (uint32_t k = g->in_start[maker]; k < g->in_start[maker + 1]; k++)
+        if (!e->resident[g->in[k]])
+            cost = pbi_add_saturated(cost, g->cost[pb_graph_maker(g, g->in[k])]);
+    return cost;
+}
+
+static double score(const pbi_evict *e, pb_node v)
+{
+    double stale = (double)(e->clock - e->touched[v] + 1);
+    return (double)pbi_evict_remake_cost(e, v) / ((double)e->g->size[v] * stale);
+}
+
+/* At how many candidates does a look for the least score look? */
+static uint32_t looks_of(const pbi_evict *e)
+{
+    uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : LOOK_AT_ALL;
+    uint32_t sample = e->scorer && e->scorer->sample ? e->scorer->sample : SAMPLE;
+    return e->count <= all ? e->count : sample;
+}
+
+static pb_node least_score(pbi_evict *e)
+{
+    pb_node best = PB_NO_NODE;
+    double least = 0;
+    uint32_t looks = looks_of(e);
+    bool all = looks == e->count;
+    for (uint32_t i = 0; i < looks; i++) {
+        pb_node v = e->item[all ? i : pbi_rng_below(&e->rng, e->count)];
+        double now = e->scorer ? e->scorer->score(e->scorer->state, v) : score(e, v);
+        bool better = best == PB_NO_NODE || e->busy[v] < e->busy[best] ||
+                      (e->busy[v] == e->busy[best] && (now < least || (now == least && v < best)));
+        if (better) {
+            best = v;
+            least = now;
+        }
+    }
+    return best;
+}
+
+uint64_t pbi_evict_effort(const pbi_evict *e)
+{
+    uint64_t spent = 0;
+    if (e->policy != PBI_PRIORITY)
+        return 1;
+    if (e->scorer) {
+        spent = e->scorer->spent;
+        e->scorer->spent = 0;
+    }
+    return spent + looks_of(e);
+}
+
+pb_node pbi_evict_first(pbi_evict *e)
+{
+    if (!e->count || e->policy == PBI_ABORT)
+        return PB_NO_NODE;
+    return e->policy == PBI_PRIORITY ? least_score(e) : e->item[0];
+}

@@ -1,4 +1,0 @@
-/* method_blocks_cells32.c -- the table with cells of 32 bits. */
-#define CELL uint32_t
-#define FILL pbi_block_table_fill32
-#include "plan/method_blocks_cells.h"

@@ -1,9 +1,0 @@
-/* method_rev_search.h -- anytime search in the reversible game. */
-#ifndef PBI_METHOD_REV_SEARCH_H
-#define PBI_METHOD_REV_SEARCH_H
-
-#include "plan/strategy.h"
-
-pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan);
-
-#endif

@@ -1,0 +1,85 @@
+/* staged.h -- recomputation over the order as written, as a mixed-integer program: Checkmate's stages.
+ *
+ * Stage t computes the t-th needed node of the order for the first time. Before that it may compute earlier ones again, each
+ * at most once and in the order. Unknown are R(t, i), whether stage t computes node i, and S(t, j), whether value j is
+ * there when stage t begins; the rest follows from them. docs/strategies/milp.md has the rows.
+ */
+#ifndef PBI_PLAN_MILP_STAGED_H
+#define PBI_PLAN_MILP_STAGED_H
+
+#include "base/rng.h"
+#include "plan/sequence/sequence.h"
+#include "plan/milp/cbc.h"
+
+enum { PBI_STAGED_ZERO = -1, PBI_STAGED_ONE = -2 }; /* columns that are known */
+
+typedef struct pbi_staged {
+    const pb_game *game;
+    pb_arena *arena;
+    uint32_t stages; /* needed nodes that are computed */
+    pb_node *node;   /* per stage */
+    uint32_t *place; /* per node of the graph: the stage that computes it, or its owner; UINT32_MAX for given values */
+    uint32_t values; /* that are computed, or made beside, or given, and wanted */
+    pb_node *value;
+    uint32_t *value_of; /* per node of the graph; UINT32_MAX: not wanted */
+    uint32_t *until;    /* per value: the last stage that it may be there at the start of; `stages`: the end */
+    uint32_t *read_start;
+    uint32_t *reader; /* per value: stages whose node reads it, ascending */
+    bool *wide;       /* per stage: its node may be computed again while its value is there, for a by-product */
+
+    int *computed; /* R, stages x stages, columns */
+    int *kept;     /* S, (stages + 1) x values */
+    double unit;   /* a column of memory counts this many size units */
+    double price;  /* the program's value counts this much work; needed work is left out */
+    double step;   /* values of plans differ by this at least */
+    pbi_program program;
+} pbi_staged;
+
+/* How many entries the program is about to have; cheap. */
+uint64_t pbi_staged_entries(const pb_graph *g);
+
+/* Is there anything that it cannot express? A clause, or NULL. */
+const char *pbi_staged_misfit(const pb_game *game);
+
+/* The program for a cap, which may be smaller than the game's. PB_ENOMEM, PB_ECANCELLED. */
+pb_status pbi_staged_init(pbi_staged *m, pb_context *ctx, const pb_game *game, double cap, pb_arena *arena);
+
+static inline int pbi_staged_r(const pbi_staged *m, uint32_t t, uint32_t i)
+{
+    return m->computed[(size_t)t * m->stages + i];
+}
+static inline int pbi_staged_s(const pbi_staged *m, uint32_t t, uint32_t j)
+{
+    return m->kept[(size_t)t * m->values + j];
+}
+
+/* The computations that x says, each stage's in the order. */
+pb_status pbi_staged_sequence(const pbi_staged *m, const double *x, pbi_sequence *s);
+
+/* Two-phase rounding: values are kept where S passes `threshold`, or with `rng` as often as S says; then whatever is read
+ * and not there is computed. */
+pb_status pbi_staged_round(const pbi_staged *m, const double *x, double threshold, pbi_rng *rng, pbi_sequence *s);
+
+/* The moves of another plan put into stages, each stage's computations once and in the order: *fits tells whether it
+ * follows the order. The memory that it needs may be another. */
+pb_status pbi_staged_adopt(const pbi_staged *m, const pb_moves *moves, pbi_sequence *s, bool *fits);
+
+/* The cheapest plan so far that fits the cap, counted exactly. */
+typedef struct pbi_staged_best {
+    const pb_game *game;
+    pbi_sequence sequence;
+    uint64_t work; /* UINT64_MAX: there is none */
+} pbi_staged_best;
+
+void pbi_staged_best_init(pbi_staged_best *best, const pb_game *game, pb_arena *arena);
+pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool *fits);
+/* The order as written, each node once. */
+pb_status pbi_staged_written(pbi_staged_best *best, pb_arena *arena);
+
+/* Is there a solver, does the game suit, has the program at most this many entries (or those of option `size`)? Else the plan has given up. */
+pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t most,
+                          pbi_plan *plan, bool *open);
+/* PB_ENOMEM where the solver would pass the context's memory limit. */
+pb_status pbi_staged_memory(pb_context *ctx, const pbi_staged *m);
+
+#endif

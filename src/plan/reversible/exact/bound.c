@@ -1,0 +1,153 @@
+/* bound.c -- what it takes at least from a state of the reversible game to an end.
+ *
+ * Moves that cannot be avoided. A node that is resident at one of both only is moved at least once, its inputs are resident
+ * then, and one that is not resident now is computed before; unless it stays, it is uncomputed, too.
+ *
+ * Moves for the cap, in plain games. Look at any move of a node z that cannot be avoided. A node is *earlier* if it must be
+ * resident now or at some moment until then: what is resident now, what z reads, and what is read by an earlier node that
+ * is not resident now and hence computed before. It is *later* if it must be resident then or afterwards: what z reads,
+ * what stays at the end, and what is read by a later node that does not stay and hence is uncomputed after. A node that
+ * is both and is not resident at the move is computed twice, or removed and made again: two moves more than the ones above
+ * count. What does not fit beside the move is paid for by the nodes that are cheapest for their size.
+ *
+ * Of several nodes that are to be made for the end, the last that is made has all the others earlier; of those that have to
+ * go, the first that goes for good has all the others later: the least over which one it is counts.
+ */
+#include "plan/reversible/exact/exact.h"
+
+#include "base/checked.h"
+#include "plan/statespace/set.h"
+
+static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
+
+void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end)
+{
+    aim->m = m;
+    aim->end = end;
+    for (unsigned v = m->bits; v-- > 0;) { /* inputs first */
+        uint64_t set = m->in[v];
+        for (uint64_t left = m->in[v] & ~end; left; left &= left - 1)
+            set |= aim->later[pbi_lowest(left)];
+        aim->later[v] = set;
+    }
+}
+
+/* Work that passes 2^64 is too much, but no proof that there is no way. */
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    uint64_t sum = pbi_add_saturated(a, b);
+    return sum < PBI_REV_TOO_MUCH ? sum : PBI_REV_TOO_MUCH;
+}
+
+/* The least cost of moving `excess` out of the way and back, by some of these. */
+static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
+{
+    uint64_t sum = 0, part;
+    for (unsigned i = 0; i < m->cheap_count; i++) {
+        unsigned v = m->cheap[i];
+        if (!(set & bit(v)))
+            continue;
+        if (m->size[v] < excess) {
+            sum = add(sum, add(m->cost[v], m->cost[v]));
+            excess -= m->size[v];
+            continue;
+        }
+        if (m->cost[v] <= UINT64_MAX / 2 && pbi_mul(2 * m->cost[v], excess, &part))
+            return add(sum, part / m->size[v] + (part % m->size[v] != 0));
+        return add(sum, m->cost[v] / m->size[v] * excess);
+    }
+    return PBI_REV_NEVER;
+}
+
+/* What a move of z costs beyond the moves that cannot be avoided, where these must be resident before and after. */
+static uint64_t extra_at(const pbi_rev_sets *m, unsigned z, uint64_t both)
+{
+    uint64_t beside = m->in[z] | bit(z);
+    uint64_t memory = pbi_rev_memory(m, both | beside) + m->workspace[z];
+    return memory <= m->cap ? 0 : charge(m, both & ~beside & ~m->once, memory - m->cap);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint64_t extra_for_cap(const pbi_rev_aim *aim, uint64_t now, const uint8_t *touched, unsigned count)
+{
+    const pbi_rev_sets *m = aim->m;
+    uint64_t earlier[PBI_REV_BITS];
+    uint64_t extra = 0, made = aim->end & ~now, gone = now & ~aim->end;
+    uint64_t last_made = PBI_REV_NEVER, first_gone = PBI_REV_NEVER;
+    for (unsigned i = count; i-- > 0 && extra != PBI_REV_NEVER;) { /* inputs first */
+        unsigned z = touched[i];
+        uint64_t set = m->in[z];
+        for (uint64_t left = m->in[z] & ~now; left; left &= left - 1)
+            set |= earlier[pbi_lowest(left)];
+        earlier[z] = set;
+        uint64_t before = set | now, after = aim->later[z] | aim->end;
+        uint64_t own = extra_at(m, z, before & after);
+        extra = larger(extra, own);
+        if (made & bit(z))
+            last_made = smaller(last_made, made == bit(z) ? own : extra_at(m, z, (before | made) & after));
+        if (gone & bit(z))
+            first_gone = smaller(first_gone, gone == bit(z) ? own : extra_at(m, z, before & (after | gone)));
+    }
+    if (extra != PBI_REV_NEVER && made)
+        extra = larger(extra, last_made);
+    if (extra != PBI_REV_NEVER && gone)
+        extra = larger(extra, first_gone);
+    return extra;
+}
+
+static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
+{
+    const pbi_rev_sets *m = aim->m;
+    uint8_t touched[PBI_REV_BITS];
+    unsigned count = 0;
+    uint64_t now = state & m->values, differs = now ^ aim->end, wanted = differs, done = 0, sum = 0;
+    for (uint64_t left; (left = wanted & ~done) != 0;) { /* readers first: what v wants comes after it */
+        unsigned v = pbi_lowest(left);
+        done |= bit(v);
+        touched[count++] = (uint8_t)v;
+        wanted |= m->in[v] & ~now;
+        sum = add(sum, m->cost[v]);
+        if (!(differs & bit(v)))
+            sum = add(sum, m->cost[v]);
+        if (m->used[v] != PBI_REV_NONE && !(now & bit(v)) && (state & bit(m->used[v])))
+            return PBI_REV_NEVER;
+    }
+    uint64_t memory = pbi_rev_memory(m, now | done | aim->end);
+    if (!count || (memory <= m->cap && m->most_workspace <= m->cap - memory))
+        return sum;
+    uint64_t extra = extra_for_cap(aim, now, touched, count);
+    return extra == PBI_REV_NEVER ? PBI_REV_NEVER : add(sum, extra);
+}
+
+/* With in-place moves a value may go for nothing, and by-products are made and removed with others. */
+static uint64_t rest_of_rich(const pbi_rev_aim *aim, uint64_t state)
+{
+    const pbi_rev_sets *m = aim->m;
+    uint64_t now = state & m->values, wanted = aim->end & ~now, run = 0, sum = 0;
+    for (unsigned v = 0; v < m->bits; v++) {
+        uint64_t b = bit(v);
+        bool goes = !(aim->end & b) && !(m->overwritten & b);
+        if (m->byproducts & b) {
+            if (wanted & b)
+                run |= bit(m->owner[v]);
+            else if (goes && (now & b))
+                wanted |= m->in[v] & ~now;
+            continue;
+        }
+        bool runs = (wanted | run) & b, leaves = goes && (runs || (now & b));
+        if (runs && m->used[v] != PBI_REV_NONE && (state & bit(m->used[v])))
+            return PBI_REV_NEVER;
+        if (runs || leaves)
+            wanted |= m->in[v] & ~now;
+        sum = add(sum, runs ? m->cost[v] : 0);
+        sum = add(sum, leaves ? m->cost[v] : 0);
+    }
+    return sum;
+}
+
+uint64_t pbi_rev_rest(const pbi_rev_aim *aim, uint64_t state)
+{
+    return aim->m->plain ? rest_of_plain(aim, state) : rest_of_rich(aim, state);
+}

@@ -1,0 +1,460 @@
+/* window.c -- see window.h. */
+#include "plan/sequence/window.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct frame {
+    pb_node node;
+    uint32_t next; /* input to look at */
+} frame;
+
+typedef struct walker {
+    pb_context *ctx;
+    const pb_graph *g;
+    const pbi_window *window;
+    pbi_sequence *s;
+    pb_arena scratch;
+
+    pb_node *order; /* needed nodes */
+    uint32_t count;
+    uint32_t *use_start; /* per node: places in `order` that read it, ascending */
+    uint32_t *use;
+    uint32_t *use_at; /* per node: the first of them that is still to come */
+
+    uint8_t *resident;
+    uint32_t *pending; /* reads that the running cone still has to make */
+    uint8_t *in_cone;
+    frame *stack;
+    uint32_t *cone; /* events */
+    uint32_t cone_count;
+
+    /* Nested windows: */
+    uint32_t turn;       /* places from the last kept one before it are passed over: made when they are read */
+    uint8_t *made;       /* at least once */
+    uint8_t *inner;      /* has a slot */
+    uint32_t inner_used; /* slots */
+    uint32_t *touched;   /* the latest place that computed or read it, and 1 */
+    pb_node *wanted;     /* values of the cone that could use a slot */
+} walker;
+
+static pb_status prepare(walker *w)
+{
+    const pb_graph *g = w->g;
+    size_t n = g->node_count;
+    w->order = pb_arena_alloc(&w->scratch, g->order_count, sizeof *w->order);
+    w->use_start = pb_arena_zero(&w->scratch, n + 1, sizeof *w->use_start);
+    w->use = pb_arena_alloc(&w->scratch, g->edge_count, sizeof *w->use);
+    w->use_at = pb_arena_alloc(&w->scratch, n + 1, sizeof *w->use_at);
+    w->resident = pb_arena_zero(&w->scratch, n, sizeof *w->resident);
+    w->pending = pb_arena_zero(&w->scratch, n, sizeof *w->pending);
+    w->in_cone = pb_arena_zero(&w->scratch, n, sizeof *w->in_cone);
+    w->stack = pb_arena_alloc(&w->scratch, n + 1, sizeof *w->stack);
+    w->cone = pb_arena_alloc(&w->scratch, n, sizeof *w->cone);
+    if (!w->order || !w->use_start || !w->use || !w->use_at || !w->resident || !w->pending || !w->in_cone ||
+        !w->stack || !w->cone)
+        return PB_ENOMEM;
+    for (uint32_t i = 0; i < g->order_count; i++) {
+        pb_node v = g->order[i];
+        if (!(g->flags[v] & PB_NODE_NEEDED))
+            continue;
+        w->order[w->count++] = v;
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
+            w->use_start[g->in[k] + 1]++;
+    }
+    for (size_t v = 0; v < n; v++) {
+        w->use_start[v + 1] += w->use_start[v];
+        w->resident[v] = (g->flags[v] & PB_NODE_GIVEN) != 0;
+    }
+    memcpy(w->use_at, w->use_start, (n + 1) * sizeof *w->use_at);
+    for (uint32_t p = 0; p < w->count; p++)
+        for (uint32_t k = g->in_start[w->order[p]]; k < g->in_start[w->order[p] + 1]; k++)
+            w->use[w->use_at[g->in[k]]++] = p;
+    memcpy(w->use_at, w->use_start, (n + 1) * sizeof *w->use_at);
+    return PB_OK;
+}
+
+/* After which place the program as written holds most; the place behind it. */
+static uint32_t find_turn(const walker *w)
+{
+    const pb_graph *g = w->g;
+    uint64_t live = 0, most = 0;
+    uint32_t turn = 0;
+    for (uint32_t p = 0; p < w->count; p++) {
+        pb_node v = w->order[p];
+        if (w->use_start[v] < w->use_start[v + 1])
+            live += g->size[v];
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
+            pb_node u = g->in[k];
+            if (pb_graph_is_computed(g, u) && w->use[w->use_start[u + 1] - 1] == p)
+                live -= g->size[u];
+        }
+        if (live > most) {
+            most = live;
+            turn = p + 1;
+        }
+    }
+    return turn;
+}
+
+static pb_status prepare_nested(walker *w)
+{
+    size_t n = w->g->node_count;
+    w->made = pb_arena_zero(&w->scratch, n, sizeof *w->made);
+    w->inner = pb_arena_zero(&w->scratch, n, sizeof *w->inner);
+    w->touched = pb_arena_zero(&w->scratch, n, sizeof *w->touched);
+    w->wanted = pb_arena_alloc(&w->scratch, n, sizeof *w->wanted);
+    w->turn = find_turn(w);
+    return w->made && w->inner && w->touched && w->wanted ? PB_OK : PB_ENOMEM;
+}
+
+/* The first place after p that reads u, or UINT32_MAX. */
+static uint32_t next_use(walker *w, pb_node u, uint32_t p)
+{
+    while (w->use_at[u] < w->use_start[u + 1] && w->use[w->use_at[u]] <= p)
+        w->use_at[u]++;
+    return w->use_at[u] == w->use_start[u + 1] ? UINT32_MAX : w->use[w->use_at[u]];
+}
+
+/* What was rebuilt on the way to others must be nearer than what place p itself made or read: with `near` 1 a rebuilt
+ * value stays in a slot or not at all, as binomial checkpointing has it. */
+static bool is_near(const walker *w, pb_node u, uint32_t distance, uint32_t p)
+{
+    return distance + (w->touched[u] != p + 1) <= w->window->near;
+}
+
+/* Does u stay after place p? */
+static bool stays(walker *w, pb_node u, uint32_t p)
+{
+    const pbi_window *window = w->window;
+    bool kept = window->kept && window->kept[u];
+    if ((w->g->flags[u] & (PB_NODE_GIVEN | PB_NODE_KEEP)) || (w->g->flags[pb_graph_maker(w->g, u)] & PB_NODE_ONCE) ||
+        (kept && !(window->slow && window->slow[u])))
+        return true;
+    uint32_t next = next_use(w, u, p);
+    if (next == UINT32_MAX)
+        return false;
+    if (window->nested && !kept && !w->inner[u])
+        return is_near(w, u, next - p, p);
+    const uint32_t *c = window->coordinate;
+    if (!c)
+        return next - p <= window->reach;
+    uint32_t here = c[w->order[p]], there = c[w->order[next]];
+    return there <= here || there - here <= window->reach;
+}
+
+/* Collects what must be computed again before v, inputs first. */
+static void collect_cone(walker *w, pb_node v)
+{
+    const pb_graph *g = w->g;
+    uint32_t depth = 0;
+    w->cone_count = 0;
+    w->stack[depth++] = (frame){v, g->in_start[v]};
+    while (depth) {
+        frame *f = &w->stack[depth - 1];
+        if (f->next == g->in_start[f->node + 1]) {
+            w->cone[w->cone_count++] = f->node;
+            depth--;
+            continue;
+        }
+        pb_node u = g->in[f->next++], maker = pb_graph_maker(g, u);
+        if (w->resident[u] || w->in_cone[maker])
+            continue;
+        w->in_cone[maker] = 1;
+        if (w->window->slow && w->window->slow[u] && w->made[u])
+            w->cone[w->cone_count++] = u | PBI_LOAD_EVENT;
+        else
+            w->stack[depth++] = (frame){maker, g->in_start[maker]};
+    }
+}
+
+/* A value that nothing keeps is gone, and so is its hold on a slot. */
+static void let_go(walker *w, pb_node v)
+{
+    w->resident[v] = 0;
+    if (w->window->nested && w->inner[v]) {
+        w->inner[v] = 0;
+        w->inner_used--;
+    }
+}
+
+static void make(walker *w, pb_node v, uint32_t p)
+{
+    const pb_graph *g = w->g;
+    w->resident[v] = 1;
+    if (w->window->nested)
+        w->made[v] = 1;
+    if (!w->pending[v] && !stays(w, v, p))
+        let_go(w, v);
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
+            pb_node part = g->part[k];
+            w->resident[part] = w->resident[part] || w->pending[part] || stays(w, part, p);
+            if (!w->resident[part])
+                let_go(w, part);
+        }
+}
+
+/* ---- nested windows ---- */
+
+static void give_slot(walker *w, pb_node v)
+{
+    const pb_graph *g = w->g;
+    w->inner_used += !w->inner[v];
+    w->inner[v] = 1;
+    if (g->flags[v] & PB_NODE_HAS_PARTS)
+        for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
+            w->inner_used += !w->inner[g->part[k]];
+            w->inner[g->part[k]] = 1;
+        }
+}
+
+/* Could it use a slot: read again within reach, but not so soon that it stays anyway? */
+static bool wants_slot(walker *w, pb_node v, uint32_t p)
+{
+    uint32_t next = next_use(w, v, p);
+    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !stays(w, v, p);
+}
+
+/* How far to go before the next snapshot is left, for the least work on `length` steps with s snapshots, the one at
+ * their start included (Griewank and Walther; the longest of the best). */
+static uint64_t binomial_advance(uint64_t length, uint32_t s)
+{
+    int64_t r = 1;
+    while (pbi_beta(s, r) < length)
+        r++;
+    uint64_t most = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return most < length - rest ? most : length - rest;
+}
+
+/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each of
+ * those that want one, one behind the last and one that place p reverses. */
+static void choose_inner(walker *w, uint32_t p)
+{
+    const pb_graph *g = w->g;
+    pb_node root = w->order[p];
+    uint32_t count = 0;
+    w->touched[root] = p + 1;
+    for (uint32_t k = g->in_start[root]; k < g->in_start[root + 1]; k++)
+        w->touched[g->in[k]] = p + 1;
+    for (uint32_t i = 0; i < w->cone_count; i++)
+        if (!(w->cone[i] & PBI_LOAD_EVENT) && wants_slot(w, w->cone[i], p))
+            w->wanted[count++] = w->cone[i];
+    uint64_t length = (uint64_t)count + 2, at = 0;
+    while (w->inner_used < w->window->slots && length > 1) {
+        uint64_t advance = binomial_advance(length, w->window->slots - w->inner_used + 1);
+        at += advance;
+        length -= advance;
+        if (at > count)
+            return;
+        give_slot(w, w->wanted[at - 1]);
+    }
+}
+
+/* The places from the last kept value to the turn are passed over and made when they are read: then they are rebuilt
+ * like any other window, with the slots placed for the way back. Returns the first of them. A kept value right at the
+ * turn is no start of a window. */
+static uint32_t first_passed(const walker *w)
+{
+    uint32_t p = w->turn ? w->turn - 1 : 0;
+    while (p > 0 && !(w->window->kept && w->window->kept[w->order[p - 1]]))
+        p--;
+    return p;
+}
+
+static bool is_passed(const walker *w, uint32_t p, uint32_t first)
+{
+    uint16_t flags = w->g->flags[w->order[p]];
+    return p >= first && p < w->turn && !(flags & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_ONCE | PB_NODE_HAS_PARTS));
+}
+
+/* Computes the cone of place p, dropping what is neither read again in it nor stays. */
+static pb_status run_cone(walker *w, uint32_t p)
+{
+    const pb_graph *g = w->g;
+    pb_status status = PB_OK;
+    uint64_t reads = 0;
+    for (uint32_t i = 0; i < w->cone_count; i++) {
+        if (w->cone[i] & PBI_LOAD_EVENT)
+            continue;
+        for (uint32_t k = g->in_start[w->cone[i]]; k < g->in_start[w->cone[i] + 1]; k++)
+            w->pending[g->in[k]]++;
+    }
+    for (uint32_t i = 0; i < w->cone_count && status == PB_OK; i++) {
+        pb_node v = w->cone[i] & ~PBI_LOAD_EVENT;
+        w->in_cone[v] = 0;
+        status = pbi_sequence_add(w->s, w->cone[i]);
+        if (w->cone[i] & PBI_LOAD_EVENT) {
+            w->resident[v] = 1;
+            continue;
+        }
+        for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++, reads++) {
+            pb_node u = g->in[k];
+            if (--w->pending[u] == 0 && !stays(w, u, p))
+                let_go(w, u);
+        }
+        make(w, v, p);
+    }
+    return status == PB_OK ? pbi_tick(w->ctx, w->cone_count + reads) : status;
+}
+
+static pb_status walk(walker *w)
+{
+    pb_status status = prepare(w);
+    if (status == PB_OK && w->window->nested)
+        status = prepare_nested(w);
+    uint32_t first = status == PB_OK && w->window->nested ? first_passed(w) : 0;
+    for (uint32_t p = 0; p < w->count && status == PB_OK; p++) {
+        if (is_passed(w, p, first))
+            continue;
+        collect_cone(w, w->order[p]);
+        if (w->s->count + w->cone_count > w->window->limit)
+            return pbi_fail(w->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", w->window->limit);
+        if (w->window->nested)
+            choose_inner(w, p);
+        status = run_cone(w, p);
+        if ((p & 0xfff) == 0)
+            pbi_progress(w->ctx, "planning", p, w->count);
+    }
+    return status;
+}
+
+pb_status pbi_window_turn(pb_context *ctx, const pb_graph *g, uint32_t *turn)
+{
+    walker w = {.ctx = ctx, .g = g};
+    pb_arena_init(&w.scratch, ctx);
+    pb_status status = prepare(&w);
+    if (status == PB_OK)
+        *turn = find_turn(&w);
+    pb_arena_release(&w.scratch);
+    return status;
+}
+
+pb_status pbi_window_plan(pb_context *ctx, const pb_game *game, const pbi_window *window, pbi_sequence *s)
+{
+    walker w = {.ctx = ctx, .g = game->graph, .window = window, .s = s};
+    pb_arena_init(&w.scratch, ctx);
+    pb_status status = walk(&w);
+    pb_arena_release(&w.scratch);
+    return status;
+}
+
+/* One k: its sequence in `arena` and its figures. */
+static pb_status try_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t k, uint64_t limit,
+                       pb_arena *arena, pbi_sequence *s, pbi_figures *f)
+{
+    pbi_window window = {.limit = limit};
+    pbi_sequence_init(s, arena);
+    pb_status status = maker(game, k, arena, &window);
+    if (status == PB_OK)
+        status = pbi_window_plan(ctx, game, &window, s);
+    return status == PB_OK ? pbi_sequence_emit(ctx, game, s, NULL, f) : status;
+}
+
+static uint64_t next_k(uint64_t k) { return k < 4 ? k + 1 : k + k / 3; }
+
+typedef struct trial {
+    pb_arena arena;
+    pbi_sequence s;
+    pbi_figures f;
+    uint64_t k; /* 0: none yet */
+} trial;
+
+/* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
+static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t most, uint64_t limit,
+                          trial *best, bool *cut)
+{
+    pb_status status = PB_OK;
+    for (uint64_t k = 1; k <= most && status == PB_OK; k = next_k(k)) {
+        trial now = {.k = k};
+        pb_arena_init(&now.arena, ctx);
+        status = try_k(ctx, game, maker, k, limit, &now.arena, &now.s, &now.f);
+        if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
+            status = PB_OK; /* too many computations with this k: another may do */
+            now.f.fits = false;
+            *cut = true;
+        }
+        bool better = status == PB_OK && now.f.fits && !now.f.overflow &&
+                      (!best->k || pbi_figures_better(game, &now.f, &best->f));
+        if (better) {
+            trial old = *best;
+            *best = now;
+            now = old;
+        }
+        if (now.arena.ctx)
+            pb_arena_release(&now.arena);
+        bool least =
+            best->k && game->weights.alpha == 0 && game->weights.beta == 0 && best->f.time == game->graph->needed_cost;
+        if (least) /* nothing is computed twice: no other k is cheaper */
+            break;
+    }
+    return status;
+}
+
+pb_status pbi_window_periodic(const pb_game *game, uint64_t k, pb_arena *arena, pbi_window *out)
+{
+    const pb_graph *g = game->graph;
+    uint8_t *kept = pb_arena_zero(arena, g->node_count, sizeof *kept);
+    if (!kept)
+        return PB_ENOMEM;
+    uint64_t place = 0;
+    for (uint32_t i = 0; i < g->order_count; i++)
+        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
+            kept[g->order[i]] = ++place % k == 0;
+    out->kept = kept;
+    out->reach = (uint32_t)k;
+    return PB_OK;
+}
+
+pb_status pbi_window_one(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t k, uint64_t limit,
+                         pbi_plan *plan)
+{
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pbi_window window = {.limit = limit};
+    pbi_sequence s;
+    pbi_sequence_init(&s, &scratch);
+    pb_status status = maker(game, k, &scratch, &window);
+    if (status == PB_OK)
+        status = pbi_window_plan(ctx, game, &window, &s);
+    if (status == PB_OK)
+        status = pbi_sequence_emit(ctx, game, &s, plan, NULL);
+    pb_arena_release(&scratch);
+    return status;
+}
+
+pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_window_maker maker,
+                          uint64_t most, pbi_plan *plan)
+{
+    uint64_t k, limit;
+    pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, 0, &k);
+    if (status == PB_OK)
+        status = pbi_option_computations(ctx, options, game->graph, &limit);
+    if (status != PB_OK)
+        return status;
+    trial best = {.k = 0};
+    bool cut = false; /* some k passed the limit */
+    if (!k) {
+        status = search_k(ctx, game, maker, most ? most : 1, limit, &best, &cut);
+        if (best.k) { /* finish the best also when the search was stopped */
+            pbi_held held = pbi_hold(ctx);
+            status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
+            pbi_resume(ctx, held);
+            pb_arena_release(&best.arena);
+        } else if (status == PB_OK) {
+            if (cut)
+                return pbi_plan_give_up(
+                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", most, limit);
+            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", most);
+        }
+        k = best.k;
+    } else {
+        status = pbi_window_one(ctx, game, maker, k, limit, plan);
+    }
+    if (status == PB_OK && k)
+        status = pbi_plan_record_number(plan, "k", k);
+    return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;
+}

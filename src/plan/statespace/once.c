@@ -1,0 +1,123 @@
+/* once.c -- see once.h.
+ *
+ * Suppose that a plan computes y twice. In the game where y costs nothing it is a plan with so much less work: twice the cost
+ * of y at least. So its work is at least that and a bound of the other game. Where this is no less than the work of the
+ * plan at hand, a better plan computes y once, and the game may say so, which raises the bounds for the other nodes: they are
+ * asked again until nothing changes.
+ */
+#include "plan/statespace/once.h"
+
+#include "base/checked.h"
+#include "base/context.h"
+#include "pebble/bound.h"
+
+#include <string.h>
+
+enum {
+    TURNS = 4,         /* rounds over the nodes */
+    A_BOUND = 3000000, /* steps for each bound, */
+    TICKS = 2000       /* and what it counts in ticks */
+};
+
+typedef struct fixer {
+    pb_context *ctx;
+    pb_game *game; /* the narrow one, of `graph` */
+    pb_graph *graph;
+    uint64_t *cost; /* of `graph`, to be written */
+    uint16_t *flags;
+    uint64_t work; /* of the plan at hand */
+    uint32_t most;
+    pbi_fix *out;
+} fixer;
+
+static pb_status copy_graph(fixer *f, const pb_game *game, pb_arena *arena)
+{
+    const pb_graph *g = game->graph;
+    f->graph = pb_arena_alloc(arena, 1, sizeof *f->graph);
+    f->cost = pb_arena_alloc(arena, g->node_count, sizeof *f->cost);
+    f->flags = pb_arena_alloc(arena, g->node_count, sizeof *f->flags);
+    if (!f->graph || !f->cost || !f->flags)
+        return PB_ENOMEM;
+    *f->graph = *g;
+    memcpy(f->cost, g->cost, g->node_count * sizeof *f->cost);
+    memcpy(f->flags, g->flags, g->node_count * sizeof *f->flags);
+    f->graph->cost = f->cost;
+    f->graph->flags = f->flags;
+    *f->game = *game;
+    f->game->graph = f->graph;
+    return PB_OK;
+}
+
+/* Work that no plan of the narrow game is below, UINT64_MAX when there is none. */
+static pb_status bound_of(const fixer *f, uint64_t *bound)
+{
+    pb_bounds b = {.makespan = 0};
+    pb_status status = pbi_tick(f->ctx, TICKS);
+    if (status == PB_OK)
+        status = pb_bounds_make(f->ctx, f->game, &b);
+    if (status == PB_OK)
+        status = pb_bounds_tighten(f->ctx, f->game, A_BOUND, &b);
+    *bound = b.over || b.impossible || b.least_cap > f->game->cap ? UINT64_MAX : b.makespan;
+    return status;
+}
+
+/* No less than the work of any plan that computes y twice? */
+static pb_status is_dear(fixer *f, pb_node y, bool *dear)
+{
+    uint64_t cost = f->cost[y], twice = pbi_add_saturated(cost, cost), bound;
+    *dear = pbi_add_saturated(f->graph->needed_cost, cost) >= f->work;
+    if (*dear)
+        return PB_OK;
+    f->cost[y] = 0;
+    f->graph->needed_cost -= cost;
+    pb_status status = bound_of(f, &bound);
+    f->graph->needed_cost += cost;
+    f->cost[y] = cost;
+    *dear = status == PB_OK && pbi_add_saturated(bound, twice) >= f->work;
+    return status;
+}
+
+/* May it be computed again, at a cost? */
+static bool may_repeat(const fixer *f, pb_node y)
+{
+    const uint16_t without = PB_NODE_GIVEN | PB_NODE_BYPRODUCT | PB_NODE_ONCE;
+    return (f->flags[y] & PB_NODE_NEEDED) && !(f->flags[y] & without) && f->cost[y];
+}
+
+static pb_status take_turn(fixer *f, bool *changed)
+{
+    pb_status status = PB_OK;
+    *changed = false;
+    for (pb_node y = 0; y < f->graph->node_count && status == PB_OK && f->out->count < f->most; y++) {
+        bool dear;
+        if (!may_repeat(f, y))
+            continue;
+        status = is_dear(f, y, &dear);
+        if (status != PB_OK || !dear)
+            continue;
+        f->flags[y] |= PB_NODE_ONCE;
+        f->out->count++;
+        *changed = true;
+    }
+    return status;
+}
+
+pb_status pbi_fix_make(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t most, pb_arena *arena,
+                       pb_game *narrow, pbi_fix *out)
+{
+    fixer f = {.ctx = ctx, .game = narrow, .work = work, .most = most, .out = out};
+    bool changed = true;
+    *out = (pbi_fix){.bound = 0};
+    pb_status status = copy_graph(&f, game, arena);
+    if (status != PB_OK)
+        return status;
+    for (int turn = 0; turn < TURNS && changed && status == PB_OK; turn++)
+        status = take_turn(&f, &changed);
+    if (status == PB_OK)
+        status = bound_of(&f, &out->bound);
+    for (pb_node y = 0; y < game->graph->node_count; y++)
+        out->open += may_repeat(&f, y);
+    out->none = out->bound >= work;
+    out->bound = out->bound < work ? out->bound : work;
+    return status;
+}

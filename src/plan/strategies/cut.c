@@ -1,0 +1,230 @@
+/* cut.c -- keep or compute once more, at one price of memory, by minimum cuts.
+ *
+ * Problem     least work under a cap for large graphs that run forward and back, as training steps do.
+ * Idea        the order as written is split at its peak. What crosses is kept, at a price for its size, or computed once
+ *             more behind the split, at its cost and that of what it needs: a minimum cut (cut/cut). The replay
+ *             makes it right before its first reader; the least price at which the replay fits the cap is the answer.
+ *             Values made early are priced slightly higher: equal layers then go one by one, early ones first, whose
+ *             turn on the way back comes last, when much has been freed. A cut knows nothing of the memory for what
+ *             it rebuilds, and at high prices it drops a whole chain of layers and rebuilds it at once. So of the
+ *             values that alone cross a place of the way forward (anchors) every g-th must be kept, for several g.
+ * Invariants  what is kept never gets worse; a stop keeps the best so far.
+ * Cost        some twenty cuts and replays for each g, each nearly linear.
+ * Source      minimum cuts for what a backward pass saves: PyTorch's partitioner; the price searched on the replayed peak,
+ *             the tilt and the anchors are this project's.
+ * Limits      the order as written, one split, nothing computed more than twice.
+ */
+#include "base/context.h"
+#include "plan/cut/cut.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILT 0.01     /* how much dearer the earliest values are */
+#define NEAR 1e-7     /* prices this near, relatively, give the same */
+#define ALIKE 1e-6    /* so does work */
+#define ENOUGH 0.0001 /* this near to the bound, relatively, other anchors are not tried on graphs with many nodes */
+#define ENOUGH_FEW 0.000005
+enum {
+    MOST_CUTS = 60,
+    WORSE = 2, /* anchors tried in a row that brought nothing better */
+    FILLS = 40 /* values tried one by one for what memory is left, on graphs without so many nodes: */
+};
+#define MANY 50000
+
+typedef struct search {
+    pb_context *ctx;
+    const pb_game *game;
+    pb_game open; /* the same without a cap */
+    const pbi_plan_options *options;
+    pbi_cutter cutter;
+    pbi_sequence sequence;
+    pbi_figures now, best;
+    uint8_t *best_kept, *repeated;
+    bool found;
+    uint64_t ticks; /* of one look */
+    bool drops_fit; /* dropping all that these anchors allow fits */
+    double price;   /* where the last search for one ended */
+    uint64_t least; /* peak of all looks */
+} search;
+
+/* What a choice comes to: it fits, or it keeps too much across the split, or what it rebuilds needs too much. */
+typedef enum verdict { FITS, KEEPS_TOO_MUCH, REBUILDS_TOO_MUCH } verdict;
+
+static pb_status look(search *s, verdict *out)
+{
+    pb_status status = pbi_cutter_replay(&s->cutter, &s->sequence);
+    if (status == PB_OK)
+        status = pbi_sequence_emit(s->ctx, &s->open, &s->sequence, NULL, &s->now);
+    if (status != PB_OK)
+        return status;
+    const pbi_figures *now = &s->now;
+    *out = now->peak <= s->game->cap                  ? FITS
+           : now->peak_event < s->cutter.front_events ? KEEPS_TOO_MUCH
+                                                      : REBUILDS_TOO_MUCH;
+    s->least = now->peak < s->least ? now->peak : s->least;
+    if (*out == FITS && !now->overflow && (!s->found || pbi_figures_better(s->game, now, &s->best))) {
+        s->best = *now;
+        s->found = true;
+        memcpy(s->best_kept, s->cutter.kept, s->game->graph->node_count);
+    }
+    return pbi_tick(s->ctx, s->ticks);
+}
+
+static pb_status look_at(search *s, double price, verdict *out)
+{
+    bool done;
+    pb_status status = pbi_cutter_run(&s->cutter, price, TILT, &done);
+    if (status == PB_OK && !done) { /* beyond sense: as good as without limit */
+        *out = REBUILDS_TOO_MUCH;
+        return pbi_tick(s->ctx, s->ticks);
+    }
+    return status == PB_OK ? look(s, out) : status;
+}
+
+/* Do two choices come to about the same work? */
+static bool alike(uint64_t a, uint64_t b) { return fabs((double)a - (double)b) <= ALIKE * (double)b; }
+
+/* The least price that does not keep too much, by halving. */
+static pb_status search_price(search *s)
+{
+    double low = 0, high = 0, price = s->price;
+    uint64_t low_time = 0, high_time = 0;
+    pb_status status = PB_OK;
+    for (int i = 0; i < MOST_CUTS && status == PB_OK; i++) {
+        verdict v = FITS;
+        status = look_at(s, price, &v);
+        if (v == REBUILDS_TOO_MUCH && s->drops_fit)
+            v = KEEPS_TOO_MUCH; /* beside what it keeps: a higher price helps in the end */
+        *(v == KEEPS_TOO_MUCH ? &low : &high) = price;
+        *(v == KEEPS_TOO_MUCH ? &low_time : &high_time) = s->now.time;
+        if (status != PB_OK || (low > 0 && high > 0 && (high / low < 1 + NEAR || alike(low_time, high_time))))
+            break;
+        double step = i < 3 ? 1.5 : 8; /* from a price that was right for other anchors it is not far */
+        price = !(high > 0) ? price * step : !(low > 0) ? price / step : sqrt(low) * sqrt(high);
+        if (price < 1e-30 || price > 1e30)
+            break;
+    }
+    s->price = high > 0 ? high : s->price;
+    return status;
+}
+
+/* Anchors so far apart. *tried is false when nothing that can be dropped would help. */
+static pb_status try_anchors(search *s, uint32_t every, bool *tried)
+{
+    verdict v = FITS;
+    pbi_cutter_anchor(&s->cutter, every);
+    pbi_cutter_drop(&s->cutter);
+    pb_status status = look(s, &v);
+    *tried = status == PB_OK && v != KEEPS_TOO_MUCH;
+    s->drops_fit = v == FITS;
+    return *tried ? search_price(s) : status;
+}
+
+static bool good_enough(const search *s)
+{
+    double bound = (double)s->options->bounds->makespan;
+    double enough = s->game->graph->node_count > MANY ? ENOUGH : ENOUGH_FEW;
+    return s->found && (double)s->best.time <= bound * (1 + enough);
+}
+
+static pb_status try_all(search *s)
+{
+    verdict v;
+    memcpy(s->cutter.kept, s->cutter.asked, s->game->graph->node_count);
+    pb_status begun = look(s, &v);
+    if (begun != PB_OK || v == FITS)
+        return begun;
+    uint32_t worse = 0, count = s->cutter.anchor_count;
+    pb_status status = PB_OK;
+    for (uint32_t every = 1; every <= 1024 && worse < WORSE && status == PB_OK; every *= 2) {
+        bool last = every > count, tried, before = s->found;
+        uint64_t time = s->best.time;
+        status = try_anchors(s, last ? 0 : every, &tried);
+        if (good_enough(s) || last)
+            break;
+        worse = before && tried && s->best.time >= time ? worse + 1 : 0;
+        pbi_progress(s->ctx, "cut", every, 0);
+    }
+    return status;
+}
+
+/* The dearest repetition whose value may fit what memory is left; dearer ones than `last` were tried. */
+static pb_node next_fill(const search *s, pb_node last)
+{
+    const pb_graph *g = s->game->graph;
+    pb_node best = PB_NO_NODE;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        bool after = last == PB_NO_NODE || g->cost[v] < g->cost[last] || (g->cost[v] == g->cost[last] && v > last);
+        if (after && s->repeated[v] && g->size[v] <= s->game->cap - s->best.peak &&
+            (best == PB_NO_NODE || g->cost[v] > g->cost[best]))
+            best = v;
+    }
+    return best;
+}
+
+/* Keep single values where memory is left. */
+static pb_status fill(search *s)
+{
+    const pb_graph *g = s->game->graph;
+    pb_node x = PB_NO_NODE;
+    pb_status status = PB_OK;
+    for (int i = 0; i < FILLS && status == PB_OK; i++) {
+        verdict v;
+        memcpy(s->cutter.kept, s->best_kept, g->node_count);
+        if (!i) {
+            status = look(s, &v);
+            memcpy(s->repeated, s->cutter.done, g->node_count);
+        }
+        x = next_fill(s, x);
+        if (x == PB_NO_NODE || status != PB_OK)
+            break;
+        s->cutter.kept[x] = 1;
+        status = look(s, &v);
+    }
+    return status;
+}
+
+static pb_status write_plan(search *s, pbi_plan *plan)
+{
+    memcpy(s->cutter.kept, s->best_kept, s->game->graph->node_count);
+    pb_status status = pbi_cutter_replay(&s->cutter, &s->sequence);
+    return status == PB_OK ? pbi_sequence_emit(s->ctx, s->game, &s->sequence, plan, NULL) : status;
+}
+
+static pb_status begin(search *s, pb_arena *arena)
+{
+    const pb_graph *g = s->game->graph;
+    pbi_sequence_init(&s->sequence, arena);
+    s->open = *s->game;
+    s->open.cap = PB_UNLIMITED;
+    s->least = UINT64_MAX;
+    s->ticks = ((uint64_t)g->node_count + g->edge_count) / 16 + 1;
+    s->price = ((double)g->needed_cost + 1) / ((double)g->total_size + 1);
+    s->best_kept = pb_arena_alloc(arena, g->node_count, 1);
+    s->repeated = pb_arena_alloc(arena, g->node_count, 1);
+    return s->best_kept && s->repeated ? pbi_cutter_init(s->ctx, &s->cutter, s->game, arena) : PB_ENOMEM;
+}
+
+pb_status pbi_plan_cut(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
+{
+    pb_arena scratch;
+    search s = {.ctx = ctx, .game = game, .options = options};
+    pb_arena_init(&scratch, ctx);
+    pb_status status = begin(&s, &scratch);
+    if (status == PB_OK)
+        status = try_all(&s);
+    if (status == PB_OK && s.found && game->graph->node_count <= MANY && s.best.time > options->bounds->makespan)
+        status = fill(&s);
+    if (s.found && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
+        pbi_held held = pbi_hold(ctx);
+        status = write_plan(&s, plan);
+        pbi_resume(ctx, held);
+    } else if (status == PB_OK) {
+        char least[40];
+        pb_quantity_text(s.least, game->graph->size_unit, least, sizeof least);
+        status = pbi_plan_give_up(plan, "does not fit: the least peak of any cut tried is %s", least);
+    }
+    pb_arena_release(&scratch);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* lange.c -- the fewest values at a time that a chain allows, whatever the work.
+ *
+ * Problem     compute the end of a chain reversibly in the least memory.
+ * Idea        Lange, McKenzie and Tapp reverse a computation in no extra space by touring its configurations; that
+ *             takes the steps apart and is no pebbling. What pebbling has at that end is the recursion with the
+ *             fewest pebbles, one more than log2 of the length, and of those plans the one with the fewest moves.
+ * Invariants  as in knill.c; the cap does not change the plan, it only refuses it.
+ * Cost        O(moves): about n^1.5 of them.
+ * Source      Lange, McKenzie, Tapp, "Reversible space equals deterministic space", 2000; Knill, 1995.
+ * Limits      where sizes differ, the least memory of the recursion, not of all plans.
+ */
+#include "plan/reversible/line/best_cuts.h"
+
+#include "base/context.h"
+
+static pb_status plan_line(pb_context *ctx, const pb_game *game, const pbi_line *line, uint64_t limit,
+                           pb_arena *scratch, pbi_plan *plan)
+{
+    pbi_knill k;
+    pbi_reversible r;
+    enum { EFFORT = 100000000 };
+    pb_status status = pbi_knill_init(ctx, &k, line, EFFORT, scratch);
+    if (status != PB_OK)
+        return status;
+    uint64_t memory = pbi_knill_least(&k);
+    if (memory == UINT64_MAX && k.overflow)
+        return pbi_fail(ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+    if (memory == UINT64_MAX)
+        return pbi_plan_give_up(plan, "does not fit: even the fewest values at a time pass the cap");
+    status = pbi_reversible_init(&r, ctx, game, plan, limit, scratch);
+    if (status == PB_OK)
+        status = pbi_knill_play(&k, &r, memory, scratch);
+    if (status == PB_OK && r.f.overflow)
+        return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
+    if (status == PB_OK)
+        pbi_reversible_finish(&r);
+    return status;
+}
+
+pb_status pbi_plan_lange(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
+{
+    pbi_line line;
+    bool is_line;
+    uint64_t limit;
+    pb_status status = pbi_option_limit(ctx, options, game->graph, &limit);
+    if (status != PB_OK)
+        return status;
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    status = pbi_line_read(game, &scratch, plan, &line, &is_line);
+    if (status == PB_OK && is_line) {
+        if (line.count)
+            status = plan_line(ctx, game, &line, limit, &scratch, plan);
+        else
+            plan->outcome = PB_FOUND;
+    }
+    pb_arena_release(&scratch);
+    return status == PB_OK && is_line ? pbi_plan_record_number(plan, "limit", limit) : status;
+}
