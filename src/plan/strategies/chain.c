@@ -16,8 +16,12 @@
 #include "base/context.h"
 #include "plan/blocks/plan.h"
 #include "plan/chain/chain.h"
+#include "plan/statespace/remat.h"
 
-enum { SMALL = 24 /* nodes: every plan is looked at in no time */ };
+enum {
+    SMALL = 24,              /* nodes: every plan is looked at in no time */
+    STATE_BYTES = 40000000   /* for the search that looks at them */
+};
 
 /* The best of all plans of a small chain of blocks in place of the best that goes part by part. */
 static pb_status settle(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint32_t blocks,
@@ -25,10 +29,9 @@ static pb_status settle(pb_context *ctx, const pb_game *game, const pbi_plan_opt
 {
     pbi_plan best;
     pbi_plan_options own = *options;
-    own.option_count = 0; /* they are this strategy's */
     own.start = plan->outcome == PB_FOUND ? &plan->moves : NULL;
     pbi_plan_reset(&best, plan->arena);
-    pb_status status = pbi_plan_exact(ctx, game, &own, &best);
+    pb_status status = pbi_plan_exact_remat(ctx, game, &own, STATE_BYTES, &best);
     if (status == PB_ELIMIT || status == PB_ECANCELLED)
         return PB_OK; /* what is known stands */
     if (status != PB_OK || (best.outcome != PB_OPTIMAL && best.outcome != PB_INFEASIBLE))

@@ -13,260 +13,34 @@
  * Limits      wide graphs and caps far from both ends may be too much for it from 30 nodes on; with weights on peak or
  *             flux the work is what is least, not the cost.
  */
-#include "base/context.h"
-#include "plan/anneal/anneal.h"
-#include "plan/statespace/once.h"
-#include "plan/statespace/live.h"
 #include "plan/reversible/exact/exact.h"
+#include "plan/statespace/remat.h"
 #include "plan/statespace/tiered.h"
-
-#include <inttypes.h>
 
 enum {
     STANDARD_LIMIT = 40000000,
     TIERED_LIMIT = 8000000,     /* a state takes longer there */
-    PATIENT_LIMIT = 1000000000, /* in the reversible game, where time or ticks are limited and no other waits */
-    PATIENT_NODES = 36,
-    FIRST_LOOKS = 40000, /* states before it pays to have a plan at hand */
-    A_NODE = 500,        /* proposals of the annealing for each node */
-    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
-    FEW_OPEN = 16        /* nodes that may be computed again: the search is likely to end */
+    PATIENT_LIMIT = 1000000000, /* in the reversible game, where time or ticks are limited and no other strategy waits */
+    PATIENT_NODES = 36
 };
 
-typedef struct exact {
-    pb_context *ctx;
-    const pb_game *game;
-    const pbi_plan_options *options;
-    pb_arena *scratch;
-    uint64_t limit;
-    pbi_live *live;
-    pbi_live *first; /* NULL, or the search before the game was narrowed: the plan it knew was its own */
-    pb_game narrow;
-    bool few_open; /* what may be computed again in it */
-    pbi_live_answer answer;
-    bool begun; /* the plan to begin from is the best known */
-    pbi_sequence annealed;
-} exact;
-
-/* The peak and the work of a legal schedule. */
-static pb_status measure(const exact *e, const pb_moves *moves, uint64_t *peak, uint64_t *work)
+static uint64_t default_limit(const pb_game *game, const pbi_plan_options *options)
 {
-    const pb_graph *g = e->game->graph;
-    bool *there = pb_arena_zero(e->scratch, g->node_count, sizeof *there);
-    uint64_t memory = g->fixed_size;
-    if (!there)
-        return PB_ENOMEM;
-    for (pb_node v = 0; v < g->node_count; v++)
-        if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & PB_NODE_GIVEN_SLOW)) {
-            there[v] = true;
-            memory += g->size[v];
-        }
-    *peak = memory;
-    *work = 0;
-    for (pb_step k = 0; k < moves->count; k++) {
-        pb_node v = moves->move[k].node, over = pb_moves_over(moves, k);
-        if (moves->move[k].op != PB_COMPUTE) {
-            there[v] = false;
-            memory -= g->size[v];
-            continue;
-        }
-        uint32_t count;
-        const pb_node *also = pb_moves_also(moves, k, &count);
-        uint64_t made = there[v] ? 0 : g->size[v], taken = over == PB_NO_NODE ? 0 : g->size[over];
-        uint64_t saved = made < taken ? made : taken;
-        there[v] = true;
-        for (uint32_t i = 0; i < count; i++) {
-            there[also[i]] = true;
-            made += g->size[also[i]];
-        }
-        if (over != PB_NO_NODE)
-            there[over] = false;
-        uint64_t during = memory + made - saved + g->workspace[v];
-        *peak = during > *peak ? during : *peak;
-        *work += g->cost[v];
-        memory += made - taken;
-    }
-    return PB_OK;
-}
-
-/* A plan that fits, from whoever asks. Not with weights on memory: of plans with equal work it may be
- * the best known for its work, not for its cost. */
-static pb_status use_start(exact *e)
-{
-    uint64_t peak, work;
-    const pb_weights *w = &e->game->weights;
-    if (!e->options->start || w->alpha || w->beta)
-        return PB_OK;
-    pb_status status = measure(e, e->options->start, &peak, &work);
-    e->begun = status == PB_OK && peak <= e->game->cap;
-    if (e->begun)
-        pbi_live_set_known(e->live, work);
-    return status;
-}
-
-/* A plan by annealing from the program as written. */
-static pb_status anneal(exact *e)
-{
-    const pb_graph *g = e->game->graph;
-    pbi_anneal a;
-    pbi_figures figures;
-    pb_node *written = pb_arena_alloc(e->scratch, g->order_count, sizeof *written);
-    uint32_t count = 0;
-    if (!written || !pbi_anneal_init(&a, e->ctx, e->game, e->options->seed, e->scratch))
-        return PB_ENOMEM;
-    for (uint32_t i = 0; i < g->order_count; i++)
-        if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            written[count++] = g->order[i];
-    if (!pbi_anneal_start(&a, written, count, e->game->cap))
-        return PB_ENOMEM;
-    double enough = e->game->weights.beta ? 0 : a.gamma * (double)e->answer.bound;
-    pb_status status = pbi_anneal_run(&a, (uint64_t)A_NODE * count, 1, 0.002, enough);
-    uint64_t work = a.best_count ? 0 : UINT64_MAX;
-    for (uint32_t i = 0; i < a.best_count; i++)
-        work += g->cost[a.best[i]];
-    if ((status != PB_OK && status != PB_ELIMIT && status != PB_ECANCELLED) || work >= e->answer.work)
-        return status;
-    e->annealed.count = 0;
-    for (uint32_t i = 0; i < a.best_count; i++)
-        if (pbi_sequence_add(&e->annealed, a.best[i]) != PB_OK)
-            return PB_ENOMEM;
-    pbi_held held = pbi_hold(e->ctx);
-    pb_status measured = pbi_sequence_emit(e->ctx, e->game, &e->annealed, NULL, &figures);
-    pbi_resume(e->ctx, held);
-    if (measured == PB_OK && figures.fits && !figures.overflow)
-        pbi_live_set_known(e->live, figures.time);
-    return measured == PB_OK ? status : measured;
-}
-
-static bool is_stop(pb_status status) { return status == PB_ELIMIT || status == PB_ECANCELLED; }
-
-/* Goes on in the game where nodes that no better plan computes twice are `once`, if there are any. */
-static pb_status narrow(exact *e)
-{
-    const pbi_live_model *m = pbi_live_model_of(e->live);
-    bool own;
-    uint64_t work = pbi_live_known(e->live, &own);
-    pbi_fix fix;
-    pbi_live *live;
-    if (work == PBI_LIVE_NEVER)
-        return PB_OK;
-    pb_status status = pbi_fix_make(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, &e->narrow, &fix);
-    if (status == PB_ENOMEM || (!fix.count && !fix.none))
-        return status;
-    e->few_open = fix.open <= FEW_OPEN;
-    uint64_t bound = fix.bound > e->answer.bound ? fix.bound : e->answer.bound;
-    pb_status made = pbi_live_new(e->ctx, &e->narrow, bound, e->scratch, &live);
-    if (made != PB_OK || !live)
-        return made != PB_OK ? made : status;
-    pbi_live_set_known(live, work);
-    e->first = own ? e->live : NULL;
-    e->live = live;
-    return status;
-}
-
-static pb_status search(exact *e)
-{
-    pb_status status = use_start(e);
-    if (status == PB_OK)
-        status = pbi_live_solve(e->live, e->limit, FIRST_LOOKS, &e->answer);
-    if (status != PB_OK || e->answer.end != PBI_LIVE_STOPPED || e->answer.status != PB_OK)
-        return status;
-    if (!e->begun)
-        status = anneal(e);
-    if (status == PB_OK)
-        status = narrow(e);
-    if (status == PB_OK)
-        return pbi_live_solve(e->live, e->limit, e->limit / A_LOOK * (e->few_open ? 4 : 1) + 1, &e->answer);
-    if (!is_stop(status))
-        return status;
-    pb_status stopped = status;
-    status = pbi_live_solve(e->live, 1, 1, &e->answer); /* for what is known by now */
-    e->answer.status = stopped;
-    return status;
-}
-
-static pb_status copy_start(const exact *e, pbi_plan *plan)
-{
-    const pb_moves *from = e->options->start;
-    pb_status status = PB_OK;
-    for (pb_step k = 0; k < from->count && status == PB_OK; k++) {
-        const pb_move *move = &from->move[k];
-        uint32_t count;
-        const pb_node *also = pb_moves_also(from, k, &count);
-        if (move->op == PB_COMPUTE)
-            status = pb_moves_add_compute(&plan->moves, move->node, pb_moves_over(from, k), also, count);
-        else
-            status = pb_moves_add(&plan->moves, (pb_op)move->op, move->node, move->tier);
-    }
-    plan->outcome = PB_FOUND;
-    return status;
-}
-
-static pb_status write_plan(const exact *e, pbi_plan *plan)
-{
-    pbi_figures figures;
-    if (e->answer.own)
-        return pbi_live_emit(e->ctx, e->game, e->live, e->scratch, plan);
-    if (e->first)
-        return pbi_live_emit(e->ctx, e->game, e->first, e->scratch, plan);
-    return e->begun ? copy_start(e, plan) : pbi_sequence_emit(e->ctx, e->game, &e->annealed, plan, &figures);
-}
-
-static pb_status conclude(exact *e, pbi_plan *plan)
-{
-    const pbi_live_answer *answer = &e->answer;
-    const pb_weights *w = &e->game->weights;
-    if (answer->end == PBI_LIVE_INFEASIBLE && answer->overflow)
-        return pbi_fail(e->ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
-    if (answer->end == PBI_LIVE_INFEASIBLE) {
-        pb_status status = pbi_plan_give_up(plan, "every way to fill the memory was looked at: none leads to the end");
-        plan->outcome = PB_INFEASIBLE;
-        return status;
-    }
-    plan->lower_bound = answer->bound;
-    if (answer->work == PBI_LIVE_NEVER && answer->status != PB_OK)
-        return answer->status;
-    if (answer->work == PBI_LIVE_NEVER)
-        return pbi_fail(e->ctx, PB_ELIMIT, "limit hit: no plan among the first %" PRIu64 " states", answer->states);
-    pbi_held held = pbi_hold(e->ctx);
-    pb_status status = write_plan(e, plan);
-    pbi_resume(e->ctx, held);
-    if (status != PB_OK || plan->outcome != PB_FOUND || answer->end != PBI_LIVE_PROVED)
-        return status;
-    if (!w->alpha && !w->beta)
-        plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", answer->states,
-                         answer->states == 1 ? "" : "s");
+    if (game->kind == PB_GAME_TIERED)
+        return TIERED_LIMIT;
+    bool patient = game->kind == PB_GAME_REVERSIBLE && options->patient && !options->start;
+    return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : STANDARD_LIMIT;
 }
 
 pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    pb_arena scratch;
-    exact e = {.ctx = ctx, .game = game, .options = options, .scratch = &scratch};
-    bool reversible = game->kind == PB_GAME_REVERSIBLE;
-    bool patient = reversible && options->patient && !options->start && game->graph->needed_count <= PATIENT_NODES;
-    bool tiered = game->kind == PB_GAME_TIERED;
-    uint64_t standard = patient ? PATIENT_LIMIT : tiered ? TIERED_LIMIT : STANDARD_LIMIT;
-    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, standard, &e.limit);
+    uint64_t limit;
+    pb_status status = pbi_option_number(ctx, options, "limit", 1, UINT64_MAX, default_limit(game, options), &limit);
     if (status != PB_OK)
         return status;
-    if (reversible)
-        return pbi_plan_exact_reversible(ctx, game, options, e.limit, plan);
-    if (tiered)
-        return pbi_plan_exact_tiered(ctx, game, options, e.limit, plan);
-    if (game->graph->needed_count > PBI_LIVE_BITS)
-        return pbi_plan_give_up(plan, "too large: %" PRIu32 " nodes, at most %d values", game->graph->needed_count,
-                                PBI_LIVE_BITS);
-    pb_arena_init(&scratch, ctx);
-    pbi_sequence_init(&e.annealed, &scratch);
-    status = pbi_live_new(ctx, game, options->bounds->makespan, &scratch, &e.live);
-    bool small = status == PB_OK && e.live;
-    if (status == PB_OK && !small)
-        status = pbi_plan_give_up(plan, "too large: more than %d values, targets and once-only nodes", PBI_LIVE_BITS);
-    else if (small)
-        status = search(&e);
-    if (status == PB_OK && small)
-        status = conclude(&e, plan);
-    pb_arena_release(&scratch);
-    return status == PB_OK && small ? pbi_plan_record_number(plan, "limit", e.limit) : status;
+    switch (game->kind) {
+    case PB_GAME_REVERSIBLE: return pbi_plan_exact_reversible(ctx, game, options, limit, plan);
+    case PB_GAME_TIERED: return pbi_plan_exact_tiered(ctx, game, options, limit, plan);
+    default: return pbi_plan_exact_remat(ctx, game, options, limit, plan);
+    }
 }
