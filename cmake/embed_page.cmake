@@ -33,7 +33,7 @@ foreach(file ${files})
   math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${OUT} "/* Made by cmake/embed_page.cmake from web/dist. */
-#include \"page_files.h\"
+#include \"server/page_files.h\"
 
 ${arrays}
 const page_file page_files[] = {

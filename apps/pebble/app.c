@@ -2,7 +2,7 @@
 #include "app.h"
 
 #include "commands.h"
-#include "output.h"
+#include "common/output.h"
 #include "plain_print.h"
 
 #include <errno.h>
@@ -49,6 +49,17 @@ void app_note(app *a, const char *format, ...)
     va_start(args, format);
     speak(a, format, args);
     va_end(args);
+}
+
+exit_code app_finish_output(app *a, exit_code code)
+{
+    const char *failure = output_failure();
+    if (!failure)
+        return code;
+    if (!a->output_reported)
+        app_fail(a, EXIT_FAILED, "standard output: cannot be written: %s", failure);
+    a->output_reported = true;
+    return EXIT_FAILED;
 }
 
 exit_code app_status(app *a, pb_status status)

@@ -24,6 +24,7 @@ typedef struct app {
     const struct command *command;
     bool color, unicode, terminal; /* of standard output */
     int width;                     /* of the terminal; 100 elsewhere */
+    bool output_reported; /* the failure of standard output was printed */
     bool exhausted;                /* memory was out: nothing else may be the answer */
 } app;
 
@@ -35,6 +36,9 @@ exit_code app_usage(app *a, const char *format, ...);
 void app_note(app *a, const char *format, ...);
 /* The exit code for a call of the library that failed, its sentence told. */
 exit_code app_status(app *a, pb_status status);
+
+/* At the end of a command: `code`, or EXIT_FAILED after printing, once, why not all of standard output was written. */
+exit_code app_finish_output(app *a, exit_code code);
 
 /* Was this option given? Its text, or NULL. */
 static inline const char *app_option(const app *a, option_id id) { return a->opts.value[id]; }

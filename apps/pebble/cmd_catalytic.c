@@ -1,7 +1,7 @@
 /* cmd_catalytic.c -- pebble catalytic: a formula evaluated in memory that holds other data, which comes back bit for bit. */
 #include "commands.h"
-#include "figures.h"
-#include "json_print.h"
+#include "common/figures.h"
+#include "common/json_print.h"
 #include "settings.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* cmd_explain.c -- pebble explain: why values are kept or computed again. */
 #include "certify.h"
 #include "commands.h"
-#include "output.h"
+#include "common/output.h"
 
 #include <stdio.h>
 

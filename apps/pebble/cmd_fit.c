@@ -1,6 +1,6 @@
 /* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without planning. */
 #include "commands.h"
-#include "json_print.h"
+#include "common/json_print.h"
 #include "plain_print.h"
 #include "settings.h"
 #include "table.h"

@@ -1,10 +1,11 @@
 /* cmd_plan.c -- pebble plan: one verified schedule under a memory cap. */
 #include "commands.h"
-#include "figures.h"
+#include "common/figures.h"
 #include "files.h"
 #include "least_line.h"
-#include "output.h"
+#include "common/output.h"
 #include "plain_print.h"
+#include "plan_print.h"
 #include "settings.h"
 #include "table.h"
 

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "files.h"
 #include "run_print.h"
+#include "plan_print.h"
 #include "settings.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "commands.h"
 #include "files.h"
-#include "output.h"
+#include "common/output.h"
 #include "settings.h"
 #include "sweep_text.h"
 

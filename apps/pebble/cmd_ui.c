@@ -15,9 +15,9 @@ exit_code cmd_ui(app *a)
 
 #else
 
-#include "output.h"
-#include "page_files.h"
-#include "server.h"
+#include "common/output.h"
+#include "server/page_files.h"
+#include "server/server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,7 +182,7 @@ static exit_code serve(app *a, server *s)
     if (!begun)
         return app_fail(a, EXIT_FAILED, "%s", why);
     printf("Pebble-Bridge is at %s\n", server_address(s));
-    exit_code written = output_finish(a, EXIT_DONE);
+    exit_code written = app_finish_output(a, EXIT_DONE);
     if (written != EXIT_DONE)
         return written;
     if (page_file_count == 0 && !app_option(a, OPT_PAGE))

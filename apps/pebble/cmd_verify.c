@@ -1,7 +1,7 @@
 /* cmd_verify.c -- pebble verify: is a schedule legal, and are its figures right? */
 #include "certify.h"
 #include "commands.h"
-#include "output.h"
+#include "common/output.h"
 #include "plain_print.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "files.h"
 
-#include "output.h"
+#include "common/output.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -267,7 +267,7 @@ static bool sync_folder(app *a, const char *path)
 exit_code file_finish(app *a, file_out *out, pb_status status)
 {
     if (out->stream == stdout)
-        return status == PB_OK || status == PB_EIO ? output_finish(a, EXIT_DONE) : app_status(a, status);
+        return status == PB_OK || status == PB_EIO ? app_finish_output(a, EXIT_DONE) : app_status(a, status);
     errno = 0;
     bool written = status == PB_OK && fflush(out->stream) == 0 && (!out->temporary || fsync(fileno(out->stream)) == 0);
     if (!written && !out->error)

@@ -1,7 +1,7 @@
 /* front_print.c -- see front_print.h. */
 #include "front_print.h"
 
-#include "figures.h"
+#include "common/figures.h"
 #include "table.h"
 
 #include <inttypes.h>

@@ -2,10 +2,10 @@
 #define _XOPEN_SOURCE 700
 #include "app.h"
 #include "commands.h"
-#include "output.h"
+#include "common/output.h"
 #ifdef PEBBLE_WITH_SERVER
-#include "page_files.h"
-#include "server.h"
+#include "server/page_files.h"
+#include "server/server.h"
 #endif
 
 #include <langinfo.h>
@@ -129,7 +129,7 @@ int main(int count, char **words)
         a.command = command_find(words[1]);
         code = a.command ? run_command(&a, count - 2, words + 2) : unknown_command(&a, words[1]);
     }
-    code = output_finish(&a, a.exhausted ? EXIT_FAILED : code);
+    code = app_finish_output(&a, a.exhausted ? EXIT_FAILED : code);
     pb_arena_release(&a.arena);
     return code;
 }

@@ -1,7 +1,7 @@
 /* run_print.c -- see run_print.h. */
 #include "run_print.h"
 
-#include "json_print.h"
+#include "common/json_print.h"
 #include "least_line.h"
 #include "plain_print.h"
 #include "table.h"

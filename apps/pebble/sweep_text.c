@@ -1,7 +1,7 @@
 /* sweep_text.c -- see sweep_text.h. */
 #include "sweep_text.h"
 
-#include "figures.h"
+#include "common/figures.h"
 #include "plain_print.h"
 #include "table.h"
 

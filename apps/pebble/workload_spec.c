@@ -3,7 +3,7 @@
 #include "workload_spec.h"
 
 #include "commands.h"
-#include "json_print.h"
+#include "common/json_print.h"
 
 #include <stdio.h>
 #include <string.h>

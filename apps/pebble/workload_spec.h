@@ -3,7 +3,7 @@
 #define PEBBLE_APP_WORKLOAD_SPEC_H
 
 #include "app.h"
-#include "figures.h"
+#include "common/figures.h"
 
 enum { MOST_WORKLOAD_OPTIONS = 32 };
 

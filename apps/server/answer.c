@@ -1,6 +1,6 @@
 /* answer.c -- answers, filled and sent. */
 #define _XOPEN_SOURCE 700
-#include "json_print.h"
+#include "common/json_print.h"
 #include "request.h"
 
 #include <stdarg.h>

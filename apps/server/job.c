@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-#include "figures.h"
+#include "common/figures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-#include "figures.h"
-#include "json_print.h"
-#include "row_json.h"
+#include "common/figures.h"
+#include "common/json_print.h"
+#include "common/row_json.h"
 #include "text_out.h"
 
 #include <math.h>

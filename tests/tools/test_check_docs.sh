@@ -15,10 +15,11 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
 fresh() {
-    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan,src/io,bench}
+    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan/evict,src/io/onnx,bench}
     cp "$root/include/pebble/rules.def" "$tree/include/pebble"
-    cp "$root"/src/plan/{strategies.def,plan/evict/evict.c} "$tree/src/plan"
-    cp "$root/src/io/onnx_ops.c" "$tree/src/io"
+    cp "$root/src/plan/strategies.def" "$tree/src/plan"
+    cp "$root/src/plan/evict/evict.c" "$tree/src/plan/evict"
+    cp "$root/src/io/onnx/ops.c" "$tree/src/io/onnx"
     cp "$root/bench/README.md" "$tree/bench"
     cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"
 }
@@ -60,7 +61,7 @@ finds 'docs/strategies/bennett.md: it should say `Games: ...` with remat'
 
 sed -i 's/`Softmax` //' "$tree/docs/onnx.md"
 finds 'docs/onnx.md: operator Softmax is missing'
-sed -i 's/"Gelu"/"Gelo"/' "$tree/src/io/onnx_ops.c"
+sed -i 's/"Gelu"/"Gelo"/' "$tree/src/io/onnx/ops.c"
 finds 'docs/onnx.md: operator Gelu is not read'
 
 printf '[gone](nowhere.md)\n' >>"$tree/docs/games.md"

@@ -2,7 +2,7 @@
 #ifndef CIRCUIT_FIXTURE_H
 #define CIRCUIT_FIXTURE_H
 
-#include "unit/reader_bench.h"
+#include "unit/reader_fixture.h"
 
 static inline void open_bytes(desk *d, const char *bytes, size_t length, pb_format format, pb_inputs inputs)
 {

@@ -2,7 +2,7 @@
 #include "pebble/adjoint.h"
 #include "pebble/pebble.h"
 #include "support/cases.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 #include <inttypes.h>
 

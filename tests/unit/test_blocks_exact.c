@@ -1,5 +1,5 @@
 /* tests/unit/test_blocks_exact.c -- the cheapest plan of a chain of blocks against exhaustive search, and its limits. */
-#include "unit/blocks_bench.h"
+#include "unit/blocks_fixture.h"
 
 static void solve(fixture *f, const pbi_blocks *b, uint64_t memory)
 {

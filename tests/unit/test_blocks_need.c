@@ -1,6 +1,6 @@
 /* tests/unit/test_blocks_need.c -- least needs of segments: with them there is a plan, with less there is none. */
 #include "plan/blocks/need.h"
-#include "unit/blocks_bench.h"
+#include "unit/blocks_fixture.h"
 
 static void needs_are_the_least_memory_with_a_plan(void **state)
 {

@@ -1,5 +1,5 @@
 /* tests/unit/test_blocks_slots.c -- plans of chains of blocks with memory in slots: they fit, and lie between bounds. */
-#include "unit/blocks_bench.h"
+#include "unit/blocks_fixture.h"
 
 static uint64_t solve(fixture *f, const pbi_blocks *b, uint64_t memory, uint32_t slots)
 {

@@ -1,6 +1,6 @@
 /* tests/unit/test_blocks_table.c -- the table of a chain of blocks against the recursion as it is written. */
 #include "plan/blocks/table.h"
-#include "unit/blocks_bench.h"
+#include "unit/blocks_fixture.h"
 
 enum { SLOTS = 90, BLOCKS = 37 };
 

@@ -1,5 +1,5 @@
 /* test_decisions.c -- decisions as text. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void decide(const small_game *s, const char *moves, const char *expected)
 {

@@ -1,6 +1,6 @@
 /* test_explain_absence.c -- what keeping a value that was away would have taken. */
 #include "report/explain.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static pbi_pressure pressure_of(bench *b)
 {

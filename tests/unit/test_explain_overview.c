@@ -1,6 +1,6 @@
 /* test_explain_overview.c -- where a plan's work and memory go. */
 #include "report/explain.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void the_overview_adds_up(void **state)
 {

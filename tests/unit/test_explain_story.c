@@ -1,6 +1,6 @@
 /* test_explain_story.c -- the life of one value. */
 #include "report/explain.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void a_value_made_again_has_two_lives(void **state)
 {

@@ -1,5 +1,5 @@
 /* test_explain_text.c -- explanations in words and as JSON. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void open_loop(bench *b)
 {

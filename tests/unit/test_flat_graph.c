@@ -1,5 +1,5 @@
 /* test_flat_graph.c -- sessions, and graphs across the flat border. */
-#include "unit/flat_bench.h"
+#include "unit/flat_fixture.h"
 
 #include "support/onnx_writer.h"
 

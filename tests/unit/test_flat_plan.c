@@ -1,5 +1,5 @@
 /* test_flat_plan.c -- plans, comparisons and sweeps across the flat border. */
-#include "unit/flat_bench.h"
+#include "unit/flat_fixture.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* test_flat_stream.c -- adjoint actions across the flat border are those of adjoint.h. */
-#include "unit/flat_bench.h"
+#include "unit/flat_fixture.h"
 
 enum { ROOM = 4096 };
 

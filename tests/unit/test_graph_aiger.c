@@ -1,6 +1,6 @@
 /* test_graph_aiger.c -- And-Inverter Graphs in text and in bytes: the same circuit either way, and no trust in counts. */
 #define READER_FORMAT PB_FORMAT_AIGER
-#include "unit/circuit_bench.h"
+#include "unit/circuit_fixture.h"
 
 static void graphs_come_out(void **state)
 {

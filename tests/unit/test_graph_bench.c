@@ -1,6 +1,6 @@
 /* test_graph_bench.c -- ISCAS circuits: which gates become nodes, what is free, faults at their places. */
 #define READER_FORMAT PB_FORMAT_BENCH
-#include "unit/circuit_bench.h"
+#include "unit/circuit_fixture.h"
 
 static const char c17[] = "# c17\nINPUT(1)\nINPUT(2)\nINPUT(3)\nINPUT(6)\nINPUT(7)\n\nOUTPUT(22)\nOUTPUT(23)\n\n"
                           "10 = NAND(1, 3)\n11 = NAND(3, 6)\n16 = NAND(2, 11)\n19 = NAND(11, 7)\n"

@@ -1,6 +1,6 @@
 /* test_graph_blif.c -- circuits in BLIF: tables, latches, joined lines, and what is refused. */
 #define READER_FORMAT PB_FORMAT_BLIF
-#include "unit/circuit_bench.h"
+#include "unit/circuit_fixture.h"
 
 #define ADDER                                                                                                        \
     ".model fa # a full adder\n.inputs a b \\\n c\n.outputs s co\n.names a b x\n01 1\n10 1\n.names x c s\n01 1\n10 " \

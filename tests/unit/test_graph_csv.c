@@ -1,6 +1,6 @@
 /* test_graph_csv.c -- graphs as comma-separated records: edge lists, described nodes, faults at their places. */
 #define READER_FORMAT PB_FORMAT_CSV
-#include "unit/reader_bench.h"
+#include "unit/reader_fixture.h"
 
 static void edge_lists_make_nodes_on_first_mention(void **state)
 {

@@ -1,6 +1,6 @@
 /* test_graph_dot.c -- graphs in DOT: statements, sets, clusters, attributes, faults at their places. */
 #define READER_FORMAT PB_FORMAT_DOT
-#include "unit/reader_bench.h"
+#include "unit/reader_fixture.h"
 
 /* Edges as "a>b a>c", nodes in the order of their index in front: "a b c: a>b a>c". */
 static void describe(const pb_graph *g, char *text, size_t room)

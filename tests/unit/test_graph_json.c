@@ -1,6 +1,6 @@
 /* test_graph_json.c -- pebble-graph/1: every field, every fault at its place, and back to the same bytes. */
 #define READER_FORMAT PB_FORMAT_JSON
-#include "unit/reader_bench.h"
+#include "unit/reader_fixture.h"
 
 #define FORMAT "\"format\":\"pebble-graph/1\""
 

@@ -1,6 +1,6 @@
 /* test_graph_onnx.c -- ONNX models that tests write byte by byte: nodes, sizes, costs, the way back, and every fault. */
 #define READER_FORMAT PB_FORMAT_ONNX
-#include "unit/circuit_bench.h"
+#include "unit/circuit_fixture.h"
 
 #include "pebble/layout.h"
 #include "support/onnx_writer.h"

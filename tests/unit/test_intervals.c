@@ -1,6 +1,6 @@
 /* tests/unit/test_intervals.c -- fronts of work against memory on lines of different steps. */
 #include "plan/reversible/line/intervals.h"
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 
 typedef struct fixture {
     chain_bench t;

@@ -1,6 +1,6 @@
 /* tests/unit/test_line.c -- reading chains, and playing cuts in both directions. */
 #include "plan/reversible/line/line.h"
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 
 static void read_line(chain_bench *t, pbi_plan *plan, pbi_line *line, bool *is_line)
 {

@@ -2,7 +2,7 @@
 #include "pebble/generate.h"
 #include "plan/sequence/order.h"
 #include "plan/sequence/sequence.h"
-#include "unit/plan_bench.h"
+#include "unit/plan_fixture.h"
 
 typedef struct found_order {
     pb_status status;

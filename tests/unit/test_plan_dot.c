@@ -1,5 +1,5 @@
 /* test_plan_dot.c -- the coloured graph. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void colours_tell_what_happens_to_each_value(void **state)
 {

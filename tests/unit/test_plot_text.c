@@ -1,5 +1,5 @@
 /* test_plot_text.c -- the plot keeps to its frame and shows cap and peak. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static uint32_t characters(const char *line, size_t length)
 {

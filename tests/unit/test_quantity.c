@@ -1,5 +1,5 @@
 /* test_quantity.c -- numbers as people read them. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void reads(uint64_t value, const char *unit, const char *expected)
 {

@@ -1,6 +1,6 @@
 /* test_rework.c -- the price of making a value again. */
 #include "report/rework.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 /* A path 0 .. 4 of costs 1, 2, 4, 8, 16. */
 static void powers(small_game *s)

@@ -1,6 +1,6 @@
 /* tests/unit/test_slopes.c -- fewest moves on a line of equal steps, against tables, the plain recursion and its cuts. */
 #include "plan/reversible/line/slopes.h"
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 #include "unit/chain_tables.h"
 
 static void slopes_give_every_searched_figure(void **state)

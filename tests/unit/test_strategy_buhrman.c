@@ -1,5 +1,5 @@
 /* test_strategy_buhrman.c -- segments of a chain: the two ends of the scale, what lies between, and honest refusals. */
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 
 static void segments_of_one_compute_and_uncompute_once(void **state)
 {

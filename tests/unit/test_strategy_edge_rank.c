@@ -1,6 +1,6 @@
 /* test_strategy_edge_rank.c -- trees in the reversible game: the least number of values at a time against exhaustive
  * search and tables, plans that attain it, and less work with more memory. */
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 
 #include "pebble/generate.h"
 

@@ -1,5 +1,5 @@
 /* test_strategy_knill.c -- the exact strategy on chains, judged by tables and by exhaustive search. */
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 #include "unit/chain_tables.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
 /* test_strategy_lange.c -- the least memory of a chain, whatever the cap. */
-#include "unit/chain_bench.h"
+#include "unit/chain_fixture.h"
 #include "unit/chain_tables.h"
 
 static void the_peak_is_the_least_there_is(void **state)

@@ -1,5 +1,5 @@
 /* test_trace.c -- Chrome trace events. */
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void slices_stand_where_their_work_is_done(void **state)
 {

@@ -3,7 +3,7 @@
 #include "oracle/brute_force.h"
 #include "report/walk.h"
 #include "support/cases.h"
-#include "unit/report_bench.h"
+#include "unit/report_fixture.h"
 
 static void check_totals(bench *b, uint64_t seed)
 {

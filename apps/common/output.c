@@ -16,7 +16,6 @@
 
 static char room[1 << 18];
 static int first_error; /* errno of the first write to standard output that failed */
-static bool reported;
 
 /* A closed standard stream would give its number to the next file that is opened, and what is printed would land in there. A stand-in
  * takes the number, the wrong way round, so that using it still fails. */
@@ -83,18 +82,14 @@ static bool reader_is_gone(void)
     return poll(&end, 1, 0) == 1 && (end.revents & (POLLERR | POLLHUP));
 }
 
-exit_code output_finish(app *a, exit_code code)
+const char *output_failure(void)
 {
     output_flush();
     if (!first_error)
         try_close();
     if (!first_error && !ferror(stdout))
-        return code;
+        return NULL;
     if (first_error == EPIPE || (!first_error && reader_is_gone()))
-        return code;
-    if (!reported)
-        app_fail(a, EXIT_FAILED, "standard output: cannot be written: %s",
-                 first_error ? strerror(first_error) : "a write failed");
-    reported = true;
-    return EXIT_FAILED;
+        return NULL;
+    return first_error ? strerror(first_error) : "a write failed";
 }

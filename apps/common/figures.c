@@ -1,8 +1,6 @@
 /* figures.c -- see figures.h. */
 #include "figures.h"
 
-#include "output.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -88,27 +86,4 @@ void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])
              used ? "policy %.40s: used by %s; the other strategies take no policy"
                   : "policy %.40s: not used by any plan here, since only %s takes a policy",
              policy, names);
-}
-
-void note_policy(app *a, const pb_schedule *s)
-{
-    char text[2 * FIGURE_ROOM];
-    if (!s->policy_asked || s->policy || !s->has_metrics)
-        return;
-    policy_use_text(s->policy_asked, false, text);
-    app_note(a, "%s; choose it with --strategy", text);
-}
-
-bool wants_plot(const app *a)
-{
-    if (app_option(a, OPT_NO_PLOT) || app_option(a, OPT_QUIET))
-        return false;
-    return app_option(a, OPT_PLOT) || a->terminal;
-}
-
-pb_status print_plot(app *a, const pb_certificate *c, int height)
-{
-    pb_plot_style style = {
-        .width = (uint32_t)a->width, .height = (uint32_t)height, .color = a->color, .unicode = a->unicode};
-    return pb_plot_write(&a->ctx, c, &style, stream_sink(stdout));
 }

@@ -1,8 +1,8 @@
 /* figures.h -- the words and numbers that plan and compare share. */
-#ifndef PEBBLE_APP_FIGURES_H
-#define PEBBLE_APP_FIGURES_H
+#ifndef PEBBLE_COMMON_FIGURES_H
+#define PEBBLE_COMMON_FIGURES_H
 
-#include "app.h"
+#include "pebble/pebble.h"
 
 enum { FIGURE_ROOM = 128 };
 
@@ -15,14 +15,8 @@ void percent_text(double share, char text[FIGURE_ROOM]);
 /* "62 % of what the program as written needs, for 21 % more work" */
 void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room);
 
-/* Is a plot of memory over time wanted? */
-bool wants_plot(const app *a);
-pb_status print_plot(app *a, const pb_certificate *c, int height);
-
 /* "policy oldest: used by demand; the other strategies take no policy". `used`: a plan that is shown was made with it.
  * "" where no policy was asked for. */
 void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM]);
-/* A portfolio passes a policy on, and may choose a plan by a strategy that takes none: that is reported. */
-void note_policy(app *a, const pb_schedule *s);
 
 #endif

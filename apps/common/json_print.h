@@ -1,8 +1,8 @@
 /* json_print.h -- pieces of JSON on a stream. Integers above 2^53-1 are written as strings. */
-#ifndef PEBBLE_APP_JSON_PRINT_H
-#define PEBBLE_APP_JSON_PRINT_H
+#ifndef PEBBLE_COMMON_JSON_PRINT_H
+#define PEBBLE_COMMON_JSON_PRINT_H
 
-#include "pebble/schedule.h"
+#include "pebble/report.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* row_json.h -- the JSON of compare and info on a stream, where the server adds fields of its own. */
-#ifndef PEBBLE_APP_ROW_JSON_H
-#define PEBBLE_APP_ROW_JSON_H
+#ifndef PEBBLE_COMMON_ROW_JSON_H
+#define PEBBLE_COMMON_ROW_JSON_H
 
 #include "pebble/pebble.h"
 

@@ -3,10 +3,10 @@
  * Whoever prints need not look: a failed write is remembered, and the end of the program reports it. A reader that closed its end of
  * a pipe has seen enough; that alone is not an error.
  */
-#ifndef PEBBLE_APP_OUTPUT_H
-#define PEBBLE_APP_OUTPUT_H
+#ifndef PEBBLE_COMMON_OUTPUT_H
+#define PEBBLE_COMMON_OUTPUT_H
 
-#include "app.h"
+#include "pebble/base.h"
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ pb_sink stream_sink(FILE *stream);
 /* What was printed so far goes out now. */
 void output_flush(void);
 
-/* The same, and whether all of it went out: `code`, or EXIT_FAILED after saying why not (once). */
-exit_code output_finish(app *a, exit_code code);
+/* The same. NULL if all of it went out, or nobody reads it any more; else why not, as a text. */
+const char *output_failure(void);
 
 #endif
