@@ -2,10 +2,10 @@
 
 import { darkTheme, lightTheme } from "../src/states_palette";
 import { Frames, Layout, Names, decodeFrames, decodeLayout } from "../src/binary";
-import { MemoryChart } from "../src/memory_chart";
+import { MemoryChart } from "../src/chart/memory";
 import { moveWords } from "../src/move_words";
 import { Player } from "../src/player";
-import { Scene } from "../src/scene";
+import { Scene } from "../src/scene/scene";
 import { greedyPlan, layered, plainPeak, training, tree } from "../test/synthetic";
 
 export type Shape = "layered" | "training" | "tree" | "chain";

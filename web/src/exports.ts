@@ -2,7 +2,7 @@
 import type { Api, FileKind, Row } from "./api";
 import { h } from "./dom";
 import type { Model } from "./model";
-import type { Scene } from "./scene";
+import type { Scene } from "./scene/scene";
 
 function offer(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { niceTicks, sampleMoves } from "../src/chart_samples";
+import { niceTicks, sampleMoves } from "../src/chart/samples";
 import type { Layout } from "../src/binary";
 import { moveWords } from "../src/move_words";
-import { bandsOf } from "../src/scene_boxes";
-import { Camera } from "../src/scene_camera";
-import { Adjacency, flowOf } from "../src/scene_adjacency";
-import { escapeXml, sceneSvg } from "../src/scene_export";
-import { NodeGrid } from "../src/scene_grid";
-import { placeLabels, shorten } from "../src/scene_labels";
-import { SceneLayout, drawnRadius, folded, withRoom } from "../src/scene_shape";
-import { packWord } from "../src/scene_states";
+import { bandsOf } from "../src/scene/boxes";
+import { Camera } from "../src/scene/camera";
+import { Adjacency, flowOf } from "../src/scene/adjacency";
+import { escapeXml, sceneSvg } from "../src/scene/export";
+import { NodeGrid } from "../src/scene/grid";
+import { placeLabels, shorten } from "../src/scene/labels";
+import { SceneLayout, drawnRadius, folded, withRoom } from "../src/scene/shape";
+import { packWord } from "../src/scene/states";
 import { darkTheme, lightTheme, parseColour, withAlpha } from "../src/states_palette";
 import { greedyPlan, layered, plainPeak, seeded, training, tree } from "./synthetic";
 

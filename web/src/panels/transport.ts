@@ -1,7 +1,7 @@
 // Playing the plan: buttons, speed, where it stands, and the memory chart beside.
 import { h, icon, setAttr, setText } from "../dom";
 import { amount, group, percent } from "../format";
-import type { MemoryChart } from "../memory_chart";
+import type { MemoryChart } from "../chart/memory";
 import { isPlanning, type Model, type Panel } from "../model";
 import { moveWords } from "../move_words";
 import { peakStep, SPEEDS, type Playback } from "../playback";

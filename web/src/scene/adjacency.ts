@@ -1,6 +1,6 @@
 // Edges as a scene needs them: by node in both directions, which way they run, and in an order fit for samples.
 
-import { Layout, LayoutKind } from "./binary";
+import { Layout, LayoutKind } from "../binary";
 
 /** Edges by node, in both directions. */
 export class Adjacency {

@@ -1,7 +1,7 @@
 // A picture as large as the canvas that is drawn once and shown again in later frames.
 
-import { GL, Program, Unit, bindTexture, makeProgram } from "./scene_gl";
-import { LAYER_FRAGMENT, LAYER_VERTEX } from "./scene_shaders";
+import { GL, Program, Unit, bindTexture, makeProgram } from "./gl";
+import { LAYER_FRAGMENT, LAYER_VERTEX } from "./shaders";
 
 export class KeptLayer {
   /** Whether there is something to show. */

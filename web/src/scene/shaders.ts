@@ -8,7 +8,7 @@ const COMMON = `
 precision highp float;
 precision highp int;
 uniform highp sampler2D uNodes;    // x, y, radius, room; the room of nodes in the second lane is negative
-uniform highp usampler2D uStates;  // words as packed in scene_states.ts
+uniform highp usampler2D uStates;  // words as packed in states.ts
 uniform vec4 uView;                // centre of the view; device pixels for a slot, by axis
 uniform vec2 uHalf;                // half of the viewport
 uniform float uPixel;              // device pixels for a CSS pixel
@@ -27,7 +27,7 @@ uniform highp usampler2D uMarks;   // nodes drawn again on top, and how: 1 selec
 uniform int uMarked;               // 1: of the marks, not of all nodes
 uniform int uVertices;             // of a node: 6 in the strip, 1 as a point
 uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
-uniform vec3 uRadius;              // rule of drawnRadius in scene_shape.ts
+uniform vec3 uRadius;              // rule of drawnRadius in shape.ts
 uniform float uPulse;              // 0..1, how far a pulse has gone; negative: none
 uniform vec3 uAccent;
 out vec2 vAt;

@@ -1,11 +1,11 @@
 // Text over the scene: titles of lanes, names of groups and of nodes. Drawn only where it can be read, never over other text, and only
 // when the view or what is chosen changes: playing a plan leaves it alone.
 
-import type { Band } from "./scene_boxes";
-import type { Camera } from "./scene_camera";
-import type { NodeGrid } from "./scene_grid";
-import { SceneLayout, boxOnScreen, drawnRadius } from "./scene_shape";
-import { Theme, withAlpha } from "./states_palette";
+import type { Band } from "./boxes";
+import type { Camera } from "./camera";
+import type { NodeGrid } from "./grid";
+import { SceneLayout, boxOnScreen, drawnRadius } from "./shape";
+import { Theme, withAlpha } from "../states_palette";
 
 const MOST_LABELS = 320;
 const MOST_CANDIDATES = 2_400;

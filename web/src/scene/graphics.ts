@@ -1,20 +1,20 @@
 // Everything of one layout that lives on the graphics card, and the order in which a frame is drawn.
 // It can be made anew at any time from the layout and the player, as after the loss of the context.
 
-import { NodeState } from "./node_state";
-import type { Player } from "./player";
-import { BOX_ATTRIBUTES, Band, BoxLayer } from "./scene_boxes";
-import type { Camera } from "./scene_camera";
-import { EdgeFrame, EdgeKind, EdgeLayer } from "./scene_edges";
-import { GL, Program, Unit, bindTexture, makeProgram } from "./scene_gl";
-import type { NodeGrid } from "./scene_grid";
-import { Mark, NodeLayer } from "./scene_nodes";
+import { NodeState } from "../node_state";
+import type { Player } from "../player";
+import { BOX_ATTRIBUTES, Band, BoxLayer } from "./boxes";
+import type { Camera } from "./camera";
+import { EdgeFrame, EdgeKind, EdgeLayer } from "./edges";
+import { GL, Program, Unit, bindTexture, makeProgram } from "./gl";
+import type { NodeGrid } from "./grid";
+import { Mark, NodeLayer } from "./nodes";
 import {
   BOX_FRAGMENT, BOX_VERTEX, EDGE_FRAGMENT, EDGE_VERTEX, LAYER_FRAGMENT, LAYER_VERTEX, NODE_FRAGMENT, NODE_VERTEX, SCATTER_FRAGMENT, SCATTER_VERTEX,
-} from "./scene_shaders";
-import type { SceneLayout } from "./scene_shape";
-import { StateTexture, TICK_MS, packWord } from "./scene_states";
-import { Theme, parseColour, stateColours } from "./states_palette";
+} from "./shaders";
+import type { SceneLayout } from "./shape";
+import { StateTexture, TICK_MS, packWord } from "./states";
+import { Theme, parseColour, stateColours } from "../states_palette";
 
 /** Starts making the programs of all layers, so that they are ready by the time that there is something to draw. */
 export function warmUp(gl: GL): void {

@@ -1,6 +1,6 @@
 // Memory over a range of moves, reduced to what a row of pixels can show without losing any extreme.
 
-import type { Frames } from "./binary";
+import type { Frames } from "../binary";
 
 export interface Samples {
   /** Most memory during any move of the column. */

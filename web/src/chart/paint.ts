@@ -1,10 +1,10 @@
 // Drawing of the memory chart on a 2D canvas: axes, areas, cap line, peak mark, playhead.
 
-import type { Frames } from "./binary";
-import { Samples, niceTicks } from "./chart_samples";
-import { group } from "./format";
-import { NodeState } from "./node_state";
-import { Theme, withAlpha } from "./states_palette";
+import type { Frames } from "../binary";
+import { Samples, niceTicks } from "./samples";
+import { group } from "../format";
+import { NodeState } from "../node_state";
+import { Theme, withAlpha } from "../states_palette";
 
 export const MARGIN = { right: 14, top: 16, bottom: 20 };
 /** Share of the height for fast memory where there is slow memory too. */

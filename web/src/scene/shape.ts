@@ -1,9 +1,9 @@
 // A layout made ready for the screen: very long thin graphs are folded into rows, and every node knows how much room it has.
 
-import { Layout, LayoutKind } from "./binary";
-import type { Camera } from "./scene_camera";
-import type { NodeGrid } from "./scene_grid";
-import { BOX_WITHIN } from "./scene_shaders";
+import { Layout, LayoutKind } from "../binary";
+import type { Camera } from "./camera";
+import type { NodeGrid } from "./grid";
+import { BOX_WITHIN } from "./shaders";
 
 /** A box around members of a group; in two lanes a group has one in each. */
 export interface GroupBox {

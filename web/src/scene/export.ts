@@ -1,14 +1,14 @@
 // The scene as a picture to take away: SVG of what is on the screen, written from the same positions, states and colours.
 
-import { NodeState } from "./node_state";
-import type { Band } from "./scene_boxes";
-import type { Camera } from "./scene_camera";
-import type { Flow } from "./scene_adjacency";
-import type { NodeGrid } from "./scene_grid";
-import type { Label } from "./scene_labels";
-import { MOST_BEND } from "./scene_shaders";
-import { GroupBox, SceneLayout, boxOnScreen, drawnRadius } from "./scene_shape";
-import type { Theme } from "./states_palette";
+import { NodeState } from "../node_state";
+import type { Band } from "./boxes";
+import type { Camera } from "./camera";
+import type { Flow } from "./adjacency";
+import type { NodeGrid } from "./grid";
+import type { Label } from "./labels";
+import { MOST_BEND } from "./shaders";
+import { GroupBox, SceneLayout, boxOnScreen, drawnRadius } from "./shape";
+import type { Theme } from "../states_palette";
 
 const MOST_EDGES = 200_000;
 

@@ -3,11 +3,11 @@
 // Two canvases: the curve is drawn when the plan, the range or the size changes; the playhead, and what the pointer shows, lie on the second
 // one, so that playing costs a line and a veil. Drag scrubs, the wheel zooms in time, a double click shows all, arrow keys step.
 
-import type { Frames } from "./binary";
-import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./chart_paint";
-import { sampleMoves } from "./chart_samples";
-import { group } from "./format";
-import { Theme, withAlpha } from "./states_palette";
+import type { Frames } from "../binary";
+import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./paint";
+import { sampleMoves } from "./samples";
+import { group } from "../format";
+import { Theme, withAlpha } from "../states_palette";
 
 const LEAST_SPAN = 12;
 const FONT = "11px";

@@ -1,11 +1,11 @@
 // What lies behind the graph: a faint band for each lane and a box for each group.
 
-import { Layout, LayoutKind } from "./binary";
-import type { Extent } from "./scene_camera";
-import { GL, Program, makeBuffer, makeProgram } from "./scene_gl";
-import { BOX_FRAGMENT, BOX_VERTEX, MOST_BEND } from "./scene_shaders";
-import type { SceneLayout } from "./scene_shape";
-import { Theme, parseColour } from "./states_palette";
+import { Layout, LayoutKind } from "../binary";
+import type { Extent } from "./camera";
+import { GL, Program, makeBuffer, makeProgram } from "./gl";
+import { BOX_FRAGMENT, BOX_VERTEX, MOST_BEND } from "./shaders";
+import type { SceneLayout } from "./shape";
+import { Theme, parseColour } from "../states_palette";
 
 const FLOATS = 14;
 export const BOX_ATTRIBUTES: readonly string[] = ["aBox", "aFill", "aStroke", "aLook"];

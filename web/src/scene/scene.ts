@@ -3,22 +3,22 @@
 // Call `draw()` once an animation frame: it does nothing while nothing changed and nothing moves. Uploads follow what the player
 // changed since the last frame. All sizes given to and by the methods are CSS pixels relative to the canvas.
 
-import type { Layout } from "./binary";
-import type { Player } from "./player";
-import { Band, bandsOf } from "./scene_boxes";
-import { Camera, Extent, View } from "./scene_camera";
-import { flowOf } from "./scene_adjacency";
-import { flatten, sceneSvg } from "./scene_export";
-import { Graphics, warmUp } from "./scene_graphics";
-import { forgetPrograms } from "./scene_gl";
-import { NodeGrid } from "./scene_grid";
-import { listen } from "./scene_input";
-import { Label, LabelPainter, placeLabels } from "./scene_labels";
-import { SceneLayout, WISHED_RADIUS, drawnRadius, folded, withRoom } from "./scene_shape";
-import type { Theme } from "./states_palette";
+import type { Layout } from "../binary";
+import type { Player } from "../player";
+import { Band, bandsOf } from "./boxes";
+import { Camera, Extent, View } from "./camera";
+import { flowOf } from "./adjacency";
+import { flatten, sceneSvg } from "./export";
+import { Graphics, warmUp } from "./graphics";
+import { forgetPrograms } from "./gl";
+import { NodeGrid } from "./grid";
+import { listen } from "./input";
+import { Label, LabelPainter, placeLabels } from "./labels";
+import { SceneLayout, WISHED_RADIUS, drawnRadius, folded, withRoom } from "./shape";
+import type { Theme } from "../states_palette";
 
-export type { Theme } from "./states_palette";
-export type { View } from "./scene_camera";
+export type { Theme } from "../states_palette";
+export type { View } from "./camera";
 
 /** Sums since the scene was made, and the same of the last frame drawn. */
 export interface SceneStats {

@@ -4,8 +4,8 @@
 // Changes of one frame go up as (node, word) pairs in one small buffer and are drawn as points into the texture of words, so a
 // frame costs 8 bytes for each changed node and two calls, however they are scattered. When most nodes change the texture is sent whole.
 
-import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
-import { SCATTER_FRAGMENT, SCATTER_VERTEX } from "./scene_shaders";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, integerArray, makeBuffer, makeNodeTexture, makeProgram, textureRows } from "./gl";
+import { SCATTER_FRAGMENT, SCATTER_VERTEX } from "./shaders";
 
 export const TICK_MS = 4;
 const STAMP_MASK = 0xffffff;

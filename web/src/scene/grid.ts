@@ -1,6 +1,6 @@
 // Nodes in square cells, for picking and for finding what is on the screen.
 
-import type { Extent } from "./scene_camera";
+import type { Extent } from "./camera";
 
 const NODES_PER_CELL = 2;
 

@@ -4,14 +4,14 @@
 // when those are few; else edges go into a layer that is kept while the view stands still: a sample of them while it moves, and
 // while a plan plays the layer is renewed now and then. So playing a plan of a huge graph draws few edges but the highlighted ones.
 
-import { NONE } from "./binary";
-import type { Camera } from "./scene_camera";
-import { Adjacency, Flow, flowOf, sampleOrder } from "./scene_adjacency";
-import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
-import type { NodeGrid } from "./scene_grid";
-import { KeptLayer } from "./scene_layer";
-import { EDGE_FRAGMENT, EDGE_VERTEX } from "./scene_shaders";
-import type { SceneLayout } from "./scene_shape";
+import { NONE } from "../binary";
+import type { Camera } from "./camera";
+import { Adjacency, Flow, flowOf, sampleOrder } from "./adjacency";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, drawsInSoftware, makeNodeTexture, makeProgram, textureRows } from "./gl";
+import type { NodeGrid } from "./grid";
+import { KeptLayer } from "./layer";
+import { EDGE_FRAGMENT, EDGE_VERTEX } from "./shaders";
+import type { SceneLayout } from "./shape";
 
 const FEW_EDGES = 4_000;
 const MOST_LOCAL = 16 * TEXTURE_COLUMNS;

@@ -1,8 +1,8 @@
 // Nodes: one quad each, read from the textures of positions and states; and the marks drawn again on top.
 
-import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, makeNodeTexture, makeProgram, textureRows } from "./scene_gl";
-import { NODE_FRAGMENT, NODE_VERTEX } from "./scene_shaders";
-import { RADIUS_RULE, SceneLayout } from "./scene_shape";
+import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, makeNodeTexture, makeProgram, textureRows } from "./gl";
+import { NODE_FRAGMENT, NODE_VERTEX } from "./shaders";
+import { RADIUS_RULE, SceneLayout } from "./shape";
 
 const MOST_MARKS = 256;
 /** Vertices of a node in the strip of all. */
