@@ -15,11 +15,9 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
 fresh() {
-    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,src/plan/evict,src/io/onnx,bench}
-    cp "$root/include/pebble/rules.def" "$tree/include/pebble"
-    cp "$root/src/plan/strategies.def" "$tree/src/plan"
-    cp "$root/src/plan/evict/evict.c" "$tree/src/plan/evict"
-    cp "$root/src/io/onnx/ops.c" "$tree/src/io/onnx"
+    rm -rf "$tree"/* && mkdir -p "$tree"/{include/pebble,bench}
+    cp "$root"/include/pebble/*.{h,def} "$tree/include/pebble"
+    cp -r "$root/src" "$tree"
     cp "$root/bench/README.md" "$tree/bench"
     cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"
 }
