@@ -24,7 +24,7 @@ typedef struct app {
     const struct command *command;
     bool color, unicode, terminal; /* of standard output */
     int width;                     /* of the terminal; 100 elsewhere */
-    bool output_reported; /* the failure of standard output was printed */
+    bool output_reported;          /* the failure of standard output was printed */
     bool exhausted;                /* memory was out: nothing else may be the answer */
 } app;
 

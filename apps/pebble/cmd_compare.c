@@ -1,10 +1,10 @@
 /* cmd_compare.c -- pebble compare: every strategy side by side, and the winner. */
 #include "commands.h"
 #include "common/figures.h"
+#include "common/output.h"
 #include "files.h"
 #include "front_print.h"
 #include "least_line.h"
-#include "common/output.h"
 #include "plain_print.h"
 #include "plan_print.h"
 #include "settings.h"

@@ -1,9 +1,9 @@
 /* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
 #include "commands.h"
 #include "common/figures.h"
+#include "common/row_json.h"
 #include "files.h"
 #include "plain_print.h"
-#include "common/row_json.h"
 #include "settings.h"
 #include "table.h"
 

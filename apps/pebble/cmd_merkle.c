@@ -1,7 +1,7 @@
 /* cmd_merkle.c -- pebble merkle: what the traversals of a hash tree take, and the cheapest within a cap. */
 #include "commands.h"
-#include "files.h"
 #include "common/json_print.h"
+#include "files.h"
 #include "table.h"
 
 #include <stdio.h>

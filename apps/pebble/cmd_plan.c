@@ -1,9 +1,9 @@
 /* cmd_plan.c -- pebble plan: one verified schedule under a memory cap. */
 #include "commands.h"
 #include "common/figures.h"
+#include "common/output.h"
 #include "files.h"
 #include "least_line.h"
-#include "common/output.h"
 #include "plain_print.h"
 #include "plan_print.h"
 #include "settings.h"

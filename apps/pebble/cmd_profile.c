@@ -1,7 +1,7 @@
 /* cmd_profile.c -- pebble profile: what the nodes of a workload cost on this machine. */
 #include "commands.h"
-#include "files.h"
 #include "common/json_print.h"
+#include "files.h"
 #include "plain_print.h"
 #include "table.h"
 #include "workload_spec.h"

@@ -2,8 +2,8 @@
 #include "certify.h"
 #include "commands.h"
 #include "files.h"
-#include "run_print.h"
 #include "plan_print.h"
+#include "run_print.h"
 #include "settings.h"
 
 #include <stdio.h>

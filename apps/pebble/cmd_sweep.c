@@ -1,8 +1,8 @@
 /* cmd_sweep.c -- pebble sweep: caps x strategies x weights, and where the winner flips. */
 #define _XOPEN_SOURCE 700
 #include "commands.h"
-#include "files.h"
 #include "common/output.h"
+#include "files.h"
 #include "settings.h"
 #include "sweep_text.h"
 

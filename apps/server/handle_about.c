@@ -1,6 +1,6 @@
 /* handle_about.c -- what there is: strategies, policies, families, the gallery. */
-#include "handlers.h"
 #include "common/json_print.h"
+#include "handlers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* handle_graph.c -- graphs: made, read, told about. */
 #define _XOPEN_SOURCE 700
-#include "handlers.h"
 #include "common/json_print.h"
 #include "common/row_json.h"
+#include "handlers.h"
 
 #include <jansson.h>
 #include <stdio.h>

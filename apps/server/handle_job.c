@@ -1,8 +1,8 @@
 /* handle_job.c -- jobs and plans: begun, stopped, told about. */
 #define _XOPEN_SOURCE 700
-#include "handlers.h"
 #include "common/json_print.h"
 #include "common/row_json.h"
+#include "handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* prop_fix.c -- a game in which nodes that no better plan computes twice are `once` still has the best plan. */
-#include "plan/statespace/once.h"
 #include "plan/statespace/live.h"
+#include "plan/statespace/once.h"
 
 #include "base/rng.h"
 #include "support/law.h"

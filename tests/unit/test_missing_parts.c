@@ -4,8 +4,8 @@
  * library's own. */
 #undef PBI_WITH_CBC
 #undef PBI_WITH_CADICAL
-#include "plan/reversible/sat/cadical.c"
 #include "plan/milp/cbc.c"
+#include "plan/reversible/sat/cadical.c"
 
 #include "strategy_fixture.h"
 

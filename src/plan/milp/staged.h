@@ -8,8 +8,8 @@
 #define PBI_PLAN_MILP_STAGED_H
 
 #include "base/rng.h"
-#include "plan/sequence/sequence.h"
 #include "plan/milp/cbc.h"
+#include "plan/sequence/sequence.h"
 
 enum { PBI_STAGED_ZERO = -1, PBI_STAGED_ONE = -2 }; /* columns that are known */
 

@@ -12,8 +12,8 @@
 #define PBI_PLAN_STATESPACE_LIVE_H
 
 #include "pebble/game.h"
-#include "plan/statespace/set.h"
 #include "plan/sequence/sequence.h"
+#include "plan/statespace/set.h"
 
 #define PBI_LIVE_NEVER UINT64_MAX
 

@@ -13,14 +13,14 @@
  *             tiered game with values in both memories and loaded again is this project's, see docs/strategies/chain.md.
  * Limits      gradients stay in fast memory; other than equal steps use no slow memory.
  */
+#include "plan/chain/chain.h"
 #include "base/context.h"
 #include "plan/blocks/plan.h"
-#include "plan/chain/chain.h"
 #include "plan/statespace/remat.h"
 
 enum {
-    SMALL = 24,              /* nodes: every plan is looked at in no time */
-    STATE_BYTES = 40000000   /* for the search that looks at them */
+    SMALL = 24,            /* nodes: every plan is looked at in no time */
+    STATE_BYTES = 40000000 /* for the search that looks at them */
 };
 
 /* The best of all plans of a small chain of blocks in place of the best that goes part by part. */

@@ -14,8 +14,8 @@
  *             the tilt and the anchors are this project's.
  * Limits      the order as written, one split, nothing computed more than twice.
  */
-#include "base/context.h"
 #include "plan/cut/cut.h"
+#include "base/context.h"
 
 #include <math.h>
 #include <string.h>

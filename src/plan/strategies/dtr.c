@@ -12,9 +12,9 @@
  * Limits      no foresight: a larger cap may give a worse plan or none; near the least cap the work may grow without end,
  *             and `limit` stops it.
  */
+#include "plan/evict/dtr.h"
 #include "base/context.h"
 #include "plan/evict/demand.h"
-#include "plan/evict/dtr.h"
 #include "plan/sequence/sequence.h"
 
 #include <string.h>

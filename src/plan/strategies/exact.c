@@ -19,8 +19,9 @@
 
 enum {
     STANDARD_LIMIT = 40000000,
-    TIERED_LIMIT = 8000000,     /* a state takes longer there */
-    PATIENT_LIMIT = 1000000000, /* in the reversible game, where time or ticks are limited and no other strategy waits */
+    TIERED_LIMIT = 8000000, /* a state takes longer there */
+    PATIENT_LIMIT =
+        1000000000, /* in the reversible game, where time or ticks are limited and no other strategy waits */
     PATIENT_NODES = 36
 };
 

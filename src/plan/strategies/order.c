@@ -10,8 +10,8 @@
  * Source      the order of expression trees: Sethi and Ullman; Liu. Minimax search over lower sets is folklore.
  * Limits      no recomputation: a cap below the least peak of any order is left to the others.
  */
-#include "base/context.h"
 #include "plan/sequence/order.h"
+#include "base/context.h"
 #include "plan/sequence/sequence.h"
 
 #include <string.h>

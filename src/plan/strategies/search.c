@@ -14,10 +14,10 @@
  * Source      Kirkpatrick et al.; on computation sequences first by FastSA (NeurIPS 2023); the moves are ours.
  * Limits      no proof by itself: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
  */
-#include "base/context.h"
-#include "plan/blocks/plan.h"
 #include "plan/reversible/anneal/search.h"
+#include "base/context.h"
 #include "plan/anneal/rounds.h"
+#include "plan/blocks/plan.h"
 #include "plan/statespace/stretch.h"
 
 #include <math.h>

@@ -10,8 +10,8 @@
 
 #include "base/checked.h"
 #include "base/context.h"
-#include "plan/statespace/set.h"
 #include "plan/reversible/exact/table.h"
+#include "plan/statespace/set.h"
 
 typedef struct search {
     pb_context *ctx;
