@@ -17,6 +17,7 @@
 #define PEBBLE_DYNAMIC_H
 
 #include "graph.h"
+#include "pack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +48,7 @@ const char *pb_dynamic_policy_name(pb_dynamic_policy policy);
 
 typedef struct pb_dynamic_options {
     uint64_t cap;   /* bytes of the block; not PB_UNLIMITED */
-    uint64_t align; /* of addresses, a power of two; sizes are rounded up to it; 0: 64 */
+    uint64_t align; /* of addresses, a power of two; sizes are rounded up to it; 0: PB_ALIGN_DEFAULT */
     pb_dynamic_policy policy;
     bool record; /* keep the trace for pb_dynamic_trace */
 } pb_dynamic_options;

@@ -67,7 +67,7 @@ typedef struct pb_kernels {
 } pb_kernels;
 
 typedef struct pb_engine_options {
-    uint64_t align;      /* of addresses; 0: 64 */
+    uint64_t align;      /* of addresses; 0: PB_ALIGN_DEFAULT */
     uint64_t most_bytes; /* of the block; 0: what the addresses need */
     /* NULL, or addresses for the plan's lifetimes (pb_lifetimes_make with the same align), which are checked. Not looked at where faults of
      * kernels are looked for, or the plan borrows memory. */

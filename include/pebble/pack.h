@@ -5,7 +5,7 @@
  *
  *     pb_lifetimes lives;
  *     pb_packing packing;
- *     pb_lifetimes_make(ctx, game, moves, 64, arena, &lives);
+ *     pb_lifetimes_make(ctx, game, moves, PB_ALIGN_DEFAULT, arena, &lives);
  *     pb_pack(ctx, &lives, &(pb_pack_options){.cap = cap}, arena, &packing);   // packing.offset[i] of lives.life[i]
  */
 #ifndef PEBBLE_PACK_H
@@ -16,6 +16,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Alignment of addresses unless a caller asks for another: a cache line, and what vector instructions want. */
+#define PB_ALIGN_DEFAULT 64u
 
 /* `size` bytes at times from .. to-1. */
 typedef struct pb_lifetime {

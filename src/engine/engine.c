@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ALIGN = 64, IO_THREADS = 2 };
+enum { IO_THREADS = 2 };
 
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
@@ -151,7 +151,7 @@ pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_k
     e->graph = pb_certificate_game(plan)->graph;
     e->kernels = kernels;
     e->options = *options;
-    e->options.align = options->align ? options->align : ALIGN;
+    e->options.align = options->align ? options->align : PB_ALIGN_DEFAULT;
     e->special = options->check || kernels->kinds;
     atomic_init(&e->lowered, UINT64_MAX);
     pb_arena_init(&e->rest_arena, ctx);

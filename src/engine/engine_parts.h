@@ -37,7 +37,9 @@ pbi_effect pbi_move_effect(const pb_graph *g, const pb_moves *moves, pb_step k, 
 /* Bytes behind everything in the checking mode: a multiple of the alignment. */
 static inline uint64_t pbi_guard(const pb_engine_options *o)
 {
-    return !o->check ? 0 : o->align > 64 ? o->align : (64 + o->align - 1) / o->align * o->align;
+    if (!o->check)
+        return 0;
+    return o->align > PB_ALIGN_DEFAULT ? o->align : (PB_ALIGN_DEFAULT + o->align - 1) / o->align * o->align;
 }
 
 /* `first`: the run begins here, so that what is given in slow memory has to get there. */

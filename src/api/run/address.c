@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ALIGN = 64, QUICK_TICKS = 5000 };
+enum { QUICK_TICKS = 5000 };
 
 /* Time that is up ends the search for plans, not what is done with the one that was found. */
 pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
@@ -18,7 +18,7 @@ pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t
     pbi_held held = pbi_hold(ctx);
     pb_arena_init(&scratch, ctx);
     pb_status status =
-        pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), ALIGN, &scratch, &lives);
+        pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), PB_ALIGN_DEFAULT, &scratch, &lives);
     if (status == PB_OK)
         status = pb_pack(ctx, &lives, &(pb_pack_options){.cap = cap, .seed = 1}, result, out);
     pb_arena_release(&scratch);
@@ -90,7 +90,7 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
 {
     pb_addressed made;
     bool fits = false;
-    pb_status status = pb_plan_addressed(ctx, game, request, ALIGN, result, &made);
+    pb_status status = pb_plan_addressed(ctx, game, request, PB_ALIGN_DEFAULT, result, &made);
     if (status != PB_OK)
         return status;
     *out = made.planned;

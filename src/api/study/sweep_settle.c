@@ -138,8 +138,6 @@ static choice choose(const pbi_sweep_state *s, uint32_t cell)
     return best;
 }
 
-uint32_t pbi_sweep_source(const pbi_sweep_state *s, uint32_t cell) { return choose(s, cell).source; }
-
 bool pbi_sweep_settled(const pbi_sweep_state *s, uint32_t cell)
 {
     const pb_sweep *o = s->out;

@@ -44,8 +44,6 @@ pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch);
 void pbi_sweep_share(pbi_sweep_state *s);
 /* Do other cells' findings settle this one: proved infeasible, or a plan at hand that meets the bound? */
 bool pbi_sweep_settled(const pbi_sweep_state *s, uint32_t cell);
-/* The finding that serves the cell best: a cell, cell_count + i for the known plan i, or PB_NO_CELL. */
-uint32_t pbi_sweep_source(const pbi_sweep_state *s, uint32_t cell);
 /* Every cell of the result from the findings, verified. PB_EBUG when a plan passes a bound. */
 pb_status pbi_sweep_conclude(pbi_sweep_state *s);
 

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-enum { ALIGN = 64 };
-
 static uint64_t room_of(const pb_dynamic *o, uint64_t bytes)
 {
     uint64_t align = o->options.align;
@@ -306,7 +304,7 @@ static pb_status note(pb_dynamic *o, pb_value v, const pb_value *input)
 pb_status pb_dynamic_new(pb_context *ctx, const pb_dynamic_options *options, pb_dynamic **out)
 {
     pb_arena arena;
-    uint64_t align = options->align ? options->align : ALIGN;
+    uint64_t align = options->align ? options->align : PB_ALIGN_DEFAULT;
     if ((align & (align - 1)) || (unsigned)options->policy >= PB_DYNAMIC_POLICIES || options->cap > SIZE_MAX / 2)
         return pbi_fail(ctx, PB_EINVAL,
                         "the online mode needs a cap, a power of two to align by and a policy that is there");

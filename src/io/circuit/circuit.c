@@ -50,7 +50,7 @@ pb_status pbi_circuit_signal(pbi_circuit *c, const char *name, size_t length, pb
     return PB_OK;
 }
 
-const char *pbi_circuit_name(const pbi_circuit *c, uint32_t signal) { return c->text.bytes + c->start[signal]; }
+static const char *signal_name(const pbi_circuit *c, uint32_t signal) { return c->text.bytes + c->start[signal]; }
 
 static pb_status push(pbi_circuit *c, uint32_t **list, size_t *count, size_t *room, uint32_t item)
 {
@@ -78,7 +78,7 @@ pb_status pbi_circuit_define(pbi_circuit *c, uint32_t signal, pbi_signal_kind ki
     if (s->kind != PBI_SIGNAL_UNKNOWN)
         return pbi_fail_at(c->ctx, PB_EGRAPH, place.line, place.column,
                            "signal \"%.80s\" is defined a second time; the first time was in line %" PRIu64,
-                           pbi_circuit_name(c, signal), s->defined);
+                           signal_name(c, signal), s->defined);
     if (c->operand_count - c->taken > UINT32_MAX)
         return pbi_fail_at(c->ctx, PB_ERANGE, place.line, place.column, "a gate has too many inputs");
     s->kind = (uint8_t)kind;
@@ -119,7 +119,7 @@ static pb_status check_defined(pbi_circuit *c)
         if (!c->open_inputs)
             return pbi_fail_at(c->ctx, PB_EGRAPH, signal->line, signal->column,
                                "signal \"%.80s\" is used, but no input, gate or latch defines it",
-                               pbi_circuit_name(c, s));
+                               signal_name(c, s));
         pb_status status = pbi_circuit_define(c, s, PBI_SIGNAL_INPUT, (pbi_place){signal->line, signal->column});
         if (status != PB_OK)
             return status;
@@ -135,7 +135,7 @@ static pb_status follow(pbi_circuit *c, uint32_t from, uint32_t *out)
         if (steps++ > c->count)
             return pbi_fail_at(c->ctx, PB_EGRAPH, c->signal[from].line, c->signal[from].column,
                                "signal \"%.80s\" is a ring of buffers and inverters that no gate drives",
-                               pbi_circuit_name(c, from));
+                               signal_name(c, from));
     while (c->signal[from].kind == PBI_SIGNAL_WIRE) {
         uint32_t *to = &c->operand[c->signal[from].first];
         from = *to;
@@ -188,7 +188,7 @@ static pb_status add_node(pbi_circuit *c, pb_builder *b, uint32_t s)
     bool input = signal->kind == PBI_SIGNAL_INPUT, given = input && c->inputs == PB_INPUTS_GIVEN;
     if (signal->kind != PBI_SIGNAL_GATE && !(input && c->inputs != PB_INPUTS_FREE && signal->read))
         return PB_OK;
-    const char *name = pbi_circuit_name(c, s);
+    const char *name = signal_name(c, s);
     if (signal->label) {
         const char *label = c->text.bytes + signal->label;
         bool free = *label && !looks_numbered(label) && pb_builder_find(b, label, strlen(label)) == PB_NO_NODE;
@@ -206,7 +206,7 @@ static pb_status add_edges(pbi_circuit *c, pb_builder *b, uint32_t s)
         uint32_t from = c->operand[gate->first + k];
         if (from == s)
             return pbi_fail_at(c->ctx, PB_EGRAPH, gate->defined, gate->defined != 0,
-                               "gate \"%.80s\" reads its own value", pbi_circuit_name(c, s));
+                               "gate \"%.80s\" reads its own value", signal_name(c, s));
         if (c->signal[from].node != PB_NO_NODE)
             status = pb_builder_add_edge(b, c->signal[from].node, gate->node);
     }

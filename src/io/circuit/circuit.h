@@ -65,7 +65,6 @@ pb_status pbi_circuit_init(pbi_circuit *c, pb_context *ctx, pb_arena *arena, pb_
 
 /* The signal of this name, a new one where there is none. */
 pb_status pbi_circuit_signal(pbi_circuit *c, const char *name, size_t length, pbi_place place, uint32_t *out);
-const char *pbi_circuit_name(const pbi_circuit *c, uint32_t signal);
 pb_status pbi_circuit_operand(pbi_circuit *c, uint32_t signal);
 /* A gate or wire takes the operands since the last one; inputs and constants leave them. PB_EGRAPH at `place` where the
  * signal is defined already. */

@@ -149,7 +149,6 @@ typedef struct pbi_onnx_rule {
 } pbi_onnx_rule;
 /* NULL where the operator is not known. */
 const pbi_onnx_rule *pbi_onnx_rule_find(const char *op);
-const pbi_onnx_rule *pbi_onnx_rules(size_t *count);
 /* Why an operator that has no row has none, and what to do. */
 const char *pbi_onnx_advice(const char *op);
 static inline bool pbi_onnx_reads(const pbi_onnx_rule *rule, uint32_t i) { return rule->data >> (i < 7 ? i : 7) & 1; }

@@ -170,12 +170,6 @@ static const pbi_onnx_rule rules[] = {
     RANDOM_ROW("Bernoulli", random, 1, FIRST),
 };
 
-const pbi_onnx_rule *pbi_onnx_rules(size_t *count)
-{
-    *count = sizeof rules / sizeof *rules;
-    return rules;
-}
-
 const pbi_onnx_rule *pbi_onnx_rule_find(const char *op)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

@@ -22,7 +22,7 @@ pb_status pbi_replay_init(pbi_replay *r, pb_context *ctx, const pbi_training *t,
     return PB_OK;
 }
 
-pb_status pbi_replay_hold(pbi_replay *r, pb_node unit)
+static pb_status hold(pbi_replay *r, pb_node unit)
 {
     void *items = r->held;
     if (!pbi_arena_reserve(r->arena, &items, &r->held_room, r->held_count + 1, sizeof *r->held))
@@ -39,7 +39,8 @@ void pbi_replay_release(pbi_replay *r, size_t mark)
         r->holds[r->held[--r->held_count]]--;
 }
 
-void pbi_replay_release_between(pbi_replay *r, size_t from, size_t to)
+/* Releases what was held between two marks; what was held later stays and moves down. */
+static void release_between(pbi_replay *r, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
         r->holds[r->held[i]]--;
@@ -54,7 +55,7 @@ static pb_status compute(pbi_replay *r, pb_node v)
     bool first = !r->holds[v];
     pb_status status = pbi_sequence_add(r->s, v);
     if (status == PB_OK)
-        status = pbi_replay_hold(r, v);
+        status = hold(r, v);
     if (first && (r->t->place[v] >= r->t->forward || pbi_unit_stays(r->t->g, v)))
         pbi_replay_pin(r, v);
     r->spent += 1 + r->t->g->in_start[v + 1] - r->t->g->in_start[v];
@@ -65,7 +66,7 @@ static pb_status compute(pbi_replay *r, pb_node v)
     return status;
 }
 
-static pb_status make(pbi_replay *r, pb_node root, bool itself)
+pb_status pbi_replay_make(pbi_replay *r, pb_node root)
 {
     const pb_graph *g = r->t->g;
     pb_status status = PB_OK;
@@ -74,8 +75,7 @@ static pb_status make(pbi_replay *r, pb_node root, bool itself)
     while (depth && status == PB_OK) {
         pbi_replay_frame *f = &r->stack[depth - 1];
         if (f->next == g->in_start[f->node + 1]) {
-            if (itself || depth > 1)
-                status = compute(r, f->node);
+            status = compute(r, f->node);
             depth--;
             continue;
         }
@@ -85,9 +85,6 @@ static pb_status make(pbi_replay *r, pb_node root, bool itself)
     }
     return status;
 }
-
-pb_status pbi_replay_make(pbi_replay *r, pb_node v) { return make(r, v, true); }
-pb_status pbi_replay_inputs(pbi_replay *r, pb_node v) { return make(r, v, false); }
 
 /* The frontier of `position`, from that of the base and the places between. */
 static size_t find_frontier(pbi_replay *r, const pbi_snapshot *base, int64_t position)
@@ -116,8 +113,8 @@ static pb_status leave_one(pbi_replay *r, const pbi_snapshot *base, int64_t posi
             status = pbi_replay_make(r, r->frontier[k]);
     size_t kept = pbi_replay_mark(r);
     for (size_t k = 0; k < found && status == PB_OK; k++)
-        status = pbi_replay_hold(r, r->frontier[k]);
-    pbi_replay_release_between(r, made, kept);
+        status = hold(r, r->frontier[k]);
+    release_between(r, made, kept);
     *out = (pbi_snapshot){position, made, pbi_replay_mark(r)};
     return status;
 }

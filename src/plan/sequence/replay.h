@@ -41,16 +41,11 @@ static inline bool pbi_replay_has(const pbi_replay *r, pb_node unit) { return r-
 
 /* Compute what v reads and is not there, then v, even if it is there. All of it is held. PB_ELIMIT past the limit. */
 pb_status pbi_replay_make(pbi_replay *r, pb_node v);
-/* Make what v reads and is not there, but not v. */
-pb_status pbi_replay_inputs(pbi_replay *r, pb_node v);
-/* Hold a unit that is there once more; or beside the stack, for good or until it is unpinned. */
-pb_status pbi_replay_hold(pbi_replay *r, pb_node unit);
+/* Hold a unit that is in memory, outside the stack, until it is unpinned. */
 static inline void pbi_replay_pin(pbi_replay *r, pb_node unit) { r->holds[unit]++; }
 static inline void pbi_replay_unpin(pbi_replay *r, pb_node unit) { r->holds[unit]--; }
 /* Let go of all that was held since the mark. */
 void pbi_replay_release(pbi_replay *r, size_t mark);
-/* Let go of what was held between two marks; what was held later stays and moves down. */
-void pbi_replay_release_between(pbi_replay *r, size_t from, size_t to);
 
 /* Positions are forward places and -1, before the first. The frontier of a position are the units up to it that forward
  * places behind it read. */

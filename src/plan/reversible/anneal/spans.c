@@ -30,7 +30,8 @@ static void add_space(pbi_rev_line *l, uint32_t slot, int32_t space)
 
 /* ---- asking ---- */
 
-bool pbi_rev_ready(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
+/* Is every input of the unit in memory? */
+static bool inputs_present(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
 {
     const pbi_rev_model *m = l->m;
     for (uint32_t k = m->in_start[unit]; k < m->in_start[unit + 1]; k++)
@@ -381,7 +382,7 @@ static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uin
         return false;
     if (open ? x->next != PBI_REV_NONE || !l->m->stays[unit] : x->to <= x->from || l->event[x->to] != 2 * i + 1)
         return false;
-    return pbi_rev_ready(l, unit, x->from) && (open || pbi_rev_ready(l, unit, x->to));
+    return inputs_present(l, unit, x->from) && (open || inputs_present(l, unit, x->to));
 }
 
 /* Are memory above the cap and flux what the profile says? */

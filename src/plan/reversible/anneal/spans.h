@@ -98,8 +98,6 @@ static inline double pbi_rev_value(const pbi_rev_line *l)
     return l->m->beta > 0 ? l->m->gamma * l->work + l->m->beta * l->profile.flux : l->work;
 }
 
-/* Is every input of the unit there? */
-bool pbi_rev_ready(const pbi_rev_line *l, uint32_t unit, uint32_t slot);
 /* The first slot after `from`, the last before `to`, both between the two, at which the unit is read; PBI_REV_NONE. */
 uint32_t pbi_rev_first_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
 uint32_t pbi_rev_last_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
