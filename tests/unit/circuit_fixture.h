@@ -45,28 +45,6 @@ static inline const char *inputs_of(desk *d, const char *name)
     return list_of(d, d->g->in + d->g->in_start[v], d->g->in_start[v + 1] - d->g->in_start[v]);
 }
 
-typedef struct circuit_fault {
-    const char *text;
-    pb_status status;
-    uint64_t line, column;
-    const char *words;
-} circuit_fault;
-
-static inline void expect_faults(const circuit_fault *faults, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
-            desk d;
-            pb_status status = open_text(&d, faults[i].text, chunk);
-            const pb_error *error = &d.ctx.error;
-            if (status != faults[i].status || error->line != faults[i].line || error->column != faults[i].column ||
-                !strstr(error->message, faults[i].words))
-                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
-                         (unsigned long long)error->column, error->message);
-            shut(&d);
-        }
-}
-
 /* The k-th allocation fails, for every k. */
 static inline void expect_clean_refusals(const char *text, size_t length)
 {

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "unit/error_table.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 typedef struct desk {

@@ -129,10 +129,10 @@ static void counts_of_the_header_allocate_nothing(void **state)
     }
 }
 
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const circuit_fault faults[] = {
+    static const error_case cases[] = {
         {"agg 1 1 0 0 0\n", PB_EFORMAT, 1, 1, "expected aag or aig"},
         {"aag 3 2 0\n", PB_EFORMAT, 1, 10, "a count of the header, not the end of the line"},
         {"aag 3 2 0 1 x\n", PB_EFORMAT, 1, 13, "a count of the header"},
@@ -156,7 +156,7 @@ static void faults_have_sentence_and_place(void **state)
         {"aig 5 2 0 1 3\n10\n\x7f\x02\x03", PB_EFORMAT, 3, 3, "does not come before it"},
         {"aig 5 2 0 1 3\n10\n\xff\xff\xff\xff\xff\x01", PB_EFORMAT, 3, 6, "too long"},
     };
-    expect_faults(faults, COUNT(faults));
+    EXPECT_ERRORS(cases);
 }
 
 static void a_refused_allocation_is_clean_wherever_it_comes(void **state)
@@ -177,7 +177,7 @@ int main(void)
         cmocka_unit_test(graphs_come_out),
         cmocka_unit_test(both_forms_are_the_same_circuit),
         cmocka_unit_test(counts_of_the_header_allocate_nothing),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

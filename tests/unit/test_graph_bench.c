@@ -102,10 +102,10 @@ static void an_output_that_is_an_input_is_a_target_when_inputs_are_computed(void
     shut(&d);
 }
 
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const circuit_fault faults[] = {
+    static const error_case cases[] = {
         {"INPUT(a)\nz = AND(a, b)\n", PB_EGRAPH, 2, 12, "\"b\" is used, but no input"},
         {"OUTPUT(z)\n", PB_EGRAPH, 1, 8, "\"z\" is used"},
         {"INPUT(a)\n INPUT(a)\n", PB_EGRAPH, 2, 8, "\"a\" is defined a second time; the first time was in line 1"},
@@ -130,7 +130,7 @@ static void faults_have_sentence_and_place(void **state)
         {"\xc3\xa9 = \xff\n", PB_EFORMAT, 1, 5, "not UTF-8"},
         {"INPUT(\x01)\n", PB_EFORMAT, 1, 7, "control character"},
     };
-    expect_faults(faults, COUNT(faults));
+    EXPECT_ERRORS(cases);
 }
 
 /* Text of an array multiplier of `bits` by `bits`, 6 gates a full adder. */
@@ -222,7 +222,7 @@ int main(void)
         cmocka_unit_test(inputs_are_free_given_or_computed),
         cmocka_unit_test(graphs_come_out),
         cmocka_unit_test(an_output_that_is_an_input_is_a_target_when_inputs_are_computed),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(a_multiplier_crosses_the_buffer),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),
         cmocka_unit_test(given_values_of_other_graphs_can_be_turned),

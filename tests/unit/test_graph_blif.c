@@ -70,10 +70,10 @@ static void graphs_come_out(void **state)
         }
 }
 
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const circuit_fault faults[] = {
+    static const error_case cases[] = {
         {".model m\n.inputs x\n.subckt add a=x b=y\n", PB_EFORMAT, 3, 1, ".subckt uses another model"},
         {".inputs x\n.gate nand2 A=x B=x O=z\n", PB_EFORMAT, 2, 1, "flatten the circuit"},
         {".frob\n", PB_EFORMAT, 1, 1, "a word of BLIF"},
@@ -93,7 +93,7 @@ static void faults_have_sentence_and_place(void **state)
         {".latch a\n", PB_EFORMAT, 1, 9, "the name of a signal"},
         {".inputs \xff\n", PB_EFORMAT, 1, 9, "not UTF-8"},
     };
-    expect_faults(faults, COUNT(faults));
+    EXPECT_ERRORS(cases);
 }
 
 static void a_refused_allocation_is_clean_wherever_it_comes(void **state)
@@ -113,7 +113,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_adder_has_three_gates),
         cmocka_unit_test(graphs_come_out),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,17 +78,10 @@ static void records_fill_every_field(void **state)
     shut(&d);
 }
 
-typedef struct fault {
-    const char *text;
-    pb_status status;
-    uint64_t line, column;
-    const char *words;
-} fault;
-
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const fault faults[] = {
+    static const error_case cases[] = {
         {"a\n", PB_EFORMAT, 1, 1, "expected an edge"},
         {"a,b\n\nx,y,z\n", PB_EFORMAT, 3, 1, "expected an edge"},
         {"edge,a,b,c\n", PB_EFORMAT, 1, 1, "expected an edge"},
@@ -115,17 +108,7 @@ static void faults_have_sentence_and_place(void **state)
         {"a,b\nnode,b,1,1,inplace=z\n", PB_EGRAPH, 1, 3, "inplace names \"z\""},
         {"graph,order,a z\na,b\n", PB_EGRAPH, 1, 13, "order names \"z\""},
     };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
-            desk d;
-            pb_status status = open_text(&d, faults[i].text, chunk);
-            const pb_error *error = &d.ctx.error;
-            if (status != faults[i].status || error->line != faults[i].line || error->column != faults[i].column ||
-                !strstr(error->message, faults[i].words))
-                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
-                         (unsigned long long)error->column, error->message);
-            shut(&d);
-        }
+    EXPECT_ERRORS(cases);
 }
 
 static void reader_refuses_nul(void **state)
@@ -180,7 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edge_lists_make_nodes_on_first_mention),
         cmocka_unit_test(records_fill_every_field),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(reader_refuses_nul),
         cmocka_unit_test(long_lists_cross_the_buffer),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),

@@ -132,17 +132,10 @@ static void lists_name_any_node(void **state)
     shut(&d);
 }
 
-typedef struct fault {
-    const char *text;
-    pb_status status;
-    uint64_t line, column;
-    const char *words;
-} fault;
-
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const fault faults[] = {
+    static const error_case cases[] = {
         {"", PB_EFORMAT, 1, 1, "expected digraph, found the end"},
         {"graph { a -- b }", PB_EFORMAT, 1, 1, "undirected"},
         {"strict graph {}", PB_EFORMAT, 1, 8, "undirected"},
@@ -185,17 +178,7 @@ static void faults_have_sentence_and_place(void **state)
         {"digraph { a [byproduct_of=\"\"] }", PB_EGRAPH, 1, 11, "byproduct_of names \"\""},
         {"digraph { order=\"a z\"; a }", PB_EGRAPH, 1, 17, "order names \"z\""},
     };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
-            desk d;
-            pb_status status = open_text(&d, faults[i].text, chunk);
-            const pb_error *error = &d.ctx.error;
-            if (status != faults[i].status || error->line != faults[i].line || error->column != faults[i].column ||
-                !strstr(error->message, faults[i].words))
-                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
-                         (unsigned long long)error->column, error->message);
-            shut(&d);
-        }
+    EXPECT_ERRORS(cases);
 }
 
 static void nesting_is_limited_without_recursion(void **state)
@@ -256,7 +239,7 @@ int main(void)
         cmocka_unit_test(attributes_fill_every_field),
         cmocka_unit_test(defaults_hold_in_their_braces),
         cmocka_unit_test(lists_name_any_node),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(nesting_is_limited_without_recursion),
         cmocka_unit_test(set_products_respect_the_memory_limit),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),

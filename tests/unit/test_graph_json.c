@@ -133,20 +133,13 @@ static void many_unknown_fields_stay_linear(void **state)
     free(text);
 }
 
-typedef struct fault {
-    const char *text;
-    pb_status status;
-    uint64_t line, column;
-    const char *words;
-} fault;
-
 #define NODES(text) "{" FORMAT ",\n\"nodes\":[" text "]}"
 #define EDGES(text) "{" FORMAT ",\"nodes\":[{\"name\":\"a\",\"size\":1},{\"size\":1}],\n\"edges\":" text "}"
 
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const fault faults[] = {
+    static const error_case cases[] = {
         {"[1]", PB_EFORMAT, 1, 1, "a graph is an object, not an array"},
         {"{\"nodes\":[]}", PB_EFORMAT, 1, 1, "no field \"format\""},
         {"{" FORMAT "}", PB_EFORMAT, 1, 1, "no field \"nodes\""},
@@ -204,18 +197,7 @@ static void faults_have_sentence_and_place(void **state)
          "no node is named \"b\""},
         {"{" FORMAT ",\"nodes\":[]}\n]", PB_EFORMAT, 2, 1, "nothing after"},
     };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
-            desk d;
-            pb_status status = open_text(&d, faults[i].text, chunk);
-            const pb_error *error = &d.ctx.error;
-            if (status != faults[i].status || error->line != faults[i].line || error->column != faults[i].column ||
-                !strstr(error->message, faults[i].words))
-                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
-                         (unsigned long long)error->column, error->message);
-            assert_null(d.g);
-            shut(&d);
-        }
+    EXPECT_ERRORS(cases);
 }
 
 static void every_cut_of_a_file_is_refused(void **state)
@@ -312,7 +294,7 @@ int main(void)
         cmocka_unit_test(small_graphs_are_graphs),
         cmocka_unit_test(unknown_fields_are_kept_as_written),
         cmocka_unit_test(many_unknown_fields_stay_linear),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(every_cut_of_a_file_is_refused),
         cmocka_unit_test(writer_leaves_defaults_out),
         cmocka_unit_test(a_refused_allocation_is_clean_wherever_it_comes),

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "unit/error_table.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FORMAT "\"format\":\"pebble-schedule/1\""
 #define GAME FORMAT ",\"game\":\"remat\""
@@ -228,88 +230,72 @@ static void borrowed_memory_is_written_and_read(void **state)
     shut(&d);
 }
 
-typedef struct fault {
-    const char *text;
-    uint64_t line, column;
-    const char *words;
-} fault;
-
-static void faults_have_sentence_and_place(void **state)
+static void errors_have_message_and_place(void **state)
 {
     (void)state;
-    static const fault faults[] = {
-        {"[]", 1, 1, "a schedule is an object"},
-        {"{\"game\":\"remat\",\"moves\":[]}", 1, 1, "no field \"format\""},
-        {"{" FORMAT ",\"moves\":[]}", 1, 1, "no field \"game\""},
-        {"{" GAME "}", 1, 1, "no field \"moves\""},
-        {"{\"format\":\"pebble-graph/1\"}", 1, 11, "must be \"pebble-schedule/1\", not \"pebble-graph/1\""},
-        {"{\"game\":null}", 1, 9, "\"game\" must be a string, not null"},
-        {"{\"game\":\"chess\"}", 1, 9, "remat, reversible or tiered, not \"chess\""},
-        {"{\"outcome\":\"lost\"}", 1, 12, "not \"lost\""},
-        {"{\"bound_kind\":\"loose\"}", 1, 15, "free-order or fixed-order"},
-        {"{\"cap\":-4}", 1, 8, "\"cap\" must be a whole number"},
-        {"{\"cap\":4,\"cap\":4}", 1, 10, "\"cap\" appears twice"},
-        {"{\"graph_hash\":\"12\"}", 1, 15, "64 hexadecimal digits"},
-        {"{\"graph\":\"a\\u0000\"}", 1, 10, "NUL"},
-        {"{\"tiers\":[{},7]}", 1, 14, "item 1 of \"tiers\" must be an object"},
-        {"{\"tiers\":[{},{\"cap\":\"x\"}]}", 1, 21, "\"cap\" of tier 2"},
-        {"{\"tiers\":[{},{},{},{},{},{},{},{},{}]}", 1, 35, "at most 8 tiers"},
-        {"{\"weights\":[1,2]}", 1, 12, "three numbers"},
-        {"{\"weights\":[1,2,3,4]}", 1, 12, "three numbers"},
-        {"{\"weights\":[1,2,-3]}", 1, 12, "decimals"},
-        {"{\"weights\":[1e-3x,2,3]}", 1, 17, ""},
-        {"{\"weights\":[-1,2,3]}", 1, 12, "decimals"},
-        {"{\"weights\":[0.0000000000000000001,2,3]}", 1, 12, "at most 18 digits"},
-        {"{\"tiers\":[{\"load_per_unit\":-0.5}]}", 1, 28, "\"load_per_unit\" of tier 1 must be a decimal"},
-        {"{\"tiers\":[{\"store_per_unit\":1e-10}]}", 1, 29, "at most 9 digits behind the point, not 1e-10"},
-        {"{\"weights\":[\"1,1\",2,3]}", 1, 13, "decimals"},
-        {"{\"weights\":[true,2,3]}", 1, 13, "must be a number"},
-        {"{\"options\":{\"threads\":4294967296}}", 1, 23, "more than 4294967295"},
-        {"{\"options\":{\"k\":[]}}", 1, 17, "a text, a number or a boolean"},
-        {"{\"options\":{\"k\":1,\"k\":2}}", 1, 19, "\"k\" appears twice"},
-        {"{\"options\":{\"k\\u0000\":1}}", 1, 13, "NUL"},
-        {"{\"metrics\":{\"peak\":1.5}}", 1, 20, "\"peak\" must be a whole number"},
-        {"{\"metrics\":{\"flux\":\"340282366920938463463374607431768211456\"}}", 1, 20, "2^128-1"},
-        {"{\"metrics\":{\"gap\":\"1\"}}", 1, 19, "\"gap\" must be a number"},
-        {"{\"metrics\":{\"gap\":1e999}}", 1, 19, "too large"},
-        {"{\"metrics\":{\"peak\":1,\"peak\":1}}", 1, 22, "\"peak\" appears twice"},
-        {"{" GAME ",\"moves\":[],\n\"metrics\":{\"cost\":0.5}}", 2, 19, "no finer than the weights"},
-        {"{" GAME ",\"moves\":[],\n\"metrics\":{\"cost\":-1}}", 2, 19, "a decimal of 0 or more"},
-        {"{" GAME ",\"moves\":[],\n\"cost_bound\":\"1e3x\"}", 2, 14, "\"cost_bound\" must be a decimal"},
-        {"{" GAME ",\"moves\":[],\"lower_bound\":3}", 1, 1, "needs \"bound_kind\""},
-        {MOVES("7"), 2, 10, "item 0 of \"moves\" must be an array"},
-        {MOVES("[]"), 2, 10, "must begin with a word and a node"},
-        {MOVES("[\"free\"]"), 2, 10, "must begin with a word and a node"},
-        {MOVES("[\"free\",0],\n[\"jump\",0]"), 3, 2, "item 1 of \"moves\" has the word \"jump\""},
-        {MOVES("[0,0]"), 2, 11, "must be a string"},
-        {MOVES("[\"free\",4]"), 2, 18, "names node 4, but there are 4 nodes"},
-        {MOVES("[\"free\",-1]"), 2, 18, "must be a whole number"},
-        {MOVES("[\"free\",\"z\"]"), 2, 18, "\"z\", which is no node"},
-        {MOVES("[\"free\",null]"), 2, 18, "not by null"},
-        {MOVES("[\"free\",0,1]"), 2, 20, "takes one node"},
-        {MOVES("[\"uncompute\",0,{}]"), 2, 25, "takes one node"},
-        {MOVES("[\"store\",0,0]"), 2, 21, "\"tier\" of move 0 must be from 1 to 8"},
-        {MOVES("[\"store\",0,9]"), 2, 21, "must be from 1 to 8, not 9"},
-        {MOVES("[\"store\",0,1,1]"), 2, 23, "more than three parts"},
-        {MOVES("[\"compute\",0,1]"), 2, 23, "must be an object"},
-        {MOVES("[\"compute\",0,{\"at\":\"borrow\"}]"), 2, 24, "only \"over\", \"also\" and \"in\""},
-        {MOVES("[\"compute\",0,{\"in\":\"attic\"}]"), 2, 29, "must be \"borrow\", not \"attic\""},
-        {MOVES("[\"compute\",0,{\"in\":\"borrow\",\"over\":1}]"), 2, 45, "for one value alone"},
-        {MOVES("[\"compute\",0,{\"over\":9}]"), 2, 31, "\"over\" of move 0 names node 9"},
-        {MOVES("[\"compute\",0,{\"also\":[1,9]}]"), 2, 34, "\"also\" of move 0 names node 9"},
-        {MOVES("[\"compute\",0,{\"over\":1,\"over\":1}]"), 2, 33, "appears twice"},
+    static const error_case cases[] = {
+        {"[]", PB_EFORMAT, 1, 1, "a schedule is an object"},
+        {"{\"game\":\"remat\",\"moves\":[]}", PB_EFORMAT, 1, 1, "no field \"format\""},
+        {"{" FORMAT ",\"moves\":[]}", PB_EFORMAT, 1, 1, "no field \"game\""},
+        {"{" GAME "}", PB_EFORMAT, 1, 1, "no field \"moves\""},
+        {"{\"format\":\"pebble-graph/1\"}", PB_EFORMAT, 1, 11, "must be \"pebble-schedule/1\", not \"pebble-graph/1\""},
+        {"{\"game\":null}", PB_EFORMAT, 1, 9, "\"game\" must be a string, not null"},
+        {"{\"game\":\"chess\"}", PB_EFORMAT, 1, 9, "remat, reversible or tiered, not \"chess\""},
+        {"{\"outcome\":\"lost\"}", PB_EFORMAT, 1, 12, "not \"lost\""},
+        {"{\"bound_kind\":\"loose\"}", PB_EFORMAT, 1, 15, "free-order or fixed-order"},
+        {"{\"cap\":-4}", PB_EFORMAT, 1, 8, "\"cap\" must be a whole number"},
+        {"{\"cap\":4,\"cap\":4}", PB_EFORMAT, 1, 10, "\"cap\" appears twice"},
+        {"{\"graph_hash\":\"12\"}", PB_EFORMAT, 1, 15, "64 hexadecimal digits"},
+        {"{\"graph\":\"a\\u0000\"}", PB_EFORMAT, 1, 10, "NUL"},
+        {"{\"tiers\":[{},7]}", PB_EFORMAT, 1, 14, "item 1 of \"tiers\" must be an object"},
+        {"{\"tiers\":[{},{\"cap\":\"x\"}]}", PB_EFORMAT, 1, 21, "\"cap\" of tier 2"},
+        {"{\"tiers\":[{},{},{},{},{},{},{},{},{}]}", PB_EFORMAT, 1, 35, "at most 8 tiers"},
+        {"{\"weights\":[1,2]}", PB_EFORMAT, 1, 12, "three numbers"},
+        {"{\"weights\":[1,2,3,4]}", PB_EFORMAT, 1, 12, "three numbers"},
+        {"{\"weights\":[1,2,-3]}", PB_EFORMAT, 1, 12, "decimals"},
+        {"{\"weights\":[1e-3x,2,3]}", PB_EFORMAT, 1, 17, ""},
+        {"{\"weights\":[-1,2,3]}", PB_EFORMAT, 1, 12, "decimals"},
+        {"{\"weights\":[0.0000000000000000001,2,3]}", PB_EFORMAT, 1, 12, "at most 18 digits"},
+        {"{\"tiers\":[{\"load_per_unit\":-0.5}]}", PB_EFORMAT, 1, 28, "\"load_per_unit\" of tier 1 must be a decimal"},
+        {"{\"tiers\":[{\"store_per_unit\":1e-10}]}", PB_EFORMAT, 1, 29, "at most 9 digits behind the point, not 1e-10"},
+        {"{\"weights\":[\"1,1\",2,3]}", PB_EFORMAT, 1, 13, "decimals"},
+        {"{\"weights\":[true,2,3]}", PB_EFORMAT, 1, 13, "must be a number"},
+        {"{\"options\":{\"threads\":4294967296}}", PB_EFORMAT, 1, 23, "more than 4294967295"},
+        {"{\"options\":{\"k\":[]}}", PB_EFORMAT, 1, 17, "a text, a number or a boolean"},
+        {"{\"options\":{\"k\":1,\"k\":2}}", PB_EFORMAT, 1, 19, "\"k\" appears twice"},
+        {"{\"options\":{\"k\\u0000\":1}}", PB_EFORMAT, 1, 13, "NUL"},
+        {"{\"metrics\":{\"peak\":1.5}}", PB_EFORMAT, 1, 20, "\"peak\" must be a whole number"},
+        {"{\"metrics\":{\"flux\":\"340282366920938463463374607431768211456\"}}", PB_EFORMAT, 1, 20, "2^128-1"},
+        {"{\"metrics\":{\"gap\":\"1\"}}", PB_EFORMAT, 1, 19, "\"gap\" must be a number"},
+        {"{\"metrics\":{\"gap\":1e999}}", PB_EFORMAT, 1, 19, "too large"},
+        {"{\"metrics\":{\"peak\":1,\"peak\":1}}", PB_EFORMAT, 1, 22, "\"peak\" appears twice"},
+        {"{" GAME ",\"moves\":[],\n\"metrics\":{\"cost\":0.5}}", PB_EFORMAT, 2, 19, "no finer than the weights"},
+        {"{" GAME ",\"moves\":[],\n\"metrics\":{\"cost\":-1}}", PB_EFORMAT, 2, 19, "a decimal of 0 or more"},
+        {"{" GAME ",\"moves\":[],\n\"cost_bound\":\"1e3x\"}", PB_EFORMAT, 2, 14, "\"cost_bound\" must be a decimal"},
+        {"{" GAME ",\"moves\":[],\"lower_bound\":3}", PB_EFORMAT, 1, 1, "needs \"bound_kind\""},
+        {MOVES("7"), PB_EFORMAT, 2, 10, "item 0 of \"moves\" must be an array"},
+        {MOVES("[]"), PB_EFORMAT, 2, 10, "must begin with a word and a node"},
+        {MOVES("[\"free\"]"), PB_EFORMAT, 2, 10, "must begin with a word and a node"},
+        {MOVES("[\"free\",0],\n[\"jump\",0]"), PB_EFORMAT, 3, 2, "item 1 of \"moves\" has the word \"jump\""},
+        {MOVES("[0,0]"), PB_EFORMAT, 2, 11, "must be a string"},
+        {MOVES("[\"free\",4]"), PB_EFORMAT, 2, 18, "names node 4, but there are 4 nodes"},
+        {MOVES("[\"free\",-1]"), PB_EFORMAT, 2, 18, "must be a whole number"},
+        {MOVES("[\"free\",\"z\"]"), PB_EFORMAT, 2, 18, "\"z\", which is no node"},
+        {MOVES("[\"free\",null]"), PB_EFORMAT, 2, 18, "not by null"},
+        {MOVES("[\"free\",0,1]"), PB_EFORMAT, 2, 20, "takes one node"},
+        {MOVES("[\"uncompute\",0,{}]"), PB_EFORMAT, 2, 25, "takes one node"},
+        {MOVES("[\"store\",0,0]"), PB_EFORMAT, 2, 21, "\"tier\" of move 0 must be from 1 to 8"},
+        {MOVES("[\"store\",0,9]"), PB_EFORMAT, 2, 21, "must be from 1 to 8, not 9"},
+        {MOVES("[\"store\",0,1,1]"), PB_EFORMAT, 2, 23, "more than three parts"},
+        {MOVES("[\"compute\",0,1]"), PB_EFORMAT, 2, 23, "must be an object"},
+        {MOVES("[\"compute\",0,{\"at\":\"borrow\"}]"), PB_EFORMAT, 2, 24, "only \"over\", \"also\" and \"in\""},
+        {MOVES("[\"compute\",0,{\"in\":\"attic\"}]"), PB_EFORMAT, 2, 29, "must be \"borrow\", not \"attic\""},
+        {MOVES("[\"compute\",0,{\"in\":\"borrow\",\"over\":1}]"), PB_EFORMAT, 2, 45, "for one value alone"},
+        {MOVES("[\"compute\",0,{\"over\":9}]"), PB_EFORMAT, 2, 31, "\"over\" of move 0 names node 9"},
+        {MOVES("[\"compute\",0,{\"also\":[1,9]}]"), PB_EFORMAT, 2, 34, "\"also\" of move 0 names node 9"},
+        {MOVES("[\"compute\",0,{\"over\":1,\"over\":1}]"), PB_EFORMAT, 2, 33, "appears twice"},
     };
-    for (size_t i = 0; i < COUNT(faults); i++)
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {
-            desk d;
-            pb_status status = open_text(&d, faults[i].text, chunk);
-            const pb_error *error = &d.ctx.error;
-            if (status != PB_EFORMAT || error->line != faults[i].line || error->column != faults[i].column ||
-                !strstr(error->message, faults[i].words))
-                fail_msg("%s\nstatus %d, %llu:%llu: %s", faults[i].text, status, (unsigned long long)error->line,
-                         (unsigned long long)error->column, error->message);
-            shut(&d);
-        }
+    EXPECT_ERRORS(cases);
 }
 
 static void names_need_the_graph(void **state)
@@ -425,7 +411,7 @@ int main(void)
         cmocka_unit_test(moves_take_every_form),
         cmocka_unit_test(borrowed_memory_is_written_and_read),
         cmocka_unit_test(writer_says_the_tier_and_keeps_the_form),
-        cmocka_unit_test(faults_have_sentence_and_place),
+        cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(names_need_the_graph),
         cmocka_unit_test(costs_are_numbers_where_doubles_hold_them),
         cmocka_unit_test(summary_has_seconds_and_no_moves),

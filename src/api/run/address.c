@@ -17,8 +17,8 @@ pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t
     pb_lifetimes lives;
     pbi_held held = pbi_hold(ctx);
     pb_arena_init(&scratch, ctx);
-    pb_status status =
-        pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), PB_ALIGN_DEFAULT, &scratch, &lives);
+    pb_status status = pb_lifetimes_make(ctx, pb_certificate_game(plan), pb_certificate_moves(plan), PB_ALIGN_DEFAULT,
+                                         &scratch, &lives);
     if (status == PB_OK)
         status = pb_pack(ctx, &lives, &(pb_pack_options){.cap = cap, .seed = 1}, result, out);
     pb_arena_release(&scratch);

@@ -118,8 +118,7 @@ static pb_status check_defined(pbi_circuit *c)
             continue;
         if (!c->open_inputs)
             return pbi_fail_at(c->ctx, PB_EGRAPH, signal->line, signal->column,
-                               "signal \"%.80s\" is used, but no input, gate or latch defines it",
-                               signal_name(c, s));
+                               "signal \"%.80s\" is used, but no input, gate or latch defines it", signal_name(c, s));
         pb_status status = pbi_circuit_define(c, s, PBI_SIGNAL_INPUT, (pbi_place){signal->line, signal->column});
         if (status != PB_OK)
             return status;
