@@ -6,6 +6,7 @@
 #include "plan/method_stays.h"
 
 #include "base/checked.h"
+#include "game/price.h"
 
 /* ---- heights and costs ---- */
 
@@ -45,8 +46,8 @@ uint64_t pbi_stays_cost(const pbi_stays *s, uint32_t k)
     switch ((pb_op)move->op) {
     case PB_COMPUTE:
     case PB_UNCOMPUTE: return s->graph->cost[move->node];
-    case PB_STORE: return tier->store_cost + tier->store_per_unit * size;
-    case PB_LOAD: return tier->load_cost + tier->load_per_unit * size;
+    case PB_STORE: return pbi_store_price(tier, size);
+    case PB_LOAD: return pbi_load_price(tier, size);
     default: return 0;
     }
 }
