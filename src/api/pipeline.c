@@ -73,7 +73,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->borrow = game->borrow;
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
-    s->largest = pbi_largest_priced(game->graph, s->tiers, s->tier_count);
+    s->linked = pbi_price_links(game->graph, s->tiers, s->tier_count, s->links);
     s->weights = game->weights;
     s->strategy = spec->row->name;
     s->seed = job->request->seed;
