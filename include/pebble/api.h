@@ -246,7 +246,8 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
 
 /* The caps of a sweep as people write them: "100%..30%,20%,least", where a range has `points` caps. NULL: from what the program
  * as written needs (in the reversible game a plan without a cap) down to the least that works.
- *   in, out  request   its strategies, game and plan are looked at; caps and known plans are filled in
+ *   in, out  request   its strategies, game, plan and time are looked at; caps and known plans are filled in. Each end of
+ *                      the range has a fifth of the time at most
  *   returns  PB_EINVAL with a sentence; what pb_least_cap and pb_plan return */
 #define PB_SWEEP_MOST_CAPS 10000
 pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,
