@@ -1,9 +1,11 @@
-/* test_method_cleanup.c -- a stop ends the clean-up of a large plan soon, with a legal plan: polls and moves are counted, not time. */
+/* test_method_cleanup.c -- plans that take more than one look to clean, and stops: a stop ends the clean-up of a large plan soon, with a
+ * legal plan. Polls and moves are counted, not time. */
 #include "api/clean_plan.h"
 #include "api/pipeline.h"
 #include "pebble/api.h"
 #include "pebble/generate.h"
 #include "support/outside.h"
+#include "support/small_game.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,6 +70,129 @@ static uint64_t dropped(pb_node nodes, uint64_t stop_at, uint64_t *polls)
     pb_arena_release(&d.arena);
     return gone;
 }
+
+/* ---- small plans by hand ---- */
+
+typedef struct step {
+    pb_op op;
+    pb_node node;
+    pb_node over; /* PB_NO_NODE: nothing */
+} step;
+
+/* The metrics of a plan once it is cleaned. */
+static pb_metrics cleaned(const small_game *s, const step *steps, size_t count, bool least_memory)
+{
+    pb_context ctx;
+    pb_arena arena;
+    pb_game game;
+    pb_moves moves;
+    pb_verdict verdict;
+    pb_metrics metrics;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    assert_true(small_game_build(&ctx, s, &arena, &game));
+    pb_moves_init(&moves, &arena);
+    for (size_t i = 0; i < count; i++)
+        if (steps[i].op == PB_COMPUTE)
+            pb_moves_add_compute(&moves, steps[i].node, steps[i].over, NULL, 0);
+        else
+            pb_moves_add(&moves, steps[i].op, steps[i].node, 0);
+    assert_int_equal(pbi_certify(&ctx, &game, least_memory, &moves, &arena, &verdict, &metrics), PB_OK);
+    assert_non_null(verdict.certificate);
+    pb_arena_release(&arena);
+    return metrics;
+}
+
+#define NO PB_NO_NODE
+
+/* x is worth most and does not fit beside u; u goes as soon as y is not recomputed from it. */
+static void room_that_a_drop_makes_is_used(void **state)
+{
+    (void)state;
+    enum { X, U, Y, S, W, T };
+    static const step plan[] = {{PB_COMPUTE, X, NO}, {PB_COMPUTE, U, NO}, {PB_COMPUTE, Y, NO}, {PB_COMPUTE, S, NO},
+                                {PB_FREE, S, NO},    {PB_FREE, X, NO},    {PB_FREE, Y, NO},    {PB_COMPUTE, W, NO},
+                                {PB_FREE, W, NO},    {PB_COMPUTE, X, NO}, {PB_COMPUTE, Y, NO}, {PB_FREE, U, NO},
+                                {PB_COMPUTE, T, NO}};
+    small_game s;
+    small_game_init(&s);
+    small_game_add(&s, 10, 2, 0);
+    small_game_add(&s, 1, 2, 0);
+    small_game_add(&s, 1, 1, 1 << U);
+    small_game_add(&s, 1, 1, 1 << X | 1 << Y);
+    small_game_add(&s, 1, 3, 0);
+    small_game_add(&s, 1, 1, 1 << X | 1 << Y);
+    s.cap = 6;
+    pb_metrics m = cleaned(&s, plan, sizeof plan / sizeof *plan, false);
+    assert_int_equal(m.recompute_count, 0);
+    assert_int_equal(m.work, 15);
+}
+
+/* v takes the place of a, which is recomputed for that; v is not needed, and goes once a stays. */
+static void what_overwrote_goes_with_its_reason(void **state)
+{
+    (void)state;
+    enum { A, V, T };
+    static const step plan[] = {{PB_COMPUTE, A, NO},   {PB_COMPUTE, V, A},  {PB_COMPUTE, A, NO},
+                                {PB_UNCOMPUTE, V, NO}, {PB_COMPUTE, T, NO}, {PB_UNCOMPUTE, A, NO}};
+    small_game s;
+    small_game_init(&s);
+    s.kind = PB_GAME_REVERSIBLE;
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, 1 << A);
+    small_game_add(&s, 1, 1, 1 << A);
+    s.inplace[V] = 1 << A;
+    s.targets = 1 << T;
+    s.cap = 10;
+    assert_int_equal(cleaned(&s, plan, sizeof plan / sizeof *plan, false).work, 3);
+}
+
+/* Keeping a saves work and takes memory, which may be what was asked for. */
+static void least_memory_is_kept(void **state)
+{
+    (void)state;
+    enum { A, W, T, S };
+    static const step plan[] = {{PB_COMPUTE, A, NO}, {PB_COMPUTE, S, NO}, {PB_FREE, S, NO},    {PB_FREE, A, NO},
+                                {PB_COMPUTE, W, NO}, {PB_FREE, W, NO},    {PB_COMPUTE, A, NO}, {PB_COMPUTE, T, NO}};
+    small_game s;
+    small_game_init(&s);
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 5, 0);
+    small_game_add(&s, 1, 1, 1 << A);
+    small_game_add(&s, 1, 1, 1 << A);
+    s.cap = 10;
+    pb_metrics spent = cleaned(&s, plan, sizeof plan / sizeof *plan, false);
+    pb_metrics kept = cleaned(&s, plan, sizeof plan / sizeof *plan, true);
+    assert_true(spent.work == 4 && spent.peak == 6);
+    assert_true(kept.work == 5 && kept.peak == 5);
+}
+
+/* With a price on the peak, a is not worth what keeping it costs; b is, and is kept though a is not. */
+static void prices_decide_drop_by_drop(void **state)
+{
+    (void)state;
+    enum { A, W, T, B, V, R, S };
+    static const step plan[] = {{PB_COMPUTE, A, NO}, {PB_COMPUTE, S, NO}, {PB_FREE, S, NO},    {PB_FREE, A, NO},
+                                {PB_COMPUTE, W, NO}, {PB_FREE, W, NO},    {PB_COMPUTE, A, NO}, {PB_COMPUTE, T, NO},
+                                {PB_FREE, A, NO},    {PB_FREE, T, NO},    {PB_COMPUTE, B, NO}, {PB_FREE, B, NO},
+                                {PB_COMPUTE, V, NO}, {PB_FREE, V, NO},    {PB_COMPUTE, B, NO}, {PB_COMPUTE, R, NO}};
+    small_game s;
+    small_game_init(&s);
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 5, 0);
+    small_game_add(&s, 1, 1, 1 << A);
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, 0);
+    small_game_add(&s, 1, 1, 1 << B);
+    small_game_add(&s, 1, 1, 1 << A);
+    s.cap = 10;
+    s.weights = (pb_weights){10, 0, 1, 0};
+    pb_metrics m = cleaned(&s, plan, sizeof plan / sizeof *plan, false);
+    assert_int_equal(m.work, 8);
+    assert_int_equal(m.peak, 5);
+}
+
+/* ---- stops ---- */
 
 static void a_stop_ends_a_clean_up_soon(void **state)
 {
@@ -174,6 +299,10 @@ static void reversible_bounds_poll(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(room_that_a_drop_makes_is_used),
+        cmocka_unit_test(what_overwrote_goes_with_its_reason),
+        cmocka_unit_test(least_memory_is_kept),
+        cmocka_unit_test(prices_decide_drop_by_drop),
         cmocka_unit_test(a_stop_ends_a_clean_up_soon),
         cmocka_unit_test(short_plans_are_cleaned_after_a_stop),
         cmocka_unit_test(plans_poll_while_they_are_cleaned),
