@@ -178,7 +178,8 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
  * (pb_bounds_tighten without a cap), and on small graphs (64 needed nodes, 36 in the reversible game) a look at every plan. The game's cap and weights do
  * not matter. Every command shows this one.
  *   out      *out   bounds under any cap; least_cap is the proven minimum
- *   cost     seconds at most; limited by ctx->tick_limit. A stop ends the look at every plan only. */
+ *   returns  PB_OK after a stop too: with what was proved until then, which is something
+ *   cost     seconds at most; limited by ctx->tick_limit */
 pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out);
 
 /* Both ends: what is proved, and what a plan shows. After a stop what is known by then. */

@@ -92,6 +92,7 @@ static void queue_stay(pbi_stays *s, uint32_t x)
 
 static void release_reads(pbi_stays *s, uint32_t k)
 {
+    s->work += s->read_start[k + 1] - s->read_start[k];
     for (uint32_t r = s->read_start[k]; r < s->read_start[k + 1]; r++)
         queue_stay(s, joined(s, s->read[r].stay));
     for (uint64_t i = (uint64_t)k + 1; s->time && i <= s->count; i += i & (~i + 1))
@@ -243,6 +244,7 @@ void pbi_stays_settle(pbi_stays *s)
         uint32_t index = s->queue[--s->queue_count];
         pbi_stay *x = &s->stay[index];
         x->queued = false;
+        s->work++;
         if (x->gone)
             continue;
         while (x->last_read != PBI_NONE && s->state[s->read[x->last_read].at] != PBI_MOVE_THERE)
