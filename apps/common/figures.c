@@ -6,9 +6,7 @@
 
 void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM])
 {
-    size_t used = pb_quantity_text(value, unit, text, FIGURE_ROOM);
-    if (used < FIGURE_ROOM && strcmp(unit, "byte") != 0)
-        snprintf(text + used, FIGURE_ROOM - used, " %.60s", unit);
+    pb_amount_text(value, unit, text, FIGURE_ROOM);
 }
 
 /* Is this what the strategy does anyway? Its table lists "key=default|text", a line each. */

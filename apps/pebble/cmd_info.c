@@ -39,13 +39,6 @@ static exit_code find_all(app *a, pb_info *f)
 
 static void fact(const char *name, const char *value) { print_line(stdout, "  %-17s %s", name, value); }
 
-static void amount(uint64_t value, const char *unit, char *text, size_t room)
-{
-    size_t used = pb_quantity_text(value, unit, text, room);
-    if (used < room && strcmp(unit, "byte") != 0)
-        snprintf(text + used, room - used, " %.60s", unit);
-}
-
 static void print_shape(const pb_info *f)
 {
     const pb_graph *g = f->g;
@@ -59,22 +52,22 @@ static void print_shape(const pb_info *f)
                  (unsigned)f->keep, (unsigned)f->once, (unsigned)f->byproducts);
         fact("special", text);
     }
-    amount(g->needed_cost, g->cost_unit, number, sizeof number);
+    pb_amount_text(g->needed_cost, g->cost_unit, number, sizeof number);
     snprintf(text, sizeof text, "%s for the %u nodes that are needed", number, (unsigned)g->needed_count);
     fact("cost", text);
-    amount(g->total_size, g->size_unit, number, sizeof number);
+    pb_amount_text(g->total_size, g->size_unit, number, sizeof number);
     int used = snprintf(text, sizeof text, "%s in all", number);
     if (f->largest_at != PB_NO_NODE) {
-        amount(f->largest, g->size_unit, number, sizeof number);
+        pb_amount_text(f->largest, g->size_unit, number, sizeof number);
         used += snprintf(text + used, sizeof text - (size_t)used, ", the largest %s (%.60s)", number,
                          pb_graph_name(g, f->largest_at));
     }
     if (g->fixed_size) {
-        amount(g->fixed_size, g->size_unit, number, sizeof number);
+        pb_amount_text(g->fixed_size, g->size_unit, number, sizeof number);
         snprintf(text + used, sizeof text - (size_t)used, ", %s always in use", number);
     }
     fact("sizes", text);
-    amount(f->written_peak, g->size_unit, number, sizeof number);
+    pb_amount_text(f->written_peak, g->size_unit, number, sizeof number);
     snprintf(text, sizeof text, "%s, the 100 %% of --cap", number);
     fact("peak as written", text);
 }
@@ -119,9 +112,9 @@ static pb_status print_text(app *a, const pb_info *f)
     for (int i = 0; i < f->game_count; i++) {
         const pb_least_fact *l = &f->games[i];
         char proved[96], why[128], cap[96], share[32];
-        amount(l->bounds.least_cap, g->size_unit, proved, sizeof proved);
+        pb_amount_text(l->bounds.least_cap, g->size_unit, proved, sizeof proved);
         why_text(f, l, why, sizeof why);
-        amount(l->cap, g->size_unit, cap, sizeof cap);
+        pb_amount_text(l->cap, g->size_unit, cap, sizeof cap);
         share_text(f, l->cap, share, sizeof share);
         const char *cells[] = {pb_game_kind_name(l->kind), proved, why, cap, share, l->strategy};
         if (l->bounds.impossible) {

@@ -76,6 +76,7 @@ static exit_code sweep_graph(app *a, study *t, int index, pb_sweep *out)
     exit_code code = read_graph(a, a->opts.positional[index], &g);
     if (code == EXIT_DONE)
         code = take_settings(a, t, g);
+    t->request.time_ns = time_share(a, a->opts.positional_count - index);
     if (code == EXIT_DONE)
         code = take_caps(a, t);
     if (code != EXIT_DONE)

@@ -9,16 +9,16 @@
 static void print_legal(const certified *c)
 {
     const pb_graph *g = c->graph;
-    char peak[64], cap[64], work[64];
+    char peak[64], cap[64], work[128];
     pb_quantity_text(c->judged.metrics.peak, g->size_unit, peak, sizeof peak);
     pb_quantity_text(c->judged.game.cap, g->size_unit, cap, sizeof cap);
-    pb_quantity_text(c->judged.metrics.work, g->cost_unit, work, sizeof work);
+    pb_amount_text(c->judged.metrics.work, g->cost_unit, work, sizeof work);
     printf("legal: %llu moves in the %s game, peak %s", (unsigned long long)c->judged.metrics.moves,
            pb_game_kind_name(c->judged.game.kind), peak);
     if (c->judged.game.cap != PB_UNLIMITED)
         printf(" of %s", cap);
-    printf(", work %s ", work);
-    print_plain(stdout, g->cost_unit);
+    fputs(", work ", stdout);
+    print_plain(stdout, work);
     if (c->schedule.addresses.align) {
         pb_quantity_text(c->schedule.addresses.size, g->size_unit, peak, sizeof peak);
         printf(", addresses %s", peak);

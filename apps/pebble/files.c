@@ -142,7 +142,11 @@ exit_code read_graph(app *a, const char *path, const pb_graph **out)
                                           is_standard(path) ? NULL : path, &how, &a->arena, out);
     a->ctx.log = log;
     close_input(&in);
-    return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
+    if (status != PB_OK)
+        return tell_input(a, path, &in, status);
+    if ((*out)->cost_digits)
+        app_note(a, "costs have decimals: counted in %.60s", (*out)->cost_unit);
+    return EXIT_DONE;
 }
 
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out)

@@ -34,12 +34,20 @@ bool setting_weights(app *a, pb_weights *weights)
     return false;
 }
 
-static bool check_price(app *a, option_id id)
+/* `ids` in the order of pb_price. */
+static bool read_prices(app *a, const pb_graph *g, const option_id *ids, pb_tier *tier)
 {
-    pb_tier tier;
-    if (pb_tier_prices_parse(&a->ctx, app_option(a, id), NULL, &tier) == PB_OK)
+    const char *texts[PB_PRICE_COUNT];
+    for (int i = 0; i < PB_PRICE_COUNT; i++) {
+        texts[i] = app_option(a, ids[i]);
+        if (pb_price_check(&a->ctx, texts[i]) == PB_OK)
+            continue;
+        app_usage(a, "--%s: %s", option_specs[ids[i]].name, a->ctx.error.message);
+        return false;
+    }
+    if (pb_tier_prices_parse(&a->ctx, g, texts, tier) == PB_OK)
         return true;
-    app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);
+    app_usage(a, "%s", a->ctx.error.message);
     return false;
 }
 
@@ -54,11 +62,7 @@ bool setting_tiers(app *a, const pb_graph *g, pb_game *game, bool *given)
     pb_tier *tier = &game->tiers[0];
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     game->tier_count = 1;
-    return app_number(a, OPT_STORE_COST, 0, &tier->store_cost) && app_number(a, OPT_LOAD_COST, 0, &tier->load_cost) &&
-           check_price(a, OPT_STORE_PER_UNIT) && check_price(a, OPT_LOAD_PER_UNIT) &&
-           pb_tier_prices_parse(&a->ctx, app_option(a, OPT_STORE_PER_UNIT), app_option(a, OPT_LOAD_PER_UNIT), tier) ==
-               PB_OK &&
-           setting_size(a, OPT_SLOW_CAP, g, &tier->cap);
+    return read_prices(a, g, ids, tier) && setting_size(a, OPT_SLOW_CAP, g, &tier->cap);
 }
 
 bool setting_game(app *a, pb_game_kind *kind, bool *given)

@@ -117,24 +117,27 @@ static bool read_kind(job *j, json_t *document)
     return refuse(j, "kind: one of compare, plan, sweep and least is expected");
 }
 
-static bool read_per_unit(job *j, json_t *prices, pb_tier *tier)
+static bool refuse_price(job *j, const char *key)
 {
-    static const char *const keys[] = {"store_per_unit", "load_per_unit"};
-    char room[2][64];
-    const char *text[2] = {NULL, NULL};
-    for (int i = 0; i < 2; i++) {
-        json_t *value = field(prices, keys[i]);
+    char why[300];
+    snprintf(why, sizeof why, "%.299s", j->ctx.error.message);
+    return refuse(j, "%s: %s", key, why);
+}
+
+static bool read_tier_prices(job *j, json_t *prices, pb_tier *tier)
+{
+    char room[PB_PRICE_COUNT][64];
+    const char *text[PB_PRICE_COUNT];
+    for (int i = 0; i < PB_PRICE_COUNT; i++) {
+        const char *key = pb_price_name((pb_price)i);
+        json_t *value = field(prices, key);
         text[i] = value ? plain_text(value, room[i], sizeof room[i]) : NULL;
         if (value && !text[i])
-            return refuse(j, "%s: a number is expected", keys[i]);
-        pb_tier alone; /* so that the message names the price that is wrong */
-        char why[300];
-        if (pb_tier_prices_parse(&j->ctx, text[i], NULL, &alone) != PB_OK) {
-            snprintf(why, sizeof why, "%.299s", j->ctx.error.message);
-            return refuse(j, "%s: %s", keys[i], why);
-        }
+            return refuse(j, "%s: a number is expected", key);
+        if (pb_price_check(&j->ctx, text[i]) != PB_OK)
+            return refuse_price(j, key);
     }
-    return pb_tier_prices_parse(&j->ctx, text[0], text[1], tier) == PB_OK;
+    return pb_tier_prices_parse(&j->ctx, j->graph->g, text, tier) == PB_OK || refuse_price(j, "prices");
 }
 
 static bool read_prices(job *j, json_t *document, bool *given)
@@ -151,9 +154,7 @@ static bool read_prices(job *j, json_t *document, bool *given)
     pb_tier *tier = &game->tiers[0];
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     game->tier_count = 1;
-    return read_number(j, prices, "store_cost", UINT64_MAX, &tier->store_cost) &&
-           read_number(j, prices, "load_cost", UINT64_MAX, &tier->load_cost) && read_per_unit(j, prices, tier) &&
-           read_size(j, prices, "slow_cap", &tier->cap);
+    return read_tier_prices(j, prices, tier) && read_size(j, prices, "slow_cap", &tier->cap);
 }
 
 /* The games to play, as the command chooses them: docs/guide.md. */

@@ -178,7 +178,8 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
  * (pb_bounds_tighten without a cap), and on small graphs (64 needed nodes, 36 in the reversible game) a look at every plan. The game's cap and weights do
  * not matter. Every command shows this one.
  *   out      *out   bounds under any cap; least_cap is the proven minimum
- *   cost     seconds at most; limited by ctx->tick_limit. A stop ends the look at every plan only. */
+ *   returns  PB_OK after a stop too: with what was proved until then, which is something
+ *   cost     seconds at most; limited by ctx->tick_limit */
 pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out);
 
 /* Both ends: what is proved, and what a plan shows. After a stop what is known by then. */
@@ -246,7 +247,8 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
 
 /* The caps of a sweep as people write them: "100%..30%,20%,least", where a range has `points` caps. NULL: from what the program
  * as written needs (in the reversible game a plan without a cap) down to the least that works.
- *   in, out  request   its strategies, game and plan are looked at; caps and known plans are filled in
+ *   in, out  request   its strategies, game, plan and time are looked at; caps and known plans are filled in. Each end of
+ *                      the range has a fifth of the time at most
  *   returns  PB_EINVAL with a sentence; what pb_least_cap and pb_plan return */
 #define PB_SWEEP_MOST_CAPS 10000
 pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,

@@ -31,22 +31,36 @@ bool pb_time_parse(const char *text, double *seconds);
 #define PB_MAX_TIERS 8
 
 typedef struct pb_tier {
-    uint64_t store_cost, load_cost;         /* per move */
+    uint64_t store_cost, load_cost;         /* per move, in 10^-digits */
     uint64_t store_per_unit, load_per_unit; /* per size unit, in 10^-digits */
     uint64_t cap;                           /* PB_UNLIMITED: none */
-    uint32_t digits;                        /* of the prices per unit; at most PB_PRICE_DIGITS */
+    uint32_t digits;                        /* of all four prices; at most PB_PRICE_DIGITS */
 } pb_tier;
 #define PB_PRICE_DIGITS 9
 
-/* Prices per size unit from decimals such as 2, 0.04 or 4e-2; NULL stands for 0. A transfer costs its fixed part and
- * ceil(price * size).
+/* The prices of a tier, in the order of its fields. */
+typedef enum pb_price { PB_STORE_COST, PB_LOAD_COST, PB_STORE_PER_UNIT, PB_LOAD_PER_UNIT, PB_PRICE_COUNT } pb_price;
+/* store_cost, load_cost, store_per_unit, load_per_unit */
+const char *pb_price_name(pb_price which);
+
+/* Prices from decimals such as 2, 0.04 or 4e-2; NULL stands for 0. A transfer costs ceil(fixed + per_unit * size).
+ *   in      g         where its file has costs with decimals, prices are in the unit of that file too; NULL: as costs are counted
  *   returns PB_EINVAL not a decimal; PB_ERANGE too many digits; *tier is unchanged then */
-pb_status pb_tier_prices_parse(pb_context *ctx, const char *store_per_unit, const char *load_per_unit, pb_tier *tier);
+pb_status pb_tier_prices_parse(pb_context *ctx, const pb_graph *g, const char *const texts[PB_PRICE_COUNT],
+                               pb_tier *tier);
+/* Whether `text` can be a price; a sentence in the context's error when not. */
+pb_status pb_price_check(pb_context *ctx, const char *text);
 /* One of them as a decimal, shortest form, with NUL. */
-void pb_tier_price_text(const pb_tier *tier, bool load, char text[32]);
+void pb_tier_price_text(const pb_tier *tier, pb_price which, char text[32]);
 /* What storing or loading a value of this size costs; UINT64_MAX when that passes 64 bits. */
 uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size);
 uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
+
+/* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size +
+ * ceil(size * 10^9 / bandwidth), without the last part where the bandwidth is 0. */
+typedef struct pb_price_link {
+    uint64_t latency, per_unit, bandwidth;
+} pb_price_link;
 
 /* cost = alpha * peak + beta * flux + gamma * (recompute + uncompute + io).
  * Exact decimals: alpha stands for alpha / 10^digits, and so on. */

@@ -100,6 +100,7 @@ typedef struct pb_graph {
     uint32_t needed_count; /* needed nodes that must be computed */
     uint64_t total_size;   /* of all values and fixed_size */
     bool forward_only;     /* known to compute no gradients; false: not known */
+    uint32_t cost_digits;  /* its file's costs had decimals: they and their unit were multiplied by 10^cost_digits */
 } pb_graph;
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }

@@ -103,7 +103,9 @@ typedef struct pb_schedule {
     uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];
-    uint64_t largest; /* size of the graph's largest value where prices are decimals; 0: not known */
+    bool
+        linked; /* prices are decimals, and `links` cost the same for every value of the graph: store and load of each tier */
+    pb_price_link links[PB_MAX_TIERS][2];
     pb_weights weights;
 
     const char *strategy; /* "" when unknown */

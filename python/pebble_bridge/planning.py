@@ -61,7 +61,7 @@ def plan(
         Of the search.
     tiers : mapping or sequence of mappings, optional
         Slow memory, fastest first: ``{"store_cost": 1, "load_cost": 1, "store_per_unit": 0, "load_per_unit": 0,
-        "cap": None}``, each of which may be left out.
+        "cap": None}``, each of which may be left out. Prices may have decimals, and are in the unit of the graph's file.
     start : Plan, optional
         A plan of the same game to begin from.
     borrow : int or str, optional

@@ -10,7 +10,8 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 def amount(value: int, unit: str) -> str:
     """ "1.5 GiB" where the unit is byte, "12,345 step" elsewhere. Sizes never look larger than they are."""
     if unit not in ("byte", "bytes"):
-        return f"{value:,} {unit}".rstrip()
+        times = "x " if unit.startswith("0.") else ""  # 12 x 0.1 step
+        return f"{value:,} {times}{unit}".rstrip()
     step = 0
     while step + 1 < len(_BYTES) and value >> 10 * (step + 1):
         step += 1

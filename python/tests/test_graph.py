@@ -59,6 +59,17 @@ def test_everything_comes_back():
     assert g.total_size == 46 and g.needed_cost == 10 and g.depth == 3
 
 
+def test_costs_with_decimals_are_counted_in_a_finer_unit():
+    nodes = '{"name":"a","cost":0.5,"size":1},{"name":"b","cost":1,"size":2},{"name":"c","cost":25e-1,"size":3}'
+    g = pb.Graph.from_json('{"format":"pebble-graph/1","nodes":[' + nodes + '],"edges":[[0,1],[1,2]]}')
+    assert g.cost.tolist() == [5, 10, 25] and g.cost_unit == "0.1 step"
+    assert pb.Graph.from_json(g.to_json()).hash == g.hash
+    p = pb.plan(g, 5, tiers={"store_cost": 0.25, "load_cost": "0.5"})
+    assert '"store_cost":2.5,"load_cost":5,' in p.to_json()  # prices are in steps, as in the file
+    with pytest.raises(pb.FormatError, match="at most 12 decimals"):
+        pb.Graph.from_json('{"format":"pebble-graph/1","nodes":[{"cost":0.30000000000000004,"size":1}]}')
+
+
 def test_slow_values_are_told_apart():
     g = pb.Graph([0, 0, 1], [1, 1, 1], [(0, 2), (1, 2)], given={0: True, 1: "slow"})
     assert g.given == {0: True, 1: "slow"}

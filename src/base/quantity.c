@@ -57,6 +57,7 @@ size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room)
     size_t used = pb_quantity_text(value, unit, text, room);
     if (used >= room || !unit || !unit[0] || strcmp(unit, "byte") == 0)
         return used;
-    int more = snprintf(text + used, room - used, " %.60s", unit);
+    bool part = strncmp(unit, "0.", 2) == 0; /* 12 x 0.1 step: two numbers side by side could not be told apart */
+    int more = snprintf(text + used, room - used, "%s %.60s", part ? " x" : "", unit);
     return used + (size_t)more < room ? used + (size_t)more : room - 1;
 }

@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "bound/quick_bounds.h"
 #include "bound/reversible_least.h"
 #include "bound/tree_order.h"
 #include "game/price.h"
@@ -211,28 +212,6 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
     return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
 }
 
-/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak; what is there at the start and at the
- * end is in memory of our own. */
-static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, pb_bounds *out)
-{
-    pb_game sum = *game;
-    sum.borrow = 0;
-    if (!pbi_add(game->cap, game->borrow, &sum.cap))
-        sum.cap = PB_UNLIMITED;
-    pb_status status = pb_bounds_make(ctx, &sum, out);
-    if (status != PB_OK)
-        return status;
-    out->beside = out->least_cap < game->borrow ? out->least_cap : game->borrow;
-    out->least_cap -= out->beside;
-    uint64_t together = out->least_cap;
-    bound_ends(game, out);
-    out->beside = out->least_cap > together ? 0 : out->beside;
-    if (game->weights.alpha || game->weights.beta)
-        out->has_cost = false;
-    out->attained = false;
-    return PB_OK;
-}
-
 /* Where every value has one use, the least peak of any order is that of any schedule (docs/strategies/tree.md). */
 static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b)
 {
@@ -257,10 +236,8 @@ static pb_status bound_ranks(pb_context *ctx, const pb_game *game, pb_bounds *b)
     return status;
 }
 
-pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
+static pb_status make(pb_context *ctx, const pb_game *game, bool quick, pb_bounds *out)
 {
-    if (game->borrow)
-        return bounds_of_sum(ctx, game, out);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_bounds b = {.least_at = PB_NO_NODE,
@@ -274,9 +251,9 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
     if (status == PB_OK)
         status = bound_nodes(ctx, game, overwritten, &b, &s);
     pb_arena_release(&scratch);
-    if (status == PB_OK)
+    if (status == PB_OK && !quick)
         status = bound_forest(ctx, game, &b);
-    if (status == PB_OK)
+    if (status == PB_OK && !quick)
         status = bound_ranks(ctx, game, &b);
     if (status != PB_OK)
         return status;
@@ -284,4 +261,36 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
     bound_cost(game, &s, &b);
     *out = b;
     return PB_OK;
+}
+
+/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak; what is there at the start and at the
+ * end is in memory of our own. */
+static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, bool quick, pb_bounds *out)
+{
+    pb_game sum = *game;
+    sum.borrow = 0;
+    if (!pbi_add(game->cap, game->borrow, &sum.cap))
+        sum.cap = PB_UNLIMITED;
+    pb_status status = make(ctx, &sum, quick, out);
+    if (status != PB_OK)
+        return status;
+    out->beside = out->least_cap < game->borrow ? out->least_cap : game->borrow;
+    out->least_cap -= out->beside;
+    uint64_t together = out->least_cap;
+    bound_ends(game, out);
+    out->beside = out->least_cap > together ? 0 : out->beside;
+    if (game->weights.alpha || game->weights.beta)
+        out->has_cost = false;
+    out->attained = false;
+    return PB_OK;
+}
+
+pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    return game->borrow ? bounds_of_sum(ctx, game, false, out) : make(ctx, game, false, out);
+}
+
+pb_status pbi_bounds_quick(pb_context *ctx, const pb_game *game, pb_bounds *out)
+{
+    return game->borrow ? bounds_of_sum(ctx, game, true, out) : make(ctx, game, true, out);
 }

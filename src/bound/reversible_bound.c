@@ -29,9 +29,19 @@ typedef struct cones {
     size_t words;
     pb_node *stack;
     uint8_t *used; /* per node: counted at a moment that was taken */
-    uint64_t work, effort;
+    uint64_t work, effort, next_poll;
     pbi_reversible_extra *out;
 } cones;
+
+enum { POLL = 1 << 18 }; /* steps of work between two polls */
+
+static bool go_on(cones *c)
+{
+    if (c->work < c->next_poll)
+        return true;
+    c->next_poll = c->work + POLL;
+    return pbi_poll(c->ctx) == PB_OK;
+}
 
 /* A moment: the first computation of x; or of the last of all values that stay, which is x or one unknown. */
 typedef struct moment {
@@ -175,6 +185,8 @@ static uint64_t look_at_end(cones *c)
         return look_at_finals(c, false);
     for (uint32_t i = 0; i < c->count; i++)
         if (is_final(c->g, c->item[i].node)) {
+            if (!go_on(c))
+                return look_at_finals(c, false);
             uint64_t value = look(c, c->item[i].node, true, false);
             least = value < least ? value : least;
         }
@@ -198,6 +210,8 @@ static moment *best_of(cones *c, moment *list, uint32_t count)
     for (uint32_t i = 0; i < count && c->work < c->effort && !c->out->over; i++) {
         if (!list[i].value || (best && list[i].value <= best->value))
             continue;
+        if (!go_on(c))
+            return NULL;
         list[i].value = look(c, list[i].x, false, false);
         if (list[i].value && (!best || list[i].value > best->value))
             best = &list[i];

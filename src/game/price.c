@@ -9,10 +9,11 @@
 uint64_t pbi_price_in_parts(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size)
 {
     uint32_t rest;
-    pb_u128 cost = pbi_u128_divide(pbi_u128_product(per_unit, size), (uint32_t)pbi_decimal_unit(digits), &rest);
-    if (!pbi_u128_add(&cost, pbi_u128(rest != 0)) || !pbi_u128_add(&cost, pbi_u128(fixed)) || cost.high)
+    pb_u128 cost = pbi_u128_product(per_unit, size);
+    if (!pbi_u128_add(&cost, pbi_u128(fixed)))
         return UINT64_MAX;
-    return cost.low;
+    cost = pbi_u128_divide(cost, (uint32_t)pbi_decimal_unit(digits), &rest);
+    return pbi_u128_add(&cost, pbi_u128(rest != 0)) && !cost.high ? cost.low : UINT64_MAX;
 }
 
 uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size) { return pbi_store_price(tier, size); }
@@ -31,37 +32,64 @@ static pb_status read_price(pb_context *ctx, const char *text, pbi_decimal *out)
     return PB_OK;
 }
 
-pb_status pb_tier_prices_parse(pb_context *ctx, const char *store_per_unit, const char *load_per_unit, pb_tier *tier)
+pb_status pb_price_check(pb_context *ctx, const char *text)
 {
-    pbi_decimal store, load;
-    pb_status status = read_price(ctx, store_per_unit, &store);
-    if (status == PB_OK)
-        status = read_price(ctx, load_per_unit, &load);
-    if (status != PB_OK)
-        return status;
-    uint32_t digits = store.digits > load.digits ? store.digits : load.digits;
-    if (!pbi_mul(store.number, pbi_decimal_unit(digits - store.digits), &store.number) ||
-        !pbi_mul(load.number, pbi_decimal_unit(digits - load.digits), &load.number))
-        return pbi_fail(ctx, PB_ERANGE, "the prices %.60s and %.60s together have too many digits", store_per_unit,
-                        load_per_unit);
-    tier->store_per_unit = store.number;
-    tier->load_per_unit = load.number;
+    pbi_decimal price;
+    return read_price(ctx, text, &price);
+}
+
+/* The price in a unit that is 10^shift times finer. */
+static bool count_finer(pbi_decimal *price, uint32_t shift)
+{
+    uint32_t taken = price->digits < shift ? price->digits : shift;
+    price->digits -= taken;
+    return pbi_mul(price->number, pbi_decimal_unit(shift - taken), &price->number);
+}
+
+pb_status pb_tier_prices_parse(pb_context *ctx, const pb_graph *g, const char *const texts[PB_PRICE_COUNT],
+                               pb_tier *tier)
+{
+    pbi_decimal price[PB_PRICE_COUNT];
+    uint32_t digits = 0;
+    for (int i = 0; i < PB_PRICE_COUNT; i++) {
+        pb_status status = read_price(ctx, texts[i], &price[i]);
+        if (status != PB_OK)
+            return status;
+        if (!count_finer(&price[i], g ? g->cost_digits : 0))
+            return pbi_fail(ctx, PB_ERANGE, "the price %.60s is too large: it passes 2^64 in %.60s", texts[i],
+                            g->cost_unit);
+        digits = price[i].digits > digits ? price[i].digits : digits;
+    }
+    for (int i = 0; i < PB_PRICE_COUNT; i++)
+        if (!pbi_mul(price[i].number, pbi_decimal_unit(digits - price[i].digits), &price[i].number))
+            return pbi_fail(ctx, PB_ERANGE,
+                            "the price %.60s is too large: with as many decimals as the others have it passes 2^64",
+                            texts[i]);
+    tier->store_cost = price[PB_STORE_COST].number;
+    tier->load_cost = price[PB_LOAD_COST].number;
+    tier->store_per_unit = price[PB_STORE_PER_UNIT].number;
+    tier->load_per_unit = price[PB_LOAD_PER_UNIT].number;
     tier->digits = digits;
     return PB_OK;
 }
 
-void pb_tier_price_text(const pb_tier *tier, bool load, char text[32])
+const char *pb_price_name(pb_price which)
 {
-    pbi_decimal_text((pbi_decimal){load ? tier->load_per_unit : tier->store_per_unit, tier->digits}, text);
+    static const char *const names[] = {"store_cost", "load_cost", "store_per_unit", "load_per_unit"};
+    return names[which];
 }
 
-uint64_t pbi_largest_priced(const pb_graph *g, const pb_tier *tiers, uint32_t count)
+uint64_t pbi_tier_price(const pb_tier *tier, pb_price which)
 {
-    bool decimal = false;
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < count; i++)
-        decimal |= tiers[i].digits > 0;
-    for (pb_node v = 0; decimal && v < g->node_count; v++)
-        largest = g->size[v] > largest ? g->size[v] : largest;
-    return largest;
+    switch (which) {
+    case PB_STORE_COST: return tier->store_cost;
+    case PB_LOAD_COST: return tier->load_cost;
+    case PB_STORE_PER_UNIT: return tier->store_per_unit;
+    default: return tier->load_per_unit;
+    }
+}
+
+void pb_tier_price_text(const pb_tier *tier, pb_price which, char text[32])
+{
+    pbi_decimal_text((pbi_decimal){pbi_tier_price(tier, which), tier->digits}, text);
 }

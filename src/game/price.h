@@ -5,7 +5,7 @@
 #include "base/checked.h"
 #include "pebble/game.h"
 
-/* fixed + ceil(per_unit * size / 10^digits), UINT64_MAX when that passes 64 bits. */
+/* ceil((fixed + per_unit * size) / 10^digits), UINT64_MAX when that passes 64 bits. */
 uint64_t pbi_price_in_parts(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size);
 
 static inline uint64_t pbi_price(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size)
@@ -26,7 +26,10 @@ static inline uint64_t pbi_load_price(const pb_tier *tier, uint64_t size)
     return pbi_price(tier->load_cost, tier->load_per_unit, tier->digits, size);
 }
 
-/* The size of the largest value, where a tier has decimal prices; else 0. */
-uint64_t pbi_largest_priced(const pb_graph *g, const pb_tier *tiers, uint32_t count);
+/* One of the four prices, in 10^-digits. */
+uint64_t pbi_tier_price(const pb_tier *tier, pb_price which);
+
+/* Links for the stores ([0]) and loads ([1]) of each tier; false where prices are whole, or no links cost the same. */
+bool pbi_price_links(const pb_graph *g, const pb_tier *tiers, uint32_t count, pb_price_link links[][2]);
 
 #endif

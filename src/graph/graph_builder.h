@@ -2,6 +2,7 @@
 #ifndef PBI_GRAPH_BUILDER_H
 #define PBI_GRAPH_BUILDER_H
 
+#include "base/decimal.h"
 #include "base/name_index.h"
 #include "pebble/graph.h"
 
@@ -57,6 +58,16 @@ struct pb_builder {
     char *name, *cost_unit, *size_unit;
     uint64_t fixed_size;
     bool forward_only;
+    uint32_t cost_digits; /* costs are in 10^-cost_digits of the file's unit */
 };
+
+/* Decimals that a cost may have. */
+#define PBI_COST_DIGITS 12
+
+/* A cost as read: *out is what the node gets, in the unit of all costs; the costs of earlier nodes follow a finer unit.
+ *   returns PB_ERANGE one of them passes 64 bits then */
+pb_status pbi_builder_take_cost(pb_builder *b, pbi_decimal value, uint64_t *out);
+/* All costs are in: names their unit, "us" for 0.001 ms, "0.1 step" for 0.1 step. */
+pb_status pbi_builder_name_cost_unit(pb_builder *b);
 
 #endif

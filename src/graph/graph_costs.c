@@ -76,6 +76,7 @@ pb_status pb_graph_with_costs(pb_context *ctx, const pb_graph *g, const pb_graph
     if (!copy)
         return PB_ENOMEM;
     *copy = *g;
+    copy->cost_digits = costs->cost_unit ? 0 : g->cost_digits;
     pb_status status = replace_costs(ctx, copy, costs->cost, result);
     if (status == PB_OK && (!replace_text(result, costs->cost_unit, &copy->cost_unit) ||
                             !replace_text(result, costs->size_unit, &copy->size_unit) ||

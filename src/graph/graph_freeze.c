@@ -290,13 +290,16 @@ static pb_status freeze_quantities(freezer *f)
         fits = fits && pbi_add(sizes, r->size, &sizes) && pbi_add(costs, r->cost, &costs);
     }
     if (!fits || !pbi_add(sizes, most_workspace, &all) || all == UINT64_MAX)
-        return pbi_fail(f->ctx, PB_ERANGE, "the sizes or the costs of all nodes together pass 2^64");
+        return pbi_fail(f->ctx, PB_ERANGE, "the sizes or the costs of all nodes together pass 2^64%s",
+                        f->b->cost_digits ? "; costs with decimals count in a finer unit: round them to fewer decimals"
+                                          : "");
     f->g->cost = cost;
     f->g->size = size;
     f->g->workspace = workspace;
     f->g->total_size = sizes;
     f->g->fixed_size = f->b->fixed_size;
     f->g->forward_only = f->b->forward_only;
+    f->g->cost_digits = f->b->cost_digits;
     return PB_OK;
 }
 

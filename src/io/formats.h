@@ -43,8 +43,7 @@ pb_status pbi_schedule_binary_write(pb_context *ctx, const pb_schedule *s, pb_si
 /* The members of a schedule's document but `moves`, with the opening brace and without the closing one. */
 void pbi_schedule_json_members(pbi_out *out, const pb_schedule *s, bool offsets);
 
-/* Has it decimal prices that links of a machine can say as well? Then the machine follows the tiers. */
-bool pbi_schedule_needs_machine(const pb_schedule *s);
+/* A schedule with links: the machine they belong to, which follows the tiers. */
 void pbi_schedule_write_machine(pbi_out *out, const pb_schedule *s);
 
 /* The first bytes of the binary form; no text begins with them. */

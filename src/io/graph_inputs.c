@@ -1,5 +1,6 @@
 /* graph_inputs.c -- the given values of a graph as free ones, or as ones that must be computed. */
 #include "base/context.h"
+#include "graph/graph_builder.h"
 #include "io/formats.h"
 
 static pb_status add_node(pb_builder *b, const pb_graph *g, pb_node v, pb_inputs inputs)
@@ -18,7 +19,7 @@ static pb_status add_node(pb_builder *b, const pb_graph *g, pb_node v, pb_inputs
             flags |= PB_NODE_GIVEN;
             spec.size = 0;
         } else if (!spec.cost) {
-            spec.cost = 1;
+            spec.cost = pbi_decimal_unit(g->cost_digits); /* 1 in the unit of its file */
         }
     }
     spec.flags = flags;
@@ -54,6 +55,7 @@ static pb_status copy(pb_builder *b, const pb_graph *g, pb_inputs inputs)
 {
     pb_status status = pb_builder_set_texts(b, g->name, g->cost_unit, g->size_unit);
     pb_builder_set_fixed_size(b, g->fixed_size);
+    b->cost_digits = g->cost_digits;
     if (g->forward_only)
         pb_builder_set_forward_only(b);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)

@@ -6,6 +6,7 @@
  */
 #include "base/arena.h"
 #include "base/context.h"
+#include "graph/graph_builder.h"
 #include "io/formats.h"
 #include "io/json_read.h"
 
@@ -275,6 +276,13 @@ static pb_status read_inplace(reader *r, pbi_field field)
     return status;
 }
 
+static pb_status read_cost(reader *r, pbi_field field, uint64_t *out)
+{
+    pbi_decimal value = {0, 0};
+    pb_status status = pbi_read_cost(&r->json, field, &value);
+    return status == PB_OK ? placed(r, pbi_builder_take_cost(r->builder, value, out), r->json.place) : status;
+}
+
 typedef struct node_read {
     pb_node_spec spec;
     uint32_t seen;
@@ -291,7 +299,7 @@ static pb_status read_node_field(reader *r, uint32_t which, pbi_field field, nod
         status = read_label(r, field, &r->node_name);
         node->place = r->json.place;
         return status;
-    case NODE_COST: return pbi_read_whole(&r->json, field, &spec->cost);
+    case NODE_COST: return read_cost(r, field, &spec->cost);
     case NODE_SIZE: return pbi_read_whole(&r->json, field, &spec->size);
     case NODE_WORKSPACE: return pbi_read_whole(&r->json, field, &spec->workspace);
     case NODE_GIVEN: return read_given(r, field, &spec->flags);
@@ -546,6 +554,8 @@ pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *resul
         return status;
     status = read_document(&r);
     pb_arena_release(&r.waits);
+    if (status == PB_OK)
+        status = pbi_builder_name_cost_unit(r.builder);
     if (status == PB_OK)
         status = pb_builder_freeze(r.builder, result, out);
     pb_builder_free(r.builder);

@@ -2,7 +2,7 @@
 #include "io/json_read.h"
 
 #include "base/checked.h"
-#include "base/decimal.h"
+#include "graph/graph_builder.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -65,9 +65,7 @@ static pb_status integer_text(pbi_json *json, pbi_field field, pbi_slice *out)
 
 void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADVICE])
 {
-    const char *unit = strcmp(key, "cost") == 0                                    ? "cost_unit"
-                       : strcmp(key, "size") == 0 || strcmp(key, "workspace") == 0 ? "size_unit"
-                                                                                   : NULL;
+    bool unit = strcmp(key, "size") == 0 || strcmp(key, "workspace") == 0;
     pbi_decimal value;
     advice[0] = '\0';
     if (pbi_decimal_parse(text.bytes, text.length, &value) != PBI_DECIMAL_FINE)
@@ -75,7 +73,7 @@ void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADV
     if (!value.digits)
         snprintf(advice, PBI_WHOLE_ADVICE, "; write %" PRIu64, value.number);
     else if (unit)
-        snprintf(advice, PBI_WHOLE_ADVICE, "; count in a finer %s: multiply every %s by %" PRIu64, unit, key,
+        snprintf(advice, PBI_WHOLE_ADVICE, "; count in a finer size_unit: multiply every %s by %" PRIu64, key,
                  pbi_decimal_unit(value.digits));
 }
 
@@ -102,6 +100,37 @@ pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out)
         return not_whole(json, field, text, "2^64-1");
     *out = value;
     return PB_OK;
+}
+
+bool pbi_cost_parse(pbi_slice text, pbi_decimal *out, char why[PBI_WHOLE_ADVICE])
+{
+    int shown = (int)(text.length < 40 ? text.length : 40);
+    pbi_decimal_verdict verdict = pbi_decimal_parse(text.bytes, text.length, out);
+    if (verdict == PBI_DECIMAL_FINE && out->digits <= PBI_COST_DIGITS)
+        return true;
+    if (verdict == PBI_DECIMAL_WRONG)
+        snprintf(why, PBI_WHOLE_ADVICE, "must be a number of 0 or more, as in 3 or 0.25, not %.*s", shown, text.bytes);
+    else
+        snprintf(
+            why, PBI_WHOLE_ADVICE,
+            "must be below 2^64 with at most %d decimals, not %.*s; round it, or state all costs in another cost_unit",
+            PBI_COST_DIGITS, shown, text.bytes);
+    return false;
+}
+
+pb_status pbi_read_cost(pbi_json *json, pbi_field field, pbi_decimal *out)
+{
+    pbi_slice text = {"", 0};
+    char why[PBI_WHOLE_ADVICE];
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(json, &kind);
+    if (status == PB_OK && kind != PBI_JSON_NUMBER && kind != PBI_JSON_STRING)
+        return pbi_field_fail(json, field, "must be a number, not %s", pbi_json_kind_name(kind));
+    if (status == PB_OK)
+        status = kind == PBI_JSON_NUMBER ? pbi_json_number(json, &text) : pbi_json_string(json, &text);
+    if (status == PB_OK && !pbi_cost_parse(text, out, why))
+        return pbi_field_fail(json, field, "%s", why);
+    return status;
 }
 
 pb_status pbi_read_u128(pbi_json *json, pbi_field field, pb_u128 *out)

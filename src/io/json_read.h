@@ -2,6 +2,7 @@
 #ifndef PBI_JSON_READ_H
 #define PBI_JSON_READ_H
 
+#include "base/decimal.h"
 #include "io/json_scan.h"
 
 /* Which field a value is, for sentences: {"size", "node", 3} is "size" of node 3, {"edges", "item", 3} is item 3 of
@@ -29,6 +30,8 @@ pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint
 pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind wanted);
 /* Non-negative integers, as digits or as a string of digits. */
 pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out);
+/* A cost: a decimal of 0 or more, as a number or as a string. */
+pb_status pbi_read_cost(pbi_json *json, pbi_field field, pbi_decimal *out);
 pb_status pbi_read_u128(pbi_json *json, pbi_field field, pb_u128 *out);
 pb_status pbi_read_flag(pbi_json *json, pbi_field field, bool *out);
 pb_status pbi_read_real(pbi_json *json, pbi_field field, double *out);
@@ -58,7 +61,9 @@ void pbi_keys_clear(pbi_keys *keys);
 pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
 
 /* What to do about a decimal where a whole number has to be, from "; " on; "" where it is none. `key`: cost, size... */
-#define PBI_WHOLE_ADVICE 120
+#define PBI_WHOLE_ADVICE 160
 void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADVICE]);
+/* A cost as text, with at most PBI_COST_DIGITS decimals; false with the rest of a sentence, "must be ...". */
+bool pbi_cost_parse(pbi_slice text, pbi_decimal *out, char why[PBI_WHOLE_ADVICE]);
 
 #endif

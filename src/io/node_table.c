@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/context.h"
+#include "graph/graph_builder.h"
 #include "io/json_read.h"
 
 pb_status pbi_node_table_init(pbi_node_table *table, pb_context *ctx, pb_arena *arena)
@@ -116,6 +117,14 @@ static pb_status set_whole(pbi_node_table *table, pbi_slice key, pbi_slice value
                        (int)(value.length < 60 ? value.length : 60), value.bytes, advice);
 }
 
+static pb_status set_cost(pbi_node_table *table, pbi_slice value, pbi_place place, pbi_decimal *out)
+{
+    char why[PBI_WHOLE_ADVICE];
+    if (pbi_cost_parse(value, out, why))
+        return PB_OK;
+    return pbi_fail_at(table->ctx, PB_EFORMAT, place.line, place.column, "cost %s", why);
+}
+
 static pb_status set_flag(pbi_node_table *table, pbi_node_row *row, pbi_slice key, pbi_slice value, pbi_place place)
 {
     uint16_t bits = is(key, "given")  ? PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW
@@ -139,7 +148,7 @@ pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice
     *known = true;
     if (is(key, "cost")) {
         row->cost_stated = true;
-        return set_whole(table, key, value, place, &row->cost);
+        return set_cost(table, value, place, &row->cost);
     }
     if (is(key, "size"))
         return set_whole(table, key, value, place, &row->size);
@@ -226,12 +235,18 @@ static pb_status add_node(pbi_node_table *table, pb_node v)
 {
     const pbi_node_row *row = &table->row[v];
     pb_node_spec spec = {.name = table->text.bytes + table->start[v],
-                         .cost = row->owner && !row->cost_stated ? 0 : row->cost,
                          .size = row->size,
                          .workspace = row->workspace,
                          .flags = row->flags,
                          .group = row->group ? table->text.bytes + row->group : NULL};
-    return pb_builder_add_node(table->builder, &spec, NULL);
+    if (row->owner && !row->cost_stated)
+        return pb_builder_add_node(table->builder, &spec, NULL);
+    pb_status status = pbi_builder_take_cost(table->builder, row->cost, &spec.cost);
+    if (status == PB_OK)
+        return pb_builder_add_node(table->builder, &spec, NULL);
+    table->ctx->error.line = row->line;
+    table->ctx->error.column = row->column;
+    return status;
 }
 
 pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const pb_graph **out)
@@ -247,5 +262,7 @@ pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const p
         status = add_list(table, table->order, table->order_place, "order", PB_NO_NODE, &name);
     if (status == PB_OK)
         status = add_list(table, table->targets, table->targets_place, "targets", PB_NO_NODE, &name);
+    if (status == PB_OK)
+        status = pbi_builder_name_cost_unit(table->builder);
     return status == PB_OK ? pb_builder_freeze(table->builder, result, out) : status;
 }

@@ -2,20 +2,22 @@
 #ifndef PBI_NODE_TABLE_H
 #define PBI_NODE_TABLE_H
 
+#include "base/decimal.h"
 #include "base/name_index.h"
 #include "io/text_source.h"
 #include "pebble/graph.h"
 
 /* What is known of a node so far. Texts are offsets into pbi_node_table.text, 0 for none. */
 typedef struct pbi_node_row {
-    uint64_t cost, size, workspace;
+    pbi_decimal cost;
+    uint64_t size, workspace;
     uint64_t group, inplace, owner; /* inplace: a list of names, owner: one name */
     uint64_t line, column;          /* of the first mention */
     uint16_t flags;
     bool cost_stated; /* a by-product has no cost unless one is stated */
     bool described;   /* has a record of its own, for formats that allow one at most */
 } pbi_node_row;
-#define PBI_NODE_STANDARD ((pbi_node_row){.cost = 1, .size = 1})
+#define PBI_NODE_STANDARD ((pbi_node_row){.cost = {1, 0}, .size = 1})
 
 typedef struct pbi_node_table {
     pb_context *ctx;

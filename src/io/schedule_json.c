@@ -126,11 +126,10 @@ static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const cha
     return *out ? PB_OK : PB_ENOMEM;
 }
 
-/* With the place of this price, which is lost once both are read. */
+/* With the place of this price, which is lost once all are read. */
 static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char *text)
 {
-    pb_tier tier;
-    if (pb_tier_prices_parse(r->ctx, text, NULL, &tier) == PB_OK)
+    if (pb_price_check(r->ctx, text) == PB_OK)
         return PB_OK;
     return pbi_field_fail(&r->json, field,
                           "must be a decimal of 0 or more with at most %d digits behind the point, not %.60s",
@@ -139,15 +138,16 @@ static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char
 
 static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
 {
-    static const pbi_slice names[] = {PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
+    static const pbi_slice names[] = {/* the prices first, as pb_price has them */
+                                      PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
                                       PBI_NAME("load_per_unit"), PBI_NAME("cap")};
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
     if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
         return pbi_field_fail(&r->json, field, "is one too many: there are at most %d tiers", PB_MAX_TIERS);
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
-    uint64_t value[5] = {0, 0, 0, 0, PB_UNLIMITED};
-    const char *price[2] = {NULL, NULL}; /* per unit: decimals */
+    pb_tier tier = {.cap = PB_UNLIMITED};
+    const char *price[PB_PRICE_COUNT] = {NULL};
     uint32_t seen = 0;
     pbi_slice key;
     bool more, null;
@@ -161,15 +161,14 @@ static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK)
             status = skip_null(&r->json, &null);
         if (status == PB_OK && !null)
-            status = which == 2 || which == 3 ? decimal_text(r, field, &price[which - 2])
-                     : which < 5              ? pbi_read_whole(&r->json, field, &value[which])
-                                              : pbi_json_skip(&r->json);
-        if (status == PB_OK && !null && (which == 2 || which == 3))
-            status = check_price(r, field, price[which - 2]);
+            status = which < PB_PRICE_COUNT ? decimal_text(r, field, &price[which])
+                     : which < 5            ? pbi_read_whole(&r->json, field, &tier.cap)
+                                            : pbi_json_skip(&r->json);
+        if (status == PB_OK && !null && which < PB_PRICE_COUNT)
+            status = check_price(r, field, price[which]);
     }
-    pb_tier tier = {.store_cost = value[0], .load_cost = value[1], .cap = value[4]};
     if (status == PB_OK)
-        status = pb_tier_prices_parse(r->ctx, price[0], price[1], &tier);
+        status = pb_tier_prices_parse(r->ctx, NULL, price, &tier);
     if (status == PB_OK)
         r->s->tiers[r->s->tier_count++] = tier;
     return status;
@@ -488,7 +487,7 @@ pb_status pbi_schedule_json_read(pbi_text *text, pb_arena *scratch, const pb_gra
     pbi_mark mark = pbi_arena_mark(result);
     pb_status status = read_document(&r);
     if (status == PB_OK && g)
-        s.largest = pbi_largest_priced(g, s.tiers, s.tier_count);
+        s.linked = pbi_price_links(g, s.tiers, s.tier_count, s.links);
     if (status == PB_OK)
         *out = s;
     else

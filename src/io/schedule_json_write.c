@@ -1,5 +1,6 @@
 /* schedule_json_write.c -- writes pebble-schedule/1, and its summary without the moves. */
 #include "base/checked.h"
+#include "game/price.h"
 #include "io/formats.h"
 #include "io/schedule_reader.h"
 
@@ -32,13 +33,13 @@ static void write_cap(pbi_out *out, const char *key, uint64_t cap)
         pbi_out_json_u64(out, cap);
 }
 
-/* Per unit: whole numbers as everywhere, others as decimals. */
-static void write_price(pbi_out *out, const pb_tier *tier, bool load)
+/* Whole numbers as everywhere, others as decimals. */
+static void write_price(pbi_out *out, const pb_tier *tier, pb_price which)
 {
     char text[32];
-    pb_tier_price_text(tier, load, text);
+    pb_tier_price_text(tier, which, text);
     if (!tier->digits)
-        pbi_out_json_u64(out, load ? tier->load_per_unit : tier->store_per_unit);
+        pbi_out_json_u64(out, pbi_tier_price(tier, which));
     else if (strlen(text) <= NUMBER_DIGITS)
         pbi_out_text(out, text);
     else
@@ -47,18 +48,14 @@ static void write_price(pbi_out *out, const pb_tier *tier, bool load)
 
 static void write_tiers(pbi_out *out, const pb_schedule *s)
 {
-    bool links = pbi_schedule_needs_machine(s);
+    bool links = s->linked;
     pbi_out_text(out, ",\"tiers\":[");
     for (uint32_t i = 0; i < s->tier_count; i++) {
         const pb_tier *tier = &s->tiers[i];
-        pbi_out_text(out, i ? ",{\"store_cost\":" : "{\"store_cost\":");
-        pbi_out_json_u64(out, tier->store_cost);
-        pbi_out_text(out, ",\"load_cost\":");
-        pbi_out_json_u64(out, tier->load_cost);
-        pbi_out_text(out, ",\"store_per_unit\":");
-        write_price(out, tier, false);
-        pbi_out_text(out, ",\"load_per_unit\":");
-        write_price(out, tier, true);
+        for (int which = 0; which < PB_PRICE_COUNT; which++) {
+            pbi_out_format(out, "%s\"%s\":", which ? "," : i ? ",{" : "{", pb_price_name((pb_price)which));
+            write_price(out, tier, (pb_price)which);
+        }
         if (links)
             pbi_out_format(out, ",\"store\":\"store%u\",\"load\":\"load%u\"", i + 1, i + 1);
         write_cap(out, ",\"cap\":", tier->cap);

@@ -42,6 +42,7 @@ typedef struct pbi_plan_options {
     uint64_t seed;
     uint32_t threads;
     bool patient;             /* go on until time or ticks are over */
+    uint64_t end_ns;          /* 0, or when the context is going to stop, by its clock: for solvers that seldom poll */
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */

@@ -8,26 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    SHOWN_LIVES = 12,
-    SHOWN_GAPS = 8,
-    SHOWN_SHARES = 10,
-    SHOWN_MOMENTS = 5,
-    NAME_WIDTH = 24,
-    AMOUNT_ROOM = 48,
-    UNIT_ROOM = 61
-};
+enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, SHOWN_MOMENTS = 5, NAME_WIDTH = 24, AMOUNT_ROOM = 112 };
 
 static void amount(pbi_out *out, uint64_t value, const char *unit)
 {
-    char text[AMOUNT_ROOM], shown[UNIT_ROOM];
-    pb_quantity_text(value, unit, text, sizeof text);
-    pbi_out_text(out, text);
-    if (strcmp(unit, "byte") == 0)
-        return;
-    pb_plain_text(unit, shown, sizeof shown);
-    pbi_out_char(out, ' ');
-    pbi_out_text(out, shown);
+    char text[AMOUNT_ROOM];
+    pb_amount_text(value, unit, text, sizeof text);
+    pbi_out_plain(out, text);
 }
 
 /* "move 12 (compute b)" */

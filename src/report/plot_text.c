@@ -112,15 +112,11 @@ static void draw_row(plot *p, uint32_t row)
 
 static void draw_axis(plot *p)
 {
-    char to[LABEL_ROOM + 64], length[LABEL_ROOM];
+    char to[LABEL_ROOM + 64];
     label(p, "0", p->marks->corner);
     repeat(p, p->marks->axis, p->columns);
     pbi_out_char(&p->out, '\n');
-    pb_quantity_text(p->profile.length, NULL, length, sizeof length);
-    if (p->axis == PB_AXIS_MOVES)
-        snprintf(to, sizeof to, "%s moves", length);
-    else
-        snprintf(to, sizeof to, "%s %.40s", length, p->game->graph->cost_unit);
+    pb_amount_text(p->profile.length, p->axis == PB_AXIS_MOVES ? "moves" : p->game->graph->cost_unit, to, sizeof to);
     if (strlen(to) + 2 > p->columns)
         to[0] = '\0';
     pbi_out_format(&p->out, "%*s 0%*s\n", p->label_width + 1, "", to[0] ? (int)p->columns - 1 : 0, to);

@@ -161,17 +161,17 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
     return true;
 }
 
-/* Its fixed part, and the price per unit times the size, rounded up to a whole cost. */
+/* Its fixed part and the price per unit times the size, together rounded up to a whole cost. */
 static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size, uint64_t *cost)
 {
     pb_u128 part = pbi_u128_product(per_unit, size);
-    bool up = false;
+    bool up = false, fits = pbi_u128_add(&part, pbi_u128(fixed));
     for (uint32_t i = 0, rest; i < digits; i++) {
         part = pbi_u128_divide(part, 10, &rest);
         up |= rest != 0;
     }
     *cost = part.low;
-    return part.high == 0 && pbi_add(*cost, up, cost) && pbi_add(*cost, fixed, cost);
+    return fits && part.high == 0 && pbi_add(*cost, up, cost);
 }
 
 /* Store, load and drop. *status is PB_ERANGE when the price passes 64 bits. */

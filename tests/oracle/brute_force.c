@@ -259,13 +259,13 @@ static void push_uncompute(bf_space *space, const bf_problem *p, const state *s,
               add(memory, p->workspace[v]));
 }
 
-/* fixed + price * size, where the price is in parts of a power of ten and what remains counts as one. */
+/* fixed + price * size, both in parts of a power of ten and what remains counts as one. */
 static uint64_t transfer_price(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size)
 {
-    uint64_t parts = mul(per_unit, size);
+    uint64_t parts = add(fixed, mul(per_unit, size));
     for (uint32_t i = 0; i < digits && parts != UINT64_MAX; i++)
         parts = parts / 10 + (parts % 10 != 0); /* ceil(ceil(x / 10) / 10) is ceil(x / 100) */
-    return add(fixed, parts);
+    return parts;
 }
 
 static void push_transfers(bf_space *space, const bf_problem *p, const state *s, unsigned v, uint64_t memory,

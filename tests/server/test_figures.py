@@ -19,6 +19,12 @@ GRAPHS = {
 for name, words in GRAPHS.items():
     pebble("gen", *words, "-o", os.path.join(folder.name, name + ".json"))
 files = {name: os.path.join(folder.name, name + ".json") for name in GRAPHS}
+with open(files["chain"]) as whole:
+    decimal = json.load(whole)
+decimal["nodes"][1]["cost"] = 0.5  # counted in 0.1 step
+files["decimal"] = os.path.join(folder.name, "decimal.json")
+with open(files["decimal"], "w") as out:
+    json.dump(decimal, out)
 server = Server(*files.values())
 ids = dict(zip(files, server.json("GET", "/api/about")["opened"]))
 
@@ -30,8 +36,10 @@ CASES = [
     ("chain", "12", "tiered", ["demand", "two-level"], ["--load-cost", "3", "--store-cost", "2"],
      {"load_cost": 3, "store_cost": 2}, ["0.5", "0", "1"]),
     ("merkle", "90%", "remat", ["last-use", "order", "recompute-all", "cache-all"], [], None, [0, 0, 1]),
+    ("decimal", "12", "tiered", ["demand"], ["--store-cost", "0.5", "--load-cost", "1.25"], {"store_cost": 0.5, "load_cost": "1.25"}, [0, 0, 1]),
     ("pipeline", "70%", "tiered", ["demand", "last-use"], ["--load-per-unit", "1"], {"load_per_unit": 1}, [0, 0, 1]),
     ("chain", "12", "tiered", ["demand"], ["--load-per-unit", "0.04"], {"load_per_unit": 0.04}, [0, 1e-11, 1]),
+    ("chain", "12", "tiered", ["demand"], ["--store-cost", "0.5", "--load-cost", "1.25"], {"store_cost": 0.5, "load_cost": "1.25"}, [0, 0, 1]),
     ("layered", "85%", "remat", ["order", "cut", "last-use"], [], None, [0, 0, 1]),
     ("layered", "none", "reversible", ["bennett", "eager-uncompute"], [], None, [0, 0.001, 1]),
     ("layered", "1", "remat", ["last-use"], [], None, [0, 0, 1]),
@@ -79,7 +87,7 @@ def facts_equal_the_commands():
             if key != "games":
                 assert info[key] == out[key], (name, key)
         assert info["id"] == ids[name] and info["name"] == name + ".json"
-        assert info["training"] == (name in ("unet", "chain")), name
+        assert info["training"] == (name in ("unet", "chain", "decimal")), name
         for game in info["games"]:
             for other in out["games"]:
                 if game["game"] == other["game"] and other["proved_cap"]:

@@ -217,7 +217,7 @@ static bool transfer(replay *r)
             return breaks(r, PB_RULE_TIER_CAP, v, PB_NO_NODE);
         }
         r->slow[t][v] = true;
-        r->cost = tier->store_cost + parts_up((wide)tier->store_per_unit * size, tier->digits);
+        r->cost = parts_up(tier->store_cost + (wide)tier->store_per_unit * size, tier->digits);
         break;
     case PB_LOAD:
         if (!r->slow[t][v])
@@ -227,7 +227,7 @@ static bool transfer(replay *r)
         r->fast[v] = true;
         r->memory += size;
         r->use = r->memory;
-        r->cost = tier->load_cost + parts_up((wide)tier->load_per_unit * size, tier->digits);
+        r->cost = parts_up(tier->load_cost + (wide)tier->load_per_unit * size, tier->digits);
         break;
     default:
         if (!r->slow[t][v])

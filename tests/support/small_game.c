@@ -117,8 +117,12 @@ static void random_tiers(pbi_rng *rng, small_game *s)
             tier->load_per_unit = pbi_rng_below(rng, 3);
         if (one_in(rng, 3))
             tier->cap = pbi_rng_below(rng, 8);
-        /* Decimal prices, without another draw; zeros have no digits. */
-        tier->digits = tier->store_cost == 2 && tier->load_cost > 0 && (tier->store_per_unit || tier->load_per_unit);
+        /* Decimal prices, without another draw: 0.5 for a store, 0.9 or 1 for a load, and tenths for each unit. */
+        if (tier->store_cost == 2 && tier->load_cost > 0) {
+            tier->store_cost = 5;
+            tier->load_cost += 8;
+            tier->digits = 1;
+        }
     }
 }
 

@@ -126,12 +126,10 @@ static bool shrink_numbers(shrinker *k)
     any |= k->s->cap != PB_UNLIMITED && shrink_number(k, &k->s->cap);
     for (uint32_t t = 0; t < k->s->tier_count; t++) {
         pb_tier *tier = &k->s->tiers[t];
-        any |= shrink_number(k, &tier->store_cost);
+        any |= !tier->digits && shrink_number(k, &tier->store_cost); /* whole prices are written without digits */
         any |= shrink_number(k, &tier->load_cost);
-        if (!tier->digits || tier->load_per_unit) /* decimals of nothing are written without digits */
-            any |= shrink_number(k, &tier->store_per_unit);
-        if (!tier->digits || tier->store_per_unit)
-            any |= shrink_number(k, &tier->load_per_unit);
+        any |= shrink_number(k, &tier->store_per_unit);
+        any |= shrink_number(k, &tier->load_per_unit);
         any |= tier->cap != PB_UNLIMITED && shrink_number(k, &tier->cap);
     }
     return any;

@@ -46,6 +46,19 @@ static void edge_lists_make_nodes_on_first_mention(void **state)
         }
 }
 
+static void decimal_costs_scale_the_default_too(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d, "a,b\nnode,c,0.25\nedge,b,c\nnode,w,,,byproduct_of=c\n", SIZE_MAX);
+    assert_string_equal(d.g->cost_unit, "0.01 step");
+    assert_int_equal(d.g->cost[0], 100);
+    assert_int_equal(d.g->cost[1], 100);
+    assert_int_equal(d.g->cost[2], 25);
+    assert_int_equal(d.g->cost[3], 0);
+    shut(&d);
+}
+
 static void records_fill_every_field(void **state)
 {
     (void)state;
@@ -88,8 +101,10 @@ static void errors_have_message_and_place(void **state)
         {",b\n", PB_EFORMAT, 1, 1, "name of a node is missing"},
         {"a,\n", PB_EFORMAT, 1, 3, "name of a node is missing"},
         {"node,,1,1\n", PB_EFORMAT, 1, 6, "name of a node is missing"},
-        {"node,a,x,1\n", PB_EFORMAT, 1, 8, "cost must be a whole number"},
-        {"node,a,0.5,1\n", PB_EFORMAT, 1, 8, "not \"0.5\"; count in a finer cost_unit: multiply every cost by 10"},
+        {"node,a,x,1\n", PB_EFORMAT, 1, 8, "cost must be a number of 0 or more, as in 3 or 0.25, not x"},
+        {"node,a,1,0.5\n", PB_EFORMAT, 1, 10, "not \"0.5\"; count in a finer size_unit: multiply every size by 10"},
+        {"node,a,1e-13,1\n", PB_EFORMAT, 1, 8, "at most 12 decimals, not 1e-13"},
+        {"node,a,18446744073709551615\nnode,b,0.5\n", PB_ERANGE, 2, 6, "passes 2^64"},
         {"node,a,1,-1\n", PB_EFORMAT, 1, 10, "size must be a whole number"},
         {"node,a,1,18446744073709551616\n", PB_EFORMAT, 1, 10, "size must be"},
         {"node,a,1,1,red\n", PB_EFORMAT, 1, 12, "key=value"},
@@ -162,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edge_lists_make_nodes_on_first_mention),
+        cmocka_unit_test(decimal_costs_scale_the_default_too),
         cmocka_unit_test(records_fill_every_field),
         cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(reader_refuses_nul),

@@ -132,6 +132,18 @@ static void lists_name_any_node(void **state)
     shut(&d);
 }
 
+static void decimal_costs_scale_defaults_too(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d, "digraph { a; node [cost=0.5]; b; c [cost=\"2e-2\"]; cost_unit=ms; a -> b -> c }", SIZE_MAX);
+    assert_string_equal(d.g->cost_unit, "us");
+    assert_int_equal(d.g->cost[0], 1000);
+    assert_int_equal(d.g->cost[1], 500);
+    assert_int_equal(d.g->cost[2], 20);
+    shut(&d);
+}
+
 static void errors_have_message_and_place(void **state)
 {
     (void)state;
@@ -150,8 +162,9 @@ static void errors_have_message_and_place(void **state)
         {"digraph { a", PB_EFORMAT, 1, 12, "a statement or '}'"},
         {"digraph a b {}", PB_EFORMAT, 1, 11, "expected '{'"},
         {"digraph {} {", PB_EFORMAT, 1, 12, "nothing after"},
-        {"digraph { a [cost] }", PB_EFORMAT, 1, 14, "cost must be a whole number"},
-        {"digraph { a [cost=1.5] }", PB_EFORMAT, 1, 19, "not \"1.5\""},
+        {"digraph { a [cost] }", PB_EFORMAT, 1, 14, "cost must be a number of 0 or more"},
+        {"digraph { a [size=1.5] }", PB_EFORMAT, 1, 19, "not \"1.5\""},
+        {"digraph { a [cost=-1.5] }", PB_EFORMAT, 1, 19, "number of 0 or more, as in 3 or 0.25, not -1.5"},
         {"digraph { a [size=-1] }", PB_EFORMAT, 1, 19, "not \"-1\""},
         {"digraph { a [size=18446744073709551616] }", PB_EFORMAT, 1, 19, "size must be"},
         {"digraph { a [given=maybe] }", PB_EFORMAT, 1, 20, "true, false or slow"},
@@ -239,6 +252,7 @@ int main(void)
         cmocka_unit_test(attributes_fill_every_field),
         cmocka_unit_test(defaults_hold_in_their_braces),
         cmocka_unit_test(lists_name_any_node),
+        cmocka_unit_test(decimal_costs_scale_defaults_too),
         cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(nesting_is_limited_without_recursion),
         cmocka_unit_test(set_products_respect_the_memory_limit),

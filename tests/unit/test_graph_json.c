@@ -48,6 +48,48 @@ static void reader_takes_every_field(void **state)
     shut(&d);
 }
 
+static void decimal_costs_are_counted_in_a_finer_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *costs[3], *unit;
+        uint64_t cost[3];
+        uint32_t digits;
+    } cases[] = {
+        {"", {"1", "2", "3"}, "step", {1, 2, 3}, 0},
+        {"", {"1.0", "2e0", "30e-1"}, "step", {1, 2, 3}, 0}, /* whole numbers, however they are written */
+        {"", {"1.5e3", "0", "\"7\""}, "step", {1500, 0, 7}, 0},
+        {"", {"1", "0.5", "2.50"}, "0.1 step", {10, 5, 25}, 1},
+        {"", {"0.5", "0.25", "2"}, "0.01 step", {50, 25, 200}, 2},
+        {"\"cost_unit\":\"flop\",", {"2e-1", "0.001", "\"0.5\""}, "0.001 flop", {200, 1, 500}, 3},
+        {"\"cost_unit\":\"0.1 step\",", {"0.5", "1", "2"}, "0.01 step", {5, 10, 20}, 1},
+        {"\"cost_unit\":\"ms\",", {"0.5", "1", "2"}, "us", {500, 1000, 2000}, 3},
+        {"\"cost_unit\":\"s\",", {"0.0005", "1", "2"}, "us", {500, 1000000, 2000000}, 6},
+        {"\"cost_unit\":\"\u00b5s\",", {"0.125", "1", "2"}, "ns", {125, 1000, 2000}, 3},
+        {"\"cost_unit\":\"ns\",", {"0.5", "1", "2"}, "ps", {500, 1000, 2000}, 3},
+        {"\"cost_unit\":\"ps\",", {"0.5", "1", "2"}, "0.1 ps", {5, 10, 20}, 1},
+        {"\"cost_unit\":\"ns\",", {"0.0001", "1", "2"}, "0.0001 ns", {1, 10000, 20000}, 4},
+        {"\"cost_unit\":\"ms\",", {"0.5", "1e18", "0"}, "0.1 ms", {5, UINT64_C(10000000000000000000), 0}, 1},
+        {"", {"0.000000000001", "1", "0"}, "0.000000000001 step", {1, UINT64_C(1000000000000), 0}, 12},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t chunk = 1; chunk < 4; chunk += 2) {
+            desk d;
+            char text[400];
+            snprintf(text, sizeof text,
+                     "{" FORMAT
+                     ",\"nodes\":[{\"size\":1,\"cost\":%s},{\"cost\":%s,\"size\":1},{\"size\":1,\"cost\":%s}],"
+                     "%s\"edges\":[[0,1]]}",
+                     cases[i].costs[0], cases[i].costs[1], cases[i].costs[2], cases[i].fields);
+            must_open(&d, text, chunk);
+            assert_string_equal(d.g->cost_unit, cases[i].unit);
+            assert_int_equal(d.g->cost_digits, cases[i].digits);
+            for (int v = 0; v < 3; v++)
+                assert_true(d.g->cost[v] == cases[i].cost[v]);
+            shut(&d);
+        }
+}
+
 static void fields_come_in_any_order(void **state)
 {
     (void)state;
@@ -153,16 +195,25 @@ static void errors_have_message_and_place(void **state)
         {NODES("{\"size\":1},{}"), PB_EFORMAT, 2, 21, "\"size\" of node 1 is missing"},
         {NODES("{\"size\":1.0}"), PB_EFORMAT, 2, 18, "\"size\" of node 0 must be a whole number"},
         {NODES("{\"size\":1.0}"), PB_EFORMAT, 2, 18, "in digits, not 1.0; write 1"},
-        {NODES("{\"cost\":1.25}"), PB_EFORMAT, 2, 18,
-         "not 1.25; count in a finer cost_unit: multiply every cost by 100"},
+        {NODES("{\"size\":1.25}"), PB_EFORMAT, 2, 18,
+         "not 1.25; count in a finer size_unit: multiply every size by 100"},
+        {NODES("{\"cost\":-0.5}"), PB_EFORMAT, 2, 18, "must be a number of 0 or more, as in 3 or 0.25, not -0.5"},
+        {NODES("{\"cost\":\"1x\"}"), PB_EFORMAT, 2, 18, "must be a number of 0 or more"},
+        {NODES("{\"cost\":0.30000000000000004}"), PB_EFORMAT, 2, 18,
+         "at most 12 decimals, not 0.30000000000000004; round it"},
+        {NODES("{\"cost\":1e300}"), PB_EFORMAT, 2, 18, "below 2^64"},
+        {NODES("{\"cost\":18446744073709551615,\"size\":1},{\"cost\":0.1}"), PB_ERANGE, 2, 57,
+         "costs with decimals are counted in 10^-1 of their unit, and one of them passes 2^64 then; round the costs"},
+        {NODES("{\"cost\":0.1,\"size\":1},{\"cost\":18446744073709551615}"), PB_ERANGE, 2, 40, "passes 2^64"},
+        {NODES("{\"cost\":1e18,\"size\":1},{\"cost\":1e18,\"size\":1},{\"cost\":0.1,\"size\":1}"), PB_ERANGE, 0, 0,
+         "together pass 2^64; costs with decimals count in a finer unit: round them to fewer decimals"},
         {NODES("{\"size\":1e3}"), PB_EFORMAT, 2, 18, "not 1e3"},
         {NODES("{\"size\":-1}"), PB_EFORMAT, 2, 18, "not -1"},
         {NODES("{\"size\":\"\"}"), PB_EFORMAT, 2, 18, "must be a whole number"},
         {NODES("{\"size\":\"1x\"}"), PB_EFORMAT, 2, 18, "not 1x"},
         {NODES("{\"size\":18446744073709551616}"), PB_EFORMAT, 2, 18, "to 2^64-1"},
         {NODES("{\"size\":null}"), PB_EFORMAT, 2, 18, "must be a whole number, not null"},
-        {NODES("{\"size\":1,\"cost\":[]}"), PB_EFORMAT, 2, 27,
-         "\"cost\" of node 0 must be a whole number, not an array"},
+        {NODES("{\"size\":1,\"cost\":[]}"), PB_EFORMAT, 2, 27, "\"cost\" of node 0 must be a number, not an array"},
         {NODES("{\"size\":1,\"once\":1}"), PB_EFORMAT, 2, 27, "\"once\" of node 0 must be a boolean"},
         {NODES("{\"size\":1,\"given\":\"fast\"}"), PB_EFORMAT, 2, 28, "must be true, false or \"slow\""},
         {NODES("{\"size\":1,\"given\":2}"), PB_EFORMAT, 2, 28, "must be true, false or \"slow\""},
@@ -290,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reader_takes_every_field),
+        cmocka_unit_test(decimal_costs_are_counted_in_a_finer_unit),
         cmocka_unit_test(fields_come_in_any_order),
         cmocka_unit_test(small_graphs_are_graphs),
         cmocka_unit_test(unknown_fields_are_kept_as_written),

@@ -37,6 +37,16 @@ static void sizes_never_look_larger_than_they_are(void **state)
     reads(UINT64_MAX, "byte", "15.99 EiB");
 }
 
+static void amounts_in_parts_of_a_unit_read_as_products(void **state)
+{
+    (void)state;
+    char text[64];
+    assert_int_equal(pb_amount_text(12, "step", text, sizeof text), strlen("12 step"));
+    assert_string_equal(text, "12 step");
+    assert_int_equal(pb_amount_text(1200, "0.1 step", text, sizeof text), strlen("1,200 x 0.1 step"));
+    assert_string_equal(text, "1,200 x 0.1 step");
+}
+
 static void a_short_room_is_not_overrun(void **state)
 {
     (void)state;
@@ -51,6 +61,7 @@ int main(void)
         cmocka_unit_test(counts_are_grouped_by_thousands),
         cmocka_unit_test(bytes_take_binary_units),
         cmocka_unit_test(sizes_never_look_larger_than_they_are),
+        cmocka_unit_test(amounts_in_parts_of_a_unit_read_as_products),
         cmocka_unit_test(a_short_room_is_not_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,6 +211,9 @@ static void caps_are_bounded_alike(void **state)
         assert_int_equal(pb_sweep_make(&d.ctx, &d.game, &swept, &d.arena, &sweep), PB_OK);
         unsigned at = q.kind == PB_GAME_REMAT ? 0 : 1;
         expect(&q, "sweep", sweep.proved_least[at], cases[i].least);
+        swept.caps = &cases[i].least; /* where no row proves anything about caps */
+        assert_int_equal(pb_sweep_make(&d.ctx, &d.game, &swept, &d.arena, &sweep), PB_OK);
+        expect(&q, "a sweep that fits", sweep.proved_least[at], cases[i].least);
         pb_arena_release(&d.arena);
     }
 }
@@ -230,6 +233,23 @@ static void proofs_hold_for_every_row(void **state)
         assert_int_equal(c.rows[i].schedule.outcome, PB_INFEASIBLE);
     assert_int_equal(c.least_count, 1);
     assert_true(c.least[0]->known && c.least[0]->cap == 5 && c.least[0]->bounds.least_cap == 5);
+    pb_arena_release(&d.arena);
+}
+
+/* Without proofs of its own, a plan is settled by the search for the smallest cap. */
+static void the_smallest_cap_settles_a_plan(void **state)
+{
+    question q = {.family = "pyramid", .key = "height", .value = "4", .kind = PB_GAME_REMAT, .cap = 5};
+    desk d;
+    pb_planned planned;
+    pb_request request = asking();
+    (void)state;
+    request.strategy = "demand";
+    request.prove = false;
+    open_desk(&d, &q);
+    assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &planned), PB_OK);
+    assert_int_equal(planned.schedule.outcome, PB_INFEASIBLE);
+    assert_true(planned.least && planned.least->bounds.least_cap == 6);
     pb_arena_release(&d.arena);
 }
 
@@ -266,9 +286,8 @@ static void the_smallest_cap_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_bounded_alike),
-        cmocka_unit_test(caps_are_bounded_alike),
-        cmocka_unit_test(proofs_hold_for_every_row),
+        cmocka_unit_test(work_is_bounded_alike),     cmocka_unit_test(caps_are_bounded_alike),
+        cmocka_unit_test(proofs_hold_for_every_row), cmocka_unit_test(the_smallest_cap_settles_a_plan),
         cmocka_unit_test(the_smallest_cap_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

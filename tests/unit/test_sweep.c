@@ -223,6 +223,43 @@ static void the_time_is_shared_among_the_cells(void **state)
     bench_close(&t.b);
 }
 
+/* The clock of a command with a limit on time: each look takes some of it. */
+static pb_stop stop_in_time(void *state)
+{
+    const sweep_bench *t = state;
+    return tick_clock(&((sweep_bench *)state)->b) >= t->request.time_ns ? PB_STOP_TIME : PB_GO_ON;
+}
+
+static uint64_t clock_of_sweep(void *state) { return tick_clock(&((sweep_bench *)state)->b); }
+
+/* Looking for the least cap is no reason to have no time for the others. */
+static void the_ends_of_the_range_leave_time_for_the_cells(void **state)
+{
+    (void)state;
+    small_game s;
+    sweep_bench t;
+    uint32_t plans = 0;
+    small_game_random_large(3, PB_GAME_REMAT, &s);
+    sweep_open(&t, &s);
+    t.b.ctx.tick_limit = 0;
+    t.b.ctx.stop = stop_in_time;
+    t.b.ctx.clock_ns = clock_of_sweep;
+    t.b.ctx.callback_state = &t;
+    t.request.time_ns = 400000;
+    assert_int_equal(pb_sweep_choose_caps(&t.b.ctx, &t.b.game, NULL, 8, &t.b.arena, &t.request), PB_OK);
+    assert_true(t.b.now > 0 && t.b.now <= t.request.time_ns / 5 * 3);
+    t.b.ctx.stop = NULL;
+    t.request.time_ns -= t.b.now;
+    sweep_run(&t);
+    check_sweep(&t);
+    for (uint32_t i = 0; i < t.s.cell_count; i++) {
+        plans += t.s.cells[i].certificate != NULL;
+        assert_true(t.s.cells[i].there || strstr(t.s.cells[i].schedule.reason, "the time was up"));
+    }
+    assert_true(t.s.cell_count > 1 && plans > 0);
+    bench_close(&t.b);
+}
+
 static void plans_at_hand_serve_portfolios_only(void **state)
 {
     (void)state;
@@ -391,12 +428,18 @@ static void empty_and_single_graphs_have_sweeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_cost_never_rises_with_the_cap),   cmocka_unit_test(what_is_claimed_is_true),
-        cmocka_unit_test(threads_do_not_change_the_plans),     cmocka_unit_test(a_stop_keeps_what_there_is),
-        cmocka_unit_test(the_time_is_shared_among_the_cells),  cmocka_unit_test(plans_at_hand_serve_portfolios_only),
-        cmocka_unit_test(each_strategy_has_its_game),          cmocka_unit_test(faults_of_the_request_are_errors),
-        cmocka_unit_test(a_refused_allocation_is_clean),       cmocka_unit_test(caps_are_evenly_spaced),
+        cmocka_unit_test(the_cost_never_rises_with_the_cap),
+        cmocka_unit_test(what_is_claimed_is_true),
+        cmocka_unit_test(threads_do_not_change_the_plans),
+        cmocka_unit_test(a_stop_keeps_what_there_is),
+        cmocka_unit_test(the_time_is_shared_among_the_cells),
+        cmocka_unit_test(plans_at_hand_serve_portfolios_only),
+        cmocka_unit_test(each_strategy_has_its_game),
+        cmocka_unit_test(faults_of_the_request_are_errors),
+        cmocka_unit_test(a_refused_allocation_is_clean),
+        cmocka_unit_test(caps_are_evenly_spaced),
         cmocka_unit_test(empty_and_single_graphs_have_sweeps),
+        cmocka_unit_test(the_ends_of_the_range_leave_time_for_the_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

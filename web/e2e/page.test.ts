@@ -479,7 +479,7 @@ test("numbers that cannot be are refused with the reason, and the last good valu
   const cases: [string, string, string, string[]][] = [
     ["cap-input", "cap-error", "40%", ["99999999999999999999GiB", "-1", "NaN", "", "1e3", "4parsec", "18446744073709551615"]],
     ["weight-alpha", "weights-error", "0", ["99999999999999999999", "-1", "NaN", "", "1e3", "1GiB"]],
-    ["price-store_cost", "prices-error", "1", ["99999999999999999999", "-1", "NaN", "", "1e3", "1.5", "2KiB"]],
+    ["price-store_cost", "prices-error", "1", ["99999999999999999999", "-1", "NaN", "", "1e3", "1.5.2", "2KiB"]],
   ];
   for (const [id, error, good, texts] of cases) {
     for (const text of texts) {
@@ -498,7 +498,7 @@ test("numbers that cannot be are refused with the reason, and the last good valu
 
 test("Enter applies and leaves the field, Escape brings the value back: keys are the page's again", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use;sqrt&prices=1,1,0,0,none&time=500");
-  for (const [id, text, shown] of [["cap-input", "50%", "50%"], ["weight-beta", "0.5", "0.5"], ["price-load_cost", "7", "7"]]) {
+  for (const [id, text, shown] of [["cap-input", "50%", "50%"], ["weight-beta", "0.5", "0.5"], ["price-load_cost", "0.5", "0.5"]]) {
     await type(page, id, text);
     await ready(page);
     const theme = await page.evaluate(() => document.documentElement.dataset.theme);

@@ -71,7 +71,7 @@ export function amount(value: Whole, unit: string, round?: "up" | "down"): strin
   const shown = round && scale.divide > 1 ? roundedTo(Number(value) / scale.divide, round) : scaled(value, scale);
   if (unit === "byte") return `${shown} ${scale.unit}`;
   if (unit === "flop") return `${shown} ${scale.unit || unit}`;
-  const word = unitWord(unit, Number(value));
+  const word = unit.startsWith("0.") ? `× ${unit}` : unitWord(unit, Number(value)); // 12 × 0.1 step
   return scale.divide === 1 ? `${shown} ${word}` : `${shown} ${scale.unit} ${word}`;
 }
 

@@ -1,6 +1,6 @@
 // Numbers as people type them, read as the command reads them, with a sentence on what is wrong. No fields here: see field.ts.
 import type { WeightTexts } from "./api";
-import { MOST_DIGITS, parseDecimal, parseWeights, whole, type Whole } from "./exact";
+import { decimalText, MOST_DIGITS, parseDecimal, parseWeights, whole, type Whole } from "./exact";
 
 export const LARGEST = (1n << 64n) - 1n; // as a cap it stands for no limit
 
@@ -75,13 +75,15 @@ export function readWeight(typed: string, which: number, others: WeightTexts): R
   return good(next);
 }
 
-/** A whole number from 0 to 2^64 - 1. */
-export function readWhole(typed: string, what: string): Read<Whole> {
+/** A price: a decimal such as 2 or 0.5. What is not a small whole number stays a text, so that it is exact. */
+export function readPrice(typed: string): Read<Whole> {
   const text = typed.trim();
-  if (text === "") return bad(`There is no ${what} there. Write 0 for none.`);
-  if (/^[-−]/.test(text)) return bad(`${quoted(text)} is less than nothing: the ${what} begins at 0.`);
-  if (!/^\d+$/.test(text)) return bad(`${quoted(text)} is not a whole number.`);
-  const value = BigInt(text);
-  if (value > LARGEST) return bad(`${quoted(text)} is too large: the ${what} stays below 2^64.`);
-  return good(value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value.toString());
+  if (text === "") return bad("There is no price there. Write 0 for none.");
+  if (/^[-−]/.test(text)) return bad(`${quoted(text)} is less than nothing: a price begins at 0.`);
+  if (!/^\d+(\.\d+)?$/.test(text)) return bad(`${quoted(text)} is not a number. A price is one such as 2 or 0.5.`);
+  if ((text.split(".")[1] ?? "").length > MOST_DIGITS) return bad(`${quoted(text)}: a price has at most ${MOST_DIGITS} digits behind the point.`);
+  const read = parseDecimal(text);
+  if (!read) return bad(`${quoted(text)} is too large: a price stays below 2^64.`);
+  const shown = decimalText(read.value, read.digits);
+  return good(!read.digits && read.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(read.value) : shown);
 }

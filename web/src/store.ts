@@ -1,7 +1,7 @@
 // What the user has chosen, and the link that brings it back. Nothing here is computed by the server.
 import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
 import { parseWeights } from "./exact";
-import { readCap, readWhole } from "./sizes";
+import { readCap, readPrice } from "./sizes";
 
 export type Source =
   | { kind: "gallery"; id: string }
@@ -136,7 +136,7 @@ function readSource(fields: URLSearchParams): Source | null {
 function readPrices(text: string | null): Prices | null {
   const parts = text?.split(",") ?? [];
   const read = parts.slice(0, 4).flatMap((part) => {
-    const one = readWhole(part, "price");
+    const one = readPrice(part);
     return one.ok ? [one.value] : [];
   });
   if (parts.length !== 5 || read.length !== 4 || !isCap(parts[4])) return null;

@@ -10,6 +10,7 @@ test("sizes in bytes take binary units", () => {
   assert.equal(amount(9, "hash"), "9 hashes");
   assert.equal(amount(9, "ms"), "9 ms");
   assert.equal(amount(12, "flop"), "12 flop");
+  assert.equal(amount(12, "0.1 step"), "12 × 0.1 step");
   assert.equal(amount(1_300_000, "unit"), "1.30 M units");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { capValue, LARGEST, readCap, readWeight, readWhole } from "../src/sizes";
+import { capValue, LARGEST, readCap, readPrice, readWeight } from "../src/sizes";
 
 const cap = (text: string): bigint | string => {
   const read = readCap(text, 32, "byte");
@@ -47,8 +47,11 @@ test("weights are read together", () => {
   assert.match((readWeight("18446744073709551615", 0, ["0", "0.000000001", "1"]) as { wrong: string }).wrong, /other weights/);
 });
 
-test("prices are whole numbers below 2^64", () => {
-  assert.deepEqual(readWhole("7", "price"), { ok: true, value: 7 });
-  assert.deepEqual(readWhole("18446744073709551615", "price"), { ok: true, value: "18446744073709551615" });
-  for (const text of ["", "-1", "1.5", "1e3", "NaN", "18446744073709551616", "1GiB"]) assert.ok(!readWhole(text, "price").ok, text);
+test("prices are exact decimals below 2^64", () => {
+  assert.deepEqual(readPrice("7"), { ok: true, value: 7 });
+  assert.deepEqual(readPrice("0.5"), { ok: true, value: "0.5" });
+  assert.deepEqual(readPrice("12.340"), { ok: true, value: "12.34" });
+  assert.deepEqual(readPrice("3.0"), { ok: true, value: 3 });
+  assert.deepEqual(readPrice("18446744073709551615"), { ok: true, value: "18446744073709551615" });
+  for (const text of ["", "-1", "1.", ".", "1e3", "NaN", "18446744073709551616", "1GiB", "0.1234567891"]) assert.ok(!readPrice(text).ok, text);
 });

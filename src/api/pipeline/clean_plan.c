@@ -4,17 +4,27 @@
 #include "base/context.h"
 #include "plan/cleanup/cleanup.h"
 
+/* What was found is verified even after a stop, in linear time. */
+pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
+                              pb_verdict *verdict, pb_metrics *metrics)
+{
+    pbi_held held = pbi_hold(ctx);
+    pb_status status = pb_verify(ctx, game, moves, result, verdict);
+    if (status == PB_OK && verdict->certificate)
+        status = pb_metrics_measure(ctx, verdict->certificate, metrics);
+    pbi_resume(ctx, held);
+    return status;
+}
+
 /* A cleaner plan is taken unless peak or flux have a price and it costs more. */
 static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cleaner, pb_arena *result,
                               pb_verdict *verdict, pb_metrics *metrics)
 {
     pb_verdict now;
     pb_metrics measured;
-    pb_status status = pb_verify(ctx, game, cleaner, result, &now);
+    pb_status status = pbi_certify_as_made(ctx, game, cleaner, result, &now, &measured);
     if (status == PB_OK && !now.certificate)
         status = pbi_fail(ctx, PB_EBUG, "a plan is illegal once it is cleaned up [rule %s]", pb_rule_name(now.rule));
-    if (status == PB_OK)
-        status = pb_metrics_measure(ctx, now.certificate, &measured);
     if (status == PB_OK && pb_u128_compare(measured.cost, metrics->cost) <= 0) {
         *verdict = now;
         *metrics = measured;
@@ -29,13 +39,6 @@ bool pbi_nothing_is_free(const pb_game *game)
     for (pb_node v = 0; v < g->node_count && all; v++)
         all = g->cost[v] || !pb_graph_is_computed(g, v);
     return all;
-}
-
-pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
-                              pb_verdict *verdict, pb_metrics *metrics)
-{
-    pb_status status = pb_verify(ctx, game, moves, result, verdict);
-    return status == PB_OK && verdict->certificate ? pb_metrics_measure(ctx, verdict->certificate, metrics) : status;
 }
 
 pb_status pbi_certify(pb_context *ctx, const pb_game *game, bool least_memory, pb_moves *moves, pb_arena *result,

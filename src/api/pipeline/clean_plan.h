@@ -8,7 +8,7 @@
  *   in, out  *moves     lives in `result`; a certificate borrows it
  *   out      *verdict   of the plan as it came where it is illegal; else with the certificate of what *moves is now
  *            *metrics   of a legal plan; its cost under the weights is never above that of the plan as it came
- * Without the memory for that the plan stays as it came.
+ * Without the memory for that the plan stays as it came. A stop ends the dropping soon, and nothing else.
  * least_memory: its peak is what was asked for, and stays. as_made: without dropping anything. */
 pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
                               pb_verdict *verdict, pb_metrics *metrics);

@@ -7,7 +7,9 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "bound/quick_bounds.h"
 
+enum { SHORT = 50000 }; /* nodes and edges of graphs whose first bounds take milliseconds */
 enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
 #define REMAT_TICKS UINT64_C(60000)
 #define REVERSIBLE_TICKS UINT64_C(300000) /* of fewer nodes, and a tick takes less */
@@ -92,6 +94,22 @@ static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
     return status == PB_ECANCELLED || status == PB_ELIMIT ? PB_OK : status;
 }
 
+/* What takes no search. After a stop, that of small graphs, and of others what takes linear time: some bound there always is. */
+static pb_status first_bounds(pb_context *ctx, const pb_game *game, pb_bounds *bounds)
+{
+    const pb_graph *g = game->graph;
+    pb_status status = pb_bounds_make(ctx, game, bounds);
+    if (status == PB_OK && !game->borrow)
+        status = pb_bounds_tighten(ctx, game, 0, bounds); /* keeps what it proved before a stop */
+    if (status != PB_ECANCELLED)
+        return status;
+    pbi_held held = pbi_hold(ctx);
+    status = (uint64_t)g->node_count + g->edge_count <= SHORT ? pb_bounds_make(ctx, game, bounds)
+                                                              : pbi_bounds_quick(ctx, game, bounds);
+    pbi_resume(ctx, held);
+    return status;
+}
+
 pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out)
 {
     return pbi_least_bound(ctx, game, 0, out);
@@ -102,13 +120,8 @@ pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, 
     pb_game any = *game;
     pb_bounds bounds;
     uint64_t ticks = ctx->ticks;
-    pb_stop (*stop)(void *) = ctx->stop;
     any.cap = PB_UNLIMITED;
-    ctx->stop = NULL; /* whether there is time or not */
-    pb_status status = pb_bounds_make(ctx, &any, &bounds);
-    if (status == PB_OK && !any.borrow)
-        status = pb_bounds_tighten(ctx, &any, 0, &bounds);
-    ctx->stop = stop;
+    pb_status status = first_bounds(ctx, &any, &bounds);
     if (status == PB_OK && known > bounds.least_cap)
         raise_to(known, &bounds);
     any.weights = PB_WEIGHTS_DEFAULT;

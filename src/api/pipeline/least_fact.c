@@ -1,6 +1,7 @@
 /* least_fact.c -- the smallest cap of a game as an answer: proved, known, and in words. See api.h. */
 #include "api/pipeline/pipeline.h"
 
+#include "api/share.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -45,54 +46,22 @@ pb_status pb_least_fact_find(pb_context *ctx, const pb_game *game, const pb_requ
 
 /* ---- after a limit on time ---- */
 
-typedef struct overtime {
-    pb_context whole;
-    uint64_t end_ns;
-} overtime;
-
-/* That the time is over is known; an interruption is heard. */
-static pb_stop overtime_stop(void *state)
-{
-    const overtime *o = state;
-    pb_stop stopped = o->whole.stop ? o->whole.stop(o->whole.callback_state) : PB_GO_ON;
-    if (stopped != PB_STOP_TIME)
-        return stopped;
-    return !o->whole.clock_ns || o->whole.clock_ns(o->whole.callback_state) >= o->end_ns ? PB_STOP_TIME : PB_GO_ON;
-}
-
-static uint64_t overtime_clock(void *state)
-{
-    const overtime *o = state;
-    return o->whole.clock_ns(o->whole.callback_state);
-}
-
 pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible, const pb_request *request,
                           pb_arena *result, const pb_least_fact **out)
 {
-    overtime o = {.whole = *ctx};
+    pbi_overtime overtime;
     pb_request plain = {.seed = request->seed, .threads = request->threads, .policy = request->policy};
     pb_least_fact *fact = pb_arena_zero(result, 1, sizeof *fact);
     uint64_t more = request->time_ns / 4;
-    pb_stop stopped = ctx->stopped;
     *out = NULL;
     if (!fact)
         return PB_ENOMEM;
     if (game->borrow || (ctx->stop && ctx->stop(ctx->callback_state) == PB_STOP_INTERRUPT))
         return PB_OK;
     more = more < LEAST_OVERTIME ? LEAST_OVERTIME : more > MOST_OVERTIME ? MOST_OVERTIME : more;
-    o.end_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) + more : 0;
-    ctx->stop = overtime_stop;
-    ctx->clock_ns = ctx->clock_ns ? overtime_clock : NULL;
-    ctx->progress = NULL;
-    ctx->log = NULL;
-    ctx->callback_state = &o;
+    pbi_overtime_begin(&overtime, ctx, more);
     pb_status status = find(ctx, game, infeasible ? game->cap + 1 : 0, &plain, result, fact);
-    ctx->stop = o.whole.stop;
-    ctx->clock_ns = o.whole.clock_ns;
-    ctx->progress = o.whole.progress;
-    ctx->log = o.whole.log;
-    ctx->callback_state = o.whole.callback_state;
-    ctx->stopped = stopped;
+    pbi_overtime_end(&overtime);
     if (status == PB_OK && !fact->bounds.impossible)
         *out = fact;
     return status == PB_ENOMEM || status == PB_EBUG || status == PB_ERANGE ? PB_OK

@@ -10,6 +10,7 @@
 #include "api/pipeline/game_bounds.h"
 #include "api/pipeline/infeasible.h"
 #include "api/pipeline/portfolio.h"
+#include "base/checked.h"
 #include "base/context.h"
 #include "game/price.h"
 #include "plan/evict/evict.h"
@@ -73,7 +74,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->borrow = game->borrow;
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
-    s->largest = pbi_largest_priced(game->graph, s->tiers, s->tier_count);
+    s->linked = pbi_price_links(game->graph, s->tiers, s->tier_count, s->links);
     s->weights = game->weights;
     s->strategy = spec->row->name;
     s->seed = job->request->seed;
@@ -212,7 +213,6 @@ static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
                              pb_arena *result, pb_planned *out)
 {
-    pb_context *ctx = job->ctx;
     pb_bounds *bounds;
     pbi_plan plan;
     bool proved;
@@ -240,10 +240,7 @@ static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_
         out->schedule.strategy = plan.strategy;
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
-    pbi_held held = pbi_hold(ctx); /* what was found is verified even after a stop */
-    status = conclude(job, bounds, &plan, result, out);
-    pbi_resume(ctx, held);
-    return status;
+    return conclude(job, bounds, &plan, result, out);
 }
 
 static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
@@ -284,10 +281,7 @@ static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pb
         out->schedule.strategy = plan.strategy;
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
-    pbi_held held = pbi_hold(job->ctx);
-    status = conclude(job, &bounds, &plan, result, out);
-    pbi_resume(job->ctx, held);
-    return status;
+    return conclude(job, &bounds, &plan, result, out);
 }
 
 /* Borrowed memory brings the reversible game into the others. */
@@ -298,10 +292,21 @@ static bool plays(const pb_strategy *row, const pb_game *game)
            (game->borrow && game->kind == PB_GAME_REMAT && (games & PB_GAME_REVERSIBLE));
 }
 
+/* The time of a row, which is no longer than that of a portfolio around it. */
+static pbi_job with_end(const pbi_job *job, uint64_t start)
+{
+    pbi_job timed = *job;
+    uint64_t end = pbi_add_saturated(start, job->request->time_ns);
+    if (job->request->time_ns && job->ctx->clock_ns && (!job->end_ns || end < job->end_ns))
+        timed.end_ns = end;
+    return timed;
+}
+
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
 {
     pb_context *ctx = job->ctx;
     uint64_t start = clock_of(ctx);
+    pbi_job timed = with_end(job, start);
     pb_status status = pbi_provenance(job, game, spec, result, out);
     if (status != PB_OK)
         return status;
@@ -312,9 +317,9 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
                  pb_game_kind_name(game->kind));
         status = answer(out, result, PB_GAVE_UP, text);
     } else if (game->borrow) {
-        status = plan_borrowed(job, game, spec, result, out);
+        status = plan_borrowed(&timed, game, spec, result, out);
     } else {
-        status = plan_bounded(job, game, spec, result, out);
+        status = plan_bounded(&timed, game, spec, result, out);
     }
     if (is_answer(ctx, status))
         status = answer(out, result, PB_GAVE_UP, ctx->error.message);

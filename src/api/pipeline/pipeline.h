@@ -44,6 +44,7 @@ typedef struct pbi_job {
     uint64_t ticks; /* the caller's limit, recorded with every plan */
     char hash[PB_HASH_TEXT];
     const pb_moves *fast_start; /* tiered: a plan in fast memory alone, beside request->start; NULL for none */
+    uint64_t end_ns;            /* 0, or when the time of the row is over, by the context's clock */
     bool as_made;               /* plans stay as strategies make them */
     bool others;                /* they share the time: proofs get no more than their usual effort */
     bool no_proofs;             /* whoever asks for the row asks exact rows itself, once for all */

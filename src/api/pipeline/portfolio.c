@@ -201,6 +201,7 @@ pb_status pbi_run_strategy(const pbi_job *job, const pb_game *game, const pbi_sp
         .seed = job->request->seed,
         .threads = job->request->threads ? job->request->threads : 1,
         .patient = job->request->patient && !(job->others && spec->row->strength == PB_EXACT),
+        .end_ns = job->end_ns,
         .options = spec->options,
         .option_count = spec->option_count,
         .bounds = bounds,

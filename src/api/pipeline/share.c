@@ -1,6 +1,8 @@
 /* share.c -- see share.h. */
 #include "api/pipeline/share.h"
 
+#include "base/checked.h"
+
 static pb_stop share_stop(void *state)
 {
     pbi_share *s = state;
@@ -61,4 +63,46 @@ void pbi_share_end(pbi_share *share)
     ctx->clock_ns = whole->clock_ns;
     ctx->callback_state = whole->callback_state;
     ctx->stopped = (pb_stop)atomic_load(&share->stopped);
+}
+
+/* That the time is over is known; an interruption is heard. */
+static pb_stop overtime_stop(void *state)
+{
+    const pbi_overtime *o = state;
+    pb_stop stopped = o->whole.stop ? o->whole.stop(o->whole.callback_state) : PB_GO_ON;
+    if (stopped != PB_STOP_TIME || o->end_ns == UINT64_MAX)
+        return stopped == PB_STOP_TIME ? PB_GO_ON : stopped;
+    return !o->whole.clock_ns || o->whole.clock_ns(o->whole.callback_state) >= o->end_ns ? PB_STOP_TIME : PB_GO_ON;
+}
+
+static uint64_t overtime_clock(void *state)
+{
+    const pb_context *whole = &((pbi_overtime *)state)->whole;
+    return whole->clock_ns(whole->callback_state);
+}
+
+void pbi_overtime_begin(pbi_overtime *overtime, pb_context *ctx, uint64_t time_ns)
+{
+    uint64_t now = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    *overtime = (pbi_overtime){.ctx = ctx, .whole = *ctx, .end_ns = pbi_add_saturated(now, time_ns)};
+    ctx->stop = overtime_stop;
+    ctx->clock_ns = ctx->clock_ns ? overtime_clock : NULL;
+    ctx->progress = NULL;
+    ctx->log = NULL;
+    ctx->callback_state = overtime;
+    if (ctx->stopped == PB_STOP_TIME)
+        ctx->stopped = PB_GO_ON;
+}
+
+void pbi_overtime_end(pbi_overtime *overtime)
+{
+    pb_context *ctx = overtime->ctx;
+    const pb_context *whole = &overtime->whole;
+    bool interrupted = ctx->stopped == PB_STOP_INTERRUPT;
+    ctx->stop = whole->stop;
+    ctx->clock_ns = whole->clock_ns;
+    ctx->progress = whole->progress;
+    ctx->log = whole->log;
+    ctx->callback_state = whole->callback_state;
+    ctx->stopped = interrupted ? PB_STOP_INTERRUPT : whole->stopped;
 }

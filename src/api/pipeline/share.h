@@ -1,4 +1,4 @@
-/* share.h -- a part of the time for one step of the pipeline.
+/* share.h -- a part of the time for one step of the pipeline, or more than there was.
  *
  *     pbi_share share;
  *     pbi_share_begin(&share, ctx, time_ns / 2);
@@ -23,5 +23,15 @@ typedef struct pbi_share {
 void pbi_share_begin(pbi_share *share, pb_context *ctx, uint64_t time_ns);
 /* A stop is forgotten if it was only the end of the share. */
 void pbi_share_end(pbi_share *share);
+
+/* After the time is over: `ctx` goes on for `time_ns`, and whatever time it is with UINT64_MAX. An interruption stops it as before.
+ * Progress and messages are not shown meanwhile. */
+typedef struct pbi_overtime {
+    pb_context *ctx;
+    pb_context whole;
+    uint64_t end_ns;
+} pbi_overtime;
+void pbi_overtime_begin(pbi_overtime *overtime, pb_context *ctx, uint64_t time_ns);
+void pbi_overtime_end(pbi_overtime *overtime);
 
 #endif

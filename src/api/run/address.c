@@ -2,6 +2,7 @@
 #include "pebble/run.h"
 
 #include "api/pipeline/pipeline.h"
+#include "api/pipeline/share.h"
 #include "api/run/address.h"
 #include "base/context.h"
 
@@ -64,7 +65,9 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
     pb_status status = PB_OK;
     quick.time_ns = 0;
     quick.patient = false;
-    pbi_held held = pbi_hold(ctx);
+    pbi_overtime overtime;
+    uint64_t limit = ctx->tick_limit;
+    pbi_overtime_begin(&overtime, ctx, UINT64_MAX);
     for (size_t i = out->certificate ? 1 : 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
         pb_planned now;
         pb_packing places;
@@ -81,7 +84,8 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
             status = take(ctx, game, &first, &now, result, out);
         }
     }
-    pbi_resume(ctx, held);
+    pbi_overtime_end(&overtime);
+    ctx->tick_limit = limit;
     return status;
 }
 

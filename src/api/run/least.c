@@ -6,6 +6,7 @@
 #include "pebble/run.h"
 
 #include "api/pipeline/pipeline.h"
+#include "api/pipeline/share.h"
 #include "base/checked.h"
 #include "base/context.h"
 
@@ -59,9 +60,10 @@ pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, co
     *fact = *found;
     if (fact->known) {
         uint64_t limit = ctx->tick_limit;
-        pbi_held held = pbi_hold(ctx); /* little effort, and the time may be over */
+        pbi_overtime overtime; /* little effort, and the time may be over */
+        pbi_overtime_begin(&overtime, ctx, UINT64_MAX);
         status = confirm(ctx, game, &plain, result, fact);
-        pbi_resume(ctx, held);
+        pbi_overtime_end(&overtime);
         ctx->tick_limit = limit;
     }
     if (status == PB_OK)

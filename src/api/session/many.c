@@ -117,6 +117,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
     request.strategies = request.plan.strategy;
     request.plan.strategy = NULL;
     request.game = named ? (unsigned)base.kind : 0;
+    request.time_ns = s->left_ns;
     uint64_t begin = s->ctx.clock_ns(NULL);
     status = pb_sweep_choose_caps(&s->ctx, &base, s->setting[PBI_SET_caps], (uint32_t)points, &s->arena, &request);
     uint64_t spent = s->ctx.clock_ns(NULL) - begin;

@@ -3,6 +3,7 @@
 
 #include "base/context.h"
 
+#include <stdio.h>
 #include <string.h>
 
 pb_status pbi_take_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *out)
@@ -59,21 +60,27 @@ static bool copy_price(const char *text, size_t length, char out[64])
     return true;
 }
 
+/* The sentence that is there, with the price it is about in front. */
+static pb_status name_price(pb_session *s, pb_status status, pb_price which)
+{
+    char why[300];
+    snprintf(why, sizeof why, "%.299s", s->ctx.error.message);
+    return pbi_fail(&s->ctx, status, "%s of a tier: %s", pb_price_name(which), why);
+}
+
 /* "store_cost=1,load_cost=2,load_per_unit=0.04,cap=8GiB": one tier. */
 static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, size_t length, pb_tier *tier)
 {
-    static const char *const keys[] = {"store_cost", "load_cost", "store_per_unit", "load_per_unit"};
-    uint64_t *const values[] = {&tier->store_cost, &tier->load_cost};
-    char price[2][64] = {"0", "0"};
+    char price[PB_PRICE_COUNT][64] = {"0", "0", "0", "0"};
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     for (const char *at = text, *end = text + length; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
         const char *sign = memchr(at, '=', (size_t)(stop - at));
         size_t key = sign ? (size_t)(sign - at) : 0, rest = sign ? (size_t)(stop - sign - 1) : 0;
         bool known = false;
-        for (int i = 0; i < 4; i++)
-            if (key == strlen(keys[i]) && strncmp(at, keys[i], key) == 0)
-                known = i < 2 ? number_parse(sign + 1, rest, values[i]) : copy_price(sign + 1, rest, price[i - 2]);
+        for (int i = 0; i < PB_PRICE_COUNT; i++)
+            if (key == strlen(pb_price_name((pb_price)i)) && strncmp(at, pb_price_name((pb_price)i), key) == 0)
+                known = copy_price(sign + 1, rest, price[i]);
         if (key == 3 && strncmp(at, "cap", 3) == 0 && rest < 64) {
             char cap[64] = "";
             memcpy(cap, sign + 1, rest);
@@ -85,12 +92,17 @@ static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, s
         if (!known)
             return pbi_fail(
                 &s->ctx, PB_EINVAL,
-                "`%.*s` says nothing of a tier; store_cost and load_cost are whole numbers, store_per_unit and "
-                "load_per_unit decimals, cap is a size",
+                "`%.*s` says nothing of a tier; store_cost, load_cost, store_per_unit and load_per_unit are decimals, "
+                "cap is a size",
                 stop - at < 60 ? (int)(stop - at) : 60, at);
         at = stop + (comma != NULL);
     }
-    return pb_tier_prices_parse(&s->ctx, price[0], price[1], tier);
+    const char *texts[PB_PRICE_COUNT] = {price[0], price[1], price[2], price[3]};
+    pb_status status = PB_OK;
+    for (int i = 0; i < PB_PRICE_COUNT && status == PB_OK; i++)
+        if ((status = pb_price_check(&s->ctx, texts[i])) != PB_OK)
+            status = name_price(s, status, (pb_price)i);
+    return status == PB_OK ? pb_tier_prices_parse(&s->ctx, g, texts, tier) : status;
 }
 
 static pb_status take_tiers(pb_session *s, const pb_graph *g, pb_game *game)

@@ -456,11 +456,13 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
     if (status == PB_OK)
         status = plan_all(&s, &scratch);
     if (status == PB_OK) {
-        pbi_held held = pbi_hold(ctx);
+        uint64_t limit = ctx->tick_limit;
+        ctx->tick_limit = 0; /* that was of each plan */
         status = pbi_sweep_conclude(&s);
         if (status == PB_OK)
             status = pb_sweep_mark(&sweep, result);
-        pbi_resume(ctx, held);
+        ctx->tick_limit = limit;
+        sweep.stopped = sweep.stopped == PB_GO_ON ? ctx->stopped : sweep.stopped;
         ctx->stopped = sweep.stopped;
     }
     pb_arena_release(&scratch);

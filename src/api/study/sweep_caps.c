@@ -2,6 +2,8 @@
  * for the sweep. */
 #include "pebble/api.h"
 
+#include "api/share.h"
+#include "base/checked.h"
 #include "base/context.h"
 
 #include <stdio.h>
@@ -15,7 +17,7 @@ typedef struct chooser {
     uint64_t *caps;
     uint64_t written_peak;
     uint32_t points;
-    bool least_known;
+    bool least_known, least_cut; /* cut: there was no time to look at small caps */
     pb_arena *result;
 } chooser;
 
@@ -34,14 +36,42 @@ static pb_game_kind first_game(const pb_game *base, const pb_sweep_request *requ
     return games & PB_GAME_REMAT ? PB_GAME_REMAT : PB_GAME_REVERSIBLE;
 }
 
+/* Each end of the range has a share of the time: most of it is for the caps between them. */
+enum { SHARES = 5 };
+
+/* Was it only the share that ended? Then the sweep goes on without what it was for. */
+static bool out_of_share(const chooser *c, pb_status status)
+{
+    return status == PB_ECANCELLED && c->ctx->stopped == PB_GO_ON;
+}
+
+static pb_status prove_least(chooser *c, uint64_t *cap)
+{
+    pb_bounds bounds;
+    pbi_share share;
+    pbi_share_begin(&share, c->ctx, c->request->time_ns / SHARES);
+    pb_status status = pb_least_bound(c->ctx, &c->game, &bounds);
+    pbi_share_end(&share);
+    if (status == PB_OK)
+        *cap = bounds.least_cap;
+    if (!out_of_share(c, status))
+        return status;
+    *cap = c->written_peak / SHARES; /* nothing is known: somewhere low */
+    return PB_OK;
+}
+
 /* The least cap that works; its plan is kept for the sweep. Where none is known, what is proved. */
 static pb_status find_least(chooser *c, uint64_t *cap)
 {
-    pb_bounds bounds;
+    pbi_share share;
     pb_status status = PB_OK;
-    if (!c->least_known)
+    if (!c->least_known) {
+        pbi_share_begin(&share, c->ctx, c->request->time_ns / SHARES);
         status = pb_least_cap(c->ctx, &c->game, &c->request->plan, c->result, &c->known[0]);
-    if (status != PB_OK)
+        pbi_share_end(&share);
+        c->least_cut = share.end_ns && c->ctx->clock_ns(c->ctx->callback_state) >= share.end_ns;
+    }
+    if (status != PB_OK && !out_of_share(c, status))
         return status;
     c->least_known = true;
     c->request->known_count = c->request->known_count ? c->request->known_count : 1;
@@ -49,10 +79,17 @@ static pb_status find_least(chooser *c, uint64_t *cap)
         *cap = c->known[0].schedule.metrics.peak;
         return PB_OK;
     }
-    status = pb_least_bound(c->ctx, &c->game, &bounds);
-    if (status == PB_OK)
-        *cap = bounds.least_cap;
-    return status;
+    return prove_least(c, cap);
+}
+
+/* All values that are needed, at once. */
+static uint64_t everything(const pb_graph *g)
+{
+    uint64_t all = 0;
+    for (pb_node v = 0; v < g->node_count; v++)
+        if ((g->flags[v] & PB_NODE_NEEDED) && !pbi_add(all, g->size[v], &all))
+            return PB_UNLIMITED - 1;
+    return all;
 }
 
 /* What the default range begins with: the peak as written, in the reversible game that of a plan without a cap. */
@@ -63,12 +100,18 @@ static pb_status find_most(chooser *c, uint64_t *cap)
     if (game.kind != PB_GAME_REVERSIBLE)
         return PB_OK;
     game.cap = PB_UNLIMITED;
+    pbi_share share;
+    pbi_share_begin(&share, c->ctx, c->request->time_ns / SHARES);
     pb_status status = pb_plan(c->ctx, &game, &c->request->plan, c->result, &c->known[1]);
+    pbi_share_end(&share);
+    if (status != PB_OK && !out_of_share(c, status))
+        return status;
+    *cap = everything(game.graph);
     if (status == PB_OK && c->known[1].certificate) {
         *cap = c->known[1].schedule.metrics.peak;
         c->request->known_count = 2;
     }
-    return status;
+    return PB_OK;
 }
 
 static pb_status one_cap(chooser *c, const char *text, uint64_t *cap)
@@ -97,12 +140,28 @@ static pb_status add_range(chooser *c, uint64_t one, uint64_t other, uint32_t po
     return PB_OK;
 }
 
+/* Caps below what is known may work: down to 30 %, unless that is proved to be too little. */
+static pb_status go_lower(chooser *c, uint64_t high, uint64_t *low)
+{
+    uint64_t usual = high / 10 * 3, proved;
+    if (*low <= usual)
+        return PB_OK;
+    pb_status status = prove_least(c, &proved);
+    usual = usual < proved ? proved : usual;
+    *low = status == PB_OK && usual < *low ? usual : *low;
+    return status;
+}
+
 static pb_status add_default(chooser *c)
 {
     uint64_t high, low;
     pb_status status = find_most(c, &high);
     if (status == PB_OK)
         status = find_least(c, &low);
+    if (status != PB_OK)
+        return status;
+    if (c->least_cut)
+        status = go_lower(c, high, &low);
     return status == PB_OK ? add_range(c, high > low ? high : low, low, c->points) : status;
 }
 
@@ -140,6 +199,7 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
     c.known = pb_arena_zero(result, 2, sizeof *c.known);
     if (!c.caps || !c.known)
         return PB_ENOMEM;
+    c.known[0].schedule.game = c.known[1].schedule.game = c.game.kind; /* where there is no time for a plan */
     request->caps = c.caps;
     request->known = c.known;
     request->cap_count = request->known_count = 0;

@@ -242,7 +242,7 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
         c->schedule.reason = own->schedule.reason;
     } else {
         c->there = false;
-        c->schedule.reason = "not reached";
+        c->schedule.reason = s->out->stopped == PB_STOP_INTERRUPT ? "not reached" : "not reached: the time was up";
     }
     return status == PB_OK ? put_bounds(s, cell) : status;
 }

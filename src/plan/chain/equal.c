@@ -197,10 +197,7 @@ static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, ui
     uint64_t with, without = NEVER, step = open->c.step_cost;
     pb_game other = *game;
     other.tier_count = 1;
-    other.tiers[0] = game->tiers[open->tiers[0].number - 1];
-    other.tiers[0].load_cost = step;
-    other.tiers[0].load_per_unit = 0;
-    other.tiers[0].cap = PB_UNLIMITED;
+    other.tiers[0] = (pb_tier){.store_cost = open->tiers[0].store, .load_cost = step, .cap = PB_UNLIMITED};
     pb_status status = cost_in(open, &other, &with);
     other.kind = PB_GAME_REMAT;
     other.tier_count = 0;

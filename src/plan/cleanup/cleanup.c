@@ -6,7 +6,7 @@
  *             was removed, or be made where its node was last computed. Those that save most for the memory they hold over
  *             time go first. Then what only served the dropped moves goes too, and makes room for others.
  * Invariants  the plan is legal after every drop: memory is checked move by move, and what stays longer disturbs nothing,
- *             since no move in between makes or needs the absence of it.
+ *             since no move in between makes or needs the absence of it. So a stop may come between any two drops.
  * Cost        a sort, and O(log moves) for each move that makes a value again and each read that goes, in every round; rounds go on
  *             while one drops something.
  * Limits      in the reversible game a computation that overwrites its input stays: the input could not be freed. Values move
@@ -33,7 +33,14 @@ typedef struct candidate {
     uint32_t move;
 } candidate;
 
+enum {
+    POLL = 1024, /* looks between two polls */
+    OVERTIME =
+        1 << 16 /* looks that are still taken after a stop: some milliseconds, which cover most plans as a whole */
+};
+
 typedef struct cleaner {
+    pb_context *ctx;
     pbi_stays s;
     pb_arena *arena;
     link *links; /* of the move at hand */
@@ -41,7 +48,20 @@ typedef struct cleaner {
     candidate *candidates;
     uint32_t candidate_count;
     double alpha, beta, gamma;
+    uint64_t next_poll, end; /* in looks */
 } cleaner;
+
+/* May it go on? Counts a look, and what the stays looked at since. */
+static bool go_on(cleaner *c)
+{
+    uint64_t looks = ++c->s.work;
+    if (looks >= c->next_poll && c->end == UINT64_MAX) {
+        c->next_poll = looks + POLL;
+        if (pbi_poll(c->ctx) != PB_OK)
+            c->end = looks + OVERTIME;
+    }
+    return looks < c->end;
+}
 
 /* Is there anything that could be done in vain? */
 static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
@@ -102,6 +122,7 @@ static bool gather(cleaner *c, uint32_t m)
     pbi_stays *s = &c->s;
     bool over = s->moves->move[m].op == PB_COMPUTE && pbi_stays_over(s, m) != PB_NO_NODE;
     c->link_count = 0;
+    s->work += s->made[m + 1] - s->made[m];
     if (s->state[m] != PBI_MOVE_THERE || (over && s->game->kind == PB_GAME_REVERSIBLE))
         return false;
     for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
@@ -265,19 +286,19 @@ static pb_status find_candidates(cleaner *c)
     return PB_OK;
 }
 
-/* Goes on until a whole round drops nothing. */
+/* Goes on until a whole round drops nothing, or it is stopped. */
 static void drop_all(cleaner *c, bool *changed)
 {
     pbi_stays *s = &c->s;
-    for (uint32_t x = 0; x < s->stay_count; x++)
+    for (uint32_t x = 0; x < s->stay_count && go_on(c); x++)
         if (!s->stay[x].gone && s->stay[x].last_read == PBI_NONE && pbi_stays_remove(s, x)) {
             pbi_stays_settle(s);
             *changed = true;
         }
-    for (bool more = true; more;) {
+    for (bool more = true; more && go_on(c);) {
         uint32_t left = 0;
         more = false;
-        for (uint32_t i = 0; i < c->candidate_count; i++) {
+        for (uint32_t i = 0; i < c->candidate_count && go_on(c); i++) {
             uint32_t m = c->candidates[i].move;
             if (drop(c, m))
                 more = *changed = true;
@@ -304,13 +325,24 @@ static pb_status clean(cleaner *c, pb_arena *result, pb_moves *out, bool *change
     return status;
 }
 
+/* A stop does not keep a short plan from its overtime. */
+static pb_status make_stays(cleaner *c, const pb_game *game, const pb_moves *moves)
+{
+    if (moves->count > OVERTIME)
+        return pbi_stays_make(c->ctx, &c->s, game, moves, c->arena);
+    pbi_held held = pbi_hold(c->ctx);
+    pb_status status = pbi_stays_make(c->ctx, &c->s, game, moves, c->arena);
+    pbi_resume(c->ctx, held);
+    return status;
+}
+
 pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result, pb_moves *out,
                       bool *changed)
 {
     pb_arena scratch;
     bool found;
     const pb_weights *w = &game->weights;
-    cleaner c = {.arena = &scratch};
+    cleaner c = {.ctx = ctx, .arena = &scratch, .end = UINT64_MAX};
     c.alpha = (double)w->alpha;
     c.beta = (double)w->beta;
     c.gamma = (double)w->gamma;
@@ -318,11 +350,11 @@ pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *move
     pb_arena_init(&scratch, ctx);
     pb_status status = look(game, moves, &scratch, &found);
     if (status == PB_OK && found) {
-        status = pbi_stays_make(&c.s, game, moves, &scratch);
+        status = make_stays(&c, game, moves);
         if (status == PB_OK)
             status = clean(&c, result, out, changed);
     }
-    if (status == PB_ERANGE) /* a plan of 2^32 moves or reads stays as it is */
+    if (status == PB_ERANGE || status == PB_ECANCELLED) /* a plan of 2^32 moves or reads stays as it is */
         status = PB_OK;
     pb_arena_release(&scratch);
     return status;

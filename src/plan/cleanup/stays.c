@@ -6,6 +6,7 @@
 #include "plan/cleanup/stays.h"
 
 #include "base/checked.h"
+#include "game/price.h"
 
 /* ---- heights and costs ---- */
 
@@ -45,8 +46,8 @@ uint64_t pbi_stays_cost(const pbi_stays *s, uint32_t k)
     switch ((pb_op)move->op) {
     case PB_COMPUTE:
     case PB_UNCOMPUTE: return s->graph->cost[move->node];
-    case PB_STORE: return tier->store_cost + tier->store_per_unit * size;
-    case PB_LOAD: return tier->load_cost + tier->load_per_unit * size;
+    case PB_STORE: return pbi_store_price(tier, size);
+    case PB_LOAD: return pbi_load_price(tier, size);
     default: return 0;
     }
 }
@@ -91,6 +92,7 @@ static void queue_stay(pbi_stays *s, uint32_t x)
 
 static void release_reads(pbi_stays *s, uint32_t k)
 {
+    s->work += s->read_start[k + 1] - s->read_start[k];
     for (uint32_t r = s->read_start[k]; r < s->read_start[k + 1]; r++)
         queue_stay(s, joined(s, s->read[r].stay));
     for (uint64_t i = (uint64_t)k + 1; s->time && i <= s->count; i += i & (~i + 1))
@@ -242,6 +244,7 @@ void pbi_stays_settle(pbi_stays *s)
         uint32_t index = s->queue[--s->queue_count];
         pbi_stay *x = &s->stay[index];
         x->queued = false;
+        s->work++;
         if (x->gone)
             continue;
         while (x->last_read != PBI_NONE && s->state[s->read[x->last_read].at] != PBI_MOVE_THERE)

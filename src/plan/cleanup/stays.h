@@ -55,13 +55,14 @@ typedef struct pbi_stays {
     uint32_t *added;      /* per move: by-products that it makes now and did not at first; NULL without by-products */
     uint32_t *done;       /* per node: stays that a computation begins */
     uint32_t *queue, queue_count;
+    uint64_t work;                     /* stays and reads that were looked at so far */
     pbi_range_max *height[PBI_PLACES]; /* NULL: there is room for everything */
     uint64_t limit[PBI_PLACES];
     uint64_t *time; /* per move, as a sum tree: what it costs; NULL where the weights do not ask */
 } pbi_stays;
 
-/* Of a legal plan of fewer than 2^32 - 1 moves and reads. */
-pb_status pbi_stays_make(pbi_stays *s, const pb_game *game, const pb_moves *moves, pb_arena *scratch);
+/* Of a legal plan of fewer than 2^32 - 1 moves and reads. PB_ECANCELLED: the context stopped. */
+pb_status pbi_stays_make(pb_context *ctx, pbi_stays *s, const pb_game *game, const pb_moves *moves, pb_arena *scratch);
 /* The moves as they are now. */
 pb_status pbi_stays_write(const pbi_stays *s, pb_arena *scratch, pb_moves *out);
 

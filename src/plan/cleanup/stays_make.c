@@ -125,7 +125,7 @@ static uint64_t play(maker *m, uint32_t k)
     }
 }
 
-static void play_all(maker *m)
+static pb_status play_all(pb_context *ctx, maker *m)
 {
     pbi_stays *s = m->s;
     const pb_graph *g = s->graph;
@@ -138,6 +138,8 @@ static void play_all(maker *m)
     s->read_start[0] = 0;
     for (uint32_t k = 0; k < s->count; k++) {
         uint64_t before[PBI_PLACES];
+        if ((k & 0xffff) == 0 && pbi_poll(ctx) != PB_OK)
+            return PB_ECANCELLED;
         memcpy(before, m->used, sizeof before);
         s->read_start[k + 1] = s->read_start[k];
         s->made[k] = s->stay_count;
@@ -149,6 +151,7 @@ static void play_all(maker *m)
                                                                        : m->used[place];
     }
     s->made[s->count] = s->stay_count;
+    return PB_OK;
 }
 
 /* How many stays and reads there may be. False where they pass 32 bits. */
@@ -244,7 +247,7 @@ static bool sum_time(pbi_stays *s, pb_arena *scratch)
     return s->time != NULL;
 }
 
-pb_status pbi_stays_make(pbi_stays *s, const pb_game *game, const pb_moves *moves, pb_arena *scratch)
+pb_status pbi_stays_make(pb_context *ctx, pbi_stays *s, const pb_game *game, const pb_moves *moves, pb_arena *scratch)
 {
     size_t stays, reads;
     *s = (pbi_stays){.game = game, .graph = game->graph, .moves = moves, .count = (uint32_t)moves->count};
@@ -253,11 +256,11 @@ pb_status pbi_stays_make(pbi_stays *s, const pb_game *game, const pb_moves *move
         return PB_ERANGE;
     if (!take_rows(&m, scratch, stays, reads) || !take_places(&m, scratch))
         return PB_ENOMEM;
-    play_all(&m);
-    for (unsigned place = PBI_FAST; place < PBI_PLACES; place++)
+    pb_status status = play_all(ctx, &m);
+    for (unsigned place = PBI_FAST; place < PBI_PLACES && status == PB_OK; place++)
         if (s->height[place] && !pbi_range_max_init(s->height[place], scratch, m.height[place], s->count))
-            return PB_ENOMEM;
-    return sum_time(s, scratch) ? PB_OK : PB_ENOMEM;
+            status = PB_ENOMEM;
+    return status == PB_OK && !sum_time(s, scratch) ? PB_ENOMEM : status;
 }
 
 /* ---- moves from stays ---- */

@@ -1,4 +1,5 @@
 /* cbc.c -- see cbc.h. */
+#define _POSIX_C_SOURCE 200809L /* signal masks */
 #include "plan/milp/cbc.h"
 
 #include "base/arena.h"
@@ -7,6 +8,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef PBI_WITH_CBC
@@ -155,6 +158,7 @@ typedef struct watch {
     const pbi_program_limits *limits;
     uint64_t ticks;
     pbi_program_end end; /* PBI_UNSOLVED while all is well */
+    sigset_t mask;       /* of signals, outside of Cbc */
 } watch;
 
 /* Counts a look; false when it is time to end. */
@@ -168,6 +172,16 @@ static bool look(watch *w)
     else if (pbi_poll(w->ctx) != PB_OK)
         w->end = PBI_STOPPED;
     return w->end == PBI_UNSOLVED;
+}
+
+/* HUGE_VAL where there is no end. */
+static double seconds_left(const watch *w)
+{
+    const pb_context *ctx = w->ctx;
+    uint64_t now = w->limits->end_ns && ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
+    if (!w->limits->end_ns || !ctx->clock_ns)
+        return HUGE_VAL;
+    return now < w->limits->end_ns ? (double)(w->limits->end_ns - now) * 1e-9 : 0;
 }
 
 static bool take(const pbi_program *p, const double *x, double value, pb_arena *arena, pbi_program_answer *answer)
@@ -192,13 +206,15 @@ static bool impossible(const pbi_program *p)
     return false;
 }
 
-enum { STRETCH = 500 }; /* simplex steps between two looks */
+enum { STRETCH = 500 };        /* simplex steps between two looks */
+enum { MOST_REDUCED = 20000 }; /* entries that Cbc reduces, and has heuristics for, in a moment */
+#define MIN_SECONDS 0.05 /* below, Cbc is not begun */
 
 pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
                             pbi_program_answer *answer)
 {
     packed k;
-    watch w = {ctx, limits, 0, PBI_UNSOLVED};
+    watch w = {.ctx = ctx, .limits = limits, .end = PBI_UNSOLVED};
     *answer = (pbi_program_answer){.end = PBI_UNSOLVED};
     if (impossible(p)) {
         answer->end = PBI_NO_ANSWER;
@@ -218,6 +234,8 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     int end = 3;
     for (int steps = STRETCH; end == 3 && look(&w); steps += STRETCH) {
         Clp_setMaximumIterations(model, steps);
+        if (w.limits->end_ns) /* of the process, so this may come too early: then it goes on */
+            Clp_setMaximumSeconds(model, seconds_left(&w) + 0.01);
         end = Clp_dual(model, 0);
     }
     if (end == 0) {
@@ -232,6 +250,18 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     return status;
 }
 
+/* Inside, Cbc and Clp have a handler of their own for SIGINT, which would keep the signal from whoever polls for it. So it waits while they
+ * solve, and comes where they call back and in the end. */
+static void hold_interrupts(sigset_t *before)
+{
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, before);
+}
+
+static void let_interrupts_in(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+
 /* Called where Cbc looks for cuts, so at every part of its search. The C interface has no way to end it from inside, but
  * a cut that nothing meets makes it drop whatever is left, part by part, at once. */
 static void on_cuts(void *solver, void *cuts, void *state)
@@ -239,6 +269,9 @@ static void on_cuts(void *solver, void *cuts, void *state)
     watch *w = state;
     int column = 0;
     double factor = 1;
+    sigset_t inside;
+    let_interrupts_in(&w->mask);
+    hold_interrupts(&inside);
     if (!look(w) && Osi_getNumCols(solver) > 0)
         OsiCuts_addRowCut(cuts, 1, &column, &factor, 'G', 1e10);
 }
@@ -250,6 +283,40 @@ static bool is_whole(const pbi_program *p, const double *x)
         if (p->column[c].whole && fabs(x[c] - round(x[c])) > 1e-7)
             return false;
     return true;
+}
+
+/* The context stops, or is about to. */
+static void look_at_time(watch *w, double least)
+{
+    if (w->end == PBI_UNSOLVED && pbi_poll(w->ctx) != PB_OK)
+        w->end = PBI_STOPPED;
+    else if (w->end == PBI_UNSOLVED && seconds_left(w) <= least)
+        w->end = PBI_OUT_OF_TICKS;
+}
+
+/* Cbc calls back at cuts alone: not while it reduces the program, nor in the heuristics before its first cuts. With a large program both
+ * take many seconds, so it goes without them, and Cbc watches the time itself. It must not do so while it reduces a program: it
+ * would read through a null pointer. */
+static void prepare_large(const watch *w, Cbc_Model *model)
+{
+    double seconds = seconds_left(w);
+    char text[32];
+    Cbc_setParameter(model, "preprocess", "off");
+    if (w->limits->has_answer)
+        Cbc_setParameter(model, "heuristics", "off"); /* they are for a first answer */
+    if (seconds < 1e6) {
+        snprintf(text, sizeof text, "%.3f", seconds + 0.01); /* the context then says that it is over */
+        Cbc_setParameter(model, "timeMode", "elapsed");
+        Cbc_setParameter(model, "sec", text);
+    }
+}
+
+static void solve(watch *w, Cbc_Model *model)
+{
+    hold_interrupts(&w->mask);
+    Cbc_solve(model);
+    let_interrupts_in(&w->mask);
+    look_at_time(w, 0);
 }
 
 static Cbc_Model *load(const pbi_program *p, const packed *k)
@@ -267,14 +334,14 @@ static Cbc_Model *load(const pbi_program *p, const packed *k)
 
 /* Does reducing the program show that it has no answer? Cbc 2.10 must not find that out with a callback in place: it would
  * read through a null pointer. So this is asked first, without one. */
-static bool reduces_to_nothing(const pbi_program *p, const packed *k)
+static bool reduces_to_nothing(watch *w, const pbi_program *p, const packed *k)
 {
     Cbc_Model *model = load(p, k);
     Cbc_setParameter(model, "cuts", "off");
     Cbc_setParameter(model, "heuristics", "off");
     Cbc_setMaximumNodes(model, 0);
-    Cbc_solve(model);
-    bool nothing = Cbc_status(model) == 0 && Cbc_isProvenInfeasible(model);
+    solve(w, model);
+    bool nothing = w->end == PBI_UNSOLVED && Cbc_status(model) == 0 && Cbc_isProvenInfeasible(model);
     Cbc_deleteModel(model);
     return nothing;
 }
@@ -282,15 +349,23 @@ static bool reduces_to_nothing(const pbi_program *p, const packed *k)
 static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_program_answer *answer)
 {
     packed k;
+    bool large = p->entries > MOST_REDUCED;
     *answer = (pbi_program_answer){.end = PBI_NO_ANSWER, .ticks = w->ticks};
     if (!pack(p, arena, &k))
         return PB_ENOMEM;
-    if (!w->limits->has_answer && reduces_to_nothing(p, &k))
+    if (!large && !w->limits->has_answer && reduces_to_nothing(w, p, &k))
         return PB_OK;
+    look_at_time(w, MIN_SECONDS);
+    if (w->end != PBI_UNSOLVED) {
+        answer->end = w->end;
+        return PB_OK;
+    }
     Cbc_Model *model = load(p, &k);
     Cbc_setAllowableGap(model, 1e-9);
+    if (large)
+        prepare_large(w, model);
     Cbc_addCutCallback(model, on_cuts, "watch", w);
-    Cbc_solve(model);
+    solve(w, model);
     const double *x = Cbc_bestSolution(model);
     pb_status status = PB_OK;
     if (x && !take(p, x, Cbc_getObjValue(model), arena, answer))
@@ -308,7 +383,7 @@ static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_pro
 pb_status pbi_program_solve(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
                             pbi_program_answer *answer)
 {
-    watch w = {ctx, limits, 0, PBI_UNSOLVED};
+    watch w = {.ctx = ctx, .limits = limits, .end = PBI_UNSOLVED};
     pb_status status = pbi_program_relax(ctx, p, limits, arena, answer);
     if (status != PB_OK || answer->end != PBI_SOLVED)
         return status;

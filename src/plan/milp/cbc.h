@@ -62,6 +62,7 @@ typedef struct pbi_program_limits {
     bool has_answer;       /* the caller knows that there is one */
     uint64_t ticks;        /* effort, 0: none */
     uint64_t ticks_a_look; /* effort of each look at a part of the search, or at a stretch of simplex steps */
+    uint64_t end_ns;       /* 0, or when the context is going to stop, by its clock: Cbc may poll too late */
 } pbi_program_limits;
 
 typedef struct pbi_program_answer {

@@ -169,12 +169,12 @@ static uint64_t effort_of(const portfolio *p, const pb_strategy *row, round now)
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(p->game, p->options, p->plan, 100) ? near_most : most;
     bool reversible = p->game->kind == PB_GAME_REVERSIBLE;
+    bool explored =
+        reversible && g->shape == PB_SHAPE_IN_TREE && nodes <= LARGER; /* a search goes further from a plain plan */
     if (now == SOON)
         return reversible ? 4 * some : some;
     if (now == EXACT && reversible && is_exhaustive(row) && nodes > SMALLEST)
-        return most;
-    bool explored =
-        reversible && g->shape == PB_SHAPE_IN_TREE && nodes <= LARGER; /* a search goes further from a plain plan */
+        return explored ? some : most; /* nothing is proved of these trees in seconds */
     if (now == FIRST && row->strength == PB_EXACT && g->shape != PB_SHAPE_GENERAL && !explored)
         return 100 * little; /* likely to be the end of it, and its steps are quick */
     if (now == FIRST && reversible && row->strength == PB_ANYTIME && nodes <= LARGER && !p->options->patient)

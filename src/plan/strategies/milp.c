@@ -90,7 +90,8 @@ static double below(const job *w)
 static pb_status solve(job *w, uint64_t ticks, pbi_program_end *end)
 {
     pbi_program_answer answer;
-    pbi_program_limits limits = {below(w), w->best.work != UINT64_MAX, ticks, LOOK * (uint64_t)w->m.program.entries};
+    pbi_program_limits limits = {below(w), w->best.work != UINT64_MAX, ticks, LOOK * (uint64_t)w->m.program.entries,
+                                 w->options->end_ns};
     pbi_sequence s;
     bool fits = true;
     pbi_sequence_init(&s, &w->scratch);

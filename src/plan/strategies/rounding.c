@@ -31,6 +31,7 @@ typedef struct job {
     pbi_staged_best best;
     pbi_rng rng;
     uint64_t limit;  /* ticks, 0: none */
+    uint64_t end_ns; /* of the time, 0: none */
     bool infeasible; /* not even the relaxation fits */
 } job;
 
@@ -61,7 +62,7 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
         status = pbi_staged_memory(w->ctx, &m);
     if (status == PB_OK) {
         uint64_t left = !w->limit ? 0 : w->ctx->ticks < w->limit ? w->limit - w->ctx->ticks : 1;
-        pbi_program_limits limits = {HUGE_VAL, false, left, A_LOOK * (uint64_t)m.program.rows};
+        pbi_program_limits limits = {HUGE_VAL, false, left, A_LOOK * (uint64_t)m.program.rows, w->end_ns};
         status = pbi_program_relax(w->ctx, &m.program, &limits, &arena, &answer);
         w->ctx->ticks += answer.ticks <= left || !left ? answer.ticks : left;
     }
@@ -111,7 +112,7 @@ static pb_status conclude(job *w, pbi_program_end end, pbi_plan *plan)
 
 pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
-    job w = {.ctx = ctx, .game = game, .rng = {options->seed}};
+    job w = {.ctx = ctx, .game = game, .rng = {options->seed}, .end_ns = options->end_ns};
     bool open;
     pbi_program_end end = PBI_SOLVED;
     pb_status status = pbi_staged_gate(ctx, game, options, MOST_ENTRIES, plan, &open);

@@ -4,7 +4,7 @@ import { h, setAttr, setText } from "../dom";
 import { errorLine, Field } from "../field";
 import type { Whole } from "../exact";
 import type { Actions, Model, Panel } from "../model";
-import { readWhole } from "../sizes";
+import { readPrice } from "../sizes";
 import { quickFirst } from "../store";
 import { TERMS } from "../words";
 
@@ -69,10 +69,10 @@ export class Knobs implements Panel {
       ),
     );
     this.priceFields = PRICE_FIELDS.map(({ key, label, tip }) => {
-      const input = h("input", { type: "text", inputmode: "numeric", "data-testid": `price-${key}` });
+      const input = h("input", { type: "text", inputmode: "decimal", "data-testid": `price-${key}` });
       this.prices.append(h("label", { "data-tip": tip }, h("span", null, label), input));
       const apply = (value: Whole): void => actions.setPrices({ ...this.now, [key]: value });
-      return { key, field: new Field(input, { read: (text) => readWhole(text, "price"), apply, error: this.error }) };
+      return { key, field: new Field(input, { read: readPrice, apply, error: this.error }) };
     });
     this.policy.addEventListener("change", () => actions.setPolicy(this.policy.value || null));
     for (const ms of TIMES) this.time.append(h("option", { value: ms }, `${ms / 1000} s`));

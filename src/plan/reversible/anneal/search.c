@@ -28,6 +28,8 @@ enum {
     STALE = 6,        /* rounds without a better plan, after which it stops, */
     SMALL = 400,      /* units: rounds are short, */
     TRIES = 8,        /* and there are so many from a plan at hand */
+    PART = 8,         /* of a round, is one from a plan of a tree */
+    MANY = 1000,      /* such plans are all different */
     SOONEST = 400000, /* but not before so many ticks: rounds of small graphs are short */
     AN_IDLE = 256     /* ticks of a round that had nothing to do: as many as annealing counts at a time */
 };
@@ -238,10 +240,27 @@ static void finish_course(const search *s, pbi_rev_course *c, uint64_t proposals
         c->cold *= FINER;
 }
 
-/* From scratch; after a round that ended a little above the cap, from there; and at times from the best. */
-static void choose(search *s, uint32_t n, worker *w, course *out)
+/* Small trees under a deep cap: rounds from everything once do not get there, and where one from a plan ends depends on the
+ * plan. Short ones from many different plans. */
+static bool has_trees(const search *s) { return s->deep && s->m.count <= SMALL && s->starts.tree.count; }
+
+static pb_status choose_tree(search *s, worker *w, course *out)
 {
-    uint32_t turns = weighs_peak(s) ? 2 : TURNS;
+    uint32_t turn = s->begun++;
+    pb_status status = pbi_rev_starts_tree(&s->starts, s->ctx, turn, s->seed + (uint64_t)s->starts.given.count * MANY);
+    copy_list(&w->start, &s->starts.tree);
+    w->kind = OTHER;
+    w->continued = false;
+    w->cap = other_cap(s, false, turn);
+    out->c = (pbi_rev_course){.hot = turn / 2 % 2 ? 0.8 : 0.4, .cold = 0.25, .price_from = 5, .price = 5};
+    finish_course(s, &out->c, s->proposals / PART);
+    return status;
+}
+
+/* From scratch; after a round that ended a little above the cap, from there; and at times from the best. */
+static pb_status choose(search *s, uint32_t n, worker *w, course *out)
+{
+    uint32_t turns = weighs_peak(s) ? 2 : has_trees(s) ? 2 * TURNS : TURNS;
     *out = (course){.from = &w->start};
     if (is_promising(s, w) || (s->best.count && n % turns == turns - 1)) {
         w->continued = is_promising(s, w);
@@ -249,10 +268,13 @@ static void choose(search *s, uint32_t n, worker *w, course *out)
         w->cap = w->continued ? w->cap : other_cap(s, true, n / turns);
         out->from = w->continued ? &w->near : &s->best;
         out->c = (pbi_rev_course){.hot = n % 2 ? 0.7 : 0.5, .cold = 0.25, .price_from = 2, .price = 8};
+    } else if (has_trees(s)) {
+        return choose_tree(s, w, out);
     } else {
         choose_fresh(s, s->begun++, w, &out->c);
     }
     finish_course(s, &out->c, s->proposals * s->times);
+    return PB_OK;
 }
 
 /* Rounds get longer while those from scratch end above the cap, or well above the best. */
@@ -290,15 +312,18 @@ static pb_status all_rounds(search *s)
 {
     pb_status status = from_given(s);
     uint32_t stale = 0, most = weighs_peak(s) ? 3 * STALE : STALE; /* there is more to try */
+    if (has_trees(s))
+        most *= PART / 2; /* rounds are the shorter */
     uint64_t begun = s->ctx->ticks;
     for (uint32_t n = 0; status == PB_OK && !is_enough(s); n += s->threads) {
         if (!s->patient && stale >= most && s->ctx->ticks - begun >= SOONEST)
             break;
         course todo[MOST_THREADS];
         double before = s->best_cost;
-        for (uint32_t k = 0; k < s->threads; k++)
-            choose(s, n + k, &s->worker[k], &todo[k]);
-        status = run_rounds(s, todo, s->threads);
+        for (uint32_t k = 0; k < s->threads && status == PB_OK; k++)
+            status = choose(s, n + k, &s->worker[k], &todo[k]);
+        if (status == PB_OK)
+            status = run_rounds(s, todo, s->threads);
         lengthen(s, s->threads);
         stale = s->best_cost < before ? 0 : stale + s->threads;
         pbi_progress(s->ctx, "search", n + s->threads, 0);
@@ -351,6 +376,8 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
     first->better_state = options->better_state;
     pb_status status = pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
     s->deep = status == PB_OK && pbi_rev_starts_peak(&s->starts, &s->starts.once) > (int64_t)DEEP * s->cap;
+    if (s->deep && s->m.count <= SMALL && pbi_rev_starts_tree(&s->starts, s->ctx, 0, s->seed) == PB_ENOMEM)
+        status = PB_ENOMEM; /* after a stop the plan at hand is still worth keeping */
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "plan/reversible/anneal/start.h"
 
 #include "base/arena.h"
+#include "plan/method_rev_trees.h"
 
 #include <string.h>
 
@@ -181,18 +182,19 @@ static void make_cones(pbi_rev_starts *s)
 }
 
 /* The moves of a plan; none when it has any that intervals do not know. */
-static void take_given(pbi_rev_starts *s, const pb_moves *moves, const uint32_t *unit_of)
+static void take_moves(pbi_rev_starts *s, const pb_moves *moves, const uint32_t *unit_of, pbi_rev_list *out)
 {
+    out->count = 0;
     for (uint64_t i = 0; i < moves->count; i++) {
         const pb_move *move = &moves->move[i];
         uint32_t u = unit_of[move->node];
         bool plain = (move->op == PB_COMPUTE || move->op == PB_UNCOMPUTE) && !move->flags;
-        if (!plain || s->given.count >= s->room) {
-            s->given.count = 0;
+        if (!plain || out->count >= s->room) {
+            out->count = 0;
             return;
         }
         if (u != PBI_REV_NONE)
-            s->given.unit[s->given.count++] = u;
+            out->unit[out->count++] = u;
     }
 }
 
@@ -230,7 +232,7 @@ int32_t pbi_rev_starts_peak(pbi_rev_starts *s, const pbi_rev_list *list)
     return peak;
 }
 
-static pb_status find_given(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given)
+static pb_status take_plan(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given, pbi_rev_list *out)
 {
     const pb_graph *g = s->m->game->graph;
     pb_arena scratch;
@@ -243,9 +245,24 @@ static pb_status find_given(pbi_rev_starts *s, pb_context *ctx, const pb_moves *
     for (uint32_t u = 0; unit_of && u < s->m->count; u++)
         unit_of[s->m->node[u]] = u;
     if (unit_of)
-        take_given(s, given, unit_of);
+        take_moves(s, given, unit_of, out);
     pb_arena_release(&scratch);
     return unit_of ? PB_OK : PB_ENOMEM;
+}
+
+pb_status pbi_rev_starts_tree(pbi_rev_starts *s, pb_context *ctx, uint32_t turn, uint64_t seed)
+{
+    static const uint64_t effort[] = {20000000, 5000000}; /* cheaper plans, and more different ones */
+    pbi_rev_tree way = {.effort = effort[turn % 2], .seed = seed + turn};
+    pb_moves moves;
+    pb_arena scratch;
+    pb_arena_init(&scratch, ctx);
+    pb_status status = pbi_rev_tree_plan(ctx, s->m->game, &way, &scratch, &moves);
+    s->tree.count = 0;
+    if (status == PB_OK && moves.count)
+        status = take_plan(s, ctx, &moves, &s->tree);
+    pb_arena_release(&scratch);
+    return status;
 }
 
 pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,
@@ -258,14 +275,15 @@ pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_
     s->once.unit = pb_arena_alloc(arena, 2 * n, sizeof *s->once.unit);
     s->cone.unit = pb_arena_alloc(arena, room, sizeof *s->cone.unit);
     s->given.unit = pb_arena_alloc(arena, room, sizeof *s->given.unit);
+    s->tree.unit = pb_arena_alloc(arena, room, sizeof *s->tree.unit);
     s->stack = pb_arena_alloc(arena, n + 1, sizeof *s->stack);
     s->next = pb_arena_alloc(arena, n + 1, sizeof *s->next);
     s->done = pb_arena_zero(arena, n, sizeof *s->done);
     s->mark = pb_arena_zero(arena, n, sizeof *s->mark);
     s->left = pb_arena_alloc(arena, roots, sizeof *s->left);
-    if (!s->order || !s->cone_start || !s->once.unit || !s->cone.unit || !s->given.unit || !s->stack || !s->next ||
-        !s->done || !s->mark || !s->left)
+    if (!s->order || !s->cone_start || !s->once.unit || !s->cone.unit || !s->given.unit || !s->tree.unit || !s->stack ||
+        !s->next || !s->done || !s->mark || !s->left)
         return PB_ENOMEM;
     make_both(s);
-    return find_given(s, ctx, given);
+    return take_plan(s, ctx, given, &s->given);
 }

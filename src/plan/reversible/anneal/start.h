@@ -13,6 +13,7 @@ typedef struct pbi_rev_starts {
     pbi_rev_list once;  /* everything made once, and removed as soon as nothing needs it */
     pbi_rev_list cone;  /* cone by cone, each made from what stays and removed again; none when it is too long */
     pbi_rev_list given; /* of a plan that is at hand; none without one */
+    pbi_rev_list tree;  /* of the last plan of a tree; none where the graph is not one */
 
     /* For making them. */
     pbi_rng rng;
@@ -28,6 +29,8 @@ pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_
                               uint32_t room, pb_arena *arena);
 /* Makes `once` and `cone` anew; varied: with another order of cones and inside them. */
 void pbi_rev_starts_make(pbi_rev_starts *s, bool varied, uint64_t seed);
+/* Makes `tree` anew, each `turn` and `seed` another one. */
+pb_status pbi_rev_starts_tree(pbi_rev_starts *s, pb_context *ctx, uint32_t turn, uint64_t seed);
 /* The most memory that the moves of a list need, in the model's units. */
 int32_t pbi_rev_starts_peak(pbi_rev_starts *s, const pbi_rev_list *list);
 

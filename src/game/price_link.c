@@ -1,0 +1,81 @@
+/* price_link.c -- decimal prices of tiers as links of a machine, for replays that know prices as whole numbers only.
+ *
+ * Idea    a link costs latency + per_unit * size + ceil(size * 10^9 / bandwidth). The whole part of the price per unit is
+ *         per_unit, the fixed part rounded down or up the latency. What then remains for each value says between which numbers
+ *         the bandwidth lies. It is 10^9 over the part behind the point where that will do: it does for every size where the
+ *         fixed part is whole and 1 over the rest is too.
+ * Limits  where no bandwidth costs the same for all values of the graph there are no links.
+ */
+#include "base/decimal.h"
+#include "game/price.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* What a link without bandwidth leaves of the price of this size; false: it costs more than that. */
+static bool what_remains(const pb_tier *tier, bool load, const pb_price_link *l, uint64_t size, uint64_t *rest)
+{
+    uint64_t price = load ? pbi_load_price(tier, size) : pbi_store_price(tier, size), part;
+    if (!pbi_mul(l->per_unit, size, &part) || !pbi_add(part, l->latency, &part) || part > price)
+        return false;
+    *rest = price - part;
+    return price != UINT64_MAX;
+}
+
+static bool serves(const pb_graph *g, const pb_tier *tier, bool load, const pb_price_link *l)
+{
+    uint64_t rest;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        pb_u128 ticks = pbi_u128_product(g->size[v], SECOND); /* ceil(ticks / bandwidth) has to be the rest */
+        if (!what_remains(tier, load, l, g->size[v], &rest))
+            return false;
+        if (!l->bandwidth || !g->size[v] ? rest != 0
+                                         : !rest || pb_u128_compare(pbi_u128_product(rest, l->bandwidth), ticks) < 0 ||
+                                               pb_u128_compare(pbi_u128_product(rest - 1, l->bandwidth), ticks) >= 0)
+            return false;
+    }
+    return true;
+}
+
+/* The least bandwidth that is no slower than the price of any value of moderate size. */
+static uint64_t least_bandwidth(const pb_graph *g, const pb_tier *tier, bool load, const pb_price_link *l)
+{
+    uint64_t most = 1, rest;
+    for (pb_node v = 0; v < g->node_count; v++) {
+        uint64_t ticks, one;
+        if (!pbi_mul(g->size[v], SECOND, &ticks) || !what_remains(tier, load, l, g->size[v], &rest) || !rest)
+            continue;
+        one = ticks / rest + (ticks % rest != 0);
+        most = one > most ? one : most;
+    }
+    return most;
+}
+
+static bool find_link(const pb_graph *g, const pb_tier *tier, bool load, pb_price_link *l)
+{
+    uint64_t fixed = pbi_tier_price(tier, load ? PB_LOAD_COST : PB_STORE_COST);
+    uint64_t price = pbi_tier_price(tier, load ? PB_LOAD_PER_UNIT : PB_STORE_PER_UNIT);
+    uint64_t unit = pbi_decimal_unit(tier->digits), behind = price % unit, up = fixed % unit != 0;
+    for (uint64_t more = up + 1; more-- > 0;) {
+        *l = (pb_price_link){fixed / unit + more, price / unit, 0};
+        if (serves(g, tier, load, l))
+            return true;
+        uint64_t ticks = SECOND * unit; /* digits are at most 9 */
+        l->bandwidth = behind ? ticks / behind + (ticks % behind != 0) : 0;
+        if (behind && serves(g, tier, load, l))
+            return true;
+        l->bandwidth = behind ? least_bandwidth(g, tier, load, l) : 0;
+        if (behind && serves(g, tier, load, l))
+            return true;
+    }
+    return false;
+}
+
+bool pbi_price_links(const pb_graph *g, const pb_tier *tiers, uint32_t count, pb_price_link links[][2])
+{
+    bool decimal = false;
+    for (uint32_t i = 0; i < count; i++)
+        decimal |= tiers[i].digits > 0;
+    for (uint32_t i = 0; i < count && decimal; i++)
+        decimal = find_link(g, &tiers[i], false, &links[i][0]) && find_link(g, &tiers[i], true, &links[i][1]);
+    return decimal;
+}

@@ -1,0 +1,7 @@
+/* bare_parts.c -- the parts of the library that need other libraries, as a build without these has them. The linker then leaves out
+ * the library's own. */
+#undef PBI_WITH_CBC
+#undef PBI_WITH_CADICAL
+#undef PBI_WITH_DNNL
+#include "plan/solver_cadical.c"
+#include "plan/solver_cbc.c"
