@@ -3,5 +3,5 @@
 #undef PBI_WITH_CBC
 #undef PBI_WITH_CADICAL
 #undef PBI_WITH_DNNL
-#include "plan/solver_cadical.c"
-#include "plan/solver_cbc.c"
+#include "plan/milp/cbc.c"
+#include "plan/reversible/sat/cadical.c"

@@ -27,13 +27,13 @@ static inline void check_error(const error_case *c, pb_status status, const pb_e
 }
 
 /* A macro, since each reader has its own desk. Once byte by byte, once as a whole. */
-#define EXPECT_ERRORS(cases)                                                       \
-    for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                   \
-        for (size_t chunk = 1; chunk < 1000; chunk += 998) {                       \
-            desk d;                                                                \
-            pb_status status = open_text(&d, (cases)[i].text, chunk);              \
-            check_error(&(cases)[i], status, &d.ctx.error);                        \
-            shut(&d);                                                              \
+#define EXPECT_ERRORS(cases)                                          \
+    for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)      \
+        for (size_t chunk = 1; chunk < 1000; chunk += 998) {          \
+            desk d;                                                   \
+            pb_status status = open_text(&d, (cases)[i].text, chunk); \
+            check_error(&(cases)[i], status, &d.ctx.error);           \
+            shut(&d);                                                 \
         }
 
 #endif

@@ -1,7 +1,7 @@
 /* least_fact.c -- the smallest cap of a game as an answer: proved, known, and in words. See api.h. */
 #include "api/pipeline/pipeline.h"
 
-#include "api/share.h"
+#include "api/pipeline/share.h"
 #include "base/context.h"
 
 #include <inttypes.h>

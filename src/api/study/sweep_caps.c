@@ -2,7 +2,7 @@
  * for the sweep. */
 #include "pebble/api.h"
 
-#include "api/share.h"
+#include "api/pipeline/share.h"
 #include "base/checked.h"
 #include "base/context.h"
 

@@ -2,7 +2,7 @@
 #include "plan/reversible/anneal/start.h"
 
 #include "base/arena.h"
-#include "plan/method_rev_trees.h"
+#include "plan/reversible/anneal/tree_starts.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* test_method_cleanup.c -- plans that take more than one look to clean, and stops: a stop ends the clean-up of a large plan soon, with a
+/* test_cleanup.c -- plans that take more than one look to clean, and stops: a stop ends the clean-up of a large plan soon, with a
  * legal plan. Polls and moves are counted, not time. */
-#include "api/clean_plan.h"
-#include "api/pipeline.h"
+#include "api/pipeline/clean_plan.h"
+#include "api/pipeline/pipeline.h"
 #include "pebble/api.h"
 #include "pebble/generate.h"
 #include "support/outside.h"

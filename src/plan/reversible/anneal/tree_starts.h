@@ -1,6 +1,6 @@
-/* method_rev_trees.h -- plans of a tree in the reversible game, many different ones, to begin a search from. */
-#ifndef PBI_METHOD_REV_TREES_H
-#define PBI_METHOD_REV_TREES_H
+/* tree_starts.h -- plans of a tree in the reversible game, many different ones, to begin a search from. */
+#ifndef PBI_PLAN_REVERSIBLE_ANNEAL_TREE_STARTS_H
+#define PBI_PLAN_REVERSIBLE_ANNEAL_TREE_STARTS_H
 
 #include "plan/strategy.h"
 

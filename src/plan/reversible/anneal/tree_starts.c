@@ -1,9 +1,9 @@
-/* method_rev_trees.c -- see method_rev_trees.h. */
-#include "plan/method_rev_trees.h"
+/* tree_starts.c -- see tree_starts.h. */
+#include "plan/reversible/anneal/tree_starts.h"
 
 #include "base/context.h"
-#include "plan/method_better_cuts.h"
-#include "plan/method_division.h"
+#include "plan/reversible/tree/better_cuts.h"
+#include "plan/reversible/tree/division.h"
 
 enum {
     MOST_MOVES = 1 << 20,
