@@ -20,7 +20,7 @@ fresh() {
     cp "$root"/src/plan/{strategies.def,method_evict.c} "$tree/src/plan"
     cp "$root/src/io/onnx_ops.c" "$tree/src/io"
     cp "$root/bench/README.md" "$tree/bench"
-    cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"
+    cp -r "$root"/{*.md,LICENSE,docs,examples} "$tree"
 }
 
 finds() { # what it must say; the fault is in the copy already
