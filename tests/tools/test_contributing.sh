@@ -81,7 +81,13 @@ if "$work/bin/pebble" plan "$work/at/layers.json" --cap 42000 --strategy last-us
 fi
 "$work/bin/conformance" "$name" | tail -n 1
 
-# What the page has written by --bless is what changes, and no other golden file of the help.
+# What the page has written by commands is what changes: of the golden files that show help, and the picture.
 "$tree/tests/golden/run" "$work/bin" --bless $(cd "$tree/tests/golden" && ls help_*.sh | sed 's/\.sh$//') >/dev/null
-{ cat "$work/named"; grep -o '`tests/golden/[a-z_]*\.stdout`' "$page" | tr -d '`'; } | sort | diff <(changed) -
+"$tree/tools/capture" "$work/bin/pebble" >"$work/picture" && cp "$work/picture" "$tree/docs/images/compare.svg"
+{ cat "$work/named"; grep -oE '`(tests/golden/[a-z_]*\.stdout|docs/images/[a-z]*\.svg)`' "$page" | tr -d '`'; } | sort | diff <(changed) -
 grep -q "^  $name " "$tree/tests/golden/help_sweep.stdout"
+
+# Pages to bless are those with comparisons of all strategies; running them here would take a minute.
+sed -n 's/^tools\/check_docs .*--bless //p' "$page" | tr ' ' '\n' | sort |
+    diff - <(cd "$root" && grep -rE '^\$ pebble compare ' docs README.md --include='*.md' | grep -v -- '--game reversible' |
+        grep -vE -- '--strategy ([^a]|a[^l])' | cut -d: -f1 | sort -u)
