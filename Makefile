@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 SOURCES = $(shell git ls-files '*.c' '*.h')
 CLANG_FORMAT = $(shell command -v clang-format-14 || echo clang-format)
 
-.PHONY: all needs deps demo test test-long bench fuzz install uninstall format clean help
+.PHONY: all needs deps demo test test-long bench fuzz install uninstall format site clean help
 
 all: build/build.ninja
 	@cmake --build build --target pebble pebble_shared pebble_static pebble_pages
@@ -54,6 +54,9 @@ uninstall:
 format:
 	@$(CLANG_FORMAT) -i $(SOURCES)
 
+site:
+	@tools/site/build
+
 clean:
 	@rm -rf build build-debug build-asan build-clang build-tsan build-fuzz
 
@@ -67,5 +70,6 @@ help:
 	@echo 'make install       PREFIX=/usr/local, DESTDIR= ; `make uninstall` takes it away again'
 	@echo 'make deps          installs the tools and libraries that are missing (Debian, Ubuntu)'
 	@echo 'make format        clang-format on every source'
+	@echo 'make site          the documentation as web pages with search, at build/site/html'
 	@echo 'make clean         removes the build directories'
 	@echo 'Other builds: cmake --preset debug|asan|clang|tsan|fuzz, then cmake --build --preset NAME (docs/building.md)'

@@ -19,7 +19,7 @@ fresh() {
     cp "$root"/include/pebble/*.{h,def} "$tree/include/pebble"
     cp -r "$root/src" "$tree"
     cp "$root/bench/README.md" "$tree/bench"
-    cp -r "$root"/{README.md,CHANGELOG.md,LICENSE,docs,examples} "$tree"
+    cp -r "$root"/{*.md,LICENSE,docs,examples} "$tree"
 }
 
 finds() { # what it must say; the fault is in the copy already

@@ -36,7 +36,7 @@ const wrongOnCard = (): Promise<number> =>
     gl.readPixels(0, 0, 1024, rows, gl.RGBA_INTEGER, gl.UNSIGNED_INT, words);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     let wrong = 0;
-    player?.states.forEach((state, v) => (wrong += (words[4 * v] & 15) === state ? 0 : 1));
+    for (const [v, state] of player?.states.entries() ?? []) wrong += (words[4 * v] & 15) === state ? 0 : 1;
     return wrong;
   });
 

@@ -39,9 +39,9 @@ export function niceTicks(top: number, count: number, binary = false): number[] 
   const raw = top / Math.max(1, count);
   let step: number;
   if (binary) {
-    step = Math.pow(2, Math.ceil(Math.log2(raw)));
+    step = 2 ** Math.ceil(Math.log2(raw));
   } else {
-    const unit = Math.pow(10, Math.floor(Math.log10(raw)));
+    const unit = 10 ** Math.floor(Math.log10(raw));
     step = unit * ([1, 2, 5, 10].find((m) => m * unit >= raw * 0.999) ?? 10);
   }
   const out: number[] = [];

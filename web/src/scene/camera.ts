@@ -131,11 +131,11 @@ export class Camera {
 
   private tickFlight(f: Flight, now: number): boolean {
     const t = Math.min(1, Math.max(0, (now - f.start) / FLIGHT_MS));
-    const e = 1 - Math.pow(1 - t, 3);
+    const e = 1 - (1 - t) ** 3;
     this.view = {
       x: f.from.x + (f.to.x - f.from.x) * e,
       y: f.from.y + (f.to.y - f.from.y) * e,
-      scale: f.from.scale * Math.pow(f.to.scale / f.from.scale, e),
+      scale: f.from.scale * (f.to.scale / f.from.scale) ** e,
     };
     if (t >= 1) this.flight = null;
     return true;
@@ -146,7 +146,7 @@ export class Camera {
     z.last = now;
     const ratio = z.scale / this.view.scale;
     const done = Math.abs(ratio - 1) < 0.002;
-    this.scaleAround(done ? z.scale : this.view.scale * Math.pow(ratio, e), z.px, z.py);
+    this.scaleAround(done ? z.scale : this.view.scale * ratio ** e, z.px, z.py);
     if (done) this.zoom = null;
     return true;
   }

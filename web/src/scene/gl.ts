@@ -45,7 +45,7 @@ function startProgram(gl: GL, vertex: string, fragment: string, attributes: read
   if (!program) throw new Error("the browser could not make a program");
   const shaders = [startShader(gl, gl.VERTEX_SHADER, vertex), startShader(gl, gl.FRAGMENT_SHADER, fragment)];
   for (const s of shaders) gl.attachShader(program, s);
-  attributes.forEach((name, i) => gl.bindAttribLocation(program, i, name));
+  for (const [i, name] of attributes.entries()) gl.bindAttribLocation(program, i, name);
   gl.linkProgram(program);
   const places = new Map<string, WebGLUniformLocation | null>();
   let checked = false;
