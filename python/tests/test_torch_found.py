@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 import torch_models as models  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import _adapter, measure, passes, step  # noqa: E402
+from pebble_bridge.torch.found import as_found  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
@@ -196,3 +197,37 @@ def test_checkpointed_keeps_a_forward_of_the_modules_own():
     with planning.checkpointed(model, ["0", "1"]):
         model(x).sum().backward()
     assert model[0].forward is mine and "forward" not in vars(model[1])
+
+
+class Slotted:
+    """An object without a dictionary."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Other(nn.Linear):
+    """Another class for the same module."""
+
+
+def test_everything_that_a_call_changed_is_put_back() -> None:
+    numpy = pytest.importorskip("numpy")
+    seen, slotted, table = 0, Slotted(), {"a": 1, "b": 1}
+
+    def loss() -> int:
+        return seen + slotted.count + len(table)
+
+    model = nn.Linear(2, 2)
+    state, drawn = random.getstate(), str(numpy.random.get_state())
+    with as_found([model, loss]):
+        seen, slotted.count = 1, 1
+        table["a"] = table.pop("a")  # the same entries in another order
+        model.__class__ = Other
+        model.weight.requires_grad_(False)
+        random.random()
+        numpy.random.random()
+    assert type(model) is nn.Linear and model.weight.requires_grad
+    assert seen == 0 and slotted.count == 0 and list(table) == ["a", "b"]
+    assert random.getstate() == state and str(numpy.random.get_state()) == drawn

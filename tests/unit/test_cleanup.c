@@ -105,7 +105,7 @@ static pb_metrics cleaned(const small_game *s, const step *steps, size_t count, 
 
 #define NO PB_NO_NODE
 
-/* x is worth most and does not fit beside u; u goes as soon as y is not recomputed from it. */
+/* x is worth most and does not fit next to u; u goes as soon as y is not recomputed from it. */
 static void room_that_a_drop_makes_is_used(void **state)
 {
     (void)state;
