@@ -48,7 +48,6 @@ changed | diff - <(sort "$work/named")
 format=$(command -v clang-format-14 || true)
 [ -z "$format" ] || (cd "$tree" && cp "$root/.clang-format" . && "$format" --dry-run -Werror "$source" && rm .clang-format)
 "$tree/tools/check_layers" "$tree"
-"$tree/tools/check_names" "$tree"
 "$tree/tools/check_docs" --root "$tree"
 
 # Compile the new file and every source that includes the table, by the commands of the build.
