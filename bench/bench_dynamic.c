@@ -183,7 +183,7 @@ static void cap_rows(table *t, pb_context *ctx, pb_arena *arena, const program *
 {
     uint64_t cap = (percent_cap(ctx, g, percent) + 63) / 64 * 64;
     pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = cap, .weights = PB_WEIGHTS_DEFAULT};
-    pb_planned planned;
+    pb_plan_result planned;
     ctx->tick_limit = TICKS;
     must(ctx, pb_plan(ctx, &game, &PB_REQUEST_DEFAULT, arena, &planned), "plan");
     ctx->tick_limit = 0;

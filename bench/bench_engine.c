@@ -106,7 +106,7 @@ static void row(const bench *b, table *t, uint32_t steps, uint32_t rounds, bool 
 {
     pb_context ctx;
     pb_arena arena;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_engine *e;
     pb_measured m;
     pb_context_init(&ctx);

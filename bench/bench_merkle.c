@@ -87,7 +87,7 @@ static void open_root(subject *s, uint32_t height, const char *grain, const char
     char text[12];
     snprintf(text, sizeof text, "%" PRIu32, height);
     pb_option options[] = {{"height", text}, {"grain", grain}, {"file", path}};
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = PB_REQUEST_DEFAULT;
     pb_engine_options how = {0};
     open_subject(s, height);

@@ -69,7 +69,7 @@ uint64_t percent_of(uint64_t whole, unsigned percent)
 uint64_t percent_cap(pb_context *ctx, const pb_graph *g, unsigned percent)
 {
     uint64_t peak = 0;
-    must(ctx, pb_graph_written_peak(ctx, g, &peak), "written peak");
+    must(ctx, pb_graph_program_peak(ctx, g, &peak), "written peak");
     return percent_of(peak, percent);
 }
 

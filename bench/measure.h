@@ -51,8 +51,8 @@ uint64_t percent_cap(pb_context *ctx, const pb_graph *g, unsigned percent);
 /* One plan under the limits of the benchmark. */
 typedef struct plan_run {
     pb_status status;
-    pb_planned planned; /* when status is PB_OK */
-    double seconds;     /* planning, verifying and measuring */
+    pb_plan_result planned; /* when status is PB_OK */
+    double seconds;         /* planning, verifying and measuring */
     uint64_t ticks;
     size_t memory_peak; /* bytes in arenas */
     bool stopped;       /* the time ran out */

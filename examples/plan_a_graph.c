@@ -16,10 +16,10 @@ int main(void)
     pb_arena_init(&arena, &ctx);
     const pb_graph *g;
     uint64_t whole;
-    pb_planned plan = {0};
+    pb_plan_result plan = {0};
     pb_status status = pb_graph_read(&ctx, (pb_source){read_input, stdin}, PB_FORMAT_AUTO, NULL, &arena, &g);
     if (status == PB_OK)
-        status = pb_graph_written_peak(&ctx, g, &whole);
+        status = pb_graph_program_peak(&ctx, g, &whole);
     if (status == PB_OK) {
         pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = whole / 2, .weights = PB_WEIGHTS_DEFAULT};
         status = pb_plan(&ctx, &game, &(pb_request){.strategy = "auto", .seed = 1}, &arena, &plan);

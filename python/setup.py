@@ -23,7 +23,7 @@ from setuptools.command.sdist import sdist
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parent
-IN_TREE = (TREE / "CMakeLists.txt").is_file() and (TREE / "include/pebble/flat.h").is_file()
+IN_TREE = (TREE / "CMakeLists.txt").is_file() and (TREE / "include/pebble/bindings.h").is_file()
 SOURCES = TREE if IN_TREE else HERE / "libpebble"
 PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src")
 

@@ -54,10 +54,10 @@ void percent_text(double share, char text[FIGURE_ROOM])
     snprintf(text, FIGURE_ROOM, "%.*f %%", digits, percent);
 }
 
-void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room)
+void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room)
 {
     char share[FIGURE_ROOM], more[FIGURE_ROOM];
-    double of_written = written_peak ? (double)s->metrics.peak / (double)written_peak : 1.0;
+    double of_written = program_peak ? (double)s->metrics.peak / (double)program_peak : 1.0;
     percent_text(of_written, share);
     percent_text(s->metrics.overhead, more);
     if (s->metrics.overhead > 0)

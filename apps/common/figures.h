@@ -13,7 +13,7 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM]);
 /* "21.3 %"; more digits where it is small. */
 void percent_text(double share, char text[FIGURE_ROOM]);
 /* "62 % of what the program as written needs, for 21 % more work" */
-void trade_text(const pb_schedule *s, uint64_t written_peak, char *text, size_t room);
+void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room);
 
 /* "policy oldest: used by demand; the other strategies take no policy". `used`: a plan that is shown was made with it.
  * "" where no policy was asked for. */

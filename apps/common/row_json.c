@@ -3,7 +3,7 @@
 
 #include "output.h"
 
-void json_row_fields(FILE *out, const pb_planned *p, const pb_game *base)
+void json_row_fields(FILE *out, const pb_plan_result *p, const pb_game *base)
 {
     pb_context ctx;
     pb_context_init(&ctx);

@@ -21,7 +21,7 @@ typedef struct contest {
     pb_request request;
     pb_comparison result;
     pb_front_view front; /* of the reversible game, where that is small */
-    uint64_t written_peak;
+    uint64_t program_peak;
     bool uncomputes, transfers; /* columns that some rows fill */
 } contest;
 
@@ -45,7 +45,7 @@ static exit_code prepare(app *a, contest *c)
         c->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
     }
     c->base.kind = kind;
-    pb_status status = pb_graph_written_peak(&a->ctx, g, &c->written_peak);
+    pb_status status = pb_graph_program_peak(&a->ctx, g, &c->program_peak);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
@@ -56,7 +56,7 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
 {
     int count = 0;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
-        const pb_planned *p = &c->result.rows[i];
+        const pb_plan_result *p = &c->result.rows[i];
         c->uncomputes |= p->certificate && p->schedule.game == PB_GAME_REVERSIBLE;
         c->transfers |= p->certificate && p->schedule.game == PB_GAME_TIERED;
     }
@@ -78,7 +78,7 @@ static int choose_columns(contest *c, table_column columns[MAX_COLUMNS])
     return count;
 }
 
-static bool found_row(app *a, table *t, const contest *c, const pb_planned *p, bool winner)
+static bool found_row(app *a, table *t, const contest *c, const pb_plan_result *p, bool winner)
 {
     enum { PEAK, WORK, IO, RECOMPUTE, UNCOMPUTE, FLUX, MOVES, COST, GAP, FIGURES };
     const pb_metrics *m = &p->schedule.metrics;
@@ -110,11 +110,11 @@ static bool found_row(app *a, table *t, const contest *c, const pb_planned *p, b
     return table_row(t, cells, winner ? "1;32" : NULL);
 }
 
-static bool failed_row(table *t, const contest *c, const pb_planned *p)
+static bool failed_row(table *t, const contest *c, const pb_plan_result *p)
 {
     char name[FIGURE_ROOM], reason[512];
     strategy_text(&p->schedule, name);
-    pb_planned_reason(p, p->game ? p->game : &c->base, reason, sizeof reason);
+    pb_result_reason(p, p->game ? p->game : &c->base, reason, sizeof reason);
     const char *cells[MAX_COLUMNS] = {"", name, pb_game_kind_name(p->schedule.game),
                                       pb_outcome_name(p->schedule.outcome), reason};
     return table_row(t, cells, "2");
@@ -123,7 +123,7 @@ static bool failed_row(table *t, const contest *c, const pb_planned *p)
 /* Does row i stand above row k? Games one after the other, in each the cheapest first and refusals last. */
 static bool stands_above(const contest *c, uint32_t i, uint32_t k)
 {
-    const pb_planned *a = &c->result.rows[i], *b = &c->result.rows[k];
+    const pb_plan_result *a = &c->result.rows[i], *b = &c->result.rows[k];
     const pb_metrics *x = &a->schedule.metrics, *y = &b->schedule.metrics;
     if (a->schedule.game != b->schedule.game)
         return a->schedule.game < b->schedule.game;
@@ -148,7 +148,7 @@ static uint32_t *rank_rows(app *a, const contest *c)
 
 static const char idle_prefix[] = "does not apply: ";
 
-static bool does_not_apply(const pb_planned *p)
+static bool does_not_apply(const pb_plan_result *p)
 {
     const char *reason = p->schedule.reason;
     return !p->certificate && reason && strncmp(reason, idle_prefix, sizeof idle_prefix - 1) == 0;
@@ -163,7 +163,7 @@ static bool any_applies(const contest *c)
 }
 
 /* Was the strategy of row k named already, with the same reason, from row i on? It has a row in each of its games. */
-static bool named_before(const pb_planned *rows, uint32_t i, uint32_t k)
+static bool named_before(const pb_plan_result *rows, uint32_t i, uint32_t k)
 {
     for (uint32_t j = i; j < k; j++)
         if (does_not_apply(&rows[j]) && strcmp(rows[j].schedule.reason, rows[k].schedule.reason) == 0 &&
@@ -175,7 +175,7 @@ static bool named_before(const pb_planned *rows, uint32_t i, uint32_t k)
 /* One line for each reason, with the strategies that gave it: a row each would hide the ones that count. */
 static void print_idle(const app *a, const contest *c)
 {
-    const pb_planned *rows = c->result.rows;
+    const pb_plan_result *rows = c->result.rows;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         char text[768];
         bool told = !does_not_apply(&rows[i]);
@@ -226,22 +226,22 @@ static void print_gap(const app *a, const contest *c, pb_game_kind kind)
 
 static void print_winner(const app *a, const contest *c)
 {
-    const pb_planned *w = &c->result.rows[c->result.winner];
+    const pb_plan_result *w = &c->result.rows[c->result.winner];
     char name[FIGURE_ROOM], trade[512], text[768];
     strategy_text(&w->schedule, name);
-    trade_text(&w->schedule, c->written_peak, trade, sizeof trade);
+    trade_text(&w->schedule, c->program_peak, trade, sizeof trade);
     snprintf(text, sizeof text, "winner: %s in the %s game%s: %s", name, pb_game_kind_name(w->schedule.game),
              w->schedule.outcome == PB_OPTIMAL ? ", optimal" : "", trade);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
 /* What the program as written, or one that keeps everything, would look like beside the winner. */
-static const pb_planned *plain_row(const contest *c)
+static const pb_plan_result *plain_row(const contest *c)
 {
     static const char *const names[] = {"last-use", "cache-all"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)
         for (uint32_t i = 0; i < c->result.row_count; i++) {
-            const pb_planned *p = &c->result.rows[i];
+            const pb_plan_result *p = &c->result.rows[i];
             if (i != c->result.winner && p->certificate && strcmp(p->schedule.strategy, names[n]) == 0)
                 return p;
         }
@@ -250,7 +250,7 @@ static const pb_planned *plain_row(const contest *c)
 
 static pb_status print_plots(app *a, const contest *c)
 {
-    const pb_planned *winner = &c->result.rows[c->result.winner], *plain = plain_row(c);
+    const pb_plan_result *winner = &c->result.rows[c->result.winner], *plain = plain_row(c);
     putchar('\n');
     print_line(stdout, "%s", winner->schedule.strategy);
     pb_status status = print_plot(a, winner->certificate, PLOT_HEIGHT);
@@ -277,7 +277,7 @@ static void print_head(const app *a, const contest *c)
     const pb_graph *g = c->base.graph;
     char cap[FIGURE_ROOM], written[FIGURE_ROOM], weights[3][32];
     amount_text(c->base.cap, g->size_unit, cap);
-    amount_text(c->written_peak, g->size_unit, written);
+    amount_text(c->program_peak, g->size_unit, written);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&c->base.weights, i, weights[i]);
     print_line(stdout, "%s: cap %s; as written it needs %s", g->name[0] ? g->name : "graph",
@@ -308,7 +308,7 @@ static pb_status print_text(app *a, contest *c)
     t.fit = a->terminal;
     uint32_t *rank = rank_rows(a, c);
     for (uint32_t i = 0; rank && i < c->result.row_count; i++) {
-        const pb_planned *p = &c->result.rows[rank[i]];
+        const pb_plan_result *p = &c->result.rows[rank[i]];
         if (folds && does_not_apply(p))
             continue;
         bool ok = p->certificate ? found_row(a, &t, c, p, rank[i] == c->result.winner) : failed_row(&t, c, p);
@@ -374,7 +374,7 @@ exit_code cmd_compare(app *a)
     if (status != PB_OK)
         return app_status(a, status);
     if (app_option(a, OPT_JSON))
-        status = pb_comparison_json_write(&a->ctx, &c.base, c.written_peak, &c.result, &c.front, stream_sink(stdout));
+        status = pb_comparison_json_write(&a->ctx, &c.base, c.program_peak, &c.result, &c.front, stream_sink(stdout));
     else
         status = print_text(a, &c);
     if (status != PB_OK && status != PB_EIO)

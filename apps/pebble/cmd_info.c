@@ -67,7 +67,7 @@ static void print_shape(const pb_info *f)
         snprintf(text + used, sizeof text - (size_t)used, ", %s always in use", number);
     }
     fact("sizes", text);
-    pb_amount_text(f->written_peak, g->size_unit, number, sizeof number);
+    pb_amount_text(f->program_peak, g->size_unit, number, sizeof number);
     snprintf(text, sizeof text, "%s, the 100 %% of --cap", number);
     fact("peak as written", text);
 }
@@ -83,10 +83,10 @@ static void why_text(const pb_info *f, const pb_least_fact *l, char *text, size_
 static void share_text(const pb_info *f, uint64_t cap, char *text, size_t room)
 {
     char share[FIGURE_ROOM] = "";
-    if (f->written_peak && cap / 10 >= f->written_peak)
-        percent_text((double)cap / (double)f->written_peak, share);
-    else if (f->written_peak)
-        snprintf(share, sizeof share, "%.1f %%", 100.0 * (double)cap / (double)f->written_peak);
+    if (f->program_peak && cap / 10 >= f->program_peak)
+        percent_text((double)cap / (double)f->program_peak, share);
+    else if (f->program_peak)
+        snprintf(share, sizeof share, "%.1f %%", 100.0 * (double)cap / (double)f->program_peak);
     snprintf(text, room, "%s", share);
 }
 

@@ -220,7 +220,7 @@ static exit_code write_moves(app *a, const task *t, const char *path)
     const pb_traversal_row *row = &t->choice.row[t->choice.winner];
     char height[24], leaf[24], hash[24], strategy[80];
     pb_game game = {.kind = PB_GAME_REMAT, .weights = PB_WEIGHTS_DEFAULT};
-    pb_planned planned;
+    pb_plan_result planned;
     game.cap = t->request.cap != UINT64_MAX ? t->request.cap : row->figures.slots;
     snprintf(height, sizeof height, "%u", (unsigned)t->request.height);
     snprintf(leaf, sizeof leaf, "%llu", (unsigned long long)t->request.prices.leaf);

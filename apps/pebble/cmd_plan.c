@@ -111,7 +111,7 @@ static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
 }
 
 /* Outcome, strategy and game; who chose it, and what it saw in the graph. */
-static void print_head(const app *a, FILE *out, const pb_planned *p)
+static void print_head(const app *a, FILE *out, const pb_plan_result *p)
 {
     const pb_schedule *s = &p->schedule;
     char name[FIGURE_ROOM], text[768];
@@ -142,7 +142,7 @@ static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
     figure(out, "addresses", text);
 }
 
-static void print_found(const app *a, FILE *out, const pb_planned *p)
+static void print_found(const app *a, FILE *out, const pb_plan_result *p)
 {
     const pb_schedule *s = &p->schedule;
     const pb_graph *g = p->game->graph;
@@ -181,10 +181,10 @@ static void print_found(const app *a, FILE *out, const pb_planned *p)
     figure(out, "cost", text);
 }
 
-static void print_missing(app *a, FILE *out, const pb_planned *p)
+static void print_missing(app *a, FILE *out, const pb_plan_result *p)
 {
     char reason[512], strategy[FIGURE_ROOM];
-    pb_planned_reason(p, p->game, reason, sizeof reason);
+    pb_result_reason(p, p->game, reason, sizeof reason);
     strategy_text(&p->schedule, strategy);
     if (p->schedule.outcome == PB_INFEASIBLE)
         print_line(out, "infeasible: %s", reason);
@@ -196,7 +196,7 @@ static void print_missing(app *a, FILE *out, const pb_planned *p)
 }
 
 /* The result on the screen, and the schedule in its file. */
-static exit_code show(app *a, const pb_planned *p, double seconds)
+static exit_code show(app *a, const pb_plan_result *p, double seconds)
 {
     const char *path = app_option(a, OPT_OUTPUT);
     bool piped = path && strcmp(path, "-") == 0, there = p->certificate != NULL;
@@ -221,7 +221,8 @@ static exit_code show(app *a, const pb_planned *p, double seconds)
 }
 
 /* The plan, with addresses where they are asked for. *align is 0 where not. */
-static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align, pb_planned *planned)
+static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align,
+                           pb_plan_result *planned)
 {
     pb_addressed addressed;
     if (!align)
@@ -243,7 +244,7 @@ static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
 }
 
 /* Do the addresses that were asked for fit? A plan without them is no answer to what was asked. */
-static bool addresses_fit(app *a, const pb_planned *p)
+static bool addresses_fit(app *a, const pb_plan_result *p)
 {
     const pb_schedule *s = &p->schedule;
     if (!s->addresses.align || s->addresses.size <= s->cap)
@@ -256,7 +257,7 @@ exit_code cmd_plan(app *a)
 {
     pb_game game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
     pb_request request = {.seed = 1, .threads = 1};
-    pb_planned planned;
+    pb_plan_result planned;
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
         return app_usage(a, "plan takes one graph");

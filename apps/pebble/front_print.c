@@ -10,7 +10,7 @@
 
 enum { MOST_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
 
-static bool plays(const pb_planned *p) { return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE; }
+static bool plays(const pb_plan_result *p) { return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE; }
 
 /* The strategies whose plans are this point, or "". */
 static int name_those_on(const pb_comparison *rows, const pb_front_point *point, char text[NAMES_ROOM])
@@ -102,7 +102,7 @@ static void print_bennett(const app *a, const pb_graph *g, const pb_front_view *
 }
 
 /* "bennett: 15 pebble, 77 % above the front at its memory" */
-static void print_place(const app *a, const pb_graph *g, const pb_planned *p, const pb_front *front)
+static void print_place(const app *a, const pb_graph *g, const pb_plan_result *p, const pb_front *front)
 {
     const pb_metrics *m = &p->schedule.metrics;
     const pb_front_point *point = pb_front_at(front, m->peak);
@@ -142,7 +142,7 @@ pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows,
         printf("what less than %s takes was not settled\n", least);
     print_bennett(a, g, view);
     for (uint32_t i = 0; i < rows->row_count; i++) { /* those on the front stand in its list */
-        const pb_planned *p = &rows->rows[i];
+        const pb_plan_result *p = &rows->rows[i];
         const pb_front_point *point = plays(p) ? pb_front_at(front, p->schedule.metrics.peak) : NULL;
         if (plays(p) && (!point || !pb_front_is_point(p, point)))
             print_place(a, g, p, front);

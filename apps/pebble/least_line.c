@@ -36,7 +36,7 @@ void print_least(app *a, FILE *out, const pb_least_fact *l, const pb_game *game)
 {
     char what[512], try[128], text[768];
     uint64_t written;
-    if (!l || pb_graph_written_peak(&a->ctx, game->graph, &written) != PB_OK)
+    if (!l || pb_graph_program_peak(&a->ctx, game->graph, &written) != PB_OK)
         return;
     pb_least_fact_text(l, game, written, what, sizeof what);
     advise(a, l, game, written, try, sizeof try);

@@ -133,7 +133,7 @@ bool run_print_text(app *a, const run_report *r)
 void run_print_missing(app *a, const run_report *r)
 {
     char reason[512], strategy[FIGURE_ROOM];
-    pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
+    pb_result_reason(&r->planned, r->planned.game, reason, sizeof reason);
     strategy_text(&r->planned.schedule, strategy);
     if (r->planned.schedule.outcome == PB_INFEASIBLE)
         print_line(stdout, "infeasible: %s", reason);
@@ -234,7 +234,7 @@ void run_print_json(const run_report *r)
     json_double(stdout, r->planning_seconds);
     if (!r->measured.steps) {
         char reason[512];
-        pb_planned_reason(&r->planned, r->planned.game, reason, sizeof reason);
+        pb_result_reason(&r->planned, r->planned.game, reason, sizeof reason);
         fputs(",\"reason\":", stdout);
         json_text(stdout, reason);
         if (r->planned.least) {

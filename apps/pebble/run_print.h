@@ -8,7 +8,7 @@ typedef struct run_report {
     workload_spec spec;
     pb_game game;
     pb_profiled profiled; /* of this time; repeats 0: costs from a file */
-    pb_planned planned;
+    pb_plan_result planned;
     pb_packing packing; /* of the plan that was made; offset NULL: the engine makes one */
     double planning_seconds;
     pb_run_figures measured, reference;        /* reference.steps 0: not run */

@@ -13,7 +13,7 @@ bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
     if (!text)
         return true;
     if (pb_size_is_share(text)) {
-        pb_status status = pb_graph_written_peak(&a->ctx, g, &whole);
+        pb_status status = pb_graph_program_peak(&a->ctx, g, &whole);
         if (status != PB_OK) {
             app_status(a, status);
             return false;

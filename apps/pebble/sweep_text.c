@@ -21,12 +21,12 @@ static void weights_text(const pb_weights *w, char text[FIGURE_ROOM])
 static void share_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
 {
     text[0] = '\0';
-    if (!s->written_peak || size == PB_UNLIMITED)
+    if (!s->program_peak || size == PB_UNLIMITED)
         return;
-    if (size / 10 >= s->written_peak)
-        percent_text((double)size / (double)s->written_peak, text);
+    if (size / 10 >= s->program_peak)
+        percent_text((double)size / (double)s->program_peak, text);
     else
-        snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->written_peak);
+        snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->program_peak);
 }
 
 /* "31,770 unit (52.7 %)" */
@@ -249,9 +249,9 @@ static void print_head(const app *a, const pb_sweep *s)
         snprintf(text, sizeof text, "%.80s: %u caps from %s down to %s", g->name[0] ? g->name : "graph",
                  (unsigned)s->cap_count, high, low);
     print_wrapped(stdout, text, 0, 2, a->width);
-    if (!s->written_peak)
+    if (!s->program_peak)
         return;
-    amount_text(s->written_peak, g->size_unit, high);
+    amount_text(s->program_peak, g->size_unit, high);
     snprintf(text, sizeof text, "100 %% of memory is %s, the peak in program order of the remat game", high);
     print_wrapped(stdout, text, 0, 2, a->width);
 }

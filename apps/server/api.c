@@ -57,7 +57,7 @@ static void answer_job(request *r, const char *rest)
 static void answer_plan(request *r, const char *rest)
 {
     job *j;
-    pb_planned planned;
+    pb_plan_result planned;
     uint64_t number;
     const char *what;
     if (!whole_id(rest, 'p', &number, &what)) {

@@ -257,7 +257,7 @@ static void play(frames *f, uint32_t k)
     f->slow[k] = (double)f->stored;
 }
 
-static bool frames_make(frames *f, const pb_planned *plan, pb_arena *arena)
+static bool frames_make(frames *f, const pb_plan_result *plan, pb_arena *arena)
 {
     *f = (frames){.game = pb_certificate_game(plan->certificate), .moves = pb_certificate_moves(plan->certificate)};
     f->g = f->game->graph;
@@ -317,7 +317,7 @@ static void put_moves(packer *p, const frames *f)
     }
 }
 
-static void put_frames(packer *p, const frames *f, const pb_planned *plan)
+static void put_frames(packer *p, const frames *f, const pb_plan_result *plan)
 {
     const pb_totals *totals = pb_certificate_totals(plan->certificate);
     put_u32(p, 0x31464250);
@@ -337,7 +337,7 @@ static void put_frames(packer *p, const frames *f, const pb_planned *plan)
     put_starts(p, f, starts_slow);
 }
 
-void binary_frames(request *r, const pb_planned *plan)
+void binary_frames(request *r, const pb_plan_result *plan)
 {
     packer p = {.bytes = NULL};
     frames f;

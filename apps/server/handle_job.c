@@ -72,7 +72,7 @@ void handle_job(request *r, job *j, const char *what)
 
 /* ---- plans ---- */
 
-static void answer_row(request *r, const job *j, const pb_planned *p, uint64_t number)
+static void answer_row(request *r, const job *j, const pb_plan_result *p, uint64_t number)
 {
     text_out text;
     FILE *out = text_begin(&text);
@@ -86,12 +86,12 @@ static void answer_row(request *r, const job *j, const pb_planned *p, uint64_t n
     answer_text(r, MHD_HTTP_OK, &text);
 }
 
-static pb_status write_metrics(pb_context *ctx, const pb_planned *p, pb_sink sink)
+static pb_status write_metrics(pb_context *ctx, const pb_plan_result *p, pb_sink sink)
 {
     return pb_schedule_write_summary(ctx, &p->schedule, p->seconds, sink);
 }
 
-static pb_status write_form(pb_context *ctx, const pb_planned *p, const char *form, pb_sink sink)
+static pb_status write_form(pb_context *ctx, const pb_plan_result *p, const char *form, pb_sink sink)
 {
     if (strcmp(form, "schedule") == 0)
         return pb_schedule_write(ctx, &p->schedule, PB_FORMAT_JSON, sink);
@@ -120,7 +120,7 @@ static void plain_name(const char *name, char *text, size_t room)
     text[used] = '\0';
 }
 
-static void answer_file(request *r, const job *j, const pb_planned *p)
+static void answer_file(request *r, const job *j, const pb_plan_result *p)
 {
     enum { FORMS = 7 };
     static const char *const forms[FORMS][3] = {{"schedule", "json", "application/json"},
@@ -156,7 +156,7 @@ static void answer_file(request *r, const job *j, const pb_planned *p)
              p->schedule.strategy, at ? "-" : "", at ? forms[at][0] : "", forms[at][1]);
 }
 
-static void answer_explain(request *r, const pb_planned *p)
+static void answer_explain(request *r, const pb_plan_result *p)
 {
     pb_node node = PB_NO_NODE;
     text_out reply;
@@ -175,7 +175,7 @@ static void answer_explain(request *r, const pb_planned *p)
     answer_status(r, status, &ctx.error);
 }
 
-void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const char *what)
+void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, const char *what)
 {
     if (strcmp(what, "file") == 0)
         answer_file(r, j, p);

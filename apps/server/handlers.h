@@ -10,7 +10,7 @@ void handle_new_graph(request *r);
 void handle_graph(request *r, stored_graph *g, const char *what);
 void handle_new_job(request *r, stored_graph *g);
 void handle_job(request *r, job *j, const char *what);
-void handle_plan(request *r, job *j, const pb_planned *p, uint64_t number, const char *what);
+void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, const char *what);
 
 /* Facts of a graph that was just read, and its place in the store. */
 pb_status graph_complete(stored_graph *g, const char *name);
@@ -22,7 +22,7 @@ pb_status graph_make(stored_graph *g, const char *family, const pb_option *param
 /* Binary forms. */
 void binary_layout(request *r, const pb_graph *g);
 void binary_names(request *r, const pb_graph *g);
-void binary_frames(request *r, const pb_planned *p);
+void binary_frames(request *r, const pb_plan_result *p);
 
 typedef struct gallery_item {
     const char *id, *title, *text, *family, *parameters; /* "steps=100 grad-size=1" */

@@ -66,7 +66,7 @@ static void loser_text(const pb_comparison *c, char *text, size_t room)
 {
     text[0] = '\0';
     for (uint32_t i = 0; i < c->row_count; i++) {
-        const pb_planned *p = &c->rows[i];
+        const pb_plan_result *p = &c->rows[i];
         char over[FIGURE_ROOM];
         if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE ||
             p->schedule.game != c->rows[c->winner].schedule.game)
@@ -85,7 +85,7 @@ static void least_sentence(const job *j, const pb_comparison *c, char *text, siz
         char one[512];
         pb_game game = j->spec->base;
         game.kind = c->least[i]->kind;
-        pb_least_fact_text(c->least[i], &game, j->graph->facts.written_peak, one, sizeof one);
+        pb_least_fact_text(c->least[i], &game, j->graph->facts.program_peak, one, sizeof one);
         bool several = c->least_count > 1;
         used += (size_t)snprintf(text + used, room - used, "%s%s%s%s", i ? ". " : "",
                                  several ? pb_game_kind_name(game.kind) : "", several ? ": " : "", one);
@@ -109,8 +109,8 @@ static void winner_sentence(const job *j, const pb_comparison *c, char *text, si
     }
     const pb_schedule *s = &c->rows[c->winner].schedule;
     strategy_text(s, name);
-    if (s->metrics.peak <= j->graph->facts.written_peak) {
-        trade_text(s, j->graph->facts.written_peak, trade, sizeof trade);
+    if (s->metrics.peak <= j->graph->facts.program_peak) {
+        trade_text(s, j->graph->facts.program_peak, trade, sizeof trade);
     } else {
         percent_text(s->metrics.overhead, more);
         snprintf(trade, sizeof trade, "fits, for %s more work than computing each value once", more);
@@ -140,14 +140,14 @@ static void run_compare(job *j)
 static void run_least(job *j)
 {
     job_spec *spec = j->spec;
-    pb_planned planned;
+    pb_plan_result planned;
     char sentence[768], name[FIGURE_ROOM], peak[FIGURE_ROOM];
     pb_bounds bounds;
     spec->now = "least cap";
     job_limit(j, spec->time_ms);
     pb_status status = pb_least_bound(&j->ctx, &spec->base, &bounds);
     if (status == PB_OK)
-        spec->listener.hear(spec, &(pb_news){.kind = PB_NEWS_BOUND, .game = &spec->base, .bounds = &bounds});
+        spec->handler.on_event(spec, &(pb_event){.kind = PB_EVENT_BOUND, .game = &spec->base, .bounds = &bounds});
     if (status == PB_OK)
         status = pb_least_cap(&j->ctx, &spec->base, &spec->request, &j->arena, &planned);
     if (status != PB_OK) {

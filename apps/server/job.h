@@ -26,7 +26,7 @@ typedef struct job_spec {
     const char *now; /* the strategy at work */
     store *store;
     struct job *job;
-    pb_listener listener;
+    pb_event_handler handler;
     struct job_row {
         uint64_t plan;
         double gap;
@@ -86,6 +86,6 @@ void job_hook(job *j);
 void job_limit(job *j, uint64_t time_ms);
 void job_done(job *j, pb_status status, uint32_t winner, const char *sentence);
 bool job_stopped(const job *j);
-void job_tell_row(job *j, const pb_planned *planned, uint32_t index);
+void job_tell_row(job *j, const pb_plan_result *planned, uint32_t index);
 
 #endif

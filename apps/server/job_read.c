@@ -89,7 +89,7 @@ static bool read_size(job *j, json_t *document, const char *key, uint64_t *out)
     const char *text = plain_text(value, room, sizeof room);
     if (!text)
         return refuse(j, "%s: a size is expected, such as \"60%%\" or \"8GiB\"", key);
-    if (!pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, out, why, sizeof why))
+    if (!pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.program_peak, out, why, sizeof why))
         return refuse(j, "%s: %s", key, why);
     return true;
 }

@@ -12,7 +12,7 @@ enum { MOST_CAPS = 2000, CAP_TEXT = 128 };
 typedef struct range {
     uint64_t caps[MOST_CAPS];
     uint32_t count;
-    pb_planned known; /* the plan of the least cap */
+    pb_plan_result known; /* the plan of the least cap */
     bool least_known;
 } range;
 
@@ -34,7 +34,7 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
     pb_bounds bounds;
     if (!r->least_known) {
         pb_request request = spec->request;
-        request.listener = NULL;
+        request.handler = NULL;
         pb_status status = pb_least_cap(&j->ctx, &spec->base, &request, &j->arena, &r->known);
         if (status != PB_OK)
             return status;
@@ -54,7 +54,7 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
 static pb_status read_cap(job *j, const char *text, uint64_t *cap)
 {
     char why[256], sentence[300];
-    if (pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.written_peak, cap, why, sizeof why))
+    if (pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.program_peak, cap, why, sizeof why))
         return PB_OK;
     snprintf(sentence, sizeof sentence, "caps: %.200s; or least, or a range such as 100%%..30%%", why);
     return fail(j, sentence);
@@ -146,7 +146,7 @@ static pb_status take_caps(job *j, range *r)
 static uint64_t keep_cell(job *j, const pb_sweep *sweep, uint32_t cell)
 {
     const pb_sweep_cell *c = &sweep->cells[cell];
-    pb_planned planned = {.schedule = c->schedule, .game = c->game, .certificate = c->certificate};
+    pb_plan_result planned = {.schedule = c->schedule, .game = c->game, .certificate = c->certificate};
     planned.asked = c->schedule.strategy;
     planned.spec = sweep->lines[pb_sweep_line_of(sweep, cell)].spec;
     planned.failed_step = UINT64_MAX;
@@ -197,7 +197,7 @@ void job_run_sweep(job *j)
     request.known = &r->known;
     request.known_count = r->least_known && r->known.certificate;
     request.plan.prove = true;
-    request.plan.listener = NULL; /* cells are planned on several threads */
+    request.plan.handler = NULL; /* cells are planned on several threads */
     request.time_ns = !spec->deadline_ns ? 0 : spec->deadline_ns > now ? spec->deadline_ns - now : 1;
     status = pb_sweep_make(&j->ctx, &spec->base, &request, &j->arena, &sweep);
     if (status == PB_OK) {

@@ -240,7 +240,7 @@ void store_forget_job(store *s, job *j)
     pthread_mutex_unlock(&s->lock);
 }
 
-uint64_t store_add_plan(store *s, job *j, const pb_planned *planned)
+uint64_t store_add_plan(store *s, job *j, const pb_plan_result *planned)
 {
     uint64_t number = 0;
     pthread_mutex_lock(&s->lock);
@@ -260,7 +260,7 @@ uint64_t store_add_plan(store *s, job *j, const pb_planned *planned)
     return number;
 }
 
-void store_update_plan(store *s, job *j, uint64_t number, const pb_planned *planned)
+void store_update_plan(store *s, job *j, uint64_t number, const pb_plan_result *planned)
 {
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < j->plan_count; i++)
@@ -269,7 +269,7 @@ void store_update_plan(store *s, job *j, uint64_t number, const pb_planned *plan
     pthread_mutex_unlock(&s->lock);
 }
 
-lookup store_plan(store *s, uint64_t number, job **of, pb_planned *out)
+lookup store_plan(store *s, uint64_t number, job **of, pb_plan_result *out)
 {
     lookup answer;
     pthread_mutex_lock(&s->lock);

@@ -30,7 +30,7 @@ typedef struct stored_graph {
 
 typedef struct stored_plan {
     uint64_t number; /* 0: none, the strategy found no plan */
-    pb_planned planned;
+    pb_plan_result planned;
 } stored_plan;
 
 typedef struct job {
@@ -85,11 +85,11 @@ void store_end_job(store *s, job *j);
 void store_forget_job(store *s, job *j);
 
 /* Adds a plan; its number, or 0 when memory is out or there is no plan. */
-uint64_t store_add_plan(store *s, job *j, const pb_planned *planned);
+uint64_t store_add_plan(store *s, job *j, const pb_plan_result *planned);
 /* What was learned of a plan later: bounds, gap, outcome. */
-void store_update_plan(store *s, job *j, uint64_t number, const pb_planned *planned);
+void store_update_plan(store *s, job *j, uint64_t number, const pb_plan_result *planned);
 /* A copy of the plan and its job, held. */
-lookup store_plan(store *s, uint64_t number, job **of, pb_planned *out);
+lookup store_plan(store *s, uint64_t number, job **of, pb_plan_result *out);
 
 /* A graph to fill, with its context and arena set up; NULL when memory is out. */
 stored_graph *graph_new(size_t most_bytes);

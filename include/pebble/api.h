@@ -22,7 +22,7 @@ typedef struct pb_least_fact {
     const char *reason; /* why none is known */
 } pb_least_fact;
 
-typedef struct pb_planned {
+typedef struct pb_plan_result {
     pb_schedule schedule; /* all the file holds */
     const char *asked;    /* the strategy that was asked for: "auto" where schedule.strategy is its choice */
     const char *spec;     /* the same in full, as it was asked for: "every-k:k=10" */
@@ -33,30 +33,31 @@ typedef struct pb_planned {
     uint64_t failed_need;              /* memory it needed; 0 when that is not the reason */
     double seconds;                    /* by ctx->clock_ns, 0 without one */
     const pb_least_fact *least;        /* without a plan, and with request.find_least: the smallest cap; else NULL */
-} pb_planned;
+} pb_plan_result;
 
 /* What happens while plans are made, told to whoever watches. */
-typedef enum pb_news_kind {
-    PB_NEWS_BEGIN, /* a strategy begins */
-    PB_NEWS_BOUND, /* the bounds of the game are known */
-    PB_NEWS_PLAN,  /* a planner has a better plan than before; peak and makespan are what it counts, not verified yet */
-    PB_NEWS_ROW    /* pb_compare: a strategy has ended */
-} pb_news_kind;
+typedef enum pb_event_kind {
+    PB_EVENT_BEGIN, /* a strategy begins */
+    PB_EVENT_BOUND, /* the bounds of the game are known */
+    PB_EVENT_PLAN, /* a planner has a better plan than before; peak and makespan are what it counts, not verified yet */
+    PB_EVENT_ROW   /* pb_compare: a strategy has ended */
+} pb_event_kind;
 
-typedef struct pb_news {
-    pb_news_kind kind;
+typedef struct pb_event {
+    pb_event_kind kind;
     const pb_game *game;
-    const char *strategy;      /* the one at work; NULL with bounds */
-    const pb_bounds *bounds;   /* PB_NEWS_BOUND */
-    uint64_t peak, makespan;   /* PB_NEWS_PLAN */
-    const pb_planned *planned; /* PB_NEWS_ROW: may be copied; what it points to stays as long as the result's arena */
-} pb_news;
+    const char *strategy;    /* the one at work; NULL with bounds */
+    const pb_bounds *bounds; /* PB_EVENT_BOUND */
+    uint64_t peak, makespan; /* PB_EVENT_PLAN */
+    const pb_plan_result
+        *planned; /* PB_EVENT_ROW: may be copied; what it points to stays as long as the result's arena */
+} pb_event;
 
 /* Called by the thread that plans. It must be quick, and must not call the library with the same context. */
-typedef struct pb_listener {
-    void (*hear)(void *state, const pb_news *news);
+typedef struct pb_event_handler {
+    void (*on_event)(void *state, const pb_event *event);
     void *state;
-} pb_listener;
+} pb_event_handler;
 
 typedef struct pb_request {
     const char *strategy; /* "every-k" or "every-k:k=10,..."; NULL: "auto" */
@@ -70,7 +71,7 @@ typedef struct pb_request {
     const pb_moves *start; /* NULL, or a plan of this game, legal under this cap or a larger one, that a search begins
                               from among others */
     uint64_t bound_effort; /* 0, or the most steps (pb_bounds_effort) that bounds may take before planning begins */
-    const pb_listener *listener; /* NULL, or who wants to hear how it goes */
+    const pb_event_handler *handler; /* NULL, or who wants to hear how it goes */
     bool
         prove; /* ask exact strategies for bounds, whichever strategy plans: chains, and graphs of up to 64 nodes. Commands do, so
                    that they show the same bounds; it may take a second or two */
@@ -87,7 +88,8 @@ typedef struct pb_request {
  *            PB_ECANCELLED            interrupted before anything was found
  *            PB_EBUG                  the strategy's plan was illegal (a fault of ours)
  * After an interruption that still left a plan it returns PB_OK and ctx->stopped tells. */
-pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out);
+pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                  pb_plan_result *out);
 
 /* Is this one strategy, or "all", with options that it has? Values of options are checked when it plans.
  *   returns  PB_EUNKNOWN, PB_EINVAL   with a sentence */
@@ -95,7 +97,7 @@ pb_status pb_spec_check(pb_context *ctx, const char *spec);
 
 /* A plan with addresses for its values. */
 typedef struct pb_addressed {
-    pb_planned planned; /* with schedule.addresses where there is a plan */
+    pb_plan_result planned; /* with schedule.addresses where there is a plan */
     pb_packing packing;
     uint64_t lost;        /* what the block has beyond the plan's peak: gaps, and sizes rounded up */
     uint64_t planned_cap; /* what it was planned for in the end: the cap, or less so that the addresses fit */
@@ -157,10 +159,10 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
 pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink);
 
 /* Why a plan is missing, in words. `game` is the one that was asked for. */
-void pb_planned_reason(const pb_planned *p, const pb_game *game, char *text, size_t room);
+void pb_result_reason(const pb_plan_result *p, const pb_game *game, char *text, size_t room);
 
 typedef struct pb_comparison {
-    pb_planned *rows;
+    pb_plan_result *rows;
     uint32_t row_count;
     uint32_t winner;               /* row index; UINT32_MAX when nothing fits */
     bool interrupted;              /* rows after the interruption are missing */
@@ -186,17 +188,17 @@ pb_status pb_least_bound(pb_context *ctx, const pb_game *game, pb_bounds *out);
 pb_status pb_least_fact_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                              pb_least_fact *out);
 /* A cap in words, "38.2 % (8.3 GiB)" or "6 pebble", and as an option takes it, "38.2%" or "6"; both are room for it. Shares are of
- * `written_peak`, rounded up, and only of bytes. */
-void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room);
-void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room);
+ * `program_peak`, rounded up, and only of bytes. */
+void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t program_peak, char *text, size_t room);
+void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t program_peak, char *text, size_t room);
 /* What the fact says to somebody who asked for game->cap in vain, as a clause: "no plan found for 33 % (7.2 GiB); the smallest cap with a
  * known plan is 38.2 % (8.3 GiB)". */
-void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t written_peak, char *text, size_t room);
+void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t program_peak, char *text, size_t room);
 
 /* The smallest cap known to work and the plan that shows it, by trying strategies. The plan is made for the least peak:
  * out->game has the weights 1,0,0, whatever `game` has. */
 pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                       pb_planned *out);
+                       pb_plan_result *out);
 
 /* The least work of the reversible game for every amount of memory, proved point by point. */
 typedef struct pb_front_point {
@@ -225,7 +227,7 @@ typedef struct pb_sweep_request {
     uint32_t cap_count;
     const pb_weights *weights;
     uint32_t weights_count; /* 0: those of the base game */
-    const pb_planned
+    const pb_plan_result
         *known; /* plans that are at hand already: portfolios of the same game take them where they serve */
     uint32_t known_count;
     pb_request

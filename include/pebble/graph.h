@@ -121,7 +121,7 @@ static inline pb_node pb_graph_maker(const pb_graph *g, pb_node v)
 pb_node pb_graph_find(const pb_graph *g, const char *name);
 
 /* Peak of the program as written (docs/games.md, "Percent caps"): the 100 % of percent caps. */
-pb_status pb_graph_written_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak);
+pb_status pb_graph_program_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak);
 
 /* SHA-256 of the canonical graph (docs/formats.md) in hexadecimal. */
 #define PB_HASH_TEXT 65

@@ -23,7 +23,7 @@ pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, 
  * plan, a quick one for the cap first. Where none fits: gave_up.
  *   out      *packing    with a plan: the addresses, at multiples of 64 */
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out, pb_packing *packing);
+                           pb_plan_result *out, pb_packing *packing);
 
 /* The program as written: everything computed once, in the graph's order; nothing freed where keep_all, else each value after its last
  * use. Lives in `result` and borrows the graph. */

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* The fields of one row of a comparison, without the braces. `base` is the game where the row has none. */
-pb_status pb_row_json_write(pb_context *ctx, const pb_planned *p, const pb_game *base, pb_sink sink);
+pb_status pb_row_json_write(pb_context *ctx, const pb_plan_result *p, const pb_game *base, pb_sink sink);
 
 /* ---- the least work of the reversible game beside a comparison ---- */
 
@@ -23,12 +23,12 @@ typedef struct pb_front_view {
 pb_status pb_front_view_make(pb_context *ctx, const pb_graph *g, uint64_t time_ns, pb_arena *result,
                              pb_front_view *out);
 /* Is this plan the point of the front? */
-bool pb_front_is_point(const pb_planned *p, const pb_front_point *point);
+bool pb_front_is_point(const pb_plan_result *p, const pb_front_point *point);
 /* Are there rows of the reversible game, which a front stands beside? */
 bool pb_front_matters(const pb_comparison *rows);
 
 /* The document of `pebble compare --json`. `view` may be NULL. */
-pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t written_peak,
+pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t program_peak,
                                    const pb_comparison *rows, const pb_front_view *view, pb_sink sink);
 
 /* ---- graphs ---- */
@@ -36,7 +36,7 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
 /* What `pebble info` tells of a graph. */
 typedef struct pb_info {
     const pb_graph *g;
-    uint64_t written_peak, largest;
+    uint64_t program_peak, largest;
     pb_node largest_at;
     uint32_t given, byproducts, once, keep;
     pb_least_fact games[3];

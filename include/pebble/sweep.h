@@ -43,7 +43,7 @@ typedef struct pb_sweep_flip {
 
 typedef struct pb_sweep {
     const pb_graph *graph;
-    uint64_t written_peak; /* the 100 % */
+    uint64_t program_peak; /* the 100 % */
     const char *policy;    /* of the request; NULL: none. Cells of strategies that take none are without it */
     uint64_t *caps;        /* falling, no two equal */
     uint32_t cap_count;

@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 from . import adjoint
-from ._session import News
+from ._session import Progress
 from .comparing import Comparison, Row, compare
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
@@ -35,7 +35,7 @@ __all__ = [
     "MissingMatplotlib",
     "Move",
     "Moves",
-    "News",
+    "Progress",
     "Plan",
     "Row",
     "Sweep",

@@ -12,11 +12,11 @@ from . import _arrays
 from ._library import lib
 from .errors import BY_STATUS, OutOfMemory, PebbleError
 
-# How often a waiting thread looks for news, in seconds.
+# How often a waiting thread looks for progress, in seconds.
 POLL = 0.1
 
 
-class News(NamedTuple):
+class Progress(NamedTuple):
     """How planning gets on, for a `progress` callable.
 
     Attributes
@@ -80,7 +80,7 @@ class Session:
         self.do(name, *arguments, byref(handle))
         return handle.value or 0
 
-    def patiently(self, name: str, *arguments: Any, watch: Callable[[News], None] | None = None) -> None:
+    def patiently(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> None:
         """A call that may take long: Ctrl-C asks it to stop, and what it has found by then is its answer.
 
         The call runs in a thread of its own without the interpreter's lock, since a signal is heard only by a main
@@ -102,19 +102,19 @@ class Session:
             self._wait(over, watch)
         self.check(answer[0])
 
-    def make_patiently(self, name: str, *arguments: Any, watch: Callable[[News], None] | None = None) -> int:
+    def make_patiently(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> int:
         """The same for a call that makes something: its handle."""
         handle = c_void_p()
         self.patiently(name, *arguments, byref(handle), watch=watch)
         return handle.value or 0
 
-    def _wait(self, over: threading.Event, watch: Callable[[News], None] | None) -> None:
+    def _wait(self, over: threading.Event, watch: Callable[[Progress], None] | None) -> None:
         asked = False
         while True:
             try:
                 while not over.wait(POLL if watch else None):
                     if watch:
-                        watch(self.news())
+                        watch(self.progress())
                 return
             except KeyboardInterrupt:
                 lib.pb_session_stop(self._address)
@@ -126,11 +126,11 @@ class Session:
                 over.wait()
                 raise
 
-    def news(self) -> News:
+    def progress(self) -> Progress:
         what = ctypes.create_string_buffer(96)
         numbers = [c_uint64() for _ in range(5)]
-        lib.pb_session_news(self._address, what, 96, *(byref(n) for n in numbers))
-        return News(what.value.decode(errors="replace"), *(n.value for n in numbers))
+        lib.pb_session_progress(self._address, what, 96, *(byref(n) for n in numbers))
+        return Progress(what.value.decode(errors="replace"), *(n.value for n in numbers))
 
     def write(self, name: str, *arguments: Any) -> bytes:
         """A call that writes a text: its bytes."""

@@ -28,8 +28,8 @@ from .results import whole
 
 __all__ = ["Action", "Level", "RevolveCost", "Stream", "multilevel", "online", "revolve", "revolve_cost"]
 
-KINDS = tuple(lib.pb_flat_action_name(k).decode() for k in range(6))
-STORAGES = tuple(lib.pb_flat_storage_name(k).decode() for k in range(10))
+KINDS = tuple(lib.pb_action_label(k).decode() for k in range(6))
+STORAGES = tuple(lib.pb_storage_label(k).decode() for k in range(10))
 ROW, BATCH = 7, 256
 
 
@@ -93,7 +93,7 @@ class Stream:
     @property
     def cost(self) -> int:
         """The cost of all actions of a multi-level stream; 0 for others."""
-        return lib.pb_flat_stream_cost(self._handle)
+        return lib.pb_stream_cost(self._handle)
 
     def take(self, count: int) -> list[Action]:
         """Up to `count` more actions; fewer only at the end.
@@ -101,21 +101,21 @@ class Stream:
         Of an online stream nothing comes before `end`.
         """
         rows = _arrays.empty(count * ROW, 8)
-        return _actions(rows, lib.pb_flat_actions(self._handle, count, _arrays.pointer(rows, 8)))
+        return _actions(rows, lib.pb_stream_actions(self._handle, count, _arrays.pointer(rows, 8)))
 
     def step(self, count: int = 1) -> list[Action]:
         """Of an online stream: so many more steps forward."""
         if not self._open:
             raise InvalidArgument("steps are taken from an online stream that has not ended")
         rows = _arrays.empty(count * ROW, 8)
-        return _actions(rows, lib.pb_flat_online_steps(self._handle, count, _arrays.pointer(rows, 8)))
+        return _actions(rows, lib.pb_stream_online_steps(self._handle, count, _arrays.pointer(rows, 8)))
 
     def end(self) -> Stream:
         """Of an online stream: there are no more steps, and the stream itself is the way back."""
         if not self._open:
             raise InvalidArgument("only an online stream is ended, and once")
         self._open = False
-        lib.pb_flat_online_end(self._handle)
+        lib.pb_stream_online_end(self._handle)
         return self
 
     def __iter__(self) -> Iterator[Action]:
@@ -158,12 +158,12 @@ def revolve(steps: int, snapshots: int) -> Stream:
     322
     """
     session = Session()
-    return Stream(session, session.make("pb_flat_revolve", _count(steps), _count(snapshots)))
+    return Stream(session, session.make("pb_session_revolve", _count(steps), _count(snapshots)))
 
 
 def revolve_cost(steps: int, snapshots: int) -> RevolveCost:
     """What `revolve` is going to take, without running it."""
-    told = json.loads(Session().write("pb_flat_revolve_count", _count(steps), _count(snapshots)))
+    told = json.loads(Session().write("pb_session_revolve_count", _count(steps), _count(snapshots)))
     return RevolveCost(**{key: whole(value) for key, value in told.items()})
 
 
@@ -190,7 +190,7 @@ def multilevel(
     columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]
     session = Session()
     handle = session.make_patiently(
-        "pb_flat_multilevel",
+        "pb_session_multilevel",
         _count(steps),
         _count(forward_cost),
         _count(reverse_cost),
@@ -213,7 +213,7 @@ def online(snapshots: int) -> Stream:
     (10, 'EndForward', 'EndReverse')
     """
     session = Session()
-    return Stream(session, session.make("pb_flat_online", _count(snapshots, 4)), open_end=True)
+    return Stream(session, session.make("pb_session_online", _count(snapshots, 4)), open_end=True)
 
 
 def _count(value: int, width: int = 8) -> int:

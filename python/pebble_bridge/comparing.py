@@ -76,14 +76,14 @@ class Comparison:
     @cached_property
     def document(self) -> dict[str, Any]:
         """All of it, as ``pebble compare --json`` prints it."""
-        return json.loads(Session().write("pb_flat_write_comparison", self._handle))
+        return json.loads(Session().write("pb_session_write_comparison", self._handle))
 
     @cached_property
     def rows(self) -> list[Row]:
         """One row for each strategy and game, in the order they were run."""
         found = []
         for k, row in enumerate(self.document["strategies"]):
-            plan = Plan(self.graph, self._session, lib.pb_flat_row(self._handle, k), self.stopped)
+            plan = Plan(self.graph, self._session, lib.pb_comparison_row(self._handle, k), self.stopped)
             bound = row["lower_bound"]
             found.append(
                 Row(
@@ -197,5 +197,5 @@ def compare(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_compare", a_graph(graph), watch=watch)
+        handle = session.make_patiently("pb_session_compare", a_graph(graph), watch=watch)
     return Comparison(graph, session, handle, session.stopped())

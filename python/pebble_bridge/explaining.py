@@ -57,8 +57,8 @@ def explain(graph: Graph, plan: Plan | Any, node: NodeRef | None = None) -> Expl
     at = NO_NODE if node is None else graph.index(node)
     plan.require()
     session = Session()
-    text = session.write("pb_flat_explain", plan._handle, at, b"text").decode(errors="replace")
-    return Explanation(text, json.loads(session.write("pb_flat_explain", plan._handle, at, b"json")))
+    text = session.write("pb_session_explain", plan._handle, at, b"text").decode(errors="replace")
+    return Explanation(text, json.loads(session.write("pb_session_explain", plan._handle, at, b"json")))
 
 
 @dataclass(frozen=True)
@@ -157,5 +157,5 @@ def info(
     """
     session = Session(game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
     with watching(progress, graph) as watch:
-        session.patiently("pb_flat_info", a_graph(graph), watch=watch)
+        session.patiently("pb_session_info", a_graph(graph), watch=watch)
     return Info(graph, json.loads(session.written()))

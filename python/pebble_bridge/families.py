@@ -19,7 +19,7 @@ __all__ = ["Version", "families", "generate", "policies", "strategies", "version
 
 @lru_cache(maxsize=1)
 def _about() -> dict[str, Any]:
-    return json.loads(Session().write("pb_flat_about"))
+    return json.loads(Session().write("pb_session_about"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
         chosen[key] = value
     session = Session()
     lines = "\n".join(f"{key}={value}" for key, value in chosen.items())
-    return Graph._made(session, session.make("pb_flat_generate", name.encode(), lines.encode()))
+    return Graph._made(session, session.make("pb_session_generate", name.encode(), lines.encode()))
 
 
 def _near(word: str, names: Iterable[str]) -> str:

@@ -98,12 +98,12 @@ class Graph:
             if len(names) != count:
                 raise InvalidArgument(f"there are {count} costs and {len(names)} names")
             label = _arrays.texts(names, "names")
-            session.do("pb_flat_name_nodes", count, label, len(label))
+            session.do("pb_session_name_nodes", count, label, len(label))
         grouped = _Groups(groups, count, refer) if groups is not None else None
         if grouped is not None:
-            session.do("pb_flat_group_nodes", count, _arrays.pointer(grouped.index, 4), grouped.text, len(grouped.text))
+            session.do("pb_session_group_nodes", count, _arrays.pointer(grouped.index, 4), grouped.text, len(grouped.text))
         session.do(
-            "pb_flat_add_nodes",
+            "pb_session_add_nodes",
             count,
             _arrays.pointer(costs, 8),
             _arrays.pointer(sizes, 8),
@@ -120,11 +120,11 @@ class Graph:
         for what, listed in (("target", targets), ("order", order)):
             if listed is not None:
                 nodes = refer.many(listed, what)
-                session.do("pb_flat_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
+                session.do("pb_session_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
         fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
         words = {"name": name, "cost_unit": cost_unit, "size_unit": size_unit}
         told = [_arrays.text(word, what) for what, word in words.items()]
-        handle = session.make("pb_flat_make_graph", *told, int(fixed))
+        handle = session.make("pb_session_make_graph", *told, int(fixed))
         self._take(session, handle)
 
     def _take(self, session: Session, handle: int) -> None:
@@ -182,7 +182,7 @@ class Graph:
             content = bytes(source)
         else:
             path, content = os.fspath(source), read_bytes(source)
-        handle = session.make("pb_flat_read_graph", content, len(content), os.fsencode(path) if path else None)
+        handle = session.make("pb_session_read_graph", content, len(content), os.fsencode(path) if path else None)
         graph = cls._made(session, handle)
         graph.notes = session.notes()  # type: ignore[misc]
         return graph
@@ -201,7 +201,7 @@ class Graph:
 
     def to_text(self, format: str) -> str:
         """The graph as text in the format "json", "dot" or "csv"."""
-        return Session().write("pb_flat_write_graph", self._handle, format.encode()).decode()
+        return Session().write("pb_session_write_graph", self._handle, format.encode()).decode()
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write the graph to a file; the format is that of the file's name unless it is given."""
@@ -212,14 +212,14 @@ class Graph:
     # ---- figures ----
 
     def _number(self, field: str) -> int:
-        return lib.pb_flat_graph_number(self._handle, field.encode())
+        return lib.pb_graph_number(self._handle, field.encode())
 
     def _text(self, field: str) -> str:
-        return lib.pb_flat_graph_text(self._handle, field.encode()).decode()
+        return lib.pb_graph_text(self._handle, field.encode()).decode()
 
     def _array(self, field: str) -> Any:
         count, width = c_uint64(), c_uint32()
-        address = lib.pb_flat_graph_array(self._handle, field.encode(), byref(count), byref(width))
+        address = lib.pb_graph_array(self._handle, field.encode(), byref(count), byref(width))
         return _arrays.view(address, count.value, width.value, self._session)
 
     def __len__(self) -> int:
@@ -368,7 +368,7 @@ class Graph:
         listed = self._array("group")
         if not len(listed):
             return [None] * self.node_count
-        names = [lib.pb_flat_group_name(self._handle, k).decode() for k in range(self._number("group_count"))]
+        names = [lib.pb_graph_group_label(self._handle, k).decode() for k in range(self._number("group_count"))]
         return [names[k] if k != NO_NODE else None for k in listed]
 
     @cached_property
@@ -390,7 +390,7 @@ class Graph:
             if 0 <= found < self.node_count:
                 return found
             raise InvalidArgument(f"the graph has no node {found}")
-        found = lib.pb_flat_find_node(self._handle, _arrays.text(node, "a node"))
+        found = lib.pb_graph_find_node(self._handle, _arrays.text(node, "a node"))
         if found == NO_NODE:
             raise InvalidArgument(f"the graph has no node `{node}`")
         return found
@@ -398,19 +398,19 @@ class Graph:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the canonical graph, which ties schedules to it."""
-        return Session().write("pb_flat_write_graph", self._handle, b"hash").decode()
+        return Session().write("pb_session_write_graph", self._handle, b"hash").decode()
 
     @cached_property
     def written_peak(self) -> int:
         """Peak of the program as written: the 100 % of caps."""
         peak = c_uint64()
-        Session().do("pb_flat_written_peak", self._handle, byref(peak))
+        Session().do("pb_session_program_peak", self._handle, byref(peak))
         return peak.value
 
     def parse_size(self, text: str | int) -> int | None:
         """A size as people write it ("60%", "8GiB", 4096) in the graph's unit; None for "none"."""
         value = c_uint64()
-        Session().do("pb_flat_size", self._handle, str(text).encode(), byref(value))
+        Session().do("pb_session_size", self._handle, str(text).encode(), byref(value))
         return None if value.value == 0xFFFFFFFFFFFFFFFF else value.value
 
     def _repr_html_(self) -> str:
@@ -560,4 +560,4 @@ def _edge_arrays(edges: Any, refer: _References) -> tuple[Any, Any]:
 
 
 def _add_pairs(session: Session, what: str, first: Any, second: Any) -> None:
-    session.do("pb_flat_add_pairs", what.encode(), len(first), _arrays.pointer(first, 4), _arrays.pointer(second, 4))
+    session.do("pb_session_add_pairs", what.encode(), len(first), _arrays.pointer(first, 4), _arrays.pointer(second, 4))

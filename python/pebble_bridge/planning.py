@@ -67,7 +67,7 @@ def plan(
     borrow : int or str, optional
         Memory beside the cap that holds other data.
     progress : bool or callable, optional
-        True shows a line in terminals and notebooks; a callable gets a `News` ten times a second.
+        True shows a line in terminals and notebooks; a callable gets a `Progress` ten times a second.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def plan(
     if start is not None and not isinstance(start, Plan):
         raise InvalidArgument(f"start: a Plan is wanted, not {type(start).__name__}; Plan.read reads one")
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_plan", a_graph(graph), start, watch=watch)
+        handle = session.make_patiently("pb_session_plan", a_graph(graph), start, watch=watch)
     return Plan(graph, session, handle, session.stopped())
 
 
@@ -148,14 +148,14 @@ def verify(
         return _judge_file(graph, schedule, cap, any_graph)[1]
     session = Session(cap=cap_text(cap), game=game, tiers=tiers_text(tiers), borrow=borrow)
     _add_moves(session, schedule)
-    session.make("pb_flat_judge_moves", graph._handle)
+    session.make("pb_session_judge_moves", graph._handle)
     return _verdict(session.written())
 
 
 def _judge_file(graph: Graph, source: Any, cap: Any, any_graph: bool) -> tuple[Plan, Verdict]:
     content = source if isinstance(source, bytes) else read_bytes(source)
     session = Session(cap=None if cap is None else cap_text(cap), any_graph=int(any_graph))
-    handle = session.make("pb_flat_judge_file", graph._handle, content, len(content))
+    handle = session.make("pb_session_judge_file", graph._handle, content, len(content))
     return Plan(graph, session, handle), _verdict(session.written())
 
 
@@ -204,7 +204,7 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
         "also": (also, 4),
     }
     arrays = [(_arrays.numbers(values, width, what), width) for what, (values, width) in columns.items()]
-    session.do("pb_flat_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
+    session.do("pb_session_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
 
 
 # ---- settings as the library reads them ----

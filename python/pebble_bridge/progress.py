@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ._session import News
+from ._session import Progress
 from .graph import Graph
 from .text import amount
 
@@ -20,7 +20,7 @@ PATIENCE = 0.5
 
 
 @contextmanager
-def watching(progress: Any, graph: Graph) -> Iterator[Callable[[News], None] | None]:
+def watching(progress: Any, graph: Graph) -> Iterator[Callable[[Progress], None] | None]:
     """Who hears how a call gets on: nobody for None and False, a display for True, else the callable itself."""
     if not progress:
         yield None
@@ -41,13 +41,13 @@ def in_notebook() -> bool:
     return running is not None and getattr(running, "kernel", None) is not None
 
 
-def sentence(news: News, graph: Graph, seconds: float) -> str:
+def sentence(state: Progress, graph: Graph, seconds: float) -> str:
     """One line about how it gets on."""
-    parts = [news.what or "planning"]
-    if news.total:
-        parts.append(f"{100 * news.done / news.total:.0f} %")
-    if news.plans:
-        parts.append(f"best: {amount(news.makespan, graph.cost_unit)} in {amount(news.peak, graph.size_unit)}")
+    parts = [state.what or "planning"]
+    if state.total:
+        parts.append(f"{100 * state.done / state.total:.0f} %")
+    if state.plans:
+        parts.append(f"best: {amount(state.makespan, graph.cost_unit)} in {amount(state.peak, graph.size_unit)}")
     parts.append(f"{seconds:.0f} s")
     return ", ".join(parts)
 
@@ -59,10 +59,10 @@ class Line:
         self._graph, self._begin, self._visible = graph, time.monotonic(), False
         self._terminal = hasattr(sys.stderr, "isatty") and sys.stderr.isatty()
 
-    def __call__(self, news: News) -> None:
+    def __call__(self, state: Progress) -> None:
         seconds = time.monotonic() - self._begin
         if self._terminal and seconds >= PATIENCE:
-            sys.stderr.write("\r\033[K" + sentence(news, self._graph, seconds)[:100])
+            sys.stderr.write("\r\033[K" + sentence(state, self._graph, seconds)[:100])
             sys.stderr.flush()
             self._visible = True
 
@@ -79,14 +79,14 @@ class NotebookDisplay:
     def __init__(self, graph: Graph) -> None:
         self._graph, self._begin, self._handle = graph, time.monotonic(), None
 
-    def __call__(self, news: News) -> None:
+    def __call__(self, state: Progress) -> None:
         from IPython.display import HTML, display  # type: ignore[import-not-found]  # there in every notebook
 
         seconds = time.monotonic() - self._begin
         if seconds < PATIENCE:
             return
-        text = html.escape(sentence(news, self._graph, seconds))
-        bar = f'<progress max="{news.total}" value="{news.done}"></progress> ' if news.total else ""
+        text = html.escape(sentence(state, self._graph, seconds))
+        bar = f'<progress max="{state.total}" value="{state.done}"></progress> ' if state.total else ""
         shown = HTML(f'<div style="opacity:.8">{bar}{text}</div>')
         if self._handle is None:
             self._handle = display(shown, display_id=True)

@@ -18,7 +18,7 @@ from .graph import Graph, write_bytes
 
 __all__ = ["Metrics", "Move", "Moves", "Plan", "Verdict"]
 
-OPS = tuple(lib.pb_flat_op_name(k).decode() for k in range(6))
+OPS = tuple(lib.pb_op_label(k).decode() for k in range(6))
 
 
 def whole(value: Any) -> int:
@@ -66,10 +66,10 @@ class Moves(Sequence[Move]):
     ops = OPS
 
     def __init__(self, handle: int) -> None:
-        count = lib.pb_flat_move_count(handle)
+        count = lib.pb_result_move_count(handle)
         self.op, self.node = _arrays.empty(count, 1), _arrays.empty(count, 4)
         self.tier, self.over = _arrays.empty(count, 1), _arrays.empty(count, 4)
-        lib.pb_flat_moves(
+        lib.pb_result_moves(
             handle,
             0,
             count,
@@ -78,9 +78,9 @@ class Moves(Sequence[Move]):
             _arrays.pointer(self.tier, 1),
             _arrays.pointer(self.over, 4),
         )
-        self._also = _arrays.empty(lib.pb_flat_also(handle, None, None), 4)
+        self._also = _arrays.empty(lib.pb_result_also(handle, None, None), 4)
         self._also_start = _arrays.empty(count + 1, 8)
-        lib.pb_flat_also(handle, _arrays.pointer(self._also_start, 8), _arrays.pointer(self._also, 4))
+        lib.pb_result_also(handle, _arrays.pointer(self._also_start, 8), _arrays.pointer(self._also, 4))
 
     def __len__(self) -> int:
         return len(self.op)
@@ -210,13 +210,13 @@ class Plan:
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        return json.loads(Session().write("pb_flat_write_plan", self._handle, b"summary"))
+        return json.loads(Session().write("pb_session_write_plan", self._handle, b"summary"))
 
     def _text(self, form: str) -> str:
-        return Session().write("pb_flat_write_plan", self._handle, form.encode()).decode(errors="replace")
+        return Session().write("pb_session_write_plan", self._handle, form.encode()).decode(errors="replace")
 
     def __bool__(self) -> bool:
-        return bool(lib.pb_flat_has_plan(self._handle))
+        return bool(lib.pb_result_has_plan(self._handle))
 
     @property
     def outcome(self) -> str:
@@ -334,7 +334,7 @@ class Plan:
 
     def to_bytes(self) -> bytes:
         """The plan in the compact binary form."""
-        return Session().write("pb_flat_write_plan_binary", self._handle)
+        return Session().write("pb_session_write_plan_binary", self._handle)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule file; binary where its name ends in ``.pbs``."""
@@ -362,14 +362,14 @@ class Plan:
             One entry a move: work and transfers until its end, and fast memory during it.
         """
         time, fast = (_arrays.empty(len(self.moves), 8) for _ in range(2))
-        Session().do("pb_flat_memory", self._handle, _arrays.pointer(time, 8), _arrays.pointer(fast, 8), None)
+        Session().do("pb_session_memory", self._handle, _arrays.pointer(time, 8), _arrays.pointer(fast, 8), None)
         return time, fast
 
     def profile(self, buckets: int, axis: str = "time") -> tuple[Any, Any]:
         """Fast and slow memory in equal parts of the time, or of the moves: the largest in each part."""
         fast, slow = (_arrays.empty(buckets, 8) for _ in range(2))
         Session().do(
-            "pb_flat_profile",
+            "pb_session_profile",
             self._handle,
             axis.encode(),
             buckets,

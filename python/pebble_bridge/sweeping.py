@@ -115,7 +115,7 @@ class Sweep:
         at = cell.index if isinstance(cell, Cell) else cell
         if not 0 <= at < len(self):
             raise InvalidArgument(f"the sweep has no cell {at}")
-        handle = session.make("pb_flat_cell", self._handle, at)
+        handle = session.make("pb_session_cell", self._handle, at)
         if not handle:
             raise NothingFound("a stop came before this cell was planned")
         session.keeps = self  # the moves lie in the memory of the sweep
@@ -143,7 +143,7 @@ class Sweep:
         return self._write("svg")
 
     def _write(self, form: str) -> str:
-        return Session().write("pb_flat_write_sweep", self._handle, form.encode()).decode()
+        return Session().write("pb_session_write_sweep", self._handle, form.encode()).decode()
 
     def __iter__(self) -> Iterator[Cell]:
         return iter(self.cells)
@@ -246,5 +246,5 @@ def sweep(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_flat_sweep", a_graph(graph), watch=watch)
+        handle = session.make_patiently("pb_session_sweep", a_graph(graph), watch=watch)
     return Sweep(graph, session, handle, session.stopped())

@@ -50,7 +50,7 @@ print(p.interrupted, p.stopped, bool(p), bool(pb.verify(g, p)))
 """
 
 
-@pytest.mark.parametrize("extra", ["", ", progress=lambda news: None"])
+@pytest.mark.parametrize("extra", ["", ", progress=lambda state: None"])
 def test_ctrl_c_keeps_the_best_plan(extra):
     process, said, seconds = interrupted(SEARCH.format(extra))
     assert (process.returncode, said) == (0, "True interrupt True True\n")

@@ -98,19 +98,19 @@ def test_a_callable_hears_how_it_gets_on():
 
     heard = []
 
-    def listen(news: pb.News) -> None:
-        heard.append(news)
+    def listen(progress: pb.Progress) -> None:
+        heard.append(progress)
         if any(n.plans and n.peak and n.makespan for n in heard) and any(n.what for n in heard):
             raise Enough
 
     g = pb.generate("layered", nodes=1500)
     with pytest.raises(Enough):  # the first plans take a second or two; how long on a busy machine does not matter
         pb.plan(g, "60%", time=300, progress=listen)
-    assert all(isinstance(n, pb.News) for n in heard)
+    assert all(isinstance(n, pb.Progress) for n in heard)
 
 
 def test_what_a_watcher_raises_is_raised_and_the_planning_stops():
-    def refuse(news: pb.News) -> None:
+    def refuse(progress: pb.Progress) -> None:
         raise RuntimeError("enough")
 
     begin = time.monotonic()
@@ -125,14 +125,14 @@ def test_a_terminal_has_a_line_that_goes_away(chain, monkeypatch):
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", 0)
     with progress.watching(True, chain) as line:
-        line(pb.News("search", 1, 4, 2, 7, 99))
+        line(pb.Progress("search", 1, 4, 2, 7, 99))
     assert "search, 25 %, best: 99 step in 7 pebble, 0 s" in written[0] and written[-1] == "\r\033[K"
 
 
 def test_a_pipe_has_no_line(chain, capfd, monkeypatch):
     monkeypatch.setattr(progress, "PATIENCE", 0)
     with progress.watching(True, chain) as line:
-        line(pb.News("search", 1, 4, 0, 0, 0))
+        line(pb.Progress("search", 1, 4, 0, 0, 0))
     assert capfd.readouterr() == ("", "")
 
 
@@ -149,8 +149,8 @@ def test_a_notebook_has_a_live_display(chain, monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", display)
     monkeypatch.setattr(progress, "PATIENCE", 0)
     with progress.watching(True, chain) as bar:
-        bar(pb.News("a<b", 1, 4, 0, 0, 0))
-        bar(pb.News("search", 2, 4, 0, 0, 0))
+        bar(pb.Progress("a<b", 1, 4, 0, 0, 0))
+        bar(pb.Progress("search", 2, 4, 0, 0, 0))
     assert 'value="1"' in shown[0] and "a&lt;b" in shown[0] and 'value="2"' in shown[1] and shown[2] == ""
 
 

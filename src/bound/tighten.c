@@ -87,7 +87,7 @@ pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effor
         return PB_OK;
     if (game->kind == PB_GAME_REVERSIBLE)
         return tighten_reversible(ctx, game, effort ? effort : pb_bounds_effort(ctx, game), bounds);
-    pb_status status = pb_graph_written_peak(ctx, g, &written);
+    pb_status status = pb_graph_program_peak(ctx, g, &written);
     if (status != PB_OK)
         return status == PB_ECANCELLED ? PB_OK : status;
     if (game->cap >= written && game->cap != PB_UNLIMITED) /* the program as written fits, and recomputes nothing */

@@ -177,7 +177,7 @@ pb_status pb_profile_run(pb_context *ctx, const pb_graph *g, const pb_kernels *k
     if (!ctx->clock_ns)
         return pbi_fail(ctx, PB_EINVAL, "there is no clock to measure with");
     pb_arena_init(&scratch, ctx);
-    pb_status status = pbi_written_plan(ctx, g, false, &scratch, &plan);
+    pb_status status = pbi_program_plan(ctx, g, false, &scratch, &plan);
     if (status == PB_OK)
         status = take_rows(&p, &scratch);
     if (status == PB_OK)

@@ -49,7 +49,7 @@ static pb_status write_moves(const pb_graph *g, bool keep_all, pb_moves *moves, 
     return status;
 }
 
-pb_status pbi_written_plan(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+pb_status pbi_program_plan(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
                            const pb_certificate **out)
 {
     pb_arena scratch;

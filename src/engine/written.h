@@ -6,7 +6,7 @@
 
 /* Every node that can be computed, once, in the graph's order, with all its by-products. `keep_all`: nothing is freed; else each value
  * goes after its last use, unless it is to be kept. All of it lives in `result`. */
-pb_status pbi_written_plan(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+pb_status pbi_program_plan(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
                            const pb_certificate **out);
 
 #endif

@@ -11,15 +11,15 @@ pb_status pbi_generate_chain(pb_context *ctx, const pbi_params *params, pb_build
     pbi_emit_init(&e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&e, count, count) != PB_OK)
         return e.status;
-    pbi_profile profile = pbi_profile_read(params, count);
+    pbi_node_profile profile = pbi_node_profile_read(params, count);
     pbi_emit_units(&e, "step", "pebble");
     pb_node before = PB_NO_NODE;
     for (uint64_t i = 0; i < count && e.status == PB_OK; i++) {
         pbi_label name;
         pbi_label_set(&name, "n");
         pbi_label_number(&name, i);
-        uint64_t own_cost = pbi_profile_cost(&profile, PBI_STEPS, cost, i);
-        uint64_t own_size = pbi_profile_size(&profile, PBI_STEPS, size, i);
+        uint64_t own_cost = pbi_node_profile_cost(&profile, PBI_STEPS, cost, i);
+        uint64_t own_size = pbi_node_profile_size(&profile, PBI_STEPS, size, i);
         pb_node v = pbi_emit_step(
             &e, &(pb_node_spec){.name = name.text, .name_length = name.length, .cost = own_cost, .size = own_size});
         if (before != PB_NO_NODE)
@@ -32,7 +32,7 @@ pb_status pbi_generate_chain(pb_context *ctx, const pbi_params *params, pb_build
 /* x_0 is given; x_i is node i. Gradients follow in the order they are computed, so the last node is g_0. */
 typedef struct adjoint {
     pbi_emit e;
-    pbi_profile profile;
+    pbi_node_profile profile;
     uint64_t steps, states; /* states: x_0 and those that steps make */
     uint64_t step_cost, step_size, grad_cost, grad_size, saved_size;
     bool reads_output, reads_saved, inplace;
@@ -45,13 +45,13 @@ static void emit_states(adjoint *a)
         pbi_label_set(&name, "x_");
         pbi_label_number(&name, i);
         pb_node_spec spec = {.name = name.text, .name_length = name.length};
-        spec.size = pbi_profile_size(&a->profile, PBI_STEPS, a->step_size, i);
+        spec.size = pbi_node_profile_size(&a->profile, PBI_STEPS, a->step_size, i);
         if (i == 0) {
             spec.flags = PB_NODE_GIVEN;
             pbi_emit_node(&a->e, &spec);
             continue;
         }
-        spec.cost = pbi_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i - 1);
+        spec.cost = pbi_node_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i - 1);
         pb_node v = pbi_emit_step(&a->e, &spec);
         pbi_emit_edge(&a->e, v - 1, v);
         /* Never over x_0: it is the caller's, and could not be made again. */
@@ -68,7 +68,7 @@ static void emit_saved(adjoint *a)
         pbi_label_set(&name, "s_");
         pbi_label_number(&name, i);
         pb_node_spec spec = {.name = name.text, .name_length = name.length};
-        spec.size = pbi_profile_size(&a->profile, PBI_SAVED, a->saved_size, i);
+        spec.size = pbi_node_profile_size(&a->profile, PBI_SAVED, a->saved_size, i);
         pbi_emit_part(&a->e, &spec, (pb_node)i + 1);
     }
 }
@@ -80,10 +80,10 @@ static void emit_gradients(adjoint *a)
         pbi_label_set(&name, "g_");
         pbi_label_number(&name, i);
         pb_node_spec spec = {.name = name.text, .name_length = name.length};
-        spec.cost = pbi_profile_cost(&a->profile, PBI_GRADIENTS, a->grad_cost, i);
-        spec.size = pbi_profile_size(&a->profile, PBI_GRADIENTS, a->grad_size, i);
+        spec.cost = pbi_node_profile_cost(&a->profile, PBI_GRADIENTS, a->grad_cost, i);
+        spec.size = pbi_node_profile_size(&a->profile, PBI_GRADIENTS, a->grad_size, i);
         if (!a->reads_output && !a->reads_saved) /* it runs its own step again */
-            spec.cost += pbi_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i);
+            spec.cost += pbi_node_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i);
         pb_node v = pbi_emit_step(&a->e, &spec);
         pbi_emit_edge(&a->e, (pb_node)i, v);
         if (a->reads_output)
@@ -116,7 +116,7 @@ pb_status pbi_generate_adjoint_chain(pb_context *ctx, const pbi_params *params, 
     pbi_emit_init(&a.e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&a.e, a.states + a.steps + (a.reads_saved ? a.steps : 0), 4 * a.steps) != PB_OK)
         return a.e.status;
-    a.profile = pbi_profile_read(params, a.steps + 1);
+    a.profile = pbi_node_profile_read(params, a.steps + 1);
     pbi_emit_units(&a.e, "step", "pebble");
     emit_states(&a);
     if (a.reads_saved)

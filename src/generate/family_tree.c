@@ -112,7 +112,7 @@ static void link_children(tree *t, bool highest_first)
 static void emit_tree(pbi_emit *e, tree *t, const pbi_params *params)
 {
     uint64_t cost = pbi_param_integer(params, "cost"), size = pbi_param_integer(params, "size");
-    pbi_profile profile = pbi_profile_read(params, t->count);
+    pbi_node_profile profile = pbi_node_profile_read(params, t->count);
     bool entering = true;
     for (uint32_t at = 0; at != PB_NO_NODE && e->status == PB_OK;) {
         while (entering && t->first[at] != PB_NO_NODE)
@@ -121,8 +121,8 @@ static void emit_tree(pbi_emit *e, tree *t, const pbi_params *params)
         pbi_label_set(&name, "n");
         pbi_label_number(&name, at);
         pb_node_spec spec = {.name = name.text, .name_length = name.length};
-        spec.cost = pbi_profile_cost(&profile, PBI_STEPS, cost, at);
-        spec.size = pbi_profile_size(&profile, PBI_STEPS, size, at);
+        spec.cost = pbi_node_profile_cost(&profile, PBI_STEPS, cost, at);
+        spec.size = pbi_node_profile_size(&profile, PBI_STEPS, size, at);
         pb_node v = t->placed[at] = pbi_emit_step(e, &spec);
         for (uint32_t child = t->first[at]; child != PB_NO_NODE; child = t->next[child])
             pbi_emit_edge(e, t->placed[child], v);

@@ -4,9 +4,9 @@
 #include "base/checked.h"
 #include "base/rng.h"
 
-pbi_profile pbi_profile_read(const pbi_params *params, uint64_t length)
+pbi_node_profile pbi_node_profile_read(const pbi_params *params, uint64_t length)
 {
-    pbi_profile profile = {.kind = PBI_UNIFORM, .spread = pbi_param_integer(params, "spread"), .length = length};
+    pbi_node_profile profile = {.kind = PBI_UNIFORM, .spread = pbi_param_integer(params, "spread"), .length = length};
     if (pbi_param_is(params, "profile", "random"))
         profile.kind = PBI_RANDOM;
     else if (pbi_param_is(params, "profile", "ramp"))
@@ -26,7 +26,7 @@ static uint64_t draw(uint64_t stream, uint64_t at, uint64_t least, uint64_t rang
     return least + pbi_rng_below(&rng, range + 1);
 }
 
-static uint64_t ramp(const pbi_profile *profile, uint64_t base, uint64_t at)
+static uint64_t ramp(const pbi_node_profile *profile, uint64_t base, uint64_t at)
 {
     if (profile->length < 2)
         return base;
@@ -35,13 +35,13 @@ static uint64_t ramp(const pbi_profile *profile, uint64_t base, uint64_t at)
     return base + pbi_u128_divide(rise, (uint32_t)(profile->length - 1), &rest).low;
 }
 
-static uint64_t halved(const pbi_profile *profile, uint64_t base, uint64_t at)
+static uint64_t halved(const pbi_node_profile *profile, uint64_t base, uint64_t at)
 {
     uint64_t share = profile->spread >> (at * 4 / profile->length);
     return base * (share ? share : 1);
 }
 
-uint64_t pbi_profile_cost(const pbi_profile *profile, pbi_series series, uint64_t base, uint64_t at)
+uint64_t pbi_node_profile_cost(const pbi_node_profile *profile, pbi_series series, uint64_t base, uint64_t at)
 {
     switch (profile->kind) {
     case PBI_UNIFORM: break;
@@ -52,7 +52,7 @@ uint64_t pbi_profile_cost(const pbi_profile *profile, pbi_series series, uint64_
     return base;
 }
 
-uint64_t pbi_profile_size(const pbi_profile *profile, pbi_series series, uint64_t base, uint64_t at)
+uint64_t pbi_node_profile_size(const pbi_node_profile *profile, pbi_series series, uint64_t base, uint64_t at)
 {
     switch (profile->kind) {
     case PBI_UNIFORM: break;

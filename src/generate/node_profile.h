@@ -13,16 +13,16 @@
 
 typedef enum pbi_series { PBI_STEPS, PBI_GRADIENTS, PBI_SAVED, PBI_SERIES_COUNT } pbi_series;
 
-typedef struct pbi_profile {
+typedef struct pbi_node_profile {
     enum { PBI_UNIFORM, PBI_RANDOM, PBI_RAMP, PBI_LAYERS } kind;
     uint64_t spread;
     uint64_t length;                        /* nodes along the way, at most 2^32 */
     uint64_t streams[2 * PBI_SERIES_COUNT]; /* where each series' costs and sizes begin to be drawn */
-} pbi_profile;
+} pbi_node_profile;
 
-pbi_profile pbi_profile_read(const pbi_params *params, uint64_t length);
+pbi_node_profile pbi_node_profile_read(const pbi_params *params, uint64_t length);
 /* Of node `at` of a series, 0 <= at < length: the same whenever and however often it is asked. */
-uint64_t pbi_profile_cost(const pbi_profile *profile, pbi_series series, uint64_t base, uint64_t at);
-uint64_t pbi_profile_size(const pbi_profile *profile, pbi_series series, uint64_t base, uint64_t at);
+uint64_t pbi_node_profile_cost(const pbi_node_profile *profile, pbi_series series, uint64_t base, uint64_t at);
+uint64_t pbi_node_profile_size(const pbi_node_profile *profile, pbi_series series, uint64_t base, uint64_t at);
 
 #endif

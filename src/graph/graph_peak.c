@@ -35,7 +35,7 @@ static uint64_t freed_here(const pb_graph *g, const uint32_t *last, pb_node v, u
     return last[v] == at && !(g->flags[v] & PB_NODE_KEEP) ? g->size[v] : 0;
 }
 
-pb_status pb_graph_written_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak)
+pb_status pb_graph_program_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);

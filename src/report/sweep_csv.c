@@ -77,8 +77,8 @@ static void put_row(pbi_out *out, const pb_sweep *s, uint32_t cell, bool front)
         put_text(out, "");
     else
         put_u64(out, s->caps[k]);
-    if (s->written_peak && s->caps[k] != PB_UNLIMITED)
-        put_real(out, (double)s->caps[k] / (double)s->written_peak);
+    if (s->program_peak && s->caps[k] != PB_UNLIMITED)
+        put_real(out, (double)s->caps[k] / (double)s->program_peak);
     else
         put_text(out, "");
     put_text(out, c->there ? pb_outcome_name(f->outcome) : "missing");

@@ -64,8 +64,8 @@ static void put_one(pbi_out *out, const pb_sweep *s, uint32_t cell)
     uint64_t cap = s->caps[pb_sweep_cap_of(s, cell)];
     pbi_put_cap(out, "{\"cap\":", cap);
     pbi_out_text(out, ",\"cap_share\":");
-    if (s->written_peak && cap != PB_UNLIMITED)
-        pbi_out_json_real(out, (double)cap / (double)s->written_peak);
+    if (s->program_peak && cap != PB_UNLIMITED)
+        pbi_out_json_real(out, (double)cap / (double)s->program_peak);
     else
         pbi_out_text(out, "null");
     pbi_put_text(out, ",\"strategy\":", s->lines[pb_sweep_line_of(s, cell)].spec);
@@ -142,7 +142,7 @@ static void put_sweep(pbi_out *out, const pb_sweep *s)
     pbi_put_text(out, ",\"graph_hash\":", s->cell_count ? s->cells[0].schedule.graph_hash : NULL);
     pbi_put_text(out, ",\"size_unit\":", s->graph->size_unit);
     pbi_put_text(out, ",\"cost_unit\":", s->graph->cost_unit);
-    pbi_put_u64(out, ",\"written_peak\":", s->written_peak);
+    pbi_put_u64(out, ",\"written_peak\":", s->program_peak);
     pbi_put_u64(out, ",\"needed_work\":", s->graph->needed_cost);
     pbi_put_text(out, ",\"policy\":", s->policy);
     pbi_put_text(out, ",\"stopped\":",

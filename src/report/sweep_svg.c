@@ -153,7 +153,7 @@ static void put_y_axis(const panel *p)
 static void put_x_axis(const panel *p)
 {
     const pb_sweep *s = p->s;
-    double whole = s->written_peak ? (double)s->written_peak : 1, y = bottom_of(p);
+    double whole = s->program_peak ? (double)s->program_peak : 1, y = bottom_of(p);
     double step = nice_step(100 * (p->high - p->low) / whole, 7);
     put_segment(p, "axis", LEFT, y, LEFT + PLOT_WIDTH, y);
     for (double at = ceil(100 * p->low / whole / step) * step; at <= 100 * p->high / whole; at += step) {
@@ -223,7 +223,7 @@ static void put_line(const panel *p, uint32_t l)
         put_escaped(p->out, pb_sweep_winner_name(s, cell));
         pbi_out_format(p->out, ", %s: cap %.1f %%, overhead %.2f %%, bound %.2f %%</title></circle>\n",
                        pb_outcome_name(c->schedule.outcome),
-                       s->written_peak ? 100.0 * (double)s->caps[k] / (double)s->written_peak : 100.0,
+                       s->program_peak ? 100.0 * (double)s->caps[k] / (double)s->program_peak : 100.0,
                        100 * overhead_of(s, cell), 100 * bound_of(p, cell));
     }
     pbi_out_text(p->out, "</g>\n");
@@ -281,7 +281,7 @@ static void put_knee_words(const panel *p, double y)
         return;
     const pb_metrics *m = &s->cells[s->knee].schedule.metrics;
     snprintf(text, sizeof text, "knee: %.1f %% of memory,",
-             s->written_peak ? 100.0 * (double)m->peak / (double)s->written_peak : 100.0);
+             s->program_peak ? 100.0 * (double)m->peak / (double)s->program_peak : 100.0);
     pbi_out_format(p->out, "<circle class=\"knee\" cx=\"%d\" cy=\"%.1f\" r=\"8\"/>\n", LEGEND + 13, y);
     put_label(p, LEGEND + 34, y + 4, "start", "small", text);
     snprintf(text, sizeof text, "%.1f %% more work", 100 * m->overhead);

@@ -9,9 +9,9 @@ int main(void)
     pb_arena_init(&arena, &ctx);
     const pb_graph *g;
     uint64_t peak;
-    pb_planned plan;
+    pb_plan_result plan;
     if (pb_generate(&ctx, "adjoint-chain", NULL, 0, &arena, &g) != PB_OK ||
-        pb_graph_written_peak(&ctx, g, &peak) != PB_OK)
+        pb_graph_program_peak(&ctx, g, &peak) != PB_OK)
         return fprintf(stderr, "%s\n", ctx.error.message), 1;
     pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = peak / 2, .weights = PB_WEIGHTS_DEFAULT};
     if (pb_plan(&ctx, &game, &(pb_request){.seed = 1}, &arena, &plan) != PB_OK || !plan.certificate)

@@ -71,7 +71,7 @@ static bool is_beyond_proof(const desk *d) { return d->game.kind == PB_GAME_REMA
 /* 0: infeasible. */
 static uint64_t least(desk *d, uint64_t cap)
 {
-    pb_planned p;
+    pb_plan_result p;
     pb_arena result;
     pb_arena_init(&result, &d->ctx);
     d->game.cap = cap;

@@ -12,14 +12,14 @@ enum { TICKS = 5000 };
 
 static unsigned long plans, replanned, rescued, missed;
 
-static bool judged(law_bench *b, const pb_planned *p, const pb_addresses *a, char *why, size_t room)
+static bool judged(law_bench *b, const pb_plan_result *p, const pb_addresses *a, char *why, size_t room)
 {
     bool good = false;
     return pb_judge_addresses(&b->ctx, p->certificate, a, &good, why, room) == PB_OK && good;
 }
 
 /* Damage must be seen: a block that is too small, an address too few, two values at one address. */
-static bool damage_passes(law_bench *b, const pb_planned *p)
+static bool damage_passes(law_bench *b, const pb_plan_result *p)
 {
     char why[PLAN_WHY];
     pb_addresses a = p->schedule.addresses;
@@ -42,7 +42,7 @@ static bool damage_passes(law_bench *b, const pb_planned *p)
 }
 
 /* The same bytes again, with all offsets. */
-static bool file_differs(law_bench *b, const pb_planned *p)
+static bool file_differs(law_bench *b, const pb_plan_result *p)
 {
     pb_buffer bytes;
     pb_schedule back;
@@ -68,7 +68,7 @@ static bool addresses_fail(law_bench *b)
     b->ctx.tick_limit = TICKS;
     if (pb_plan_addressed(&b->ctx, &b->game, &request, align, &b->arena, &out) != PB_OK)
         return law_broken(b, "%s", b->ctx.error.message);
-    const pb_planned *p = &out.planned;
+    const pb_plan_result *p = &out.planned;
     if (!plan_is_honest(&b->game, p, why))
         return law_broken(b, "%s", why);
     if (!p->certificate)

@@ -13,7 +13,7 @@ static bool gives_up(law_bench *b)
     static const uint64_t ticks[] = {5000, 20000};
     char why[PLAN_WHY];
     uint64_t seed = b->small->seed;
-    pb_planned p;
+    pb_plan_result p;
     bf_answer best;
     pb_request request = {.strategy = "auto", .seed = 1 + seed % 4, .patient = true};
     if (!bf_least_makespan(b->space, &b->problem, &best))

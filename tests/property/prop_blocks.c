@@ -87,7 +87,7 @@ static bool judge(pbi_rng *rng, chance *c, bf_space *space, tally *t)
     pb_game game;
     bf_problem problem;
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     bool bad = false;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);

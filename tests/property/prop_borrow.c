@@ -22,7 +22,7 @@ static bool is_legal(law_bench *b, const pb_game *game, const bf_answer *best)
 }
 
 /* The best of all plans with borrowed memory judges what is said of it. */
-static bool keeps_to_optimum(law_bench *b, const pb_planned *p)
+static bool keeps_to_optimum(law_bench *b, const pb_plan_result *p)
 {
     bf_problem lent = b->problem;
     bf_answer work, cost;
@@ -53,7 +53,7 @@ static bool borrowing_fails(law_bench *b)
 {
     static const char *const strategies[] = {"auto", "exact", "auto", "knill", "auto", "edge-rank", "auto", "demand"};
     char why[PLAN_WHY];
-    pb_planned p;
+    pb_plan_result p;
     pb_game game = with_borrow(b);
     pb_request request = {.seed = b->small->seed, .strategy = strategies[b->small->seed % 8]};
     b->ctx.tick_limit = TICKS;

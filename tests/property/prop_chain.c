@@ -70,7 +70,7 @@ static bool differs(const chance *c, bf_space *space, tally *t)
     const pb_graph *g;
     bf_problem problem;
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     bool bad = false;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);

@@ -43,7 +43,7 @@ static void judge(bf_space *space, small_game *s, uint64_t cap)
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
     bf_problem problem;
     bf_answer best;
     s->cap = cap;

@@ -169,7 +169,7 @@ static bool is_wasteful(law_bench *b, const pb_certificate *c)
 static bool plan_is_wasteful(law_bench *b, const pb_strategy *row)
 {
     pb_request request = {.strategy = row->name, .seed = b->small->seed};
-    pb_planned p;
+    pb_plan_result p;
     char why[PLAN_WHY];
     b->ctx.tick_limit = TICKS;
     b->ctx.ticks = 0;
@@ -253,7 +253,7 @@ static bool mutants_stay_wasteful(law_bench *b)
     any.borrow = seed % 3 == 0 && any.kind != PB_GAME_TIERED ? 4 : 0;
     if (seed % 2)
         any.weights = PB_WEIGHTS_DEFAULT;
-    pb_planned p;
+    pb_plan_result p;
     pb_game own = any;
     own.borrow = 0;
     pb_request request = {.strategy = rows[any.kind == PB_GAME_REVERSIBLE ? 1 : seed % 4 == 0 ? 2 : 0], .seed = seed};

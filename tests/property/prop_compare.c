@@ -38,7 +38,7 @@ static bool least_cap_fails(law_bench *b)
 {
     char why[PLAN_WHY] = "another graph or game";
     bf_answer least;
-    pb_planned p;
+    pb_plan_result p;
     pb_request request = {.seed = 1};
     if (!bf_least_peak(b->space, &b->problem, &least))
         return law_skip(b);

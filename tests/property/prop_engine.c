@@ -113,7 +113,7 @@ static bool plans_fail(law_bench *b)
 {
     small_game s = *b->small;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
     scale(&s);
     if (s.kind != PB_GAME_TIERED && s.seed % 3 == 0)
         s.borrow = BYTES * (1 + s.seed % 5);

@@ -15,7 +15,7 @@ static uint64_t went_on, stopped, untouched;
 static pb_status plan_rest(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result,
                            const pb_certificate **out)
 {
-    pb_planned p;
+    pb_plan_result p;
     (void)state;
     ctx->tick_limit = TICKS;
     pb_status status = pb_plan(ctx, rest, &PB_REQUEST_DEFAULT, result, &p);
@@ -114,7 +114,7 @@ static bool fails(law_bench *b)
 {
     small_game s = *b->small;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
     scale(&s);
     if (!small_game_build(&b->ctx, &s, &b->arena, &game))
         return false;

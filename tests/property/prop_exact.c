@@ -9,7 +9,7 @@
 static bool differs_from(law_bench *b, const pb_game *game, const pb_moves *start)
 {
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     if (!bf_least_makespan(b->space, &b->problem, &best))
         return law_skip(b);
     pb_request request = {.strategy = "exact", .seed = 1, .start = start};
@@ -39,7 +39,7 @@ static bool differs_with_start(law_bench *b)
     static const char *const reversible[] = {"bennett", "demand", "eager-uncompute", "exact"};
     const char *const *spec = b->game.kind == PB_GAME_REVERSIBLE ? reversible : forward;
     pb_game game = b->game, wide;
-    pb_planned start;
+    pb_plan_result start;
     game.weights = PB_WEIGHTS_DEFAULT;
     wide = game;
     if (b->small->seed % 3 == 0)
@@ -54,7 +54,7 @@ static bool differs_with_start(law_bench *b)
 static bool claims_too_much(law_bench *b)
 {
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     if (!bf_least_cost(b->space, &b->problem, &best))
         return law_skip(b);
     if (pb_plan(&b->ctx, &b->game, &(pb_request){.strategy = "exact", .seed = 1}, &b->arena, &p) != PB_OK)

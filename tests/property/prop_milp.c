@@ -123,16 +123,16 @@ static uint64_t least_work(staged *s, const pb_game *game)
 static staged search;
 static uint64_t judged, tight;
 
-typedef bool (*judge)(law_bench *b, const pb_planned *p, uint64_t least);
+typedef bool (*judge)(law_bench *b, const pb_plan_result *p, uint64_t least);
 
 /* Every cap from what the order as written needs down to where nothing fits. */
 static bool broken_at_some_cap(law_bench *b, const char *row, judge broken)
 {
     uint64_t least = 0;
-    pb_planned p;
+    pb_plan_result p;
     if (b->game.graph->node_count > MOST)
         return law_skip(b);
-    if (pb_graph_written_peak(&b->ctx, b->game.graph, &b->game.cap) != PB_OK)
+    if (pb_graph_program_peak(&b->ctx, b->game.graph, &b->game.cap) != PB_OK)
         return law_broken(b, "no peak: %s", b->ctx.error.message);
     for (; least != UINT64_MAX; b->game.cap--) {
         if (pbi_plan_as_made(&b->ctx, &b->game, &(pb_request){.strategy = row, .seed = 1}, &b->arena, &p) != PB_OK)
@@ -148,7 +148,7 @@ static bool broken_at_some_cap(law_bench *b, const char *row, judge broken)
     return false;
 }
 
-static bool is_not_the_least(law_bench *b, const pb_planned *p, uint64_t least)
+static bool is_not_the_least(law_bench *b, const pb_plan_result *p, uint64_t least)
 {
     bool more = least > b->game.graph->needed_cost;
     judged++;
@@ -162,7 +162,7 @@ static bool is_not_the_least(law_bench *b, const pb_planned *p, uint64_t least)
     return more && !p->schedule.note && law_broken(b, "the least is not said to be proved");
 }
 
-static bool is_less(law_bench *b, const pb_planned *p, uint64_t least)
+static bool is_less(law_bench *b, const pb_plan_result *p, uint64_t least)
 {
     if (p->certificate && p->schedule.metrics.work < least)
         return law_broken(b, "work %" PRIu64 ", the least is %" PRIu64, p->schedule.metrics.work, least);

@@ -83,7 +83,7 @@ static bool find_fails(law_bench *b, const pbi_order_options *options, pbi_order
     const pb_graph *g = b->game.graph;
     pb_node order[SMALL_MAX], again[SMALL_MAX], written[SMALL_MAX];
     uint32_t count, done = 0;
-    uint64_t peak = 0, written_peak = 0;
+    uint64_t peak = 0, program_peak = 0;
     pbi_order_found twice;
     list_needed(g, written, &count);
     if (count != g->needed_count)
@@ -98,12 +98,12 @@ static bool find_fails(law_bench *b, const pbi_order_options *options, pbi_order
     }
     if (memcmp(order, again, count * sizeof *order) != 0 || memcmp(found, &twice, sizeof twice) != 0)
         return law_broken(b, "another order when run again");
-    if (!peak_of(b, order, count, &peak) || !peak_of(b, written, count, &written_peak))
+    if (!peak_of(b, order, count, &peak) || !peak_of(b, written, count, &program_peak))
         return law_broken(b, "the order cannot be carried out: %s", b->ctx.error.message);
     if (peak != found->peak)
         return law_broken(b, "peak %" PRIu64 " where the moves have %" PRIu64, found->peak, peak);
-    if (peak > written_peak && written_peak > options->enough)
-        return law_broken(b, "peak %" PRIu64 " above %" PRIu64 " as written", peak, written_peak);
+    if (peak > program_peak && program_peak > options->enough)
+        return law_broken(b, "peak %" PRIu64 " above %" PRIu64 " as written", peak, program_peak);
     if (found->least > peak)
         return law_broken(b, "peak %" PRIu64 " below the proved %" PRIu64, peak, found->least);
     return false;

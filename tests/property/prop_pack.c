@@ -237,7 +237,7 @@ static uint64_t memory_at(const pb_lifetimes *lives, uint64_t time, uint64_t *by
     return sum;
 }
 
-static bool lives_differ(law_bench *b, const pb_planned *p)
+static bool lives_differ(law_bench *b, const pb_plan_result *p)
 {
     const pb_totals *totals = pb_certificate_totals(p->certificate);
     const pb_moves *moves = &p->schedule.moves;
@@ -274,7 +274,7 @@ static bool plans_differ(law_bench *b)
     uint32_t rows;
     const pb_strategy *row = pb_strategies(&rows);
     for (uint32_t i = 0; i < rows; i++) {
-        pb_planned planned;
+        pb_plan_result planned;
         pb_request request = {.strategy = row[i].name, .seed = 1};
         if (!(row[i].games & b->game.kind) || (i + b->small->seed) % 5)
             continue;

@@ -17,7 +17,7 @@ static bool strategy_fails(law_bench *b, const pb_strategy *row, const char *pol
     char why[PLAN_WHY], name[80];
     pb_request request = {.strategy = row->name, .policy = policy, .seed = b->small->seed};
     snprintf(name, sizeof name, "%s%s%s", row->name, policy ? " with " : "", policy ? policy : "");
-    pb_planned first, again;
+    pb_plan_result first, again;
     b->ctx.tick_limit = TICKS;
     b->ctx.ticks = 0;
     pb_status status = pb_plan(&b->ctx, &b->game, &request, &b->arena, &first);
@@ -62,7 +62,7 @@ static bool plans_fail(law_bench *b)
 
 static bool large_plans_fail(law_bench *b) { return any_strategy_fails(b, NULL); }
 
-static bool plan_auto(law_bench *b, const pb_game *game, pb_planned *out)
+static bool plan_auto(law_bench *b, const pb_game *game, pb_plan_result *out)
 {
     pb_request request = {.seed = b->small->seed};
     b->ctx.tick_limit = 20 * TICKS;
@@ -74,7 +74,7 @@ static bool plan_auto(law_bench *b, const pb_game *game, pb_planned *out)
 static bool slow_memory_costs(law_bench *b)
 {
     pb_game fast = b->game;
-    pb_planned with, without;
+    pb_plan_result with, without;
     for (pb_node v = 0; v < b->game.graph->node_count; v++)
         if (b->game.graph->flags[v] & PB_NODE_GIVEN_SLOW)
             return false; /* there must be slow memory */

@@ -92,7 +92,7 @@ static bool is_weak(const char *name, const tally *t)
 }
 
 /* A plan by search in a game of these weights; false when it is not to be counted. */
-static bool plan_small(law_bench *b, const pb_game *game, pb_planned *p, bool *broken)
+static bool plan_small(law_bench *b, const pb_game *game, pb_plan_result *p, bool *broken)
 {
     char why[PLAN_WHY];
     b->ctx.tick_limit = TICKS;
@@ -115,7 +115,7 @@ static tally unweighted, weighted;
 static bool search_fails(law_bench *b)
 {
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     bool broken;
     pb_game game = b->game;
     game.weights = PB_WEIGHTS_DEFAULT;
@@ -139,7 +139,7 @@ static bool weights_fail(law_bench *b)
     static const pb_weights some[] = {{1, 0, 1, 0}, {0, 1, 0, 0},  {5, 0, 1, 0},
                                       {1, 1, 1, 0}, {0, 1, 20, 0}, {1, 0, 0, 0}};
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     bool broken;
     pb_game game = b->game;
     game.weights = some[b->small->seed % (sizeof some / sizeof *some)];

@@ -8,7 +8,7 @@
 
 static unsigned feasible, found, optimal, infeasible, refuted;
 
-static bool plan(law_bench *b, const char *spec, pb_planned *p)
+static bool plan(law_bench *b, const char *spec, pb_plan_result *p)
 {
     pb_game game = b->game;
     game.weights = PB_WEIGHTS_DEFAULT;
@@ -18,7 +18,7 @@ static bool plan(law_bench *b, const char *spec, pb_planned *p)
 static bool claims_too_much(law_bench *b)
 {
     bf_answer best;
-    pb_planned p;
+    pb_plan_result p;
     const pb_graph *g = b->game.graph;
     if (!bf_least_makespan(b->space, &b->problem, &best))
         return law_skip(b);
@@ -46,7 +46,7 @@ static bool claims_too_much(law_bench *b)
 static bool needs_too_little(law_bench *b)
 {
     bf_answer least;
-    pb_planned p;
+    pb_plan_result p;
     if (!bf_least_peak(b->space, &b->problem, &least))
         return law_skip(b);
     if (!plan(b, "sat:conflicts=8000,memory=least", &p))

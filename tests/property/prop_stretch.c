@@ -15,7 +15,7 @@ enum { ROOM = 4000 };
 static uint64_t tried, improved, whole;
 
 /* The computations of a plan, in their order. False: there is none, or too many. */
-static bool take(const pb_planned *p, pbi_stretch_plan *out)
+static bool take(const pb_plan_result *p, pbi_stretch_plan *out)
 {
     out->count = 0;
     for (pb_step k = 0; p->certificate && k < p->schedule.moves.count; k++) {
@@ -76,7 +76,7 @@ static bool law_fails(law_bench *b)
     static const char *const spec[] = {"demand", "recompute-all", "last-use"};
     pb_game game = b->game;
     pbi_stretches all;
-    pb_planned planned;
+    pb_plan_result planned;
     pbi_stretch_plan p = {.room = ROOM};
     pbi_rng rng = {.state = b->small->seed};
     game.weights = PB_WEIGHTS_DEFAULT;

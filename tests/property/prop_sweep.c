@@ -51,14 +51,14 @@ static bool run(const subject *j, uint32_t points)
     pb_arena arena;
     pb_game game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
     pb_sweep_request request = {.plan = PB_REQUEST_DEFAULT};
-    pb_planned least;
+    pb_plan_result least;
     pb_sweep sweep;
     uint64_t written, *caps = NULL;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     pb_status status = pb_generate(&ctx, j->family, j->params, j->param_count, &arena, &game.graph);
     if (status == PB_OK)
-        status = pb_graph_written_peak(&ctx, game.graph, &written);
+        status = pb_graph_program_peak(&ctx, game.graph, &written);
     ctx.tick_limit = 3000;
     if (status == PB_OK)
         status = pb_least_cap(&ctx, &game, &request.plan, &arena, &least);

@@ -141,7 +141,7 @@ typedef struct trial {
     pb_context ctx;
     pb_arena graph_arena, arena;
     pb_game game;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_status status;
 } trial;
 

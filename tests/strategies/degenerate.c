@@ -57,7 +57,7 @@ static bool run(const pb_strategy *row, const char *name, const small_game *s, e
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned planned;
+    pb_plan_result planned;
     char why[PLAN_WHY] = "";
     outside o = {.stop_at = e.stop_at};
     pb_request request = {.strategy = row->name, .seed = 1, .patient = e.patient};
@@ -266,7 +266,7 @@ static void ask(const char *name, const small_game *s, question what, effort e)
     pb_arena arena;
     pb_game game;
     pb_comparison comparison;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_sweep sweep;
     uint64_t caps[] = {s->cap, s->cap / 2, 0};
     outside o = {.stop_at = e.stop_at};

@@ -18,7 +18,7 @@ typedef struct family_case {
     pb_context ctx;
     pb_arena arena;
     const pb_graph *graph;
-    uint64_t written_peak;
+    uint64_t program_peak;
     char name[200];
 } family_case;
 
@@ -33,7 +33,7 @@ static void plan_once(family_case *f, const pb_game *game, const char *strategy,
 {
     char why[PLAN_WHY];
     pb_arena arena;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = {.strategy = strategy, .seed = 1};
     pb_arena_init(&arena, &f->ctx);
     f->ctx.tick_limit = ticks;
@@ -61,7 +61,7 @@ static void every_cap(family_case *f, pb_game game, uint32_t steps, const char *
         report(f, &game, "bounds", f->ctx.error.message);
         return;
     }
-    uint64_t most = game.kind == PB_GAME_REVERSIBLE ? f->graph->total_size : f->written_peak;
+    uint64_t most = game.kind == PB_GAME_REVERSIBLE ? f->graph->total_size : f->program_peak;
     uint64_t range = most > bounds.least_cap ? most - bounds.least_cap : 0;
     uint64_t last = UINT64_MAX;
     for (uint32_t i = 0; i <= steps; i++) {
@@ -106,7 +106,7 @@ static bool open_case(family_case *f, const char *family, const pb_option *param
     pb_arena_init(&f->arena, &f->ctx);
     name_case(f, family, params, count);
     if (pb_generate(&f->ctx, family, params, count, &f->arena, &f->graph) == PB_OK &&
-        pb_graph_written_peak(&f->ctx, f->graph, &f->written_peak) == PB_OK)
+        pb_graph_program_peak(&f->ctx, f->graph, &f->program_peak) == PB_OK)
         return true;
     printf("FAILED %s: %s\n", f->name, f->ctx.error.message);
     failed++;

@@ -90,7 +90,7 @@ static bool read_shrunken(shrunken *s, const char *path)
 static void plan(shrunken *s, const char *strategy, const char *policy, const bf_answer *work, const bf_answer *cost)
 {
     char why[PLAN_WHY];
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = {.strategy = strategy, .policy = policy, .seed = 1};
     s->ctx.tick_limit = TICKS;
     s->ctx.ticks = 0;

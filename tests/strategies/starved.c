@@ -58,7 +58,7 @@ static bool run(const pb_strategy *row, pb_game game, outside o, pb_status expec
     char why[PLAN_WHY] = "";
     pb_context ctx;
     pb_arena arena;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = {.strategy = row->name, .seed = 1};
     outside_context(&ctx, &o);
     ctx.tick_limit = TICKS;
@@ -102,7 +102,7 @@ int main(void)
     uint64_t peak;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
-    if (build(&ctx, &arena, &graph) != PB_OK || pb_graph_written_peak(&ctx, graph, &peak) != PB_OK) {
+    if (build(&ctx, &arena, &graph) != PB_OK || pb_graph_program_peak(&ctx, graph, &peak) != PB_OK) {
         printf("the graph is refused: %s\n", ctx.error.message);
         return EXIT_FAILURE;
     }

@@ -40,7 +40,7 @@ static bool figures_hold(const pb_game *game, const pb_schedule *s, const refere
     return true;
 }
 
-bool plan_is_honest(const pb_game *game, const pb_planned *p, char why[PLAN_WHY])
+bool plan_is_honest(const pb_game *game, const pb_plan_result *p, char why[PLAN_WHY])
 {
     const pb_schedule *s = &p->schedule;
     if (s->game != game->kind || s->cap != game->cap)
@@ -61,7 +61,7 @@ bool plan_is_honest(const pb_game *game, const pb_planned *p, char why[PLAN_WHY]
     return figures_hold(game, s, &r, why);
 }
 
-bool plan_keeps_to_optimum(const pb_planned *p, const bf_answer *work, const bf_answer *cost, char why[PLAN_WHY])
+bool plan_keeps_to_optimum(const pb_plan_result *p, const bf_answer *work, const bf_answer *cost, char why[PLAN_WHY])
 {
     const pb_schedule *s = &p->schedule;
     if (s->outcome == PB_INFEASIBLE && work->feasible)
@@ -86,7 +86,7 @@ bool plan_keeps_to_optimum(const pb_planned *p, const bf_answer *work, const bf_
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-bool plans_are_equal(const pb_planned *a, const pb_planned *b, char why[PLAN_WHY])
+bool plans_are_equal(const pb_plan_result *a, const pb_plan_result *b, char why[PLAN_WHY])
 {
     const pb_schedule *s = &a->schedule, *t = &b->schedule;
     if (s->outcome != t->outcome || !same_text(s->reason, t->reason))

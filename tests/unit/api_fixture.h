@@ -21,7 +21,7 @@ typedef struct bench {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
     uint64_t polls, stop_at; /* 0: never */
     pb_stop stop_with;
     uint64_t now;

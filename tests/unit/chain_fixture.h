@@ -32,7 +32,7 @@ typedef struct chain_bench {
     pb_context ctx;
     pb_arena arena, plan_arena;
     pb_game game;
-    pb_planned planned;
+    pb_plan_result planned;
 } chain_bench;
 
 static inline void chain_start(chain_bench *t)

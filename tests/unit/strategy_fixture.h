@@ -17,7 +17,7 @@ typedef struct desk {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
 } desk;
 
 static inline void desk_open(desk *d, const small_game *s)
@@ -59,7 +59,7 @@ static inline const pb_schedule *desk_plan(desk *d, const char *format, ...)
 /* A percentage of the peak as written. */
 static inline void desk_cap(desk *d, uint64_t percent)
 {
-    assert_int_equal(pb_graph_written_peak(&d->ctx, d->game.graph, &d->game.cap), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&d->ctx, d->game.graph, &d->game.cap), PB_OK);
     d->game.cap = d->game.cap / 100 * percent + d->game.cap % 100 * percent / 100;
 }
 

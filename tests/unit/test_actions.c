@@ -150,7 +150,7 @@ static void open_instance(instance *x, unsigned steps, bool reads_output, bool i
 }
 
 /* One plan: the actions are legal, run as many steps as the plan, and hold no more states. */
-static void check_plan(instance *x, const pb_planned *plan)
+static void check_plan(instance *x, const pb_plan_result *plan)
 {
     pb_buffer text;
     pb_buffer_init(&text, &x->arena);
@@ -213,7 +213,7 @@ static void plans_for_a_cap_are_streams_for_one_snapshot_less(void **state)
         open_instance(&x, 40, false, true);
         pb_game game = {.graph = x.graph, .kind = PB_GAME_REMAT, .cap = cap, .weights = PB_WEIGHTS_DEFAULT};
         pb_request request = {.strategy = "chain", .seed = 1};
-        pb_planned plan;
+        pb_plan_result plan;
         pb_revolve_cost cost;
         pb_buffer text;
         pb_buffer_init(&text, &x.arena);

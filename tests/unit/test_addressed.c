@@ -97,7 +97,7 @@ static void find_rescued(small_game *s, pb_addressed *out)
     for (uint64_t seed = 1; seed < 20000; seed++) {
         fixture f = {0};
         small_game_random_large(seed, PB_GAME_REMAT, s);
-        pb_planned free;
+        pb_plan_result free;
         open_game(&f, s);
         if (pb_plan(&f.ctx, &f.game, &(pb_request){.seed = 1}, &f.arena, &free) == PB_OK && free.certificate) {
             s->cap = f.game.cap = free.schedule.metrics.peak;

@@ -24,7 +24,7 @@ typedef struct session {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned planned;
+    pb_plan_result planned;
 } session;
 
 static void plan_spec(session *s, const spec *p, const char *strategy)

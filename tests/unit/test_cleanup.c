@@ -232,7 +232,7 @@ static void plans_poll_while_they_are_cleaned(void **state)
         pb_context ctx;
         pb_arena arena;
         const pb_graph *g;
-        pb_planned planned;
+        pb_plan_result planned;
         outside_context(&ctx, &o[as_made]);
         pb_arena_init(&arena, &ctx);
         pb_option steps = {"steps", "20000"};

@@ -80,7 +80,7 @@ static void open_case(case_ *c)
 
 static void run_case(case_ *c, uint64_t cap, uint64_t result[WORDS], pb_measured *m)
 {
-    pb_planned planned;
+    pb_plan_result planned;
     pb_engine *e;
     c->game.cap = cap;
     assert_int_equal(pb_plan(&c->ctx, &c->game, &PB_REQUEST_DEFAULT, &c->arena, &planned), PB_OK);

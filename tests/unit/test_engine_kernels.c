@@ -278,7 +278,7 @@ static void a_kernel_may_make_do_with_less(void **state)
 static pb_status plan_rest(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result,
                            const pb_certificate **out)
 {
-    pb_planned p;
+    pb_plan_result p;
     (void)state;
     pb_status status = pb_plan(ctx, rest, &PB_REQUEST_DEFAULT, result, &p);
     if (status == PB_OK)

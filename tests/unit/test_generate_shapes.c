@@ -175,7 +175,7 @@ static void a_complete_tree_is_written_in_postorder(void **state)
     assert_int_equal(g->target_count, 1);
     assert_int_equal(g->targets[0], node_of(g, "n0"));
     uint64_t peak;
-    assert_int_equal(pb_graph_written_peak(&m.ctx, g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&m.ctx, g, &peak), PB_OK);
     assert_int_equal(peak, 4); /* height + 2 pebbles */
     unmake(&m);
 }
@@ -375,10 +375,10 @@ static void fused_pipelines_need_less_memory_as_written(void **state)
     made m;
     uint64_t by_stage, by_tile;
     const pb_graph *g = make_sound(&m, "pipeline", "stages=6 tile=64");
-    assert_int_equal(pb_graph_written_peak(&m.ctx, g, &by_stage), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&m.ctx, g, &by_stage), PB_OK);
     unmake(&m);
     g = make_sound(&m, "pipeline", "stages=6 tile=64 order=tile");
-    assert_int_equal(pb_graph_written_peak(&m.ctx, g, &by_tile), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&m.ctx, g, &by_tile), PB_OK);
     unmake(&m);
     assert_true(by_tile * 2 < by_stage);
     g = make_sound(&m, "pipeline", "stages=2 tile=64 order=tile input=slow result=keep");

@@ -7,7 +7,7 @@ static uint64_t peak_of(bench *t)
 {
     uint64_t peak = 12345;
     assert_int_equal(bench_freeze(t), PB_OK);
-    assert_int_equal(pb_graph_written_peak(&t->ctx, t->g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&t->ctx, t->g, &peak), PB_OK);
     return peak;
 }
 
@@ -176,7 +176,7 @@ static void the_peak_is_that_of_a_plain_simulation(void **state)
         pb_context_init(&ctx);
         pb_arena_init(&arena, &ctx);
         assert_true(small_game_build(&ctx, &s, &arena, &game));
-        assert_int_equal(pb_graph_written_peak(&ctx, game.graph, &peak), PB_OK);
+        assert_int_equal(pb_graph_program_peak(&ctx, game.graph, &peak), PB_OK);
         if (peak != simulated(game.graph)) {
             small_game_print(&s, stderr);
             fail_msg("peak %" PRIu64 ", simulated %" PRIu64, peak, simulated(game.graph));
@@ -194,7 +194,7 @@ static void no_memory_is_an_error(void **state)
     assert_int_equal(bench_freeze(&t), PB_OK);
     uint64_t peak = 99;
     t.ctx.memory_limit = 1;
-    assert_int_equal(pb_graph_written_peak(&t.ctx, t.g, &peak), PB_ENOMEM);
+    assert_int_equal(pb_graph_program_peak(&t.ctx, t.g, &peak), PB_ENOMEM);
     assert_int_equal(peak, 99);
     bench_close(&t);
 }

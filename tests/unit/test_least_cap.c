@@ -14,7 +14,7 @@ typedef struct bench {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
     uint64_t polls, most_polls;
 } bench;
 
@@ -54,7 +54,7 @@ static uint64_t least_of_rows(bench *b)
     pb_game game = b->game;
     game.weights = (pb_weights){1, 0, 0, 0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        pb_planned p;
+        pb_plan_result p;
         pb_request request = {.strategy = names[i], .seed = 1};
         assert_int_equal(pb_plan(&b->ctx, &game, &request, &b->arena, &p), PB_OK);
         if (p.certificate && p.schedule.metrics.peak < peak)

@@ -140,7 +140,7 @@ static void more_effort_brings_smaller_peaks_on_layers(void **state)
     layers l;
     open_layers(&l, "2000");
     uint64_t written, peak[3];
-    assert_int_equal(pb_graph_written_peak(&l.ctx, l.game.graph, &written), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&l.ctx, l.game.graph, &written), PB_OK);
     const uint64_t effort[3] = {0, 20000, 200000};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(pbi_order_low_peak(&l.ctx, &l.game, effort[i], l.order, &peak[i]), PB_OK);

@@ -373,7 +373,7 @@ static void auto_leaves_the_baseline_out(void **state)
     pb_context ctx;
     pb_arena arena;
     const pb_graph *g;
-    pb_planned p;
+    pb_plan_result p;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     pb_option params[] = {{"nodes", "20"}};
@@ -424,7 +424,7 @@ static void a_search_begins_from_the_plan_given(void **state)
     pb_context ctx;
     pb_arena arena;
     const pb_graph *g;
-    pb_planned first, again;
+    pb_plan_result first, again;
     pb_option params[] = {{"steps", "30"}};
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
@@ -453,7 +453,7 @@ static void threads_give_the_same_plan_again(void **state)
     pb_context ctx;
     pb_arena arena;
     const pb_graph *g;
-    pb_planned p[2];
+    pb_plan_result p[2];
     pb_option params[] = {{"nodes", "80"}};
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
@@ -481,7 +481,7 @@ static void auto_with_slow_memory_bears_a_refusal_anywhere(void **state)
         char why[PLAN_WHY];
         pb_context ctx;
         pb_arena arena;
-        pb_planned p;
+        pb_plan_result p;
         const pb_graph *g;
         outside o = {0};
         pb_option params[] = {{"nodes", "80"}};

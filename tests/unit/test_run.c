@@ -67,7 +67,7 @@ static void any_cap_runs_in_its_peak_with_the_same_bits(void **state)
     assert_non_null(strstr(all.text, "gradient"));
     unsigned with_recomputation = 0;
     for (uint64_t values = 14; values >= 4; values--) {
-        pb_planned planned;
+        pb_plan_result planned;
         pb_packing packing;
         uint64_t seen = 0;
         pb_run_options options = {.steps = 3, .packing = &packing, .after = count_steps, .after_state = &seen};
@@ -93,7 +93,7 @@ static void slow_memory_gives_the_same_bits(void **state)
 {
     (void)state;
     case_ c;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_packing packing;
     pb_run_figures all, some;
     const pb_certificate *everything;
@@ -125,7 +125,7 @@ static void kernels_that_need_more_stay_within_the_cap(void **state)
 {
     (void)state;
     case_ c;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_packing packing;
     pb_run_figures all, some;
     const pb_certificate *everything;
@@ -176,7 +176,7 @@ static void addresses_that_overlap_are_refused(void **state)
 {
     (void)state;
     case_ c;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_packing packing;
     pb_run_figures figures;
     open_case(&c);
@@ -195,7 +195,7 @@ static void what_does_not_fit_is_no_plan(void **state)
 {
     (void)state;
     case_ c;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_packing packing;
     open_case(&c);
     pb_game game = {.graph = c.profiled.graph, .kind = PB_GAME_REMAT, .cap = 700, .weights = PB_WEIGHTS_DEFAULT};
@@ -214,7 +214,7 @@ static void too_little_time_is_enough_for_some_plan(void **state)
     case_ c;
     open_case(&c);
     for (int i = 0; i < 2; i++) {
-        pb_planned planned;
+        pb_plan_result planned;
         pb_packing packing;
         pb_run_figures figures;
         pb_request request = PB_REQUEST_DEFAULT;
@@ -377,7 +377,7 @@ static pb_status all_of_it(pb_context *ctx)
     pb_arena arena;
     pb_workload *w = NULL;
     pb_profiled profiled;
-    pb_planned planned = {0};
+    pb_plan_result planned = {0};
     pb_packing packing;
     pb_run_figures figures;
     pb_arena_init(&arena, ctx);

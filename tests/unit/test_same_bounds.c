@@ -1,6 +1,6 @@
 /* test_same_bounds.c -- the same question has the same bounds, whoever answers: info, plans by any strategy, comparisons, sweeps and the
  * calls for other languages. */
-#include "pebble/flat.h"
+#include "pebble/bindings.h"
 #include "pebble/generate.h"
 #include "pebble/summary.h"
 
@@ -60,7 +60,7 @@ static const char *next_name(const char *at, char name[64])
 }
 
 /* What one strategy says alone. */
-static void plan_alone(desk *d, const char *name, pb_planned *out)
+static void plan_alone(desk *d, const char *name, pb_plan_result *out)
 {
     pb_request request = asking();
     request.strategy = name;
@@ -108,20 +108,20 @@ static uint64_t from_outside(const question *q, const char *strategy)
 {
     char cap[32], tier[80], parameters[64];
     const pb_graph *g;
-    const pb_planned *p;
+    const pb_plan_result *p;
     pb_session *s = pb_session_new();
     assert_non_null(s);
     snprintf(cap, sizeof cap, "%" PRIu64, q->cap);
     snprintf(tier, sizeof tier, "store_cost=%" PRIu64 ",load_cost=%" PRIu64, q->store, q->load);
     snprintf(parameters, sizeof parameters, "%s=%s", q->key, q->value);
-    assert_int_equal(pb_flat_generate(s, q->family, parameters, &g), PB_OK);
+    assert_int_equal(pb_session_generate(s, q->family, parameters, &g), PB_OK);
     assert_int_equal(pb_session_set(s, "cap", cap), PB_OK);
     assert_int_equal(pb_session_set(s, "game", pb_game_kind_name(q->kind)), PB_OK);
     assert_int_equal(pb_session_set(s, "strategy", strategy), PB_OK);
     if (q->kind == PB_GAME_TIERED)
         assert_int_equal(pb_session_set(s, "tiers", tier), PB_OK);
-    assert_int_equal(pb_flat_plan(s, g, NULL, &p), PB_OK);
-    assert_int_equal(pb_flat_write_plan(s, p, "summary"), PB_OK);
+    assert_int_equal(pb_session_plan(s, g, NULL, &p), PB_OK);
+    assert_int_equal(pb_session_write_plan(s, p, "summary"), PB_OK);
     uint64_t bound = number_in(s, "\"lower_bound\":");
     pb_session_free(s);
     return bound;
@@ -131,7 +131,7 @@ static void ask_everybody(const question *q)
 {
     desk d;
     char name[64];
-    pb_planned planned;
+    pb_plan_result planned;
     uint64_t bound = q->lower_bound;
     open_desk(&d, q);
     for (const char *at = q->strategies; *at;) {
@@ -144,7 +144,7 @@ static void ask_everybody(const question *q)
     compare_all(&d, q, q->strategies, bound);
     sweep_all(&d, q, bound);
     next_name(q->strategies, name);
-    expect(q, "pb_flat_plan", from_outside(q, name), bound);
+    expect(q, "pb_session_plan", from_outside(q, name), bound);
     pb_arena_release(&d.arena);
 }
 
@@ -189,7 +189,7 @@ static void caps_are_bounded_alike(void **state)
         question q = {.family = cases[i].family, .key = cases[i].key, .value = cases[i].value, .kind = cases[i].kind};
         desk d;
         pb_info info = {.game_count = 0};
-        pb_planned planned;
+        pb_plan_result planned;
         pb_sweep sweep;
         pb_request request = asking();
         q.cap = cases[i].least - 1;
@@ -241,7 +241,7 @@ static void the_smallest_cap_settles_a_plan(void **state)
 {
     question q = {.family = "pyramid", .key = "height", .value = "4", .kind = PB_GAME_REMAT, .cap = 5};
     desk d;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = asking();
     (void)state;
     request.strategy = "demand";

@@ -59,7 +59,7 @@ static void verdicts_do_not_depend_on_memory_for_libcrypto(void **state)
     (void)state;
     bench t;
     pb_arena arena;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_judgement judged;
     bench_open(&t);
     bench_nodes(&t, "a b c");

@@ -53,10 +53,10 @@ static const struct {
 };
 static const uint64_t prices[6] = {1, 2, 5, 10, 50, 100};
 
-static pb_planned plan_of(pb_context *ctx, pb_arena *arena, const pb_graph *g, uint64_t cap, uint64_t price,
-                          const char *strategy)
+static pb_plan_result plan_of(pb_context *ctx, pb_arena *arena, const pb_graph *g, uint64_t cap, uint64_t price,
+                              const char *strategy)
 {
-    pb_planned p;
+    pb_plan_result p;
     pb_game game = {.graph = g, .kind = price ? PB_GAME_TIERED : PB_GAME_REMAT, .cap = cap};
     game.weights = PB_WEIGHTS_DEFAULT;
     game.tier_count = price != 0;
@@ -74,7 +74,7 @@ static const pb_graph *chain_of(pb_context *ctx, pb_arena *arena, const char *st
 }
 
 /* Always the least cost; `optimal` where that is proved. Tells whether it was. */
-static bool check_cell(const pb_planned *p, uint64_t wanted, bool proved)
+static bool check_cell(const pb_plan_result *p, uint64_t wanted, bool proved)
 {
     bool optimal = p->schedule.outcome == PB_OPTIMAL;
     if (!wanted) {
@@ -97,10 +97,10 @@ static void a_hundred_steps_meet_the_exact_table(void **state)
         pb_context_init(&ctx);
         pb_arena_init(&arena, &ctx);
         const pb_graph *g = chain_of(&ctx, &arena, "100", "grad-size", table[i].grad_size ? "1" : "0");
-        pb_planned alone = plan_of(&ctx, &arena, g, table[i].cap, 0, "chain");
+        pb_plan_result alone = plan_of(&ctx, &arena, g, table[i].cap, 0, "chain");
         check_cell(&alone, table[i].alone, true);
         for (int k = 0; k < 6; k++) {
-            pb_planned with = plan_of(&ctx, &arena, g, table[i].cap, prices[k], "chain");
+            pb_plan_result with = plan_of(&ctx, &arena, g, table[i].cap, prices[k], "chain");
             optimal += check_cell(&with, table[i].with[k], prices[k] == 1);
             cells++;
         }
@@ -125,7 +125,7 @@ static void revolve_is_the_case_with_steps_in_place(void **state)
         pb_arena_init(&arena, &ctx);
         pb_option params[] = {{"steps", cases[i].steps}, {"form", "inputs"}, {"inplace", "yes"}, {"grad-size", "0"}};
         assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 4, &arena, &g), PB_OK);
-        pb_planned p = plan_of(&ctx, &arena, g, cases[i].snapshots + 1, 0, "chain");
+        pb_plan_result p = plan_of(&ctx, &arena, g, cases[i].snapshots + 1, 0, "chain");
         uint64_t forward = p.schedule.metrics.work - g->cost[g->targets[0]] * (uint64_t)atoi(cases[i].steps);
         assert_int_equal(p.schedule.outcome, PB_OPTIMAL);
         assert_int_equal(forward, cases[i].extra);
@@ -142,7 +142,7 @@ static void other_graphs_are_declined_with_a_reason(void **state)
     pb_arena_init(&arena, &ctx);
     const pb_graph *g;
     assert_int_equal(pb_generate(&ctx, "tree", NULL, 0, &arena, &g), PB_OK);
-    pb_planned p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
+    pb_plan_result p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
     assert_string_equal(p.schedule.reason,
                         "does not apply: the graph is no chain of blocks that runs forward and back");
     g = chain_of(&ctx, &arena, "50", "grad-size", "1");
@@ -159,7 +159,7 @@ static void a_gradient_that_is_cheap_to_move_forbids_the_claim(void **state)
     pb_context ctx;
     pb_arena arena;
     const pb_graph *g;
-    pb_planned p;
+    pb_plan_result p;
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     pb_option params[] = {{"steps", "4"}, {"step-size", "3"}, {"form", "inputs"}};
@@ -181,9 +181,9 @@ static void unequal_steps_cost_less_with_more_memory(void **state)
     pb_arena_init(&arena, &ctx);
     const pb_graph *g = chain_of(&ctx, &arena, "40", "profile", "random");
     uint64_t peak, last = UINT64_MAX;
-    assert_int_equal(pb_graph_written_peak(&ctx, g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&ctx, g, &peak), PB_OK);
     for (uint64_t cap = peak / 4; cap <= peak; cap += peak / 16) {
-        pb_planned p = plan_of(&ctx, &arena, g, cap, 0, "chain");
+        pb_plan_result p = plan_of(&ctx, &arena, g, cap, 0, "chain");
         assert_non_null(p.certificate);
         assert_true(p.schedule.metrics.peak <= cap && p.schedule.metrics.makespan <= last);
         last = p.schedule.metrics.makespan; /* more memory is never dearer */

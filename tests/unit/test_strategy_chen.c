@@ -90,7 +90,7 @@ static void what_was_chosen_gives_the_same_plan_again(void **state)
         d.game.cap = cap;
         const pb_schedule *s = desk_plan(&d, "chen");
         assert_int_not_equal(s->outcome, PB_GAVE_UP);
-        pb_planned first = d.p;
+        pb_plan_result first = d.p;
         const char *b = desk_option(&d, "b");
         desk_plan(&d, "chen:variant=%s%s%s", desk_option(&d, "variant"), b ? ",b=" : "", b ? b : "");
         if (!plans_are_equal(&first, &d.p, why))

@@ -11,7 +11,7 @@ typedef struct desk {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
 } desk;
 
 static void open_family(desk *d, const char *family, const pb_option *params, uint32_t count)
@@ -34,7 +34,7 @@ static const pb_schedule *plan_at(desk *d, unsigned percent)
     char why[PLAN_WHY];
     uint64_t peak;
     pb_request request = {.strategy = "cut", .seed = 1};
-    assert_int_equal(pb_graph_written_peak(&d->ctx, d->game.graph, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&d->ctx, d->game.graph, &peak), PB_OK);
     d->game.cap = (peak / 100) * percent;
     if (pb_plan(&d->ctx, &d->game, &request, &d->arena, &d->p) != PB_OK)
         fail_msg("%u %%: %s", percent, d->ctx.error.message);

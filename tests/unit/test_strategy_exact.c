@@ -9,7 +9,7 @@ typedef struct desk {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
 } desk;
 
 static void open_family(desk *d, const char *family, const pb_option *params, uint32_t count)
@@ -79,7 +79,7 @@ static void training_steps_are_proved(void **state)
     desk d;
     uint64_t full, last = 0;
     open_family(&d, "mlp", (pb_option[]){{"depth", "8"}, {"batch", "8192"}}, 2);
-    assert_int_equal(pb_graph_written_peak(&d.ctx, d.game.graph, &full), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&d.ctx, d.game.graph, &full), PB_OK);
     for (uint64_t percent = 95; percent >= 65; percent -= 10) {
         d.game.cap = full / 100 * percent;
         const pb_schedule *s = plan(&d, "exact");
@@ -180,7 +180,7 @@ static void reversible_limits_leave_the_plan_at_hand(void **state)
     d.game.kind = PB_GAME_REVERSIBLE;
     d.game.cap = 12;
     assert_int_equal(plan(&d, "exact:limit=2000")->outcome, PB_GAVE_UP);
-    pb_planned start;
+    pb_plan_result start;
     pb_request request = {.strategy = "demand", .seed = 1};
     assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &start), PB_OK);
     assert_non_null(start.certificate);

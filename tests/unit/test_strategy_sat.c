@@ -120,7 +120,7 @@ static void it_answers_the_same_again(void **state)
     char why[PLAN_WHY];
     open_chain(&b, 14, 6);
     bench_plan(&b, "sat:conflicts=3000");
-    pb_planned first = b.p;
+    pb_plan_result first = b.p;
     assert_non_null(first.certificate);
     bench_plan(&b, "sat:conflicts=3000");
     if (!plans_are_equal(&first, &b.p, why))

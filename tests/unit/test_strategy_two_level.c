@@ -11,7 +11,7 @@ typedef struct desk {
     pb_context ctx;
     pb_arena arena;
     pb_game game;
-    pb_planned p;
+    pb_plan_result p;
 } desk;
 
 static void open_chain(desk *d, unsigned steps, bool revolve)
@@ -136,7 +136,7 @@ static void the_search_finds_a_choice_that_gives_the_same_plan_again(void **stat
             const pb_schedule *s = plan(&d, "two-level");
             assert_int_equal(s->outcome == PB_GAVE_UP, cap == 6 && !slow);
             if (s->outcome != PB_GAVE_UP) {
-                pb_planned first = d.p;
+                pb_plan_result first = d.p;
                 assert_string_equal(s->options[0].key, "period");
                 assert_string_equal(s->options[1].key, "inner");
                 plan(&d, "two-level:period=%s,inner=%s", s->options[0].value, s->options[1].value);

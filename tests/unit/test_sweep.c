@@ -18,7 +18,7 @@ static void sweep_open(sweep_bench *t, const small_game *s)
     uint64_t peak;
     bench_open(&t->b, s);
     t->request = (pb_sweep_request){.plan = PB_REQUEST_DEFAULT, .caps = t->caps};
-    assert_int_equal(pb_graph_written_peak(&t->b.ctx, t->b.game.graph, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&t->b.ctx, t->b.game.graph, &peak), PB_OK);
     uint64_t step = 1 + peak / 10;
     for (uint64_t cap = peak + step;; cap -= step) {
         t->caps[t->request.cap_count++] = cap;
@@ -266,7 +266,7 @@ static void plans_at_hand_serve_portfolios_only(void **state)
     small_game s;
     sweep_bench t;
     pb_request plain = {.seed = 1, .strategy = "last-use"};
-    pb_planned known;
+    pb_plan_result known;
     small_adjoint(&s, 6);
     sweep_open(&t, &s);
     assert_int_equal(pb_plan(&t.b.ctx, &t.b.game, &plain, &t.b.arena, &known), PB_OK);

@@ -190,7 +190,7 @@ static void little_effort_is_enough_for_a_bound(void **state)
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 1, &arena, &g), PB_OK);
-    assert_int_equal(pb_graph_written_peak(&ctx, g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&ctx, g, &peak), PB_OK);
     pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = peak / 2, .weights = PB_WEIGHTS_DEFAULT};
     for (uint64_t effort = 100; effort <= 100000000; effort *= 100) {
         pb_bounds b;
@@ -236,7 +236,7 @@ static void several_moments_hang_together(void **state)
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     assert_int_equal(pb_generate(&ctx, "adjoint-chain", params, 3, &arena, &g), PB_OK);
-    assert_int_equal(pb_graph_written_peak(&ctx, g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&ctx, g, &peak), PB_OK);
     pb_game game = {.graph = g, .kind = PB_GAME_REMAT, .cap = (peak * 60 + 99) / 100, .weights = PB_WEIGHTS_DEFAULT};
     assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_OK);
     again = b;

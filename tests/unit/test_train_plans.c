@@ -140,7 +140,7 @@ static void run_guarded(bench *b, const char *strategy, uint64_t cap, char hash[
     const pb_graph *g = b->game.graph;
     guard w = {pb_workload_kernels(b->w), g, calloc(g->node_count, sizeof *w.sum)};
     pb_kernel *of = calloc(g->node_count, sizeof *of);
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = PB_REQUEST_DEFAULT;
     assert_true(w.sum && of);
     for (pb_node v = 0; v < g->node_count; v++)

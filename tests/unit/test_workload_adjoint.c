@@ -28,7 +28,7 @@ static void little_memory_costs_little_work(void **state)
     uint64_t peak;
     char digest[PB_HASH_TEXT];
     runs_open(&r, "adjoint", options);
-    assert_int_equal(pb_graph_written_peak(&r.ctx, pb_workload_graph(r.w), &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&r.ctx, pb_workload_graph(r.w), &peak), PB_OK);
     pb_measured m = runs_at(&r, peak / 3, "chain", digest);
     assert_true(m.recomputed > 0 && m.recomputed <= 2 * STEPS);
     runs_close(&r);
@@ -39,7 +39,7 @@ static void snapshots_on_a_slow_tier_change_nothing(void **state)
     (void)state;
     runs r;
     char digest[PB_HASH_TEXT], again[PB_HASH_TEXT];
-    pb_planned planned;
+    pb_plan_result planned;
     pb_measured m;
     runs_open(&r, "adjoint", options);
     runs_at(&r, PB_UNLIMITED, "cache-all", digest);
@@ -71,7 +71,7 @@ typedef struct stream_case {
 
 static void open_streams(stream_case *c, uint32_t slots, const char *path)
 {
-    pb_planned planned;
+    pb_plan_result planned;
     char digest[PB_HASH_TEXT];
     pb_measured m;
     runs_open(&c->r, "adjoint", options);

@@ -80,7 +80,7 @@ static void the_root_takes_a_value_for_each_level(void **state)
         snprintf(options, sizeof options, "height=12,grain=%llu", (unsigned long long)grain);
         runs_open(&r, "merkle", options);
         const pb_graph *g = pb_workload_graph(r.w);
-        pb_planned planned;
+        pb_plan_result planned;
         uint64_t levels = 12 - grain, least = levels * 64 + 64 + g->workspace[0];
         assert_int_equal(runs_least(&r, &planned), least);
         pb_measured m = runs_at(&r, least, "auto", digest);
@@ -213,7 +213,7 @@ static void paths_of_the_run_before_do_not_count(void **state)
 {
     (void)state;
     runs r;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_engine *e;
     pb_measured m;
     runs_open(&r, "merkle", "height=4,mode=traversal");
@@ -289,7 +289,7 @@ static void a_file_that_shrinks_stops_the_run(void **state)
     (void)state;
     static const char name[] = "test_workload_merkle.shrinks";
     runs r;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_engine *e;
     pb_measured m;
     make_data();

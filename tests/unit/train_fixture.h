@@ -69,7 +69,7 @@ static inline void bench_open(bench *b, const network *net)
         fail_msg("%s: %s", net->name, b->ctx.error.message);
     b->game = (pb_game){
         .graph = pb_workload_graph(b->w), .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
-    assert_int_equal(pb_graph_written_peak(&b->ctx, b->game.graph, &b->written), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&b->ctx, b->game.graph, &b->written), PB_OK);
 }
 
 static inline void bench_close(bench *b)
@@ -91,7 +91,7 @@ static inline void bench_open_wide(bench *b, const network *net)
 /* An engine for a plan under the cap; false where there is none. */
 static inline bool bench_plan(bench *b, const char *strategy, uint64_t cap)
 {
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = PB_REQUEST_DEFAULT;
     request.strategy = strategy;
     b->game.cap = cap;

@@ -155,7 +155,7 @@ static inline void runs_check(runs *r, const pb_certificate *plan, const char *d
     pb_engine_free(e);
 }
 
-static inline void runs_plan(runs *r, const pb_game *game, const char *strategy, pb_planned *planned)
+static inline void runs_plan(runs *r, const pb_game *game, const char *strategy, pb_plan_result *planned)
 {
     pb_request request = PB_REQUEST_DEFAULT;
     request.strategy = strategy;
@@ -169,7 +169,7 @@ static inline void runs_plan(runs *r, const pb_game *game, const char *strategy,
 }
 
 /* False: nothing was found under this cap with so little effort. */
-static inline bool runs_tried(runs *r, uint64_t cap, const char *strategy, pb_planned *planned)
+static inline bool runs_tried(runs *r, uint64_t cap, const char *strategy, pb_plan_result *planned)
 {
     pb_game game = runs_game(r, cap);
     pb_request request = PB_REQUEST_DEFAULT;
@@ -180,7 +180,7 @@ static inline bool runs_tried(runs *r, uint64_t cap, const char *strategy, pb_pl
 
 static inline pb_measured runs_at(runs *r, uint64_t cap, const char *strategy, char digest[PB_HASH_TEXT])
 {
-    pb_planned planned;
+    pb_plan_result planned;
     pb_measured m;
     pb_game game = runs_game(r, cap);
     runs_plan(r, &game, strategy, &planned);
@@ -189,7 +189,7 @@ static inline pb_measured runs_at(runs *r, uint64_t cap, const char *strategy, c
     return m;
 }
 
-static inline uint64_t runs_least(runs *r, pb_planned *planned)
+static inline uint64_t runs_least(runs *r, pb_plan_result *planned)
 {
     pb_game game = runs_game(r, PB_UNLIMITED);
     clock_t t0 = clock();
@@ -211,16 +211,16 @@ static inline void runs_show(uint64_t cap, const pb_measured *m)
 /* From 100 % down, in so many caps, and at the least cap that is known: the digest of storing everything each time. */
 static inline void runs_down(runs *r, uint32_t caps, const char *strategy, char digest[PB_HASH_TEXT])
 {
-    pb_planned least;
+    pb_plan_result least;
     uint64_t high, low = runs_least(r, &least);
     char again[PB_HASH_TEXT];
     pb_measured m = runs_at(r, PB_UNLIMITED, "cache-all", digest);
     assert_int_equal(m.recomputed, 0);
-    assert_int_equal(pb_graph_written_peak(&r->ctx, pb_workload_graph(r->w), &high), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&r->ctx, pb_workload_graph(r->w), &high), PB_OK);
     assert_true(low <= high);
     for (uint32_t i = 0; i < caps; i++) {
         uint64_t cap = high - (high - low) / caps * i;
-        pb_planned planned;
+        pb_plan_result planned;
         if (!runs_tried(r, cap, strategy, &planned))
             continue;
         runs_run(r, planned.certificate, again, &m, NULL);

@@ -308,7 +308,7 @@ static uint64_t both(const pb_game *game)
     return pbi_add(game->cap, game->borrow, &sum) ? sum : PB_UNLIMITED;
 }
 
-static bool has_plan(const pb_planned *p) { return p->certificate != NULL; }
+static bool has_plan(const pb_plan_result *p) { return p->certificate != NULL; }
 
 /* Who made it, and with what. */
 static pb_status note_maker(pbi_plan *plan, const pb_schedule *s)
@@ -327,7 +327,7 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
                                  pbi_plan *plan)
 {
     pb_game inner = *game;
-    pb_planned now;
+    pb_plan_result now;
     pb_status status = PB_OK;
     bool placed = false;
     inner.kind = PB_GAME_REVERSIBLE;
@@ -365,7 +365,7 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
 
 /* Without borrowed memory. */
 static pb_status plan_own(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                          pb_planned *own)
+                          pb_plan_result *own)
 {
     pb_game inner = *game;
     pb_request request = *job->request;
@@ -381,10 +381,11 @@ static pb_status plan_own(const pbi_job *job, const pb_game *game, const pbi_spe
 }
 
 /* The cheaper of the two; both are legal here. */
-static pb_status choose(pb_context *ctx, const pb_game *game, const pb_planned *own, pb_arena *result, pbi_plan *plan)
+static pb_status choose(pb_context *ctx, const pb_game *game, const pb_plan_result *own, pb_arena *result,
+                        pbi_plan *plan)
 {
     pb_verdict verdict;
-    pb_planned lent = {.certificate = NULL};
+    pb_plan_result lent = {.certificate = NULL};
     pb_status status = PB_OK;
     if (!has_plan(own))
         return PB_OK;
@@ -393,7 +394,7 @@ static pb_status choose(pb_context *ctx, const pb_game *game, const pb_planned *
         if (status == PB_OK && (lent.certificate = verdict.certificate))
             status = pb_metrics_measure(ctx, verdict.certificate, &lent.schedule.metrics);
     }
-    if (status != PB_OK || pbi_planned_better(&lent, own))
+    if (status != PB_OK || pbi_result_better(&lent, own))
         return status;
     plan->moves = own->schedule.moves;
     plan->outcome = PB_FOUND;
@@ -405,7 +406,7 @@ pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_s
 {
     const pb_weights *w = &game->weights;
     unsigned games = spec->row->games;
-    pb_planned own = {.certificate = NULL};
+    pb_plan_result own = {.certificate = NULL};
     pbi_job inner = *job;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     inner.cache = &cache; /* of other games than the caller's */

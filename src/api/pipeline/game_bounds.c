@@ -24,7 +24,7 @@ static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bou
 static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
 {
     if (job->cache)
-        pbi_tell(job->request, &(pb_news){.kind = PB_NEWS_BOUND, .game = game, .bounds = bounds});
+        pbi_emit(job->request, &(pb_event){.kind = PB_EVENT_BOUND, .game = game, .bounds = bounds});
 }
 
 /* Those of a job that has no cache are made anew, unless the job knows them. */

@@ -20,7 +20,7 @@ static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap
     const pb_graph *g = game->graph;
     uint64_t all = g->fixed_size, space = 0;
     if (game->kind != PB_GAME_REVERSIBLE)
-        return pb_graph_written_peak(ctx, g, cap);
+        return pb_graph_program_peak(ctx, g, cap);
     for (pb_node v = 0; v < g->node_count; v++) {
         all = pbi_add_saturated(all, g->size[v]);
         space = g->workspace[v] > space ? g->workspace[v] : space;
@@ -34,7 +34,7 @@ static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uin
 {
     pb_game at = *game;
     pbi_spec spec = {.row = pb_strategy_find("exact")};
-    pb_planned now;
+    pb_plan_result now;
     pb_arena arena;
     at.cap = cap;
     pb_arena_init(&arena, job->ctx);

@@ -23,8 +23,8 @@ enum { SMALL_GRAPH = 20000, MOST_EXACT = 36, HALVINGS = 10, FIRST_PART = 20, LEA
 typedef struct finder {
     pbi_job job;
     pb_game game;
-    pb_planned best; /* of the least peak so far */
-    pb_arena arena;  /* holds it */
+    pb_plan_result best; /* of the least peak so far */
+    pb_arena arena;      /* holds it */
     bool any;
     bool thorough;             /* exact rows have more effort: what they find at this cap is the end of it */
     uint64_t limit;            /* the caller's */
@@ -36,7 +36,7 @@ static uint64_t peak_of(const finder *f) { return f->best.schedule.metrics.peak;
 /* Plan by one row at a cap, from the best so far; keep the plan if its peak is less. */
 static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64_t ticks, uint64_t seed)
 {
-    pb_planned now;
+    pb_plan_result now;
     pb_arena arena;
     pb_request request = *f->job.request;
     pbi_job job = f->job;
@@ -163,11 +163,11 @@ static pb_status find(finder *f, pb_bounds *bounds)
 }
 
 pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                         pb_bounds *proved, pb_planned *out)
+                         pb_bounds *proved, pb_plan_result *out)
 {
     finder f = {.game = *game};
     pb_bounds bounds = {.least_cap = proved->least_cap};
-    pb_planned planned;
+    pb_plan_result planned;
     uint64_t limit = ctx->tick_limit;
     ctx->stopped = PB_GO_ON;
     f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
@@ -178,7 +178,7 @@ pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request 
         status = find(&f, &bounds);
     if (f.any && (status == PB_OK || status == PB_ECANCELLED)) {
         pbi_held held = pbi_hold(ctx);
-        status = pbi_planned_copy(ctx, &f.best, result, &planned);
+        status = pbi_result_copy(ctx, &f.best, result, &planned);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
         pbi_spec spec = {.row = pb_strategy_find("auto")};
@@ -197,7 +197,7 @@ pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request 
 }
 
 pb_status pb_least_cap(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                       pb_planned *out)
+                       pb_plan_result *out)
 {
     pb_bounds proved = {.least_cap = 0};
     return pbi_least_find(ctx, game, request, result, &proved, out);

@@ -15,7 +15,7 @@
 static pb_status find(pb_context *ctx, const pb_game *game, uint64_t known, const pb_request *request, pb_arena *result,
                       pb_least_fact *out)
 {
-    pb_planned planned;
+    pb_plan_result planned;
     pb_least_fact fact = {.kind = game->kind, .bounds = {.least_cap = known}};
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_least_find(ctx, game, request, result, &fact.bounds, &planned);
@@ -70,46 +70,46 @@ pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible,
 
 /* ---- in words ---- */
 
-static bool has_shares(const pb_graph *g, uint64_t written_peak)
+static bool has_shares(const pb_graph *g, uint64_t program_peak)
 {
-    return written_peak && strcmp(g->size_unit, "byte") == 0;
+    return program_peak && strcmp(g->size_unit, "byte") == 0;
 }
 
 /* Percent to a tenth, which as a cap are no less than `cap`. */
-static double share_of(uint64_t cap, uint64_t written_peak)
+static double share_of(uint64_t cap, uint64_t program_peak)
 {
-    double tenths = round(1000.0 * ((double)cap / (double)written_peak));
-    return (ceil(tenths * (double)written_peak / 1000) < (double)cap ? tenths + 1 : tenths) / 10;
+    double tenths = round(1000.0 * ((double)cap / (double)program_peak));
+    return (ceil(tenths * (double)program_peak / 1000) < (double)cap ? tenths + 1 : tenths) / 10;
 }
 
-void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room)
+void pb_cap_text(uint64_t cap, const pb_graph *g, uint64_t program_peak, char *text, size_t room)
 {
     char amount[128];
     pb_amount_text(cap, g->size_unit, amount, sizeof amount);
     if (cap == PB_UNLIMITED)
         snprintf(text, room, "no cap");
-    else if (has_shares(g, written_peak))
-        snprintf(text, room, "%g %% (%s)", share_of(cap, written_peak), amount);
+    else if (has_shares(g, program_peak))
+        snprintf(text, room, "%g %% (%s)", share_of(cap, program_peak), amount);
     else
         snprintf(text, room, "%s", amount);
 }
 
-void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t written_peak, char *text, size_t room)
+void pb_cap_option_text(uint64_t cap, const pb_graph *g, uint64_t program_peak, char *text, size_t room)
 {
-    if (has_shares(g, written_peak))
-        snprintf(text, room, "%g%%", share_of(cap, written_peak));
+    if (has_shares(g, program_peak))
+        snprintf(text, room, "%g%%", share_of(cap, program_peak));
     else
         snprintf(text, room, "%" PRIu64, cap);
 }
 
-void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t written_peak, char *text, size_t room)
+void pb_least_fact_text(const pb_least_fact *l, const pb_game *game, uint64_t program_peak, char *text, size_t room)
 {
     const pb_graph *g = game->graph;
     char asked[200], known[200], proved[200];
     bool infeasible = game->cap < l->bounds.least_cap;
-    pb_cap_text(game->cap, g, written_peak, asked, sizeof asked);
-    pb_cap_text(l->cap, g, written_peak, known, sizeof known);
-    pb_cap_text(l->bounds.least_cap, g, written_peak, proved, sizeof proved);
+    pb_cap_text(game->cap, g, program_peak, asked, sizeof asked);
+    pb_cap_text(l->cap, g, program_peak, known, sizeof known);
+    pb_cap_text(l->bounds.least_cap, g, program_peak, proved, sizeof proved);
     if (l->known && l->cap <= game->cap)
         snprintf(text, room, "no plan found for %s this way, but %s has one for %s", asked, l->strategy, known);
     else if (l->known && l->cap == l->bounds.least_cap)

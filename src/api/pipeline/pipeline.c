@@ -21,9 +21,9 @@
 
 static uint64_t clock_of(const pb_context *ctx) { return ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0; }
 
-static bool has_plan(const pb_planned *p) { return p->certificate != NULL; }
+static bool has_plan(const pb_plan_result *p) { return p->certificate != NULL; }
 
-bool pbi_planned_better(const pb_planned *a, const pb_planned *b)
+bool pbi_result_better(const pb_plan_result *a, const pb_plan_result *b)
 {
     if (!has_plan(a) || !has_plan(b))
         return has_plan(a) && !has_plan(b);
@@ -49,7 +49,7 @@ pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const p
     return pb_graph_hash(ctx, g, job->hash);
 }
 
-static pb_status answer(pb_planned *out, pb_arena *result, pb_outcome outcome, const char *text)
+static pb_status answer(pb_plan_result *out, pb_arena *result, pb_outcome outcome, const char *text)
 {
     out->schedule.outcome = outcome;
     out->schedule.reason = pb_arena_text(result, text, strlen(text));
@@ -57,14 +57,15 @@ static pb_status answer(pb_planned *out, pb_arena *result, pb_outcome outcome, c
 }
 
 pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                         pb_planned *out)
+                         pb_plan_result *out)
 {
     pb_schedule *s = &out->schedule;
     pb_game *copy = pb_arena_alloc(result, 1, sizeof *copy);
     if (!copy)
         return PB_ENOMEM;
     *copy = *game;
-    *out = (pb_planned){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
+    *out =
+        (pb_plan_result){.game = copy, .failed_step = UINT64_MAX, .failed_node = PB_NO_NODE, .asked = spec->row->name};
     out->spec = spec->text ? spec->text : spec->row->name;
     s->graph_name = game->graph->name;
     s->read_with = game->graph->read_with;
@@ -91,7 +92,8 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     return PB_OK;
 }
 
-pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                    pb_plan_result *out)
 {
     char text[sizeof job->ctx->error.message];
     memcpy(text, job->ctx->error.message, sizeof text);
@@ -100,7 +102,7 @@ pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spe
 }
 
 /* Proved infeasibility, before any planning. *proved tells. */
-static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_arena *result, pb_planned *out,
+static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_arena *result, pb_plan_result *out,
                                 bool *proved)
 {
     char text[300];
@@ -122,7 +124,7 @@ static void claim(const pb_game *game, const pb_bounds *b, pb_schedule *s)
 }
 
 /* Replay, clean up and measure plan->moves; claim what is proved. */
-static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_plan_result *out)
 {
     pb_context *ctx = job->ctx;
     pb_schedule *s = &out->schedule;
@@ -142,9 +144,9 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
         return pbi_fail(ctx, PB_EBUG, "strategy %s made an illegal plan: %s [rule %s]", s->strategy, text,
                         pb_rule_name(verdict.rule));
     }
-    pb_news cleaner = {PB_NEWS_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
+    pb_event cleaner = {PB_EVENT_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
     if (moves->move != plan->moves.move) /* better than what was told of it */
-        pbi_tell(job->request, &cleaner);
+        pbi_emit(job->request, &cleaner);
     s->moves = *moves;
     s->has_metrics = true;
     s->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
@@ -154,7 +156,7 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
 }
 
 /* An exact row answers for graphs of one shape: where it has not said what it saw, that is what it was. */
-static const char *note_of(const pbi_plan *plan, const pb_planned *out)
+static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
 {
     static const char *const by_shape[] = {NULL, "the graph is a chain", "the graph is an adjoint chain",
                                            "the graph is an in-tree", NULL};
@@ -163,7 +165,7 @@ static const char *note_of(const pbi_plan *plan, const pb_planned *out)
 }
 
 /* What the strategy said, into the answer. */
-static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_planned *out)
+static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_plan_result *out)
 {
     pb_option *options = pb_arena_alloc(result, plan->option_count, sizeof *options);
     if (!options)
@@ -190,7 +192,7 @@ static bool is_answer(const pb_context *ctx, pb_status status)
 }
 
 /* What is proved, into an answer that is there already. */
-static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *result, pb_planned *out)
+static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *result, pb_plan_result *out)
 {
     pb_schedule *s = &out->schedule;
     uint64_t before = s->lower_bound;
@@ -211,7 +213,7 @@ static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 }
 
 static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
-                             pb_arena *result, pb_planned *out)
+                             pb_arena *result, pb_plan_result *out)
 {
     pb_bounds *bounds;
     pbi_plan plan;
@@ -244,7 +246,7 @@ static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_
 }
 
 static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                              pb_planned *out)
+                              pb_plan_result *out)
 {
     pbi_bound_cache own = {.level = {PBI_BOUNDS_NONE}};
     pb_bounds *bounds;
@@ -261,7 +263,7 @@ static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi
 }
 
 static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                               pb_planned *out)
+                               pb_plan_result *out)
 {
     pb_bounds bounds;
     pbi_plan plan;
@@ -302,7 +304,8 @@ static pbi_job with_end(const pbi_job *job, uint64_t start)
     return timed;
 }
 
-pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out)
+pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                       pb_plan_result *out)
 {
     pb_context *ctx = job->ctx;
     uint64_t start = clock_of(ctx);
@@ -328,7 +331,7 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
 }
 
 /* The search for the smallest cap may prove that this one is too small. */
-static pb_status settle_least(const pb_game *game, pb_arena *result, pb_planned *p)
+static pb_status settle_least(const pb_game *game, pb_arena *result, pb_plan_result *p)
 {
     bool proved;
     p->schedule.has_least = true;
@@ -355,11 +358,11 @@ static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_move
 }
 
 static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request *request, bool as_made,
-                          pb_arena *result, pb_planned *out)
+                          pb_arena *result, pb_plan_result *out)
 {
     pbi_job job;
     pbi_spec spec;
-    pb_planned planned;
+    pb_plan_result planned;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
     const char *text = request->strategy ? request->strategy : "auto";
     ctx->stopped = PB_GO_ON;
@@ -386,13 +389,14 @@ static pb_status plan_job(pb_context *ctx, const pb_game *game, const pb_request
     return status;
 }
 
-pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result, pb_planned *out)
+pb_status pb_plan(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
+                  pb_plan_result *out)
 {
     return plan_job(ctx, game, request, false, result, out);
 }
 
 pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out)
+                           pb_plan_result *out)
 {
     return plan_job(ctx, game, request, true, result, out);
 }

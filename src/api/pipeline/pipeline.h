@@ -53,42 +53,44 @@ typedef struct pbi_job {
 } pbi_job;
 pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const pb_request *request);
 
-static inline void pbi_tell(const pb_request *request, const pb_news *news)
+static inline void pbi_emit(const pb_request *request, const pb_event *event)
 {
-    if (request->listener)
-        request->listener->hear(request->listener->state, news);
+    if (request->handler)
+        request->handler->on_event(request->handler->state, event);
 }
 
 /* All that is known of a schedule before it is planned; *out is filled anew, its game copied to `result`. */
 pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                         pb_planned *out);
+                         pb_plan_result *out);
 
 /* Plan, verify and measure by one row. PB_OK with gave_up is an answer. */
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
-                       pb_planned *out);
+                       pb_plan_result *out);
 
 /* pb_plan without the clean-up: what a strategy does by itself, for its tests. */
 pb_status pbi_plan_as_made(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out);
+                           pb_plan_result *out);
 
 /* The answer of a row that failed by itself (an illegal plan, no memory): gave up, with the sentence of ctx->error. */
-pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result, pb_planned *out);
+pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
+                    pb_plan_result *out);
 
 /* What the schedule points to, copied to `arena`; strategies, policies and keys are constants of the library. */
 pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s);
 /* The same for a whole answer, whose plan is replayed once more: a certificate cannot be copied. */
-pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *result, pb_planned *out);
+pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena *result, pb_plan_result *out);
 
 /* A plan for less than `cap`, as a plan for it: with the bounds of `first`, which was asked for that much. `game` and `note` are what it
  * points to from now on. */
-void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room);
+void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note,
+                        size_t room);
 
 /* pb_least_bound, where it is proved already that no plan needs less than `known`. */
 pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out);
 /* pb_least_cap, and the proof that goes with it. *proved has a least_cap that is proved already, or 0; it is filled also where the
  * search for a plan failed, once it is made. */
 pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                         pb_bounds *proved, pb_planned *out);
+                         pb_bounds *proved, pb_plan_result *out);
 
 /* After planning in vain: the smallest cap of the game, for request.find_least. `infeasible`: its cap is
  * proved to be too small. NULL in *out where there is nothing to say. The
@@ -97,6 +99,6 @@ pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible,
                           pb_arena *result, const pb_least_fact **out);
 
 /* Does plan a beat plan b under the weights? Plans that found nothing never do. */
-bool pbi_planned_better(const pb_planned *a, const pb_planned *b);
+bool pbi_result_better(const pb_plan_result *a, const pb_plan_result *b);
 
 #endif

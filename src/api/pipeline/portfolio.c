@@ -9,10 +9,10 @@
 typedef struct portfolio {
     const pbi_job *job;
     const pb_game *game;
-    pb_planned best;
+    pb_plan_result best;
     pb_arena arena; /* of the best */
     bool any;
-    pb_planned fast; /* tiered: the best in fast memory alone; its moves are in an arena of their own */
+    pb_plan_result fast; /* tiered: the best in fast memory alone; its moves are in an arena of their own */
     pb_arena fast_arena;
     bool any_fast;
     uint64_t lower_bound; /* the best that a row has proved */
@@ -30,9 +30,9 @@ typedef struct herald {
 static void tell_better(void *state, uint64_t peak, uint64_t makespan)
 {
     const herald *h = state;
-    pbi_tell(
-        h->request,
-        &(pb_news){.kind = PB_NEWS_PLAN, .game = h->game, .strategy = h->strategy, .peak = peak, .makespan = makespan});
+    pbi_emit(h->request,
+             &(pb_event){
+                 .kind = PB_EVENT_PLAN, .game = h->game, .strategy = h->strategy, .peak = peak, .makespan = makespan});
 }
 
 static bool uses_slow_memory(const pb_moves *moves)
@@ -44,7 +44,7 @@ static bool uses_slow_memory(const pb_moves *moves)
 }
 
 /* What is proved of the game without slow memory is not proved of the game with it. */
-static void forget_proofs(pb_planned *p)
+static void forget_proofs(pb_plan_result *p)
 {
     p->schedule.lower_bound = 0;
     if (p->schedule.outcome == PB_OPTIMAL)
@@ -54,11 +54,11 @@ static void forget_proofs(pb_planned *p)
 }
 
 /* The best plan in fast memory alone: rows that know no other begin from it. They do without where memory is short. */
-static void keep_fast(portfolio *p, const pb_planned *now)
+static void keep_fast(portfolio *p, const pb_plan_result *now)
 {
-    pb_planned copy = *now;
+    pb_plan_result copy = *now;
     pb_arena arena;
-    if (p->game->kind != PB_GAME_TIERED || (p->any_fast && !pbi_planned_better(now, &p->fast)) ||
+    if (p->game->kind != PB_GAME_TIERED || (p->any_fast && !pbi_result_better(now, &p->fast)) ||
         uses_slow_memory(&now->schedule.moves))
         return;
     pb_arena_init(&arena, p->job->ctx);
@@ -74,7 +74,7 @@ static void keep_fast(portfolio *p, const pb_planned *now)
 }
 
 /* One row's answer, in an arena of its own. */
-static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_arena *arena, pb_planned *now)
+static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_arena *arena, pb_plan_result *now)
 {
     pb_request request = *p->job->request;
     pbi_job job = *p->job;
@@ -100,7 +100,8 @@ static pb_status ask_row(portfolio *p, const pb_strategy *row, bool fast, pb_are
 }
 
 /* Takes over what a row has proved. `better`: its plan is the best so far. */
-static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_planned *now, bool better, pbi_plan *plan)
+static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_plan_result *now, bool better,
+                             pbi_plan *plan)
 {
     if (now->schedule.lower_bound > p->lower_bound)
         p->lower_bound = now->schedule.lower_bound;
@@ -114,7 +115,7 @@ static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_plan
     return PB_OK;
 }
 
-static void take_better(portfolio *p, const pb_strategy *row, const pb_planned *now, pb_arena arena, pbi_plan *plan)
+static void take_better(portfolio *p, const pb_strategy *row, const pb_plan_result *now, pb_arena arena, pbi_plan *plan)
 {
     if (p->any)
         pb_arena_release(&p->arena);
@@ -133,7 +134,7 @@ static pb_status try_row(void *state, const pb_strategy *row, bool fast, uint64_
     portfolio *p = state;
     pb_context *ctx = p->job->ctx;
     uint64_t limit = ctx->tick_limit;
-    pb_planned now;
+    pb_plan_result now;
     pb_arena arena;
     bool better = false;
     pb_arena_init(&arena, ctx);
@@ -143,7 +144,7 @@ static pb_status try_row(void *state, const pb_strategy *row, bool fast, uint64_
     *cut = ctx->tick_limit && ctx->ticks > ctx->tick_limit;
     ctx->tick_limit = limit;
     if (status == PB_OK && now.certificate) {
-        better = !p->any || pbi_planned_better(&now, &p->best);
+        better = !p->any || pbi_result_better(&now, &p->best);
         keep_fast(p, &now);
     }
     if (status == PB_OK)
@@ -209,7 +210,7 @@ pb_status pbi_run_strategy(const pbi_job *job, const pb_game *game, const pbi_sp
         .fast_start = job->fast_start,
         .try_row = try_row,
         .try_state = &p,
-        .better = job->request->listener ? tell_better : NULL,
+        .better = job->request->handler ? tell_better : NULL,
         .better_state = &h,
     };
     pb_request inner = *job->request; /* a policy named in the spec holds for the portfolio's rows too */

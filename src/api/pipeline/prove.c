@@ -21,7 +21,7 @@ static bool fits_all(pb_context *ctx, const pb_game *game)
     const pb_graph *g = game->graph;
     uint64_t written, all = g->fixed_size, space = 0;
     if (game->kind != PB_GAME_REVERSIBLE)
-        return pb_graph_written_peak(ctx, g, &written) == PB_OK && game->cap >= written;
+        return pb_graph_program_peak(ctx, g, &written) == PB_OK && game->cap >= written;
     for (pb_node v = 0; v < g->node_count; v++) {
         all = pbi_add_saturated(all, g->flags[v] & (PB_NODE_NEEDED | PB_NODE_GIVEN) ? g->size[v] : 0);
         space = g->workspace[v] > space ? g->workspace[v] : space;
@@ -49,7 +49,7 @@ static bool was_tried(const pb_strategy *row, uint64_t tried)
 static void ask(const pbi_job *job, const pb_game *game, const char *name, uint64_t tried, pb_bounds *b, bool *settled)
 {
     pb_arena arena;
-    pb_planned now;
+    pb_plan_result now;
     pb_request request = *job->request;
     pbi_job own = *job;
     pb_game work = *game;
@@ -57,7 +57,7 @@ static void ask(const pbi_job *job, const pb_game *game, const char *name, uint6
     pbi_spec spec = {.row = pb_strategy_find(name)};
     if (!(spec.row->games & (unsigned)game->kind) || was_tried(spec.row, tried))
         return;
-    request.listener = NULL;
+    request.handler = NULL;
     request.start = NULL;
     request.time_ns = 0;
     request.patient = false;

@@ -28,7 +28,7 @@ pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t
 }
 
 /* No plan under a smaller cap is no proof for this one. */
-static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, pb_planned *out)
+static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, pb_plan_result *out)
 {
     char text[300], need[100], cap[100];
     pb_amount_text(least, "byte", need, sizeof need);
@@ -43,20 +43,20 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
 }
 
 /* The plan as one for the whole cap: nothing that was proved for less holds there. */
-static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *first, pb_planned *now, pb_arena *result,
-                      pb_planned *out)
+static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *first, pb_plan_result *now,
+                      pb_arena *result, pb_plan_result *out)
 {
     pb_game whole;
     char note[600];
     if (now->schedule.cap != game->cap)
-        pbi_planned_restate(now, game->cap, first, &whole, note, sizeof note);
-    return pbi_planned_copy(ctx, now, result, out);
+        pbi_result_restate(now, game->cap, first, &whole, note, sizeof note);
+    return pbi_result_copy(ctx, now, result, out);
 }
 
 /* The cap itself where there was no plan for it in time, and much smaller ones, quickly, and whatever time it is: memory that is left
  * over is better than no plan that fits. *fits stays false where none does. */
 static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                             pb_planned *out, pb_packing *packing, bool *fits)
+                             pb_plan_result *out, pb_packing *packing, bool *fits)
 {
     static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* per cent */
     const pb_schedule first = out->schedule;
@@ -69,7 +69,7 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
     uint64_t limit = ctx->tick_limit;
     pbi_overtime_begin(&overtime, ctx, UINT64_MAX);
     for (size_t i = out->certificate ? 1 : 0; i < sizeof shares / sizeof *shares && status == PB_OK && !*fits; i++) {
-        pb_planned now;
+        pb_plan_result now;
         pb_packing places;
         smaller.cap = shares[i] == 100 ? game->cap : game->cap / 100 * shares[i];
         ctx->tick_limit = QUICK_TICKS;
@@ -90,7 +90,7 @@ static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_requ
 }
 
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
-                           pb_planned *out, pb_packing *packing)
+                           pb_plan_result *out, pb_packing *packing)
 {
     pb_addressed made;
     bool fits = false;

@@ -19,7 +19,7 @@ enum { PLANS = 8, REFINE = 2, LONGER = 4 };
 typedef struct attempt {
     pb_arena arena;
     bool any; /* there is a plan; the arena is in use anyway */
-    pb_planned planned;
+    pb_plan_result planned;
     pb_lifetimes lives;
     pb_packing packing;
 } attempt;
@@ -103,7 +103,7 @@ static bool is_better(const maker *m, const attempt *a, const attempt *b)
 {
     if (fits(m, a) != fits(m, b))
         return fits(m, a);
-    return fits(m, a) ? pbi_planned_better(&a->planned, &b->planned) : a->packing.size < b->packing.size;
+    return fits(m, a) ? pbi_result_better(&a->planned, &b->planned) : a->packing.size < b->packing.size;
 }
 
 static const attempt *best_of(const maker *m) { return m->replaced ? &m->best : &m->first; }
@@ -147,7 +147,7 @@ static pb_status try_others(maker *m)
             most = m->plans + REFINE;
         a.any = a.any && status == PB_OK;
         settle(m, &a);
-        if (fits(m, best_of(m)) && !pbi_planned_better(&m->first.planned, &best_of(m)->planned))
+        if (fits(m, best_of(m)) && !pbi_result_better(&m->first.planned, &best_of(m)->planned))
             break; /* as cheap as the plan for the cap itself */
     }
     return status == PB_ECANCELLED ? PB_OK : status;
@@ -156,7 +156,7 @@ static pb_status try_others(maker *m)
 /* There is a plan that fits, and time: a better one may come of it. */
 static pb_status use_rest(maker *m)
 {
-    const pb_planned *best = &best_of(m)->planned;
+    const pb_plan_result *best = &best_of(m)->planned;
     attempt a;
     if (!m->request->time_ns || best->schedule.outcome == PB_OPTIMAL || m->ctx->stopped != PB_GO_ON)
         return PB_OK;
@@ -171,7 +171,7 @@ static pb_status use_rest(maker *m)
 static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
 {
     const attempt *a = best_of(m);
-    pb_planned planned = a->planned;
+    pb_plan_result planned = a->planned;
     pb_game game;
     char note[600];
     uint64_t cap = planned.schedule.cap;
@@ -179,11 +179,11 @@ static pb_status hand_over(maker *m, pb_arena *result, pb_addressed *out)
         planned.schedule.addresses =
             (pb_addresses){m->align, a->packing.size, a->packing.least, a->packing.offset, a->lives.count};
         if (cap != m->game->cap)
-            pbi_planned_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
+            pbi_result_restate(&planned, m->game->cap, &m->first.planned.schedule, &game, note, sizeof note);
     }
     pbi_held held = pbi_hold(m->ctx);
     pb_addressed answer = {.packing = a->packing, .planned_cap = cap, .plans = m->plans};
-    pb_status status = pbi_planned_copy(m->ctx, &planned, result, &answer.planned);
+    pb_status status = pbi_result_copy(m->ctx, &planned, result, &answer.planned);
     pbi_resume(m->ctx, held);
     if (status != PB_OK)
         return status;

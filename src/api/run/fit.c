@@ -124,7 +124,7 @@ static pb_status forward_cost(finder *f, const pb_graph *g, uint64_t *cost)
 static pb_status fits_written(finder *f, attempt *t, bool keep_all, uint64_t cap, bool *fits)
 {
     const pb_certificate *plan = NULL;
-    pb_status status = pbi_written_plan(f->ctx, pb_workload_graph(t->w), keep_all, &t->arena, &plan);
+    pb_status status = pbi_program_plan(f->ctx, pb_workload_graph(t->w), keep_all, &t->arena, &plan);
     if (status == PB_OK && pb_certificate_totals(plan)->peak > cap)
         return PB_OK;
     if (status == PB_OK)
@@ -138,7 +138,7 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t c
 {
     pb_game game = {.kind = PB_GAME_REMAT, .cap = cap, .weights = PB_WEIGHTS_DEFAULT};
     pb_request request = f->request->plan;
-    pb_planned planned;
+    pb_plan_result planned;
     uint64_t forward = 0;
     if (order_only) {
         request.strategy = "order";

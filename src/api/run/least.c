@@ -27,7 +27,7 @@ static pb_status confirm(pb_context *ctx, const pb_game *game, const pb_request 
     bool fits = false;
     at.cap = fact->cap > game->cap ? fact->cap : game->cap + 1;
     for (int i = 0; i < TRIES && status == PB_OK && !fits; i++) {
-        pb_planned planned;
+        pb_plan_result planned;
         pb_packing packing = {.size = 0};
         ctx->tick_limit = TRY_TICKS;
         status = pb_run_plan_make(ctx, &at, request, result, &planned, &packing);

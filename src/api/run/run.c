@@ -27,7 +27,7 @@ pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, 
 pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
                          const pb_certificate **out)
 {
-    return pbi_written_plan(ctx, g, keep_all, result, out);
+    return pbi_program_plan(ctx, g, keep_all, result, out);
 }
 
 /* What is gathered while steps run. */
@@ -54,7 +54,7 @@ static void take_time(void *state, pb_node v, uint64_t ns)
 static pb_status replan(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result, const pb_certificate **out)
 {
     const runner *r = state;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_request request = *r->options->replan;
     uint64_t ticks = ctx->tick_limit;
     request.strategy = NULL;

@@ -97,7 +97,7 @@ static void put_policies(pbi_out *out)
     }
 }
 
-pb_status pb_flat_about(pb_session *s)
+pb_status pb_session_about(pb_session *s)
 {
     pbi_out out;
     pbi_out_init(&out, &s->ctx, pbi_session_write(s));

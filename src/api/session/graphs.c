@@ -1,4 +1,4 @@
-/* graphs.c -- graphs across the flat border: from arrays, bytes and families, and back to arrays; see flat.h. */
+/* graphs.c -- graphs for other languages: from arrays, bytes and families, and back to arrays; see bindings.h. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -54,7 +54,7 @@ static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
     return true;
 }
 
-pb_status pb_flat_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length)
+pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length)
 {
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
@@ -64,7 +64,8 @@ pb_status pb_flat_name_nodes(pb_session *s, uint32_t count, const char *names, u
     return PB_OK;
 }
 
-pb_status pb_flat_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names, uint64_t length)
+pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names,
+                                 uint64_t length)
 {
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !group))
@@ -112,16 +113,16 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
     return status;
 }
 
-pb_status pb_flat_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
-                            const uint64_t *workspace, const uint16_t *flags)
+pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
+                               const uint64_t *workspace, const uint16_t *flags)
 {
     pb_status status = add_nodes(s, count, cost, size, workspace, flags);
     forget_labels(s);
     return end_draft(s, status);
 }
 
-pb_status pb_flat_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
-                            const uint32_t *second)
+pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
+                               const uint32_t *second)
 {
     pb_status (*add)(pb_builder *, pb_node, pb_node) = strcmp(what, "edge") == 0           ? pb_builder_add_edge
                                                        : strcmp(what, "inplace") == 0      ? pb_builder_add_inplace
@@ -135,7 +136,7 @@ pb_status pb_flat_add_pairs(pb_session *s, const char *what, uint64_t count, con
     return end_draft(s, status);
 }
 
-pb_status pb_flat_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
+pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
 {
     pb_status (*add)(pb_builder *, pb_node) = strcmp(what, "target") == 0  ? pb_builder_add_target
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
@@ -148,8 +149,8 @@ pb_status pb_flat_add_list(pb_session *s, const char *what, uint64_t count, cons
     return end_draft(s, status);
 }
 
-pb_status pb_flat_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
-                             uint64_t fixed_size, const pb_graph **out)
+pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
+                                uint64_t fixed_size, const pb_graph **out)
 {
     pb_status status = need_builder(s);
     if (status == PB_OK)
@@ -218,18 +219,19 @@ static pb_status take_reading(pb_session *s, pb_read_options *out)
     return take_dims(s, out);
 }
 
-pb_status pb_flat_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path, const pb_graph **out)
+pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path,
+                                const pb_graph **out)
 {
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
     pb_read_options how;
-    pbi_session_listen(s);
+    pbi_session_begin_reading(s);
     pb_status status = take_reading(s, &how);
     if (status == PB_OK)
         status = pb_graph_read_with(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, path, &how, &s->arena, out);
     return pbi_session_finish(s, status);
 }
 
-pb_status pb_flat_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out)
+pb_status pb_session_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out)
 {
     pb_option params[MOST_PARAMETERS];
     uint32_t count = 0;
@@ -245,13 +247,13 @@ pb_status pb_flat_generate(pb_session *s, const char *family, const char *parame
         params[count++] = (pb_option){key, value};
         at += length + (at[length] == '\n');
     }
-    pbi_session_listen(s);
+    pbi_session_begin_reading(s);
     return pbi_session_finish(s, pb_generate(&s->ctx, family, params, count, &s->arena, out));
 }
 
 /* ---- back to arrays ---- */
 
-const void *pb_flat_graph_array(const pb_graph *g, const char *field, uint64_t *count, uint32_t *width)
+const void *pb_graph_array(const pb_graph *g, const char *field, uint64_t *count, uint32_t *width)
 {
     const uint64_t n = g->node_count, rows = n + 1;
     const uint64_t names = n ? g->name_start[n - 1] + strlen(g->name_text + g->name_start[n - 1]) + 1 : 0;
@@ -291,7 +293,7 @@ const void *pb_flat_graph_array(const pb_graph *g, const char *field, uint64_t *
     return NULL;
 }
 
-uint64_t pb_flat_graph_number(const pb_graph *g, const char *field)
+uint64_t pb_graph_number(const pb_graph *g, const char *field)
 {
     const struct {
         const char *name;
@@ -308,7 +310,7 @@ uint64_t pb_flat_graph_number(const pb_graph *g, const char *field)
     return UINT64_MAX;
 }
 
-const char *pb_flat_graph_text(const pb_graph *g, const char *field)
+const char *pb_graph_text(const pb_graph *g, const char *field)
 {
     if (strcmp(field, "shape") == 0)
         return pb_shape_name(g->shape);
@@ -318,19 +320,19 @@ const char *pb_flat_graph_text(const pb_graph *g, const char *field)
                                              : NULL;
 }
 
-const char *pb_flat_node_name(const pb_graph *g, uint32_t node)
+const char *pb_graph_node_name(const pb_graph *g, uint32_t node)
 {
     return node < g->node_count ? pb_graph_name(g, node) : NULL;
 }
 
-const char *pb_flat_group_name(const pb_graph *g, uint32_t group)
+const char *pb_graph_group_label(const pb_graph *g, uint32_t group)
 {
     return group < g->group_count ? g->group_names[group] : NULL;
 }
 
-uint32_t pb_flat_find_node(const pb_graph *g, const char *name) { return pb_graph_find(g, name); }
+uint32_t pb_graph_find_node(const pb_graph *g, const char *name) { return pb_graph_find(g, name); }
 
-pb_status pb_flat_write_graph(pb_session *s, const pb_graph *g, const char *form)
+pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *form)
 {
     char hash[PB_HASH_TEXT];
     pb_format format;
@@ -344,12 +346,12 @@ pb_status pb_flat_write_graph(pb_session *s, const pb_graph *g, const char *form
     return pbi_session_end(s, pb_graph_write(&s->ctx, g, format, pbi_session_write(s)));
 }
 
-pb_status pb_flat_written_peak(pb_session *s, const pb_graph *g, uint64_t *peak)
+pb_status pb_session_program_peak(pb_session *s, const pb_graph *g, uint64_t *peak)
 {
-    return pbi_session_end(s, pb_graph_written_peak(&s->ctx, g, peak));
+    return pbi_session_end(s, pb_graph_program_peak(&s->ctx, g, peak));
 }
 
-pb_status pb_flat_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *size)
+pb_status pb_session_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *size)
 {
     uint64_t value;
     pb_status status = pbi_take_size(s, g, text, &value);

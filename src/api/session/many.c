@@ -1,4 +1,4 @@
-/* many.c -- comparisons, sweeps and infos across the flat border; see flat.h. */
+/* many.c -- comparisons, sweeps and infos for other languages; see bindings.h. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -14,7 +14,7 @@ typedef struct contest {
     pb_comparison rows; /* first: a pointer to it is one to the whole */
     pb_game base;
     pb_front_view front;
-    uint64_t written_peak;
+    uint64_t program_peak;
 } contest;
 
 /* The games that are played where none is named. */
@@ -28,13 +28,13 @@ static unsigned games_of(const pb_game *game, bool named)
 static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
 {
     pb_request request;
-    pb_listener listener;
+    pb_event_handler handler;
     bool named;
     pb_status status = pbi_take_game(s, g, &c->base, &named);
     if (status == PB_OK)
-        status = pbi_take_request(s, &request, &listener);
+        status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
-        status = pb_graph_written_peak(&s->ctx, g, &c->written_peak);
+        status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
     unsigned games = games_of(&c->base, named);
@@ -48,7 +48,7 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
     return status;
 }
 
-pb_status pb_flat_compare(pb_session *s, const pb_graph *g, const pb_comparison **out)
+pb_status pb_session_compare(pb_session *s, const pb_graph *g, const pb_comparison **out)
 {
     contest *c = pb_arena_zero(&s->arena, 1, sizeof *c);
     pb_status status = c ? pbi_session_begin(s) : PB_ENOMEM;
@@ -59,16 +59,16 @@ pb_status pb_flat_compare(pb_session *s, const pb_graph *g, const pb_comparison 
     return pbi_session_finish(s, status);
 }
 
-pb_status pb_flat_write_comparison(pb_session *s, const pb_comparison *rows)
+pb_status pb_session_write_comparison(pb_session *s, const pb_comparison *rows)
 {
     const contest *c = (const contest *)rows;
     return pbi_session_end(
-        s, pb_comparison_json_write(&s->ctx, &c->base, c->written_peak, &c->rows, &c->front, pbi_session_write(s)));
+        s, pb_comparison_json_write(&s->ctx, &c->base, c->program_peak, &c->rows, &c->front, pbi_session_write(s)));
 }
 
-uint64_t pb_flat_row_count(const pb_comparison *c) { return c->row_count; }
+uint64_t pb_comparison_row_count(const pb_comparison *c) { return c->row_count; }
 
-const pb_planned *pb_flat_row(const pb_comparison *c, uint64_t row)
+const pb_plan_result *pb_comparison_row(const pb_comparison *c, uint64_t row)
 {
     return row < c->row_count ? &c->rows[row] : NULL;
 }
@@ -99,14 +99,14 @@ static pb_status take_weights(pb_session *s, pb_weights **out, uint32_t *count)
 static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
 {
     pb_sweep_request request = {.game = 0};
-    pb_listener listener;
+    pb_event_handler handler;
     pb_game base;
     pb_weights *weights = NULL;
     uint64_t points;
     bool named;
     pb_status status = pbi_take_game(s, g, &base, &named);
     if (status == PB_OK)
-        status = pbi_take_request(s, &request.plan, &listener);
+        status = pbi_take_request(s, &request.plan, &handler);
     if (status == PB_OK)
         status = take_weights(s, &weights, &request.weights_count);
     if (status == PB_OK)
@@ -129,7 +129,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
     return pb_sweep_make(&s->ctx, &base, &request, &s->arena, out);
 }
 
-pb_status pb_flat_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out)
+pb_status pb_session_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out)
 {
     pb_sweep *sweep = pb_arena_zero(&s->arena, 1, sizeof *sweep);
     pb_status status = sweep ? pbi_session_begin(s) : PB_ENOMEM;
@@ -140,7 +140,7 @@ pb_status pb_flat_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out)
     return pbi_session_finish(s, status);
 }
 
-pb_status pb_flat_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form)
+pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form)
 {
     pb_status status;
     if (strcmp(form, "json") == 0)
@@ -154,21 +154,21 @@ pb_status pb_flat_write_sweep(pb_session *s, const pb_sweep *sweep, const char *
     return pbi_session_end(s, status);
 }
 
-pb_status pb_flat_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_planned **out)
+pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_plan_result **out)
 {
     if (cell >= sweep->cell_count)
         return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
     const pb_sweep_cell *c = &sweep->cells[cell];
-    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     if (!p)
         return pbi_session_end(s, PB_ENOMEM);
-    *p = (pb_planned){.schedule = c->schedule,
-                      .asked = sweep->lines[pb_sweep_line_of(sweep, (uint32_t)cell)].spec,
-                      .game = c->game,
-                      .certificate = c->certificate,
-                      .failed_step = UINT64_MAX,
-                      .failed_node = PB_NO_NODE,
-                      .seconds = c->seconds};
+    *p = (pb_plan_result){.schedule = c->schedule,
+                          .asked = sweep->lines[pb_sweep_line_of(sweep, (uint32_t)cell)].spec,
+                          .game = c->game,
+                          .certificate = c->certificate,
+                          .failed_step = UINT64_MAX,
+                          .failed_node = PB_NO_NODE,
+                          .seconds = c->seconds};
     *out = c->there ? p : NULL;
     return PB_OK;
 }
@@ -178,12 +178,12 @@ pb_status pb_flat_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, cons
 static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
 {
     pb_request request;
-    pb_listener listener;
+    pb_event_handler handler;
     pb_game game;
     bool named;
     pb_status status = pbi_take_game(s, g, &game, &named);
     if (status == PB_OK)
-        status = pbi_take_request(s, &request, &listener);
+        status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = pb_info_make(&s->ctx, g, info);
     unsigned games = games_of(&game, named);
@@ -197,7 +197,7 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
     return status;
 }
 
-pb_status pb_flat_info(pb_session *s, const pb_graph *g)
+pb_status pb_session_info(pb_session *s, const pb_graph *g)
 {
     pb_info info;
     pb_status status = pbi_session_begin(s);

@@ -1,4 +1,4 @@
-/* plans.c -- plans across the flat border: made, judged, and back to arrays and texts; see flat.h. */
+/* plans.c -- plans for other languages: made, judged, and back to arrays and texts; see bindings.h. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -14,7 +14,7 @@ static pb_status wrong(pb_session *s, const char *sentence) { return pbi_fail(&s
 /* ---- made ---- */
 
 /* A plan to begin from is one of this graph, which may be another copy of it, and of this game. */
-static pb_status take_start(pb_session *s, const pb_game *game, const pb_planned *start, pb_request *request)
+static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_result *start, pb_request *request)
 {
     char hash[PB_HASH_TEXT];
     pb_status status = PB_OK;
@@ -35,18 +35,18 @@ static pb_status take_start(pb_session *s, const pb_game *game, const pb_planned
     return PB_OK;
 }
 
-pb_status pb_flat_plan(pb_session *s, const pb_graph *g, const pb_planned *start, const pb_planned **out)
+pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result *start, const pb_plan_result **out)
 {
     pb_game game;
     pb_request request;
-    pb_listener listener;
+    pb_event_handler handler;
     bool named;
-    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     pb_status status = p ? pbi_session_begin(s) : PB_ENOMEM;
     if (status == PB_OK)
         status = pbi_take_game(s, g, &game, &named);
     if (status == PB_OK)
-        status = pbi_take_request(s, &request, &listener);
+        status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = take_start(s, &game, start, &request);
     request.prove = request.find_least = true;
@@ -66,7 +66,7 @@ static pb_status add_move(pb_session *s, uint8_t op, uint32_t node, uint8_t plac
         return wrong(s, "a move is compute, uncompute, free, store, load or drop, by its number");
     if (count > UINT32_MAX)
         return wrong(s, "a move makes by-products, and fewer of them than there are nodes");
-    if (op == PB_COMPUTE && place == PB_FLAT_BORROWED)
+    if (op == PB_COMPUTE && place == PB_MOVE_BORROWED)
         return pb_moves_add_borrowed(&s->moves, node);
     if (op == PB_COMPUTE)
         return pb_moves_add_compute(&s->moves, node, over, also, (uint32_t)count);
@@ -74,9 +74,9 @@ static pb_status add_move(pb_session *s, uint8_t op, uint32_t node, uint8_t plac
     return pb_moves_add(&s->moves, (pb_op)op, node, slow ? (place ? place : 1) : 0);
 }
 
-pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
-                            const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
-                            const uint32_t *also)
+pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
+                               const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
+                               const uint32_t *also)
 {
     pb_status status = count && (!op || !node) ? wrong(s, "moves need operations and nodes") : PB_OK;
     for (uint64_t i = 0; i < count && status == PB_OK; i++) {
@@ -93,10 +93,10 @@ pb_status pb_flat_add_moves(pb_session *s, uint64_t count, const uint8_t *op, co
 }
 
 /* A judged schedule as a plan, its verdict as text. */
-static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *schedule, const pb_planned **out)
+static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *schedule, const pb_plan_result **out)
 {
     uint64_t any_graph;
-    pb_planned *p = pb_arena_zero(&s->arena, 1, sizeof *p);
+    pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     pb_judgement *j = pb_arena_zero(&s->arena, 1, sizeof *j);
     if (!p || !j)
         return PB_ENOMEM;
@@ -122,11 +122,11 @@ static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *sche
     return PB_OK;
 }
 
-pb_status pb_flat_judge_moves(pb_session *s, const pb_graph *g, const pb_planned **out)
+pb_status pb_session_judge_moves(pb_session *s, const pb_graph *g, const pb_plan_result **out)
 {
     pb_game game;
     bool named;
-    pbi_session_listen(s);
+    pbi_session_begin_reading(s);
     pb_status status = pbi_take_game(s, g, &game, &named);
     if (status == PB_OK) {
         pb_schedule schedule = {.graph_name = g->name,
@@ -149,13 +149,13 @@ pb_status pb_flat_judge_moves(pb_session *s, const pb_graph *g, const pb_planned
     return pbi_session_finish(s, status);
 }
 
-pb_status pb_flat_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
-                             const pb_planned **out)
+pb_status pb_session_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
+                                const pb_plan_result **out)
 {
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
     pb_schedule schedule;
     const char *cap = s->setting[PBI_SET_cap];
-    pbi_session_listen(s);
+    pbi_session_begin_reading(s);
     pb_status status = pb_schedule_read(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, g, &s->arena, &schedule);
     if (status == PB_OK && cap)
         status = pbi_take_size(s, g, cap, &schedule.cap);
@@ -166,12 +166,12 @@ pb_status pb_flat_judge_file(pb_session *s, const pb_graph *g, const char *bytes
 
 /* ---- back to arrays ---- */
 
-bool pb_flat_has_plan(const pb_planned *p) { return p->certificate != NULL; }
+bool pb_result_has_plan(const pb_plan_result *p) { return p->certificate != NULL; }
 
-uint64_t pb_flat_move_count(const pb_planned *p) { return p->schedule.moves.count; }
+uint64_t pb_result_move_count(const pb_plan_result *p) { return p->schedule.moves.count; }
 
-uint64_t pb_flat_moves(const pb_planned *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node, uint8_t *place,
-                       uint32_t *over)
+uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node,
+                         uint8_t *place, uint32_t *over)
 {
     const pb_moves *moves = &p->schedule.moves;
     uint64_t count = first < moves->count ? moves->count - first : 0;
@@ -183,14 +183,14 @@ uint64_t pb_flat_moves(const pb_planned *p, uint64_t first, uint64_t room, uint8
         if (node)
             node[i] = m->node;
         if (place)
-            place[i] = m->flags & PB_MOVE_BORROW ? PB_FLAT_BORROWED : m->tier;
+            place[i] = m->flags & PB_MOVE_BORROW ? PB_MOVE_BORROWED : m->tier;
         if (over)
             over[i] = pb_moves_over(moves, first + i);
     }
     return count;
 }
 
-uint64_t pb_flat_also(const pb_planned *p, uint64_t *also_start, uint32_t *also)
+uint64_t pb_result_also(const pb_plan_result *p, uint64_t *also_start, uint32_t *also)
 {
     const pb_moves *moves = &p->schedule.moves;
     uint64_t used = 0;
@@ -208,13 +208,13 @@ uint64_t pb_flat_also(const pb_planned *p, uint64_t *also_start, uint32_t *also)
     return used;
 }
 
-const char *pb_flat_op_name(uint32_t op) { return op < PB_OP_COUNT ? pb_op_name((pb_op)op) : NULL; }
+const char *pb_op_label(uint32_t op) { return op < PB_OP_COUNT ? pb_op_name((pb_op)op) : NULL; }
 
 /* ---- as texts ---- */
 
 static pb_status no_plan(pb_session *s) { return wrong(s, "there is no plan: nothing of it can be written"); }
 
-static pb_status write_form(pb_session *s, const pb_planned *p, const char *form)
+static pb_status write_form(pb_session *s, const pb_plan_result *p, const char *form)
 {
     typedef pb_status (*writer)(pb_context *, const pb_certificate *, pb_sink);
     static const struct {
@@ -243,14 +243,14 @@ static pb_status write_form(pb_session *s, const pb_planned *p, const char *form
     return found(&s->ctx, p->certificate, pbi_session_write(s));
 }
 
-static pb_status write_reason(pb_session *s, const pb_planned *p)
+static pb_status write_reason(pb_session *s, const pb_plan_result *p)
 {
     char reason[1024] = "", least[512];
     uint64_t written;
     if (!p->certificate)
-        pb_planned_reason(p, p->game, reason, 512);
+        pb_result_reason(p, p->game, reason, 512);
     if (!p->certificate && p->least) {
-        pb_status status = pb_graph_written_peak(&s->ctx, p->game->graph, &written);
+        pb_status status = pb_graph_program_peak(&s->ctx, p->game->graph, &written);
         if (status != PB_OK)
             return status;
         pb_least_fact_text(p->least, p->game, written, least, sizeof least);
@@ -260,7 +260,7 @@ static pb_status write_reason(pb_session *s, const pb_planned *p)
     return pbi_session_say(s, reason);
 }
 
-pb_status pb_flat_write_plan(pb_session *s, const pb_planned *p, const char *form)
+pb_status pb_session_write_plan(pb_session *s, const pb_plan_result *p, const char *form)
 {
     pb_status status;
     if (strcmp(form, "schedule") == 0)
@@ -276,12 +276,12 @@ pb_status pb_flat_write_plan(pb_session *s, const pb_planned *p, const char *for
     return pbi_session_end(s, status);
 }
 
-pb_status pb_flat_write_plan_binary(pb_session *s, const pb_planned *p)
+pb_status pb_session_write_plan_binary(pb_session *s, const pb_plan_result *p)
 {
     return pbi_session_end(s, pb_schedule_write(&s->ctx, &p->schedule, PB_FORMAT_BINARY, pbi_session_write(s)));
 }
 
-pb_status pb_flat_explain(pb_session *s, const pb_planned *p, uint32_t node, const char *form)
+pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t node, const char *form)
 {
     pb_status status;
     if (!p->certificate)
@@ -299,7 +299,7 @@ pb_status pb_flat_explain(pb_session *s, const pb_planned *p, uint32_t node, con
 
 /* ---- memory over time ---- */
 
-pb_status pb_flat_memory(pb_session *s, const pb_planned *p, uint64_t *time, uint64_t *fast, uint64_t *slow)
+pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *time, uint64_t *fast, uint64_t *slow)
 {
     pbi_walk walk;
     pb_arena scratch;
@@ -319,8 +319,8 @@ pb_status pb_flat_memory(pb_session *s, const pb_planned *p, uint64_t *time, uin
     return pbi_session_end(s, status);
 }
 
-pb_status pb_flat_profile(pb_session *s, const pb_planned *p, const char *axis, uint32_t buckets, uint64_t *fast,
-                          uint64_t *slow)
+pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char *axis, uint32_t buckets, uint64_t *fast,
+                             uint64_t *slow)
 {
     bool time = strcmp(axis, "time") == 0;
     pb_profile profile;

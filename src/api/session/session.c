@@ -1,4 +1,4 @@
-/* session.c -- sessions: the desk that calls from other languages work at; see flat.h.
+/* session.c -- sessions: what calls from other languages go through; see bindings.h.
  *
  * The record of a session is the first piece of an arena on its own context, so that the allocator of the context holds
  * everything, the session included. The clock is here and not in the planners: they still count ticks, and hear of time
@@ -43,26 +43,26 @@ static void tell(pb_session *s, const char *what, uint64_t done, uint64_t total)
         watch(state, what ? what : "", done, total);
 }
 
-static void hear_progress(void *state, const char *what, uint64_t done, uint64_t total)
+static void on_progress(void *state, const char *what, uint64_t done, uint64_t total)
 {
     tell(state, what, done, total);
 }
 
-static void hear_news(void *state, const pb_news *news)
+static void on_event(void *state, const pb_event *event)
 {
     pb_session *s = state;
-    if (news->kind == PB_NEWS_PLAN) {
+    if (event->kind == PB_EVENT_PLAN) {
         pthread_mutex_lock(&s->lock);
         s->plans++;
-        s->peak = news->peak;
-        s->makespan = news->makespan;
+        s->peak = event->peak;
+        s->makespan = event->makespan;
         pthread_mutex_unlock(&s->lock);
-    } else if (news->kind == PB_NEWS_BEGIN) {
-        tell(s, news->strategy, 0, 0);
+    } else if (event->kind == PB_EVENT_BEGIN) {
+        tell(s, event->strategy, 0, 0);
     }
 }
 
-static void hear_note(void *state, const char *message)
+static void on_note(void *state, const char *message)
 {
     pb_session *s = state;
     pb_sink sink = pb_sink_buffer(&s->notes);
@@ -85,8 +85,8 @@ pb_session *pb_session_new(void)
     s->home = home;
     s->home.ctx = &s->ctx;
     s->ctx.clock_ns = now_ns;
-    s->ctx.progress = hear_progress;
-    s->ctx.log = hear_note;
+    s->ctx.progress = on_progress;
+    s->ctx.log = on_note;
     s->ctx.callback_state = s;
     pb_arena_init(&s->arena, &s->ctx);
     pb_arena_init(&s->words, &s->ctx);
@@ -154,8 +154,8 @@ static void put(uint64_t *to, uint64_t value)
         *to = value;
 }
 
-void pb_session_news(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
-                     uint64_t *peak, uint64_t *makespan)
+void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
+                         uint64_t *peak, uint64_t *makespan)
 {
     pthread_mutex_lock(&s->lock);
     if (what && room)
@@ -231,7 +231,7 @@ pb_status pbi_session_begin(pb_session *s)
     return PB_OK;
 }
 
-void pbi_session_listen(pb_session *s)
+void pbi_session_begin_reading(pb_session *s)
 {
     s->deadline_ns = s->left_ns = 0;
     s->stopped = PB_GO_ON;
@@ -249,4 +249,4 @@ pb_status pbi_session_finish(pb_session *s, pb_status status)
     return pbi_session_end(s, status);
 }
 
-pb_listener pbi_session_listener(pb_session *s) { return (pb_listener){hear_news, s}; }
+pb_event_handler pbi_session_handler(pb_session *s) { return (pb_event_handler){on_event, s}; }

@@ -1,8 +1,8 @@
-/* session.h -- what is inside a pb_session, for the files behind flat.h. */
+/* session.h -- what is inside a pb_session, for the files behind bindings.h. */
 #ifndef PBI_API_SESSION_SESSION_H
 #define PBI_API_SESSION_SESSION_H
 
-#include "pebble/flat.h"
+#include "pebble/bindings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,9 +53,9 @@ pb_status pbi_session_end(pb_session *s, pb_status status);
 pb_status pbi_session_begin(pb_session *s);
 pb_status pbi_session_finish(pb_session *s, pb_status status);
 /* In place of begin where nothing is planned: a stop is heard, and limits are none of its business. */
-void pbi_session_listen(pb_session *s);
+void pbi_session_begin_reading(pb_session *s);
 /* Who hears of plans while they are made. */
-pb_listener pbi_session_listener(pb_session *s);
+pb_event_handler pbi_session_handler(pb_session *s);
 
 /* Empties the text, and gives the sink that fills it. */
 pb_sink pbi_session_write(pb_session *s);
@@ -64,7 +64,7 @@ pb_status pbi_session_say(pb_session *s, const char *text);
 
 /* The settings as the library's records. Each returns a status with a sentence. */
 pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *named);
-pb_status pbi_take_request(pb_session *s, pb_request *request, pb_listener *listener);
+pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler);
 pb_status pbi_take_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *out);
 pb_status pbi_take_number(pb_session *s, pbi_setting which, uint64_t standard, uint64_t most, uint64_t *out);
 

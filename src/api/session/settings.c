@@ -11,7 +11,7 @@ pb_status pbi_take_size(pb_session *s, const pb_graph *g, const char *text, uint
     char why[256];
     uint64_t whole = 0;
     if (pb_size_is_share(text)) {
-        pb_status status = pb_graph_written_peak(&s->ctx, g, &whole);
+        pb_status status = pb_graph_program_peak(&s->ctx, g, &whole);
         if (status != PB_OK)
             return status;
     }
@@ -148,11 +148,11 @@ pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *n
     return PB_OK;
 }
 
-pb_status pbi_take_request(pb_session *s, pb_request *request, pb_listener *listener)
+pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler)
 {
     uint64_t threads, patient;
     *request = PB_REQUEST_DEFAULT;
-    *listener = pbi_session_listener(s);
+    *handler = pbi_session_handler(s);
     pb_status status = pbi_take_number(s, PBI_SET_seed, 1, UINT64_MAX, &request->seed);
     if (status == PB_OK)
         status = pbi_take_number(s, PBI_SET_threads, 1, 1024, &threads);
@@ -166,6 +166,6 @@ pb_status pbi_take_request(pb_session *s, pb_request *request, pb_listener *list
     request->patient = patient || s->setting[PBI_SET_time] || s->ctx.tick_limit;
     request->time_ns = s->left_ns;
     request->bound_effort = s->left_ns ? pb_bounds_effort_in(1e-9 * (double)s->left_ns) : 0;
-    request->listener = listener;
+    request->handler = handler;
     return PB_OK;
 }

@@ -1,4 +1,4 @@
-/* stream.c -- streams of adjoint actions across the flat border; see flat.h. */
+/* stream.c -- streams of adjoint actions for other languages; see bindings.h. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -24,7 +24,7 @@ static pb_status new_stream(pb_session *s, stream_kind kind, pb_stream **out)
     return PB_OK;
 }
 
-pb_status pb_flat_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out)
+pb_status pb_session_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out)
 {
     pb_stream *stream;
     pb_status status = new_stream(s, REVOLVE, &stream);
@@ -46,9 +46,9 @@ static pb_status init_multilevel(pb_session *s, const pb_multilevel_spec *spec, 
     return status;
 }
 
-pb_status pb_flat_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
-                             uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
-                             const uint64_t *read_cost, pb_stream **out)
+pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
+                                uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
+                                const uint64_t *read_cost, pb_stream **out)
 {
     pb_multilevel_spec spec = {
         .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = level_count};
@@ -63,7 +63,7 @@ pb_status pb_flat_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cos
     return pbi_session_finish(s, status);
 }
 
-pb_status pb_flat_online(pb_session *s, uint32_t snapshots, pb_stream **out)
+pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out)
 {
     pb_stream *stream;
     pb_status status = new_stream(s, ONLINE, &stream);
@@ -76,12 +76,12 @@ pb_status pb_flat_online(pb_session *s, uint32_t snapshots, pb_stream **out)
 
 static void put_row(uint64_t *row, const pb_action *a)
 {
-    const uint64_t numbers[PB_FLAT_ACTION] = {a->kind, a->n0, a->n1, a->slot, a->flags, a->from, a->to};
-    for (int i = 0; i < PB_FLAT_ACTION; i++)
+    const uint64_t numbers[PB_ACTION_FIELDS] = {a->kind, a->n0, a->n1, a->slot, a->flags, a->from, a->to};
+    for (int i = 0; i < PB_ACTION_FIELDS; i++)
         row[i] = numbers[i];
 }
 
-uint64_t pb_flat_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
+uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
 {
     pb_action batch[BATCH];
     uint64_t count = 0;
@@ -93,33 +93,30 @@ uint64_t pb_flat_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
         default: got = pb_online_next_many(&stream->online, batch, wanted); break;
         }
         for (size_t i = 0; i < got; i++)
-            put_row(rows + PB_FLAT_ACTION * count++, &batch[i]);
+            put_row(rows + PB_ACTION_FIELDS * count++, &batch[i]);
         if (got < wanted || count == room)
             return count;
     }
 }
 
-uint64_t pb_flat_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows)
+uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows)
 {
     pb_action action;
     uint64_t count = 0;
     while (stream->kind == ONLINE && count < steps && pb_online_step(&stream->online, &action))
-        put_row(rows + PB_FLAT_ACTION * count++, &action);
+        put_row(rows + PB_ACTION_FIELDS * count++, &action);
     return count;
 }
 
-void pb_flat_online_end(pb_stream *stream)
+void pb_stream_online_end(pb_stream *stream)
 {
     if (stream->kind == ONLINE)
         pb_online_end(&stream->online);
 }
 
-uint64_t pb_flat_stream_cost(const pb_stream *stream)
-{
-    return stream->kind == MULTILEVEL ? stream->multilevel.cost : 0;
-}
+uint64_t pb_stream_cost(const pb_stream *stream) { return stream->kind == MULTILEVEL ? stream->multilevel.cost : 0; }
 
-pb_status pb_flat_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots)
+pb_status pb_session_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots)
 {
     pb_revolve_cost cost;
     pbi_out out;
@@ -137,12 +134,12 @@ pb_status pb_flat_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshot
     return pbi_session_end(s, pbi_out_finish(&out));
 }
 
-const char *pb_flat_action_name(uint32_t kind)
+const char *pb_action_label(uint32_t kind)
 {
     return kind < PB_ACTION_KIND_COUNT ? pb_action_kind_name((pb_action_kind)kind) : NULL;
 }
 
-const char *pb_flat_storage_name(uint32_t storage)
+const char *pb_storage_label(uint32_t storage)
 {
     return storage < PB_STORAGE_COUNT ? pb_storage_name((pb_storage)storage) : NULL;
 }

@@ -13,7 +13,7 @@ typedef struct comparer {
     pbi_job job;
     const pb_game *base;
     pb_arena *result;
-    pb_planned *rows;
+    pb_plan_result *rows;
     size_t count, room;
     uint32_t total;
     uint64_t end_ns; /* 0: no limit */
@@ -54,13 +54,13 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     pb_game game = *c->base;
     game.kind = kind;
     pbi_progress(c->job.ctx, spec->row->name, c->count, c->total);
-    pbi_tell(c->job.request, &(pb_news){.kind = PB_NEWS_BEGIN, .game = &game, .strategy = spec->row->name});
+    pbi_emit(c->job.request, &(pb_event){.kind = PB_EVENT_BEGIN, .game = &game, .strategy = spec->row->name});
     pb_status status = plan_row(c, &game, spec);
     if (status != PB_OK)
         return status;
-    const pb_planned *planned = &c->rows[c->count++];
-    pbi_tell(c->job.request,
-             &(pb_news){.kind = PB_NEWS_ROW, .game = planned->game, .strategy = spec->row->name, .planned = planned});
+    const pb_plan_result *planned = &c->rows[c->count++];
+    pbi_emit(c->job.request,
+             &(pb_event){.kind = PB_EVENT_ROW, .game = planned->game, .strategy = spec->row->name, .planned = planned});
     return PB_OK;
 }
 
@@ -250,8 +250,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
                            .policy = pbi_policy_constant(request->policy)};
     status = settle(&c, out);
     for (uint32_t i = 0; i < c.count; i++)
-        if (c.rows[i].certificate &&
-            (out->winner == UINT32_MAX || pbi_planned_better(&c.rows[i], &c.rows[out->winner])))
+        if (c.rows[i].certificate && (out->winner == UINT32_MAX || pbi_result_better(&c.rows[i], &c.rows[out->winner])))
             out->winner = i;
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "report/metrics_json.h"
 
-static void put_row(pbi_out *out, const pb_planned *p, const pb_game *base)
+static void put_row(pbi_out *out, const pb_plan_result *p, const pb_game *base)
 {
     const pb_schedule *s = &p->schedule;
     char reason[512];
@@ -11,7 +11,7 @@ static void put_row(pbi_out *out, const pb_planned *p, const pb_game *base)
     pbi_put_text(out, ",\"game\":", pb_game_kind_name(s->game));
     pbi_put_text(out, ",\"outcome\":", pb_outcome_name(s->outcome));
     if (!p->certificate)
-        pb_planned_reason(p, p->game ? p->game : base, reason, sizeof reason);
+        pb_result_reason(p, p->game ? p->game : base, reason, sizeof reason);
     pbi_put_text(out, ",\"reason\":", p->certificate ? s->reason : reason);
     pbi_out_text(out, ",\"metrics\":");
     if (p->certificate)
@@ -35,7 +35,7 @@ static void put_row(pbi_out *out, const pb_planned *p, const pb_game *base)
     pbi_out_char(out, '}');
 }
 
-pb_status pb_row_json_write(pb_context *ctx, const pb_planned *p, const pb_game *base, pb_sink sink)
+pb_status pb_row_json_write(pb_context *ctx, const pb_plan_result *p, const pb_game *base, pb_sink sink)
 {
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
@@ -43,7 +43,7 @@ pb_status pb_row_json_write(pb_context *ctx, const pb_planned *p, const pb_game 
     return pbi_out_finish(&out);
 }
 
-static void put_place(pbi_out *out, const pb_planned *p, const pb_front *front)
+static void put_place(pbi_out *out, const pb_plan_result *p, const pb_front *front)
 {
     const pb_metrics *m = &p->schedule.metrics;
     const pb_front_point *point = pb_front_at(front, m->peak);
@@ -79,7 +79,7 @@ static void put_front(pbi_out *out, const pb_comparison *rows, const pb_front_vi
     }
     pbi_out_text(out, "],\"strategies\":[");
     for (uint32_t i = 0; i < rows->row_count; i++) {
-        const pb_planned *p = &rows->rows[i];
+        const pb_plan_result *p = &rows->rows[i];
         if (!p->certificate || p->schedule.game != PB_GAME_REVERSIBLE)
             continue;
         pbi_out_text(out, comma);
@@ -104,7 +104,7 @@ static void put_least(pbi_out *out, const pb_comparison *rows)
     pbi_out_char(out, ']');
 }
 
-pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t written_peak,
+pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_t program_peak,
                                    const pb_comparison *rows, const pb_front_view *view, pb_sink sink)
 {
     const pb_schedule *winner = rows->winner == UINT32_MAX ? NULL : &rows->rows[rows->winner].schedule;
@@ -115,7 +115,7 @@ pb_status pb_comparison_json_write(pb_context *ctx, const pb_game *base, uint64_
     pbi_put_weights(&out, ",\"weights\":", &base->weights);
     pbi_put_text(&out, ",\"winner\":", winner ? winner->strategy : NULL);
     pbi_put_text(&out, ",\"winner_game\":", winner ? pb_game_kind_name(winner->game) : NULL);
-    pbi_put_u64(&out, ",\"written_peak\":", written_peak);
+    pbi_put_u64(&out, ",\"written_peak\":", program_peak);
     pbi_put_text(&out, ",\"policy\":", rows->policy);
     put_least(&out, rows);
     pbi_out_text(&out, ",\"strategies\":[");

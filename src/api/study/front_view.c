@@ -5,7 +5,7 @@ enum { MOST_NODES = 40 };
 #define MOST_EFFORT UINT64_C(2000000) /* moves looked at: well below a second */
 #define TIME_EACH UINT64_C(1000)      /* nanoseconds of a limit on the time for each: some four times what it takes */
 
-bool pb_front_is_point(const pb_planned *p, const pb_front_point *point)
+bool pb_front_is_point(const pb_plan_result *p, const pb_front_point *point)
 {
     return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE && p->schedule.metrics.peak == point->peak &&
            p->schedule.metrics.work == point->work;
@@ -31,7 +31,7 @@ static pb_status place_bennett(pb_context *ctx, const pb_graph *g, pb_arena *res
         return PB_ENOMEM;
     for (uint32_t i = 0; i < view->front.count; i++) {
         pb_arena scratch;
-        pb_planned planned;
+        pb_plan_result planned;
         pb_arena_init(&scratch, ctx);
         game.cap = view->front.point[i].peak;
         pb_status status = pb_plan(ctx, &game, &request, &scratch, &planned);

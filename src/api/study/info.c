@@ -16,7 +16,7 @@ pb_status pb_info_make(pb_context *ctx, const pb_graph *g, pb_info *out)
         f.once += (g->flags[v] & PB_NODE_ONCE) != 0;
         f.keep += (g->flags[v] & PB_NODE_KEEP) != 0;
     }
-    pb_status status = pb_graph_written_peak(ctx, g, &f.written_peak);
+    pb_status status = pb_graph_program_peak(ctx, g, &f.program_peak);
     if (status == PB_OK)
         *out = f;
     return status;
@@ -67,7 +67,7 @@ pb_status pb_info_json_write(pb_context *ctx, const pb_info *f, pb_sink sink)
     pbi_put_u64(&out, ",\"fixed_size\":", g->fixed_size);
     pbi_put_u64(&out, ",\"largest_size\":", f->largest);
     pbi_put_text(&out, ",\"largest_node\":", name_of(g, f->largest_at));
-    pbi_put_u64(&out, ",\"written_peak\":", f->written_peak);
+    pbi_put_u64(&out, ",\"written_peak\":", f->program_peak);
     put_games(&out, f);
     return pbi_out_finish(&out);
 }

@@ -21,7 +21,7 @@ typedef struct tracer {
 } tracer;
 
 /* What was proved at one cap. */
-static pb_status add_point(tracer *t, const pb_planned *p)
+static pb_status add_point(tracer *t, const pb_plan_result *p)
 {
     const pb_metrics *m = &p->schedule.metrics;
     pb_front *f = &t->front;
@@ -44,7 +44,7 @@ static pb_status look(tracer *t, bool *more)
 {
     pb_context *ctx = t->job.ctx;
     pb_arena scratch;
-    pb_planned planned;
+    pb_plan_result planned;
     *more = false;
     ctx->tick_limit = t->left;
     pb_arena_init(&scratch, ctx);

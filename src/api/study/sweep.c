@@ -20,7 +20,7 @@
 typedef struct slot {
     bool used;
     pb_status status;
-    pb_planned planned;
+    pb_plan_result planned;
     pb_arena arena; /* on the worker's context */
     char message[200];
 } slot;
@@ -175,7 +175,7 @@ static void work(void *state, uint32_t index)
 static pb_status take_slot(pbi_sweep_state *s, const slot *t, uint32_t cell)
 {
     pbi_finding *f = &s->found[cell];
-    pb_planned blank;
+    pb_plan_result blank;
     pb_game game = *s->base;
     if (t->status == PB_ECANCELLED)
         return PB_OK;
@@ -430,7 +430,7 @@ static pb_status take_request(pbi_sweep_state *s)
         status = pbi_policy_check(s->ctx, s->plan.policy, s->request->strategies ? s->request->strategies : "auto");
     o->policy = pbi_policy_constant(s->plan.policy);
     if (status == PB_OK)
-        status = pb_graph_written_peak(s->ctx, s->base->graph, &o->written_peak);
+        status = pb_graph_program_peak(s->ctx, s->base->graph, &o->program_peak);
     if (status != PB_OK)
         return status;
     uint64_t cells = (uint64_t)o->cap_count * o->line_count;

@@ -13,9 +13,9 @@ typedef struct chooser {
     pb_context *ctx;
     pb_game game; /* the game whose least cap `least` means */
     pb_sweep_request *request;
-    pb_planned *known; /* at the least cap, and without a cap in the reversible game */
+    pb_plan_result *known; /* at the least cap, and without a cap in the reversible game */
     uint64_t *caps;
-    uint64_t written_peak;
+    uint64_t program_peak;
     uint32_t points;
     bool least_known, least_cut; /* cut: there was no time to look at small caps */
     pb_arena *result;
@@ -56,7 +56,7 @@ static pb_status prove_least(chooser *c, uint64_t *cap)
         *cap = bounds.least_cap;
     if (!out_of_share(c, status))
         return status;
-    *cap = c->written_peak / SHARES; /* nothing is known: somewhere low */
+    *cap = c->program_peak / SHARES; /* nothing is known: somewhere low */
     return PB_OK;
 }
 
@@ -96,7 +96,7 @@ static uint64_t everything(const pb_graph *g)
 static pb_status find_most(chooser *c, uint64_t *cap)
 {
     pb_game game = c->game;
-    *cap = c->written_peak;
+    *cap = c->program_peak;
     if (game.kind != PB_GAME_REVERSIBLE)
         return PB_OK;
     game.cap = PB_UNLIMITED;
@@ -119,7 +119,7 @@ static pb_status one_cap(chooser *c, const char *text, uint64_t *cap)
     char why[256];
     if (strcmp(text, "least") == 0)
         return find_least(c, cap);
-    if (pb_size_parse(text, c->game.graph->size_unit, c->written_peak, cap, why, sizeof why))
+    if (pb_size_parse(text, c->game.graph->size_unit, c->program_peak, cap, why, sizeof why))
         return PB_OK;
     return pbi_fail(c->ctx, PB_EINVAL, "%s; or least, or a range such as 100%%..30%%", why);
 }
@@ -203,7 +203,7 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
     request->caps = c.caps;
     request->known = c.known;
     request->cap_count = request->known_count = 0;
-    pb_status status = pb_graph_written_peak(ctx, base->graph, &c.written_peak);
+    pb_status status = pb_graph_program_peak(ctx, base->graph, &c.program_peak);
     if (status != PB_OK)
         return status;
     return list ? add_list(&c, list) : add_default(&c);

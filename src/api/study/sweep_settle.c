@@ -131,7 +131,7 @@ static choice choose(const pbi_sweep_state *s, uint32_t cell)
             consider(s, cell, other, &best);
     }
     for (uint32_t i = 0; i < s->request->known_count && o->lines[l].portfolio; i++) {
-        const pb_planned *known = &s->request->known[i];
+        const pb_plan_result *known = &s->request->known[i];
         if (known->certificate && known->schedule.game == o->lines[l].game)
             consider(s, cell, o->cell_count + i, &best);
     }
@@ -218,7 +218,7 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
     uint32_t w = pb_sweep_weights_of(o, cell), l = pb_sweep_line_of(o, cell), k = pb_sweep_cap_of(o, cell);
     uint32_t game = pbi_game_at(o->lines[l].game);
     pb_sweep_cell *c = &o->cells[cell];
-    pb_planned blank;
+    pb_plan_result blank;
     pb_game played = *s->base;
     played.kind = o->lines[l].game;
     played.cap = o->caps[k];
@@ -267,7 +267,7 @@ static pb_status note_least(pbi_sweep_state *s)
             o->proved_least[at] = o->caps[s->no_plan[at]] + 1;
     }
     for (uint32_t i = 0; i < s->request->known_count; i++) {
-        const pb_planned *known = &s->request->known[i];
+        const pb_plan_result *known = &s->request->known[i];
         uint64_t *least = &o->least_peak[pbi_game_at(known->schedule.game)];
         if (known->certificate && (o->games & known->schedule.game) && known->schedule.metrics.peak < *least)
             *least = known->schedule.metrics.peak;

@@ -97,7 +97,7 @@ static void adapt(pbi_anneal *a)
 
 static bool is_crowded(const pbi_anneal *a)
 {
-    const pbi_profile *p = &a->t.profile;
+    const pbi_memory_slots *p = &a->t.profile;
     return p->slots < p->room && a->t.filled > p->slots - p->slots / 8;
 }
 

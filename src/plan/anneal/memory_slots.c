@@ -17,9 +17,12 @@ enum { BLOCK = 128 };
 
 static int32_t above(int32_t x) { return x > 0 ? x : 0; }
 
-static int32_t memory_at(const pbi_profile *p, uint32_t slot) { return p->memory[slot] + p->shift[slot / BLOCK]; }
+static int32_t memory_at(const pbi_memory_slots *p, uint32_t slot) { return p->memory[slot] + p->shift[slot / BLOCK]; }
 
-static uint64_t excess_at(const pbi_profile *p, uint32_t slot) { return (uint64_t)above(memory_at(p, slot) - p->cap); }
+static uint64_t excess_at(const pbi_memory_slots *p, uint32_t slot)
+{
+    return (uint64_t)above(memory_at(p, slot) - p->cap);
+}
 
 /* Adds to the slots of one block; returns the change of excess. */
 static inline int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t room, int32_t *highest)
@@ -35,7 +38,7 @@ static inline int32_t add_here(int32_t *memory, uint32_t n, int32_t add, int32_t
     return change;
 }
 
-static double time_between(const pbi_profile *p, uint32_t low, uint32_t high)
+static double time_between(const pbi_memory_slots *p, uint32_t low, uint32_t high)
 {
     double sum = 0;
     for (uint32_t s = low; s <= high; s++)
@@ -43,7 +46,7 @@ static double time_between(const pbi_profile *p, uint32_t low, uint32_t high)
     return sum;
 }
 
-void pbi_profile_add_at(pbi_profile *p, uint32_t slot, int32_t add)
+void pbi_slots_add_at(pbi_memory_slots *p, uint32_t slot, int32_t add)
 {
     uint32_t b = slot / BLOCK;
     int32_t was = p->memory[slot], now = was + add, room = p->cap - p->shift[b];
@@ -55,7 +58,7 @@ void pbi_profile_add_at(pbi_profile *p, uint32_t slot, int32_t add)
 }
 
 /* The whole loop in one: a call for each block would cost as much as its slots. */
-WIDE_LANES static void add_range(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
+WIDE_LANES static void add_range(pbi_memory_slots *p, uint32_t from, uint32_t to, int32_t add)
 {
     for (uint32_t b = from / BLOCK, end = to / BLOCK; b <= end; b++) {
         uint32_t first = b * BLOCK, last = first + BLOCK - 1, low = from > first ? from : first,
@@ -74,13 +77,13 @@ WIDE_LANES static void add_range(pbi_profile *p, uint32_t from, uint32_t to, int
     }
 }
 
-void pbi_profile_add(pbi_profile *p, uint32_t from, uint32_t to, int32_t add)
+void pbi_slots_add(pbi_memory_slots *p, uint32_t from, uint32_t to, int32_t add)
 {
     if (from <= to && add)
         add_range(p, from, to, add);
 }
 
-void pbi_profile_use(pbi_profile *p, uint32_t slot, double time)
+void pbi_slots_use(pbi_memory_slots *p, uint32_t slot, double time)
 {
     uint32_t b = slot / BLOCK;
     p->memory[slot] += ABSENT;
@@ -93,7 +96,7 @@ void pbi_profile_use(pbi_profile *p, uint32_t slot, double time)
     }
 }
 
-void pbi_profile_empty(pbi_profile *p, uint32_t slot)
+void pbi_slots_empty(pbi_memory_slots *p, uint32_t slot)
 {
     p->excess -= excess_at(p, slot);
     if (p->time) {
@@ -104,7 +107,7 @@ void pbi_profile_empty(pbi_profile *p, uint32_t slot)
     p->memory[slot] -= ABSENT;
 }
 
-static void find_excess(pbi_profile *p)
+static void find_excess(pbi_memory_slots *p)
 {
     p->excess = 0;
     for (uint32_t b = 0; b < p->slots / BLOCK; b++)
@@ -116,7 +119,7 @@ static void find_excess(pbi_profile *p)
     }
 }
 
-static void find_flux(pbi_profile *p, const uint32_t *used)
+static void find_flux(pbi_memory_slots *p, const uint32_t *used)
 {
     p->flux = 0;
     memset(p->time_here, 0, p->slots / BLOCK * sizeof *p->time_here);
@@ -126,7 +129,7 @@ static void find_flux(pbi_profile *p, const uint32_t *used)
     }
 }
 
-void pbi_profile_settle(pbi_profile *p, const uint32_t *used)
+void pbi_slots_settle(pbi_memory_slots *p, const uint32_t *used)
 {
     memset(p->shift, 0, p->slots / BLOCK * sizeof *p->shift);
     if (p->time)
@@ -136,7 +139,7 @@ void pbi_profile_settle(pbi_profile *p, const uint32_t *used)
     find_excess(p);
 }
 
-void pbi_profile_set_cap(pbi_profile *p, int32_t cap)
+void pbi_slots_set_cap(pbi_memory_slots *p, int32_t cap)
 {
     p->cap = cap;
     find_excess(p);
@@ -144,7 +147,7 @@ void pbi_profile_set_cap(pbi_profile *p, int32_t cap)
 
 static uint32_t whole_blocks(uint32_t slots) { return (slots + BLOCK - 1) / BLOCK * BLOCK; }
 
-void pbi_profile_clear(pbi_profile *p, uint32_t slots)
+void pbi_slots_clear(pbi_memory_slots *p, uint32_t slots)
 {
     slots = whole_blocks(slots);
     p->slots = slots < p->room ? slots : p->room;
@@ -153,9 +156,9 @@ void pbi_profile_clear(pbi_profile *p, uint32_t slots)
         memset(p->time, 0, p->slots * sizeof *p->time);
 }
 
-bool pbi_profile_init(pbi_profile *p, pb_arena *arena, uint32_t slots, bool with_flux)
+bool pbi_slots_init(pbi_memory_slots *p, pb_arena *arena, uint32_t slots, bool with_flux)
 {
-    *p = (pbi_profile){.room = whole_blocks(slots)};
+    *p = (pbi_memory_slots){.room = whole_blocks(slots)};
     size_t blocks = p->room / BLOCK;
     p->memory = pb_arena_alloc(arena, p->room, sizeof *p->memory);
     p->shift = pb_arena_zero(arena, blocks, sizeof *p->shift);
@@ -166,11 +169,11 @@ bool pbi_profile_init(pbi_profile *p, pb_arena *arena, uint32_t slots, bool with
     }
     if (!p->memory || !p->shift || !p->highest || (with_flux && (!p->time || !p->time_here)))
         return false;
-    pbi_profile_clear(p, slots);
+    pbi_slots_clear(p, slots);
     return true;
 }
 
-int32_t pbi_profile_peak(const pbi_profile *p)
+int32_t pbi_slots_peak(const pbi_memory_slots *p)
 {
     int32_t peak = 0;
     for (uint32_t s = 0; s < p->slots; s++)
@@ -178,7 +181,7 @@ int32_t pbi_profile_peak(const pbi_profile *p)
     return peak;
 }
 
-uint32_t pbi_profile_over(const pbi_profile *p, uint32_t from, uint32_t to)
+uint32_t pbi_slots_over(const pbi_memory_slots *p, uint32_t from, uint32_t to)
 {
     for (uint32_t b = from / BLOCK; b <= to / BLOCK && p->excess; b++) {
         uint32_t first = b * BLOCK, last = first + BLOCK - 1;

@@ -2,16 +2,16 @@
  * is above the cap in slots that are in use, and on wish the flux, are always known.
  *
  * Blocks of slots that stay under the cap are changed as a whole. Memory is in 32-bit units so large that the sums of a
- * block stay in 32 bits: PBI_PROFILE_MOST in all.
+ * block stay in 32 bits: PBI_SLOTS_MAX in all.
  */
 #ifndef PBI_PLAN_ANNEAL_MEMORY_SLOTS_H
 #define PBI_PLAN_ANNEAL_MEMORY_SLOTS_H
 
 #include "pebble/base.h"
 
-#define PBI_PROFILE_MOST (UINT64_C(1) << 23)
+#define PBI_SLOTS_MAX (UINT64_C(1) << 23)
 
-typedef struct pbi_profile {
+typedef struct pbi_memory_slots {
     uint32_t slots, room; /* in use now, at most; whole blocks */
     int32_t *memory;      /* per slot, without what its block has in `shift`; far below zero where the slot is empty */
     int32_t *shift;       /* per block of slots: to be added to each */
@@ -21,26 +21,26 @@ typedef struct pbi_profile {
     int32_t cap;
     uint64_t excess; /* sum over slots in use of the memory above the cap */
     double flux;     /* sum over slots in use of memory times time */
-} pbi_profile;
+} pbi_memory_slots;
 
 /* All slots empty, memory zero. `slots` is rounded up. False when memory is exhausted. */
-bool pbi_profile_init(pbi_profile *p, pb_arena *arena, uint32_t slots, bool with_flux);
+bool pbi_slots_init(pbi_memory_slots *p, pb_arena *arena, uint32_t slots, bool with_flux);
 /* Starts over with so many slots, or as many as there is room for. */
-void pbi_profile_clear(pbi_profile *p, uint32_t slots);
+void pbi_slots_clear(pbi_memory_slots *p, uint32_t slots);
 /* Takes the memory of each slot as it was written to p->memory, and which slots are in use (used[slot] != UINT32_MAX, and
  * slot 0), and finds everything else anew. */
-void pbi_profile_settle(pbi_profile *p, const uint32_t *used);
-void pbi_profile_set_cap(pbi_profile *p, int32_t cap);
+void pbi_slots_settle(pbi_memory_slots *p, const uint32_t *used);
+void pbi_slots_set_cap(pbi_memory_slots *p, int32_t cap);
 
 /* Adds to slots from .. to, both included; to one slot. */
-void pbi_profile_add(pbi_profile *p, uint32_t from, uint32_t to, int32_t add);
-void pbi_profile_add_at(pbi_profile *p, uint32_t slot, int32_t add);
+void pbi_slots_add(pbi_memory_slots *p, uint32_t from, uint32_t to, int32_t add);
+void pbi_slots_add_at(pbi_memory_slots *p, uint32_t slot, int32_t add);
 /* A slot comes into use, lasting `time`; goes out of use. */
-void pbi_profile_use(pbi_profile *p, uint32_t slot, double time);
-void pbi_profile_empty(pbi_profile *p, uint32_t slot);
+void pbi_slots_use(pbi_memory_slots *p, uint32_t slot, double time);
+void pbi_slots_empty(pbi_memory_slots *p, uint32_t slot);
 
-int32_t pbi_profile_peak(const pbi_profile *p);
+int32_t pbi_slots_peak(const pbi_memory_slots *p);
 /* The first slot from .. to, both included, that is in use and above the cap; UINT32_MAX when there is none. */
-uint32_t pbi_profile_over(const pbi_profile *p, uint32_t from, uint32_t to);
+uint32_t pbi_slots_over(const pbi_memory_slots *p, uint32_t from, uint32_t to);
 
 #endif

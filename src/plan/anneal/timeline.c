@@ -45,14 +45,14 @@ uint64_t pbi_timeline_load_cost(const pbi_timeline *t, pb_node v)
 static void occupy(pbi_timeline *t, uint32_t slot, uint32_t event)
 {
     t->event[slot] = event;
-    pbi_profile_use(&t->profile, slot, (double)cost_of(t, event));
+    pbi_slots_use(&t->profile, slot, (double)cost_of(t, event));
     t->index[slot] = t->filled;
     t->where[t->filled++] = slot;
 }
 
 static void vacate(pbi_timeline *t, uint32_t slot)
 {
-    pbi_profile_empty(&t->profile, slot);
+    pbi_slots_empty(&t->profile, slot);
     t->event[slot] = PBI_EMPTY;
     uint32_t moved = t->where[--t->filled];
     t->where[t->index[slot]] = moved;
@@ -160,7 +160,7 @@ static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
         return;
     int32_t now = extra_of(t, event, slot), was = t->extra[slot];
     t->extra[slot] = now;
-    pbi_profile_add_at(&t->profile, slot, now - was);
+    pbi_slots_add_at(&t->profile, slot, now - was);
 }
 
 /* Copy i of v is read last at `last` from now on: memory changes between. */
@@ -171,7 +171,7 @@ static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
         return;
     t->copy[v].last[i] = last;
     uint32_t high = was > last ? was : last, low = was > last ? last : was;
-    pbi_profile_add(&t->profile, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
+    pbi_slots_add(&t->profile, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
     if (t->g->inplace_start) {
         refresh_extra(t, was, v);
         refresh_extra(t, last, v);
@@ -227,7 +227,7 @@ static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
     open_at(c->slot, c->count, i, slot);
     open_at(c->last, c->count++, i, there ? slot : slot - 1);
     if (there)
-        pbi_profile_add_at(&t->profile, slot, t->size[v]);
+        pbi_slots_add_at(&t->profile, slot, t->size[v]);
     if (!i || c->last[i - 1] <= slot)
         return;
     set_last(t, v, i, c->last[i - 1]);
@@ -242,7 +242,7 @@ static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
         set_last(t, v, i - 1, last);
     set_last(t, v, i, there ? slot : slot - 1);
     if (there)
-        pbi_profile_add_at(&t->profile, slot, -t->size[v]);
+        pbi_slots_add_at(&t->profile, slot, -t->size[v]);
     close_at(c->last, c->count, i);
     close_at(c->slot, c->count--, i);
     if (t->g->inplace_start && i) /* who read the copy that went reads the one before */
@@ -297,7 +297,7 @@ bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
             set_last(t, g->in[k], copy, slot);
     }
     t->extra[slot] = extra_of(t, v, slot);
-    pbi_profile_add_at(&t->profile, slot, t->extra[slot]);
+    pbi_slots_add_at(&t->profile, slot, t->extra[slot]);
     occupy(t, slot, v);
     for (uint32_t n = 1, count = makes(g, event); n < count; n++)
         settle_unread(t, made_by(g, v, n));
@@ -347,7 +347,7 @@ bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
     if (!is_spare(t, v, slot))
         return false;
     vacate(t, slot);
-    pbi_profile_add_at(&t->profile, slot, -t->extra[slot]);
+    pbi_slots_add_at(&t->profile, slot, -t->extra[slot]);
     t->extra[slot] = 0;
     for (uint32_t n = 0, count = makes(g, event); n < count; n++) {
         leave_copy(t, made_by(g, v, n), slot, n == 0);
@@ -406,7 +406,7 @@ static void choose_unit(pbi_timeline *t)
         most = g->workspace[v] > most ? g->workspace[v] : most;
     }
     t->unit = unit ? unit : 1;
-    while (most / t->unit > PBI_PROFILE_MOST)
+    while (most / t->unit > PBI_SLOTS_MAX)
         t->unit *= 2;
 }
 
@@ -442,7 +442,7 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
     const pb_graph *g = game->graph;
     *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
     choose_unit(t);
-    if (!pbi_profile_init(&t->profile, arena, most + 2, game->weights.beta > 0) || !take_memory(t) ||
+    if (!pbi_slots_init(&t->profile, arena, most + 2, game->weights.beta > 0) || !take_memory(t) ||
         !choose_tiers(t, game))
         return false;
     for (pb_node v = 0; v < g->node_count; v++)
@@ -453,8 +453,8 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
 
 void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
 {
-    uint64_t most = 4 * PBI_PROFILE_MOST, scaled = cap / t->unit;
-    pbi_profile_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
+    uint64_t most = 4 * PBI_SLOTS_MAX, scaled = cap / t->unit;
+    pbi_slots_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
 }
 
 /* Slot 0 holds the start: what is given is made there, and counts. */
@@ -539,7 +539,7 @@ static bool place(pbi_timeline *t, uint32_t event, uint32_t slot)
 
 bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
 {
-    pbi_profile_clear(&t->profile, 2 * count + SPARE); /* every second one is empty */
+    pbi_slots_clear(&t->profile, 2 * count + SPARE); /* every second one is empty */
     uint32_t slots = t->profile.slots;
     memset(t->event, 0xff, slots * sizeof *t->event);
     memset(t->extra, 0, slots * sizeof *t->extra);
@@ -552,7 +552,7 @@ bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
             return false;
     find_lasts(t);
     find_memory(t);
-    pbi_profile_settle(&t->profile, t->event);
+    pbi_slots_settle(&t->profile, t->event);
     return true;
 }
 
@@ -564,4 +564,4 @@ void pbi_timeline_read(const pbi_timeline *t, uint32_t *events)
             events[n++] = t->event[s];
 }
 
-uint64_t pbi_timeline_peak(const pbi_timeline *t) { return (uint64_t)pbi_profile_peak(&t->profile) * t->unit; }
+uint64_t pbi_timeline_peak(const pbi_timeline *t) { return (uint64_t)pbi_slots_peak(&t->profile) * t->unit; }

@@ -32,7 +32,7 @@ typedef struct pbi_timeline {
     pb_context *ctx;
     const pb_graph *g;
     pb_arena *arena;
-    pbi_profile profile;
+    pbi_memory_slots profile;
     uint32_t *event;  /* per slot: a node, a value with PBI_LOAD_EVENT, PBI_EMPTY for none */
     int32_t *extra;   /* per slot: workspace of its computation, less what runs in place */
     pbi_copies *copy; /* per value */

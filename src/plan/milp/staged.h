@@ -74,7 +74,7 @@ typedef struct pbi_staged_best {
 void pbi_staged_best_init(pbi_staged_best *best, const pb_game *game, pb_arena *arena);
 pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool *fits);
 /* The order as written, each node once. */
-pb_status pbi_staged_written(pbi_staged_best *best, pb_arena *arena);
+pb_status pbi_staged_program(pbi_staged_best *best, pb_arena *arena);
 
 /* Is there a solver, does the game suit, has the program at most this many entries (or those of option `size`)? Else the plan has given up. */
 pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t most,

@@ -168,7 +168,7 @@ pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool
     return status;
 }
 
-pb_status pbi_staged_written(pbi_staged_best *best, pb_arena *arena)
+pb_status pbi_staged_program(pbi_staged_best *best, pb_arena *arena)
 {
     const pb_graph *g = best->game->graph;
     pbi_sequence s;

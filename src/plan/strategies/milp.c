@@ -153,7 +153,7 @@ pb_status pbi_plan_milp(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     uint64_t entries = pbi_staged_entries(game->graph), first = first_ticks(entries);
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);
-    status = pbi_staged_written(&w.best, &w.scratch);
+    status = pbi_staged_program(&w.best, &w.scratch);
     if (status == PB_OK && w.best.work != UINT64_MAX)
         status = pbi_sequence_emit(ctx, game, &w.best.sequence, plan, NULL);
     else if (status == PB_OK && limit && first > limit)

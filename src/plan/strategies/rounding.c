@@ -122,7 +122,7 @@ pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan
     w.limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : STANDARD;
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);
-    status = pbi_staged_written(&w.best, &w.scratch);
+    status = pbi_staged_program(&w.best, &w.scratch);
     if (status == PB_OK && w.best.work == UINT64_MAX && w.limit && first > w.limit) {
         status = pbi_plan_give_up(plan, "limit hit: a program of about %" PRIu64 " entries needs more time or ticks",
                                   entries);

@@ -20,7 +20,7 @@ static void keep_best(pbi_rev_anneal *a)
 {
     pbi_rev_line_read(&a->l, a->best.unit);
     a->best.count = a->l.filled;
-    a->best_peak = pbi_profile_peak(&a->l.profile);
+    a->best_peak = pbi_slots_peak(&a->l.profile);
     a->best_cost = pbi_rev_value(&a->l) + a->m->alpha * a->best_peak;
     if (a->better && a->l.work < 0x1p63)
         a->better(a->better_state, a->m->base + (uint64_t)a->best_peak * a->m->unit, (uint64_t)a->l.work);
@@ -30,7 +30,7 @@ static void keep_best(pbi_rev_anneal *a)
  * within caps above the one that is wanted are of interest where peak has a weight. */
 static bool is_better(const pbi_rev_anneal *a)
 {
-    const pbi_profile *p = &a->l.profile;
+    const pbi_memory_slots *p = &a->l.profile;
     if (p->excess || p->cap > (a->m->alpha > 0 ? a->limit : a->cap))
         return false;
     return pbi_rev_value(&a->l) + a->m->alpha * p->cap < a->best_cost;
@@ -96,7 +96,7 @@ static void lower_cap(pbi_rev_anneal *a, const pbi_rev_course *c, double part)
         cap += (int32_t)((1.0 + cap) * (pow((1.0 + c->loosest) / (1.0 + cap), 1 - level) - 1));
     }
     if (cap != a->l.profile.cap)
-        pbi_profile_set_cap(&a->l.profile, cap);
+        pbi_slots_set_cap(&a->l.profile, cap);
 }
 
 static void cool(pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t done)

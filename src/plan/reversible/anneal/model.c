@@ -34,7 +34,7 @@ static int32_t scaled_up(const pbi_rev_model *m, uint64_t size)
 int32_t pbi_rev_model_cap(const pbi_rev_model *m, uint64_t cap)
 {
     uint64_t units = cap < m->base ? 0 : (cap - m->base) / m->unit;
-    return units < 2 * PBI_PROFILE_MOST ? (int32_t)units : (int32_t)(2 * PBI_PROFILE_MOST);
+    return units < 2 * PBI_SLOTS_MAX ? (int32_t)units : (int32_t)(2 * PBI_SLOTS_MAX);
 }
 
 static bool alloc_model(pbi_rev_model *m, const pb_graph *g, pb_arena *arena)
@@ -165,7 +165,7 @@ pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *g
     most = g->total_size - m->base;
     for (uint32_t i = 0; i < g->order_count; i++)
         most = g->workspace[g->order[i]] > most ? g->workspace[g->order[i]] : most;
-    m->unit = most / (PBI_PROFILE_MOST / 2) + 1;
+    m->unit = most / (PBI_SLOTS_MAX / 2) + 1;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t *unit_of = pb_arena_alloc(&scratch, g->node_count, sizeof *unit_of);

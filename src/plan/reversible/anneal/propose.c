@@ -230,7 +230,7 @@ static bool merge(pbi_rev_proposer *p, uint32_t event)
 static bool relieve(pbi_rev_proposer *p, uint32_t from, uint32_t to)
 {
     pbi_rev_line *l = p->l;
-    uint32_t slot = pbi_profile_over(&l->profile, from, to);
+    uint32_t slot = pbi_slots_over(&l->profile, from, to);
     if (slot == PBI_REV_NONE)
         return false;
     for (int k = 0; k < LOOKS; k++) {

@@ -12,12 +12,12 @@ static void occupy(pbi_rev_line *l, uint32_t slot, uint32_t event)
 {
     l->event[slot] = event;
     l->filled++;
-    pbi_profile_use(&l->profile, slot, l->m->cost[l->at[event / 2].unit]);
+    pbi_slots_use(&l->profile, slot, l->m->cost[l->at[event / 2].unit]);
 }
 
 static void vacate(pbi_rev_line *l, uint32_t slot)
 {
-    pbi_profile_empty(&l->profile, slot);
+    pbi_slots_empty(&l->profile, slot);
     l->event[slot] = PBI_REV_NONE;
     l->filled--;
 }
@@ -25,7 +25,7 @@ static void vacate(pbi_rev_line *l, uint32_t slot)
 static void add_space(pbi_rev_line *l, uint32_t slot, int32_t space)
 {
     if (space)
-        pbi_profile_add_at(&l->profile, slot, space);
+        pbi_slots_add_at(&l->profile, slot, space);
 }
 
 /* ---- asking ---- */
@@ -107,9 +107,9 @@ static void set_from(pbi_rev_line *l, uint32_t i, uint32_t slot)
     add_space(l, was, -space);
     vacate(l, was);
     if (slot < was)
-        pbi_profile_add(&l->profile, slot, was - 1, size);
+        pbi_slots_add(&l->profile, slot, was - 1, size);
     else
-        pbi_profile_add(&l->profile, was, slot - 1, -size);
+        pbi_slots_add(&l->profile, was, slot - 1, -size);
     occupy(l, slot, 2 * i);
     add_space(l, slot, space);
     x->from = slot;
@@ -123,9 +123,9 @@ static void set_to(pbi_rev_line *l, uint32_t i, uint32_t slot)
     add_space(l, was, -space);
     vacate(l, was);
     if (slot > was)
-        pbi_profile_add(&l->profile, was + 1, slot, size);
+        pbi_slots_add(&l->profile, was + 1, slot, size);
     else
-        pbi_profile_add(&l->profile, slot + 1, was, -size);
+        pbi_slots_add(&l->profile, slot + 1, was, -size);
     occupy(l, slot, 2 * i + 1);
     add_space(l, slot, space);
     x->to = slot;
@@ -161,7 +161,7 @@ static void put_in(pbi_rev_line *l, uint32_t i)
         occupy(l, x->to, 2 * i + 1);
         add_space(l, x->to, m->space[x->unit]);
     }
-    pbi_profile_add(&l->profile, x->from, x->to == PBI_REV_NONE ? l->profile.slots - 1 : x->to, m->size[x->unit]);
+    pbi_slots_add(&l->profile, x->from, x->to == PBI_REV_NONE ? l->profile.slots - 1 : x->to, m->size[x->unit]);
     l->work += m->cost[x->unit] * (x->to == PBI_REV_NONE ? 1 : 2);
 }
 
@@ -169,7 +169,7 @@ static void take_out(pbi_rev_line *l, uint32_t i)
 {
     const pbi_rev_interval *x = &l->at[i];
     const pbi_rev_model *m = l->m;
-    pbi_profile_add(&l->profile, x->from, x->to == PBI_REV_NONE ? l->profile.slots - 1 : x->to, -m->size[x->unit]);
+    pbi_slots_add(&l->profile, x->from, x->to == PBI_REV_NONE ? l->profile.slots - 1 : x->to, -m->size[x->unit]);
     add_space(l, x->from, -m->space[x->unit]);
     vacate(l, x->from);
     if (x->to != PBI_REV_NONE) {
@@ -189,7 +189,7 @@ static void cut(pbi_rev_line *l, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
         l->event[x->to] = 2 * j + 1;
     x->to = a;
     link_between(l, j, i, x->next);
-    pbi_profile_add(&l->profile, a + 1, b - 1, -m->size[x->unit]);
+    pbi_slots_add(&l->profile, a + 1, b - 1, -m->size[x->unit]);
     occupy(l, a, 2 * i + 1);
     occupy(l, b, 2 * j);
     add_space(l, a, m->space[x->unit]);
@@ -206,7 +206,7 @@ static void join(pbi_rev_line *l, uint32_t i, uint32_t j)
     add_space(l, b, -m->space[x->unit]);
     vacate(l, a);
     vacate(l, b);
-    pbi_profile_add(&l->profile, a + 1, b - 1, m->size[x->unit]);
+    pbi_slots_add(&l->profile, a + 1, b - 1, m->size[x->unit]);
     unlink(l, j);
     x->to = y->to;
     if (x->to != PBI_REV_NONE)
@@ -295,7 +295,7 @@ void pbi_rev_undo(pbi_rev_line *l, uint32_t left)
 bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena)
 {
     *l = (pbi_rev_line){.m = m};
-    if (!pbi_profile_init(&l->profile, arena, room, m->beta > 0))
+    if (!pbi_slots_init(&l->profile, arena, room, m->beta > 0))
         return false;
     l->room = l->profile.room;
     l->event = pb_arena_alloc(arena, l->room, sizeof *l->event);
@@ -341,14 +341,14 @@ static void fill_profile(pbi_rev_line *l)
         memory[slot] = sum + space;
         sum -= event != PBI_REV_NONE && event % 2 == 1 ? size : 0;
     }
-    pbi_profile_settle(&l->profile, l->event);
+    pbi_slots_settle(&l->profile, l->event);
 }
 
 void pbi_rev_line_load(pbi_rev_line *l, const uint32_t *list, uint32_t count)
 {
     const pbi_rev_model *m = l->m;
     uint64_t slots = 2 * (uint64_t)count + count / 4 + 128;
-    pbi_profile_clear(&l->profile, slots < l->room ? (uint32_t)slots : l->room);
+    pbi_slots_clear(&l->profile, slots < l->room ? (uint32_t)slots : l->room);
     slots = l->profile.slots;
     for (uint32_t slot = 0; slot < slots; slot++)
         l->event[slot] = PBI_REV_NONE;

@@ -66,7 +66,7 @@ enum { PBI_REV_LOG = 512 };
 
 typedef struct pbi_rev_line {
     const pbi_rev_model *m;
-    pbi_profile profile;
+    pbi_memory_slots profile;
     uint32_t *event; /* per slot: interval * 2 + (0 its start, 1 its end), or PBI_REV_NONE */
     uint32_t filled, room;
     pbi_rev_interval *at;

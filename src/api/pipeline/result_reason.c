@@ -1,9 +1,9 @@
-/* planned_reason.c -- why there is no plan, in words. */
+/* result_reason.c -- why there is no plan, in words. */
 #include "pebble/api.h"
 
 #include <stdio.h>
 
-void pb_planned_reason(const pb_planned *p, const pb_game *game, char *text, size_t room)
+void pb_result_reason(const pb_plan_result *p, const pb_game *game, char *text, size_t room)
 {
     const pb_graph *g = game->graph;
     char need[128], cap[128];

@@ -1,4 +1,4 @@
-/* job_tell.c -- see job.h: what a job tells while it runs, from what the library asks and tells. */
+/* job_events.c -- see job.h: what a job tells while it runs, from what the library asks and tells. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
@@ -63,35 +63,35 @@ static void tell_progress(void *state, const char *what, uint64_t done, uint64_t
     job_tell(spec->job, "progress", &text, true);
 }
 
-static void tell_bound(job_spec *spec, const pb_news *news)
+static void tell_bound(job_spec *spec, const pb_event *event)
 {
-    const pb_graph *g = news->game->graph;
-    const pb_bounds *b = news->bounds;
+    const pb_graph *g = event->game->graph;
+    const pb_bounds *b = event->bounds;
     text_out text;
     spec->has_bound = true;
     spec->bound = b->makespan;
     FILE *out = text_begin(&text);
     if (out) {
-        fprintf(out, "{\"game\":\"%s\",\"cap\":", pb_game_kind_name(news->game->kind));
-        json_cap(out, news->game->cap);
+        fprintf(out, "{\"game\":\"%s\",\"cap\":", pb_game_kind_name(event->game->kind));
+        json_cap(out, event->game->cap);
         fputs(",\"least_cap\":", out);
         json_u64(out, b->least_cap);
         fputs(",\"makespan\":", out);
         json_u64(out, b->makespan);
         fputs(",\"overhead\":", out);
         json_double(out, g->needed_cost ? (double)b->makespan / (double)g->needed_cost - 1 : 0.0);
-        fprintf(out, ",\"over\":%s}", b->impossible || b->over || news->game->cap < b->least_cap ? "true" : "false");
+        fprintf(out, ",\"over\":%s}", b->impossible || b->over || event->game->cap < b->least_cap ? "true" : "false");
     }
     job_tell(spec->job, "bound", &text, false);
 }
 
-static void tell_plan(job_spec *spec, const pb_news *news)
+static void tell_plan(job_spec *spec, const pb_event *event)
 {
-    const pb_graph *g = news->game->graph;
+    const pb_graph *g = event->game->graph;
     uint64_t now = job_clock(), needed = g->needed_cost;
     text_out text;
-    const pb_weights *w = &news->game->weights;
-    double score = (double)w->alpha * (double)news->peak + (double)(w->gamma ? w->gamma : 1) * (double)news->makespan;
+    const pb_weights *w = &event->game->weights;
+    double score = (double)w->alpha * (double)event->peak + (double)(w->gamma ? w->gamma : 1) * (double)event->makespan;
     if (score >= spec->best_score)
         return;
     spec->best_score = score;
@@ -100,18 +100,18 @@ static void tell_plan(job_spec *spec, const pb_news *news)
         fputs("{\"strategy\":", out);
         json_text(out, spec->now);
         fputs(",\"by\":", out);
-        json_text(out, news->strategy);
-        fprintf(out, ",\"game\":\"%s\",\"peak\":", pb_game_kind_name(news->game->kind));
-        json_u64(out, news->peak);
+        json_text(out, event->strategy);
+        fprintf(out, ",\"game\":\"%s\",\"peak\":", pb_game_kind_name(event->game->kind));
+        json_u64(out, event->peak);
         fputs(",\"makespan\":", out);
-        json_u64(out, news->makespan);
+        json_u64(out, event->makespan);
         fputs(",\"overhead\":", out);
-        json_double(out, needed ? (double)news->makespan / (double)needed - 1 : 0.0);
+        json_double(out, needed ? (double)event->makespan / (double)needed - 1 : 0.0);
         fputs(",\"recompute\":", out);
-        json_u64(out, news->makespan > needed ? news->makespan - needed : 0);
+        json_u64(out, event->makespan > needed ? event->makespan - needed : 0);
         fputs(",\"gap\":", out);
         if (spec->has_bound)
-            json_double(out, pb_metrics_gap(news->makespan, spec->bound));
+            json_double(out, pb_metrics_gap(event->makespan, spec->bound));
         else
             fputs("null", out);
         fprintf(out, ",\"elapsed_ms\":%.0f}", 1e-6 * (double)(now - spec->begin_ns));
@@ -128,23 +128,23 @@ void job_limit(job *j, uint64_t time_ms)
         j->ctx.stopped = PB_GO_ON;
 }
 
-static void begin_row(job_spec *spec, const pb_news *news)
+static void begin_row(job_spec *spec, const pb_event *event)
 {
-    spec->now = news->strategy;
+    spec->now = event->strategy;
     spec->best_score = INFINITY;
     spec->told_ns = 0;
     job_limit(spec->job, spec->time_ms);
     tell_progress(spec, "begins", spec->row_count, 0);
 }
 
-static void hear(void *state, const pb_news *news)
+static void on_event(void *state, const pb_event *event)
 {
     job_spec *spec = state;
-    switch (news->kind) {
-    case PB_NEWS_BEGIN: begin_row(spec, news); break;
-    case PB_NEWS_BOUND: tell_bound(spec, news); break;
-    case PB_NEWS_PLAN: tell_plan(spec, news); break;
-    case PB_NEWS_ROW: job_tell_row(spec->job, news->planned, spec->row_count); break;
+    switch (event->kind) {
+    case PB_EVENT_BEGIN: begin_row(spec, event); break;
+    case PB_EVENT_BOUND: tell_bound(spec, event); break;
+    case PB_EVENT_PLAN: tell_plan(spec, event); break;
+    case PB_EVENT_ROW: job_tell_row(spec->job, event->planned, spec->row_count); break;
     }
 }
 
@@ -153,8 +153,8 @@ void job_hook(job *j)
     job_spec *spec = j->spec;
     spec->begin_ns = job_clock();
     spec->best_score = INFINITY;
-    spec->listener = (pb_listener){hear, spec};
-    spec->request.listener = &spec->listener;
+    spec->handler = (pb_event_handler){on_event, spec};
+    spec->request.handler = &spec->handler;
     j->ctx.tick_limit = spec->ticks;
     j->ctx.stop = should_stop;
     j->ctx.clock_ns = clock_ns;
@@ -165,7 +165,7 @@ void job_hook(job *j)
 /* ---- rows ---- */
 
 /* Remembers row `index`, as it was told; its plan's number. */
-static uint64_t keep_row(job *j, const pb_planned *planned, uint32_t index)
+static uint64_t keep_row(job *j, const pb_plan_result *planned, uint32_t index)
 {
     job_spec *spec = j->spec;
     if (index < spec->row_count) {
@@ -190,7 +190,7 @@ static uint64_t keep_row(job *j, const pb_planned *planned, uint32_t index)
     return row->plan;
 }
 
-static void print_failed(FILE *out, const pb_planned *p)
+static void print_failed(FILE *out, const pb_plan_result *p)
 {
     fputs(",\"failed\":", out);
     if (p->certificate || !p->failed_need || p->failed_node == PB_NO_NODE) {
@@ -208,7 +208,7 @@ static void print_failed(FILE *out, const pb_planned *p)
     fputc('}', out);
 }
 
-void job_tell_row(job *j, const pb_planned *planned, uint32_t index)
+void job_tell_row(job *j, const pb_plan_result *planned, uint32_t index)
 {
     uint64_t plan = keep_row(j, planned, index);
     char label[FIGURE_ROOM];

@@ -1,4 +1,4 @@
-/* test_listener.c -- what a listener hears while plans are made, and that it changes nothing. */
+/* test_events.c -- the events that a handler gets while plans are made, and that it changes nothing. */
 #include "api_fixture.h"
 #include "pebble/generate.h"
 
@@ -9,36 +9,36 @@ typedef struct ear {
     uint64_t peak;  /* the largest of all plans */
     uint64_t bound;
     const char *last; /* strategy that began */
-    pb_planned row[8];
+    pb_plan_result row[8];
 } ear;
 
-static void hear(void *state, const pb_news *news)
+static void on_event(void *state, const pb_event *event)
 {
     ear *e = state;
-    assert_non_null(news->game);
-    switch (news->kind) {
-    case PB_NEWS_BEGIN:
+    assert_non_null(event->game);
+    switch (event->kind) {
+    case PB_EVENT_BEGIN:
         e->begins++;
-        e->last = news->strategy;
+        e->last = event->strategy;
         e->least = UINT64_MAX;
         break;
-    case PB_NEWS_BOUND:
+    case PB_EVENT_BOUND:
         e->bounds++;
-        assert_non_null(news->bounds);
-        assert_true(news->bounds->makespan >= e->bound); /* only better ones */
-        e->bound = news->bounds->makespan;
+        assert_non_null(event->bounds);
+        assert_true(event->bounds->makespan >= e->bound); /* only better ones */
+        e->bound = event->bounds->makespan;
         break;
-    case PB_NEWS_PLAN:
+    case PB_EVENT_PLAN:
         e->plans++;
-        assert_non_null(news->strategy);
-        e->least = news->makespan < e->least ? news->makespan : e->least;
-        e->peak = news->peak > e->peak ? news->peak : e->peak;
+        assert_non_null(event->strategy);
+        e->least = event->makespan < e->least ? event->makespan : e->least;
+        e->peak = event->peak > e->peak ? event->peak : e->peak;
         break;
-    case PB_NEWS_ROW:
+    case PB_EVENT_ROW:
         assert_true(e->rows < e->begins && e->rows < 8);
-        assert_string_equal(news->strategy, e->last);
-        assert_string_equal(news->planned->asked, e->last);
-        e->row[e->rows++] = *news->planned;
+        assert_string_equal(event->strategy, e->last);
+        assert_string_equal(event->planned->asked, e->last);
+        e->row[e->rows++] = *event->planned;
         break;
     }
 }
@@ -57,7 +57,7 @@ static void network_open(network *n, unsigned percent)
     pb_context_init(&n->ctx);
     pb_arena_init(&n->arena, &n->ctx);
     assert_int_equal(pb_generate(&n->ctx, "unet", params, 1, &n->arena, &g), PB_OK);
-    assert_int_equal(pb_graph_written_peak(&n->ctx, g, &peak), PB_OK);
+    assert_int_equal(pb_graph_program_peak(&n->ctx, g, &peak), PB_OK);
     n->game = (pb_game){.graph = g, .kind = PB_GAME_REMAT, .cap = peak / 100 * percent, .weights = PB_WEIGHTS_DEFAULT};
     n->ctx.tick_limit = 50000;
 }
@@ -74,8 +74,8 @@ static void a_comparison_is_told_row_by_row(void **state)
     network n;
     ear e = {0};
     pb_comparison c;
-    pb_listener listener = {hear, &e};
-    pb_request request = {.seed = 1, .threads = 1, .listener = &listener};
+    pb_event_handler handler = {on_event, &e};
+    pb_request request = {.seed = 1, .threads = 1, .handler = &handler};
     network_open(&n, 60);
     assert_int_equal(pb_compare(&n.ctx, &n.game, PB_GAME_REMAT, "last-use,chen,sqrt,auto", &request, &n.arena, &c),
                      PB_OK);
@@ -103,9 +103,9 @@ static void plans_on_the_way_lead_to_the_plan(void **state)
         for (uint32_t threads = 1; threads <= 2; threads++) {
             network n;
             ear e = {.least = UINT64_MAX};
-            pb_planned p;
-            pb_listener listener = {hear, &e};
-            pb_request request = {.strategy = strategies[i], .seed = 1, .threads = threads, .listener = &listener};
+            pb_plan_result p;
+            pb_event_handler handler = {on_event, &e};
+            pb_request request = {.strategy = strategies[i], .seed = 1, .threads = threads, .handler = &handler};
             network_open(&n, 60);
             assert_int_equal(pb_plan(&n.ctx, &n.game, &request, &n.arena, &p), PB_OK);
             assert_non_null(p.certificate);
@@ -123,12 +123,12 @@ static void listening_changes_nothing(void **state)
     for (size_t i = 0; i < 3; i++) {
         network n;
         ear e = {.least = UINT64_MAX};
-        pb_planned with, without;
-        pb_listener listener = {hear, &e};
+        pb_plan_result with, without;
+        pb_event_handler handler = {on_event, &e};
         pb_request request = {.strategy = strategies[i], .seed = 7, .threads = 1};
         network_open(&n, 55);
         assert_int_equal(pb_plan(&n.ctx, &n.game, &request, &n.arena, &without), PB_OK);
-        request.listener = &listener;
+        request.handler = &handler;
         assert_int_equal(pb_plan(&n.ctx, &n.game, &request, &n.arena, &with), PB_OK);
         assert_int_equal(with.schedule.moves.count, without.schedule.moves.count);
         assert_memory_equal(with.schedule.moves.move, without.schedule.moves.move,

@@ -1,4 +1,4 @@
-/* planned_copy.c -- plans that outlive the arena they were made in. */
+/* result_copy.c -- plans that outlive the arena they were made in. */
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"
@@ -59,9 +59,9 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s)
     return status == PB_OK ? copy_text(arena, &s->note) : status;
 }
 
-pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *result, pb_planned *out)
+pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena *result, pb_plan_result *out)
 {
-    pb_planned copy = *from;
+    pb_plan_result copy = *from;
     pb_verdict verdict;
     pb_game *game = pb_arena_alloc(result, 1, sizeof *game);
     pb_moves *moves = pb_arena_alloc(result, 1, sizeof *moves);
@@ -85,7 +85,8 @@ pb_status pbi_planned_copy(pb_context *ctx, const pb_planned *from, pb_arena *re
     return PB_OK;
 }
 
-void pbi_planned_restate(pb_planned *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note, size_t room)
+void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note,
+                        size_t room)
 {
     pb_schedule *s = &p->schedule;
     snprintf(note, room, "planned for %llu of the %llu, to leave room for gaps between addresses%s%s",

@@ -1,6 +1,6 @@
-/* tests/unit/flat_fixture.h -- a session whose allocations can be refused, and a small graph made at it. */
-#ifndef FLAT_FIXTURE_H
-#define FLAT_FIXTURE_H
+/* tests/unit/session_fixture.h -- a session whose allocations can be refused, and a small graph made at it. */
+#ifndef SESSION_FIXTURE_H
+#define SESSION_FIXTURE_H
 
 #include "api/session/session.h"
 
@@ -55,12 +55,12 @@ static inline pb_status small_graph(pb_session *s, const pb_graph **out)
 {
     static const uint64_t cost[] = {1, 1, 3}, size[] = {1, 1, 2};
     static const uint32_t from[] = {0, 1, 0}, to[] = {1, 2, 2};
-    pb_status status = pb_flat_name_nodes(s, 3, "a\0b\0c", 6);
+    pb_status status = pb_session_name_nodes(s, 3, "a\0b\0c", 6);
     if (status == PB_OK)
-        status = pb_flat_add_nodes(s, 3, cost, size, NULL, NULL);
+        status = pb_session_add_nodes(s, 3, cost, size, NULL, NULL);
     if (status == PB_OK)
-        status = pb_flat_add_pairs(s, "edge", 3, from, to);
-    return status == PB_OK ? pb_flat_make_graph(s, "tiny", NULL, NULL, 0, out) : status;
+        status = pb_session_add_pairs(s, "edge", 3, from, to);
+    return status == PB_OK ? pb_session_make_graph(s, "tiny", NULL, NULL, 0, out) : status;
 }
 
 static inline bool text_has(pb_session *s, const char *piece)
