@@ -245,7 +245,7 @@ static void the_ends_of_the_range_leave_time_for_the_cells(void **state)
     t.b.ctx.stop = stop_in_time;
     t.b.ctx.clock_ns = clock_of_sweep;
     t.b.ctx.callback_state = &t;
-    t.request.time_ns = 400000;
+    t.request.time_ns = 4000000; /* 1,000 a look */
     assert_int_equal(pb_sweep_choose_caps(&t.b.ctx, &t.b.game, NULL, 8, &t.b.arena, &t.request), PB_OK);
     assert_true(t.b.now > 0 && t.b.now <= t.request.time_ns / 5 * 3);
     t.b.ctx.stop = NULL;
