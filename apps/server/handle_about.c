@@ -64,6 +64,20 @@ static void print_options(FILE *out, const char *text)
     fputc(']', out);
 }
 
+static void print_traits(FILE *out, unsigned traits)
+{
+    static const char *const names[] = {"linear", "exhaustive", "quick", "solver",   "any-cap",
+                                        "chains", "trees",      "usual", "recursion"};
+    const char *join = "";
+    fputs(",\"traits\":[", out);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (traits & 1u << i) {
+            fprintf(out, "%s\"%s\"", join, names[i]);
+            join = ",";
+        }
+    fputc(']', out);
+}
+
 static void print_strategies(FILE *out)
 {
     static const char *const strengths[] = {"heuristic", "exact", "portfolio", "baseline", "anytime"};
@@ -77,6 +91,7 @@ static void print_strategies(FILE *out)
         fprintf(out, ",\"strength\":\"%s\",\"takes_policy\":%s,\"options\":", strengths[rows[i].strength],
                 rows[i].takes_policy ? "true" : "false");
         print_options(out, rows[i].options);
+        print_traits(out, rows[i].traits);
         fputc('}', out);
     }
 }

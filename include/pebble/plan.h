@@ -12,6 +12,20 @@ extern "C" {
  * gets better the longer it runs: portfolios give it the time that is left. */
 typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO, PB_BASELINE, PB_ANYTIME } pb_strength;
 
+/* When it is worth asking a strategy. Portfolios, the search for the smallest cap and the page choose by these, never by
+ * names. */
+typedef enum pb_trait {
+    PB_TRAIT_LINEAR = 1,      /* nearly linear time: it has a plan of a large graph soon */
+    PB_TRAIT_EXHAUSTIVE = 2,  /* looks at every way to play, whatever the shape of the graph: for small graphs */
+    PB_TRAIT_QUICK = 4,       /* cheap enough to be tried at many caps on large graphs */
+    PB_TRAIT_SOLVER = 8,      /* needs a solver that is built in or not: Cbc, CaDiCaL */
+    PB_TRAIT_ANY_CAP = 16,    /* makes the same plan at every cap that this plan fits */
+    PB_TRAIT_CHAINS = 32,     /* made for chains: it gives up on other graphs */
+    PB_TRAIT_TREES = 64,      /* made for trees, likewise */
+    PB_TRAIT_USUAL = 128,     /* a usual choice of its field: shown first, and next to others */
+    PB_TRAIT_RECURSION = 256, /* the field's textbook recursion, shown on exact fronts */
+} pb_trait;
+
 /* One row of strategies.def. `options` lists the strategy's own keys, one per line:
  * "key=default|what it does". */
 typedef struct pb_strategy {
@@ -20,6 +34,7 @@ typedef struct pb_strategy {
     pb_strength strength;
     const char *summary, *options;
     bool takes_policy;
+    unsigned traits; /* pb_trait bits */
 } pb_strategy;
 
 const pb_strategy *pb_strategies(uint32_t *count);

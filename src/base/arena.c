@@ -175,6 +175,20 @@ void pbi_arena_rewind(pb_arena *arena, pbi_mark mark)
         mark.newest->used = mark.used;
 }
 
+void pbi_arena_adopt(pb_arena *to, pb_arena *from)
+{
+    struct pb_block *oldest = from->newest;
+    if (!oldest)
+        return;
+    while (oldest->older)
+        oldest = oldest->older;
+    oldest->older = to->newest;
+    if (to->newest)
+        to->newest->newer = oldest;
+    to->newest = from->newest;
+    from->newest = NULL;
+}
+
 void *pbi_arena_grow(pb_arena *arena, void *old, size_t old_bytes, size_t new_bytes)
 {
     if (!old || rounded(old_bytes) < LARGE_BYTES || new_bytes > SIZE_MAX - 2 * HEADER_BYTES) {

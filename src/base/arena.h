@@ -14,6 +14,10 @@ typedef struct pbi_mark {
 pbi_mark pbi_arena_mark(const pb_arena *arena);
 void pbi_arena_rewind(pb_arena *arena, pbi_mark mark);
 
+/* Everything in `from` belongs to `to` from now on, as if it had been taken from there just now; `from` is empty then. Both
+ * are of one context. */
+void pbi_arena_adopt(pb_arena *to, pb_arena *from);
+
 /* Grow an array that pb_arena_alloc or this call returned (or NULL) to new_bytes, contents kept. Large arrays
  * move with the allocator's resize, so doubling one leaves no holes. NULL when memory is exhausted: the old
  * array is then still valid. */

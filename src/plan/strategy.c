@@ -10,14 +10,20 @@
 #include <string.h>
 
 static const pb_strategy rows[] = {
-#define STRATEGY(id, name, games, strength, policy, summary, options) {name, games, strength, summary, options, policy},
+#define STRATEGY(id, name, games, strength, traits, policy, summary, options) \
+    {name, games, strength, summary, options, policy, traits},
+#define PORTFOLIO(name, games, strength, traits, policy, summary, options) \
+    STRATEGY(, name, games, strength, traits, policy, summary, options)
 #include "plan/strategies.def"
+#undef PORTFOLIO
 #undef STRATEGY
 };
 
 static const pbi_plan_function functions[] = {
-#define STRATEGY(id, name, games, strength, policy, summary, options) pbi_plan_##id,
+#define STRATEGY(id, name, games, strength, traits, policy, summary, options) pbi_plan_##id,
+#define PORTFOLIO(name, games, strength, traits, policy, summary, options) NULL,
 #include "plan/strategies.def"
+#undef PORTFOLIO
 #undef STRATEGY
 };
 
@@ -31,6 +37,15 @@ const pb_strategy *pb_strategy_find(const char *name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsigned traits, unsigned without)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if ((rows[i].games & games) == games && rows[i].strength == strength && (rows[i].traits & traits) == traits &&
+            !(rows[i].traits & without))
             return &rows[i];
     return NULL;
 }

@@ -31,9 +31,7 @@ typedef struct pbi_plan {
     pb_option options[PBI_MAX_OPTIONS];
     uint32_t option_count;
     const char *policy;   /* NULL: none was used */
-    const char *strategy; /* set by a portfolio to the row that won, else NULL */
-    uint64_t makespan;    /* of a portfolio's best so far, */
-    bool moves_values;    /* and whether it moves values to slow memory or from there */
+    const char *strategy; /* the strategy that made it, if that is not the one that was asked for; else NULL */
     bool least_memory;    /* its peak is what was asked for: nothing later may raise it, though the cap has room */
 } pbi_plan;
 
@@ -50,12 +48,6 @@ typedef struct pbi_plan_options {
 
     const pb_moves *fast_start; /* the same in fast memory alone, where the game is tiered */
 
-    /* For portfolios: plan the same game by another row, with at most `ticks` (0: as many as the caller allows), and get
-     * a verified plan back. `fast`: of the tiered game, plan what is in fast memory alone, as a row of the remat game. The
-     * best under the weights is kept, its outcome is in `plan`; *cut tells that the ticks ran out. */
-    pb_status (*try_row)(void *state, const pb_strategy *row, bool fast, uint64_t ticks, pbi_plan *plan, bool *cut);
-    void *try_state;
-
     /* NULL, or who is told of plans on the way, by the calling thread: often, so it must be quick. Plans need not be better
      * than all before. */
     void (*better)(void *state, uint64_t peak, uint64_t makespan);
@@ -64,13 +56,27 @@ typedef struct pbi_plan_options {
 
 typedef pb_status (*pbi_plan_function)(pb_context *, const pb_game *, const pbi_plan_options *, pbi_plan *);
 
-#define STRATEGY(id, name, games, strength, policy, summary, options) \
+#define STRATEGY(id, name, games, strength, traits, policy, summary, options) \
     pb_status pbi_plan_##id(pb_context *, const pb_game *, const pbi_plan_options *, pbi_plan *);
+#define PORTFOLIO(name, games, strength, traits, policy, summary, options)
 #include "plan/strategies.def"
+#undef PORTFOLIO
 #undef STRATEGY
 
-/* The function of a row of pb_strategies(). */
+enum {
+    PBI_STRATEGY_COUNT = 0
+#define STRATEGY(id, name, games, strength, traits, policy, summary, options) +1
+#define PORTFOLIO(name, games, strength, traits, policy, summary, options) +1
+#include "plan/strategies.def"
+#undef PORTFOLIO
+#undef STRATEGY
+};
+
+/* The function of a row of pb_strategies(); NULL for a portfolio. */
 pbi_plan_function pbi_strategy_function(const pb_strategy *row);
+/* The first row that plays all of `games` and has this strength, all of `traits` and none of `without`; NULL if there is
+ * none. */
+const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsigned traits, unsigned without);
 
 /* An option's value, or NULL. */
 const char *pbi_option_find(const pbi_plan_options *options, const char *key);

@@ -343,6 +343,32 @@ static void every_refused_allocation_leaves_a_sound_arena(void **state)
     }
 }
 
+static void an_adopted_arena_lives_with_the_other(void **state)
+{
+    (void)state;
+    pb_context ctx;
+    pb_arena to, from;
+    pb_context_init(&ctx);
+    pb_arena_init(&to, &ctx);
+    pb_arena_init(&from, &ctx);
+    pbi_arena_adopt(&to, &from); /* nothing */
+    char *small = pb_arena_text(&from, "kept", 4);
+    void *large = pb_arena_alloc(&from, 1 << 20, 1);
+    pbi_arena_adopt(&to, &from); /* into an empty one */
+    pb_arena_release(&from);
+    char *second = pb_arena_text(&from, "also", 4);
+    void *grown = pbi_arena_grow(&to, large, 1 << 20, 1 << 21);
+    assert_non_null(grown);
+    pbi_arena_adopt(&to, &from);
+    char *later = pb_arena_text(&to, "later", 5);
+    pb_arena_release(&from);
+    assert_string_equal(small, "kept");
+    assert_string_equal(second, "also");
+    assert_string_equal(later, "later");
+    pb_arena_release(&to);
+    assert_int_equal(ctx.memory_used, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +387,7 @@ int main(void)
         cmocka_unit_test(the_memory_limit_holds_to_the_byte),
         cmocka_unit_test(two_arenas_share_the_limit_of_their_context),
         cmocka_unit_test(every_refused_allocation_leaves_a_sound_arena),
+        cmocka_unit_test(an_adopted_arena_lives_with_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,23 @@
 #include "plan_fixture.h"
 #include "support/io_case.h"
 
+/* Whoever chooses a strategy finds one by its traits. */
+static void traits_find_what_the_pipeline_needs(void **state)
+{
+    (void)state;
+    static const unsigned games[] = {PB_GAME_REMAT, PB_GAME_REVERSIBLE, PB_GAME_TIERED};
+    for (size_t i = 0; i < 3; i++) {
+        const pb_strategy *row = pbi_strategy_with(games[i], PB_EXACT, PB_TRAIT_EXHAUSTIVE, PB_TRAIT_SOLVER);
+        assert_string_equal(row->name, "exact");
+        assert_non_null(pbi_strategy_with(games[i], PB_PORTFOLIO, 0, 0));
+        assert_non_null(pbi_strategy_with(games[i], PB_ANYTIME, 0, 0));
+    }
+    assert_string_equal(pbi_strategy_with(PB_GAME_REMAT, PB_EXACT, PB_TRAIT_CHAINS, 0)->name, "chain");
+    assert_string_equal(pbi_strategy_with(PB_GAME_REMAT, PB_HEURISTIC, PB_TRAIT_ANY_CAP, 0)->name, "order");
+    assert_string_equal(pbi_strategy_with(PB_GAME_REVERSIBLE, PB_HEURISTIC, PB_TRAIT_RECURSION, 0)->name, "bennett");
+    assert_null(pbi_strategy_with(PB_GAME_REMAT, PB_EXACT, PB_TRAIT_SOLVER, 0));
+}
+
 static void every_row_is_complete_and_found_by_name(void **state)
 {
     (void)state;
@@ -11,7 +28,7 @@ static void every_row_is_complete_and_found_by_name(void **state)
     assert_true(count >= 10);
     for (uint32_t i = 0; i < count; i++) {
         assert_ptr_equal(pb_strategy_find(rows[i].name), &rows[i]);
-        assert_true(pbi_strategy_function(&rows[i]) != NULL);
+        assert_true((pbi_strategy_function(&rows[i]) != NULL) == (rows[i].strength != PB_PORTFOLIO));
         assert_true(rows[i].games && !(rows[i].games & ~(unsigned)PB_GAME_ALL));
         assert_true(strlen(rows[i].summary) > 10);
         assert_null(strpbrk(rows[i].name, ":,= "));
@@ -213,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_complete_and_found_by_name),
+        cmocka_unit_test(traits_find_what_the_pipeline_needs),
         cmocka_unit_test(options_are_read_and_the_last_counts),
         cmocka_unit_test(the_limit_grows_with_the_graph),
         cmocka_unit_test(plans_record_what_they_were_made_with),

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/context.h"
 #include "bound/quick_bounds.h"
+#include "plan/strategy.h"
 
 enum { SHORT = 50000 }; /* nodes and edges of graphs whose first bounds take milliseconds */
 enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
@@ -33,7 +34,7 @@ static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap
 static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uint64_t *low, uint64_t *high, bool *open)
 {
     pb_game at = *game;
-    pbi_spec spec = {.row = pb_strategy_find("exact")};
+    pbi_spec spec = {.row = pbi_strategy_with((unsigned)game->kind, PB_EXACT, PB_TRAIT_EXHAUSTIVE, PB_TRAIT_SOLVER)};
     pb_plan_result now;
     pb_arena arena;
     at.cap = cap;

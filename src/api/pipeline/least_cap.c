@@ -8,6 +8,7 @@
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"
+#include "plan/strategy.h"
 
 #include <string.h>
 
@@ -59,26 +60,26 @@ static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64
     return PB_OK;
 }
 
-static bool is(const pb_strategy *row, const char *name) { return strcmp(row->name, name) == 0; }
+static bool has(const pb_strategy *row, unsigned trait) { return row->traits & trait; }
 
-/* Rows that look at a cap for little. Programs for Cbc do not, `order` does the same at any cap, and searching comes
- * later. On large graphs all but a few take too long. */
+/* Strategies that try a cap at little cost. Solvers do not, and searching comes later. On large graphs all but a few take
+ * too long. */
 static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
 {
-    if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || is(row, "milp") || is(row, "lp-rounding") ||
-        is(row, "sat") || !(row->games & (unsigned)f->game.kind))
+    if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || has(row, PB_TRAIT_SOLVER) ||
+        !(row->games & (unsigned)f->game.kind))
         return false;
     if (f->game.graph->node_count > SMALL_GRAPH)
-        return is(row, "last-use") || is(row, "tree") || is(row, "sqrt") || is(row, "eager-uncompute") ||
-               is(row, "edge-rank");
-    if (is(row, "exact") && f->game.kind == PB_GAME_REVERSIBLE && f->game.graph->needed_count > MOST_EXACT)
-        return false; /* it would count to its limit at nearly every cap */
-    return cap == PB_UNLIMITED || !is(row, "order");
+        return has(row, PB_TRAIT_QUICK);
+    if (has(row, PB_TRAIT_EXHAUSTIVE) && f->game.kind == PB_GAME_REVERSIBLE && f->game.graph->needed_count > MOST_EXACT)
+        return false; /* it would use up its limit at nearly every cap */
+    return cap == PB_UNLIMITED || !has(row, PB_TRAIT_ANY_CAP);
 }
 
 static uint64_t ticks_for(const finder *f, const pb_strategy *row)
 {
-    bool exact = row->strength == PB_EXACT && (is(row, "exact") || f->game.graph->shape != PB_SHAPE_GENERAL);
+    bool exact =
+        row->strength == PB_EXACT && (has(row, PB_TRAIT_EXHAUSTIVE) || f->game.graph->shape != PB_SHAPE_GENERAL);
     return exact && f->thorough && f->quick < THOROUGH && !f->limit ? THOROUGH : f->quick;
 }
 
@@ -119,10 +120,10 @@ static pb_status halve(finder *f, uint64_t low)
 /* The search from the best plan to lower and lower caps. */
 static pb_status lower(finder *f, uint64_t low)
 {
-    const pb_strategy *row = pb_strategy_find("search");
+    const pb_strategy *row = pbi_strategy_with((unsigned)f->game.kind, PB_ANYTIME, 0, 0);
     uint64_t spent = 0, part = FIRST_PART;
     pb_status status = PB_OK;
-    bool fits = (row->games & (unsigned)f->game.kind) && f->game.graph->node_count <= SMALL_GRAPH && f->any;
+    bool fits = row && f->game.graph->node_count <= SMALL_GRAPH && f->any;
     for (uint32_t try = 0; fits && status == PB_OK && spent < f->all && part <= LAST_PART && peak_of(f) > low; try++) {
         uint64_t high = peak_of(f), cap = high - high / part;
         cap = cap < high ? cap : high - 1;
@@ -181,7 +182,7 @@ pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request 
         status = pbi_result_copy(ctx, &f.best, result, &planned);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
-        pbi_spec spec = {.row = pb_strategy_find("auto")};
+        pbi_spec spec = {.row = pbi_strategy_with((unsigned)game->kind, PB_PORTFOLIO, 0, 0)};
         f.game.cap = bounds.least_cap;
         ctx->tick_limit = f.quick;
         status = pbi_plan_row(&f.job, &f.game, &spec, result, &planned);

@@ -124,7 +124,8 @@ static void claim(const pb_game *game, const pb_bounds *b, pb_schedule *s)
 }
 
 /* Replay, clean up and measure plan->moves; claim what is proved. */
-static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_plan_result *out)
+static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan *plan, pb_arena *result,
+                         pb_plan_result *out)
 {
     pb_context *ctx = job->ctx;
     pb_schedule *s = &out->schedule;
@@ -155,6 +156,20 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, pbi_plan *plan,
     return PB_OK;
 }
 
+/* A plan that a portfolio's strategy made has been certified with that strategy. */
+static void take_certified(const pb_bounds *b, const pb_plan_result *best, pb_plan_result *out)
+{
+    pb_schedule *s = &out->schedule;
+    out->game = best->game;
+    out->certificate = best->certificate;
+    s->note = best->schedule.note;
+    s->moves = best->schedule.moves;
+    s->metrics = best->schedule.metrics;
+    s->has_metrics = true;
+    s->outcome = best->schedule.outcome;
+    claim(out->game, b, s);
+}
+
 /* An exact row answers for graphs of one shape: where it has not said what it saw, that is what it was. */
 static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
 {
@@ -164,8 +179,9 @@ static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
     return plan->note ? plan->note : row->strength == PB_EXACT ? by_shape[out->game->graph->shape] : NULL;
 }
 
-/* What the strategy said, into the answer. */
-static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan, pb_arena *result, pb_plan_result *out)
+/* What the strategy returned, into the answer. `best`: NULL, or its plan as it has been certified already. */
+static pb_status conclude(const pbi_job *job, const pb_bounds *b, const pbi_plan *plan, const pb_plan_result *best,
+                          pb_arena *result, pb_plan_result *out)
 {
     pb_option *options = pb_arena_alloc(result, plan->option_count, sizeof *options);
     if (!options)
@@ -179,6 +195,10 @@ static pb_status conclude(const pbi_job *job, const pb_bounds *b, pbi_plan *plan
     out->failed_node = plan->failed_node;
     out->failed_need = plan->failed_need;
     if (plan->outcome == PB_FOUND || plan->outcome == PB_OPTIMAL) {
+        if (best && best->game->kind == out->game->kind) {
+            take_certified(b, best, out);
+            return PB_OK;
+        }
         out->schedule.note = note_of(plan, out);
         return certify(job, b, plan, result, out);
     }
@@ -212,11 +232,19 @@ static bool proves_first(const pbi_job *job, const pbi_spec *spec)
     return job->request->time_ns && !itself && !job->no_proofs;
 }
 
+/* Asks the strategy, or the strategies of the portfolio. *best: see pbi_portfolio_run. */
+static pb_status run(const pbi_task *t, pbi_plan *plan, pb_plan_result *best)
+{
+    bool portfolio = t->spec->row->strength == PB_PORTFOLIO;
+    return portfolio ? pbi_portfolio_run(t, plan, best) : pbi_run_strategy(t, plan);
+}
+
 static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pbi_bound_cache *own,
                              pb_arena *result, pb_plan_result *out)
 {
     pb_bounds *bounds;
     pbi_plan plan;
+    pb_plan_result best = {.certificate = NULL};
     bool proved;
     pb_status status = pbi_bounds_raise(job, game, pbi_bounds_first(spec->row, game->graph), own, &bounds);
     if (status == PB_OK && proves_first(job, spec))
@@ -228,7 +256,7 @@ static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_
     if (status != PB_OK || proved)
         return status;
     pbi_plan_reset(&plan, result);
-    status = pbi_run_strategy(job, game, spec, bounds, &plan);
+    status = run(&(pbi_task){job, game, spec, bounds}, &plan, &best);
     pbi_bounds_tried(job, game, spec, own);
     if (status == PB_OK && plan.outcome != PB_OPTIMAL && plan.outcome != PB_INFEASIBLE)
         status = pbi_bounds_raise(job, game, PBI_BOUNDS_TIGHT, own, &bounds);
@@ -242,7 +270,7 @@ static pb_status run_bounded(const pbi_job *job, const pb_game *game, const pbi_
         out->schedule.strategy = plan.strategy;
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
-    return conclude(job, bounds, &plan, result, out);
+    return conclude(job, bounds, &plan, best.certificate ? &best : NULL, result, out);
 }
 
 static pb_status plan_bounded(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
@@ -283,7 +311,7 @@ static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pb
         out->schedule.strategy = plan.strategy;
     if (plan.lower_bound > out->schedule.lower_bound)
         out->schedule.lower_bound = plan.lower_bound;
-    return conclude(job, &bounds, &plan, result, out);
+    return conclude(job, &bounds, &plan, NULL, result, out);
 }
 
 /* Borrowed memory brings the reversible game into the others. */

@@ -63,7 +63,7 @@ static inline void pbi_emit(const pb_request *request, const pb_event *event)
 pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                          pb_plan_result *out);
 
-/* Plan, verify and measure by one row. PB_OK with gave_up is an answer. */
+/* Plan, verify and measure by one strategy or portfolio. PB_OK with gave_up is an answer. */
 pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                        pb_plan_result *out);
 

@@ -1,13 +1,13 @@
-/* portfolio.h -- one row of the strategies at work; a portfolio asks others of them and keeps the best plan. */
+/* portfolio.h -- the stage that asks several strategies and keeps the best plan: `auto`. */
 #ifndef PBI_API_PIPELINE_PORTFOLIO_H
 #define PBI_API_PIPELINE_PORTFOLIO_H
 
-#include "api/pipeline/pipeline.h"
-#include "plan/strategy.h"
+#include "api/pipeline/run_strategy.h"
 
-/* What the row says of the game, not verified. The moves are in plan->arena.
- *   in   bounds   of this game */
-pb_status pbi_run_strategy(const pbi_job *job, const pb_game *game, const pbi_spec *spec, const pb_bounds *bounds,
-                           pbi_plan *plan);
+/* Asks the strategies of the game in rounds (rounds.h), each in an arena of its own, and keeps the cheapest verified plan.
+ * What is kept never gets worse, and a stop keeps the best so far.
+ *   out  *plan  outcome, reason, what was proved, and with a plan who made it; its moves are those of *best
+ *        *best  with a plan: as it was verified. Everything that it refers to is in plan->arena */
+pb_status pbi_portfolio_run(const pbi_task *t, pbi_plan *plan, pb_plan_result *best);
 
 #endif

@@ -10,6 +10,7 @@
 #include "bound/raise_work.h"
 #include "plan/chain/chain.h"
 #include "plan/reversible/line/best_cuts.h"
+#include "plan/strategy.h"
 
 #include <string.h>
 
@@ -45,8 +46,8 @@ static bool was_tried(const pb_strategy *row, uint64_t tried)
     return tried >> (row - pb_strategies(&count)) & 1;
 }
 
-/* The proof of one row. *settled: nothing more is to be known. */
-static void ask(const pbi_job *job, const pb_game *game, const char *name, uint64_t tried, pb_bounds *b, bool *settled)
+/* The proof of the exact strategy with this trait. *settled: nothing more is to be known. */
+static void ask(const pbi_job *job, const pb_game *game, unsigned trait, uint64_t tried, pb_bounds *b, bool *settled)
 {
     pb_arena arena;
     pb_plan_result now;
@@ -54,8 +55,8 @@ static void ask(const pbi_job *job, const pb_game *game, const char *name, uint6
     pbi_job own = *job;
     pb_game work = *game;
     pb_bounds known = *b;
-    pbi_spec spec = {.row = pb_strategy_find(name)};
-    if (!(spec.row->games & (unsigned)game->kind) || was_tried(spec.row, tried))
+    pbi_spec spec = {.row = pbi_strategy_with((unsigned)game->kind, PB_EXACT, trait, PB_TRAIT_SOLVER)};
+    if (!spec.row || was_tried(spec.row, tried))
         return;
     request.handler = NULL;
     request.start = NULL;
@@ -111,10 +112,10 @@ pb_status pbi_prove(const pbi_job *job, const pb_game *game, uint64_t tried, pb_
     pb_stop stopped = ctx->stopped;
     pb_arena_init(&scratch, ctx);
     count_line(job, game, &scratch, b, &settled);
-    if (!settled && is_equal_chain(game->graph, &scratch))
-        ask(job, game, "chain", tried, b, &settled);
+    if (!settled && game->kind != PB_GAME_REVERSIBLE && is_equal_chain(game->graph, &scratch))
+        ask(job, game, PB_TRAIT_CHAINS, tried, b, &settled);
     if (!settled && game->graph->needed_count <= MOST_NODES)
-        ask(job, game, "exact", tried, b, &settled);
+        ask(job, game, PB_TRAIT_EXHAUSTIVE, tried, b, &settled);
     pb_arena_release(&scratch);
     ctx->ticks = ticks;
     if (ctx->stopped == PB_STOP_TIME)

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "engine/written.h"
 #include "plan/sequence/training.h"
+#include "plan/strategy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t c
     pb_plan_result planned;
     uint64_t forward = 0;
     if (order_only) {
-        request.strategy = "order";
+        request.strategy = pbi_strategy_with(PB_GAME_REMAT, PB_HEURISTIC, PB_TRAIT_ANY_CAP, 0)->name;
         request.policy = NULL;
     }
     pb_status status = with_costs(f, t, &game.graph);

@@ -1,6 +1,8 @@
 /* front_view.c -- the front of the reversible game beside a comparison, and Bennett's recursion on it; see summary.h. */
 #include "pebble/summary.h"
 
+#include "plan/strategy.h"
+
 enum { MOST_NODES = 40 };
 #define MOST_EFFORT UINT64_C(2000000) /* moves looked at: well below a second */
 #define TIME_EACH UINT64_C(1000)      /* nanoseconds of a limit on the time for each: some four times what it takes */
@@ -25,7 +27,7 @@ static pb_status place_bennett(pb_context *ctx, const pb_graph *g, pb_arena *res
     pb_game game = {.graph = g, .kind = PB_GAME_REVERSIBLE, .weights = PB_WEIGHTS_DEFAULT};
     pb_request request = PB_REQUEST_DEFAULT;
     uint64_t best = UINT64_MAX;
-    request.strategy = "bennett";
+    request.strategy = pbi_strategy_with(PB_GAME_REVERSIBLE, PB_HEURISTIC, PB_TRAIT_RECURSION, 0)->name;
     view->bennett = pb_arena_alloc(result, view->front.count, sizeof *view->bennett);
     if (!view->bennett)
         return PB_ENOMEM;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/context.h"
+#include "plan/strategy.h"
 
 #include <string.h>
 
@@ -78,7 +79,7 @@ pb_status pb_reversible_front(pb_context *ctx, const pb_graph *g, uint64_t effor
     uint64_t limit = ctx->tick_limit;
     bool more = true;
     t.game = (pb_game){.graph = g, .kind = PB_GAME_REVERSIBLE, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
-    t.spec.row = pb_strategy_find("exact");
+    t.spec.row = pbi_strategy_with(PB_GAME_REVERSIBLE, PB_EXACT, PB_TRAIT_EXHAUSTIVE, PB_TRAIT_SOLVER);
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_job_init(&t.job, ctx, g, &request);
     while (status == PB_OK && more)
