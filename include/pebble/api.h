@@ -170,7 +170,7 @@ typedef struct pb_comparison {
     bool interrupted;              /* rows after the interruption are missing */
     const pb_least_fact *least[3]; /* with request.find_least: of each game that was played without finding a plan */
     uint32_t least_count;
-    /* of the request, a constant; NULL: none. Not set in rows of strategies that take no policy */
+    /* Of the request, a constant; NULL: none. Not set in rows of strategies that take no policy. */
     const char *policy;
 } pb_comparison;
 
@@ -211,7 +211,7 @@ typedef struct pb_front {
     pb_front_point *point; /* peaks ascend, work falls */
     uint32_t count;
     bool complete; /* the first point has the smallest memory of any plan */
-    /* the minimum work is known for this much memory and more; if complete, for any memory */
+    /* The minimum work is known for this much memory and more; if complete, for any memory. */
     uint64_t settled_from;
 } pb_front;
 

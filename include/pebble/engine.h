@@ -113,7 +113,7 @@ typedef struct pb_measured {
     uint64_t uncomputed, uncompute_ns;
     uint64_t stored_bytes, loaded_bytes;
     uint64_t io_wait_ns; /* how long the run waited for stores and loads */
-    /* time of the threads in stores and loads: more than io_wait_ns if they overlap with computing */
+    /* Time of the threads in stores and loads: more than io_wait_ns if they overlap with computing. */
     uint64_t io_busy_ns;
     double flux;         /* bytes in use times nanoseconds, over computing, uncomputing and waiting */
     uint64_t borrowed;   /* max bytes in borrowed memory */

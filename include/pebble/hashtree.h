@@ -31,7 +31,7 @@ extern "C" {
 
 typedef enum pb_hash_kind {
     PB_HASH_LEAF, /* compute leaf `index` into `slot` */
-    /* node `index` of `level` from `left` and `right` into `slot`, which may be the same as one of them */
+    /* Node `index` of `level` from `left` and `right` into `slot`, which may be the same as one of them. */
     PB_HASH_NODE,
     PB_HASH_FREE, /* `slot` is free */
     PB_HASH_ROOT, /* `slot` has the root; it is free afterwards */
@@ -50,7 +50,7 @@ typedef enum pb_traversal_kind {
     PB_TRAVERSAL_DIRECT,  /* recomputes what changes in the path: H hashes stored, the minimum */
     PB_TRAVERSAL_CLASSIC, /* Merkle: a stack per level, two units of work each per output */
     PB_TRAVERSAL_SZYDLO,  /* the same stacks, the lowest first: 3H - 2 stored, 2H - 1 units */
-    /* left nodes and the most expensive right ones as in bds, the others only when a path needs them */
+    /* Left nodes and the most expensive right ones as in bds, the others only when a path needs them. */
     PB_TRAVERSAL_LAZY,
     /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 most expensive right ones kept */
     PB_TRAVERSAL_BDS,

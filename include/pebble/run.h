@@ -36,7 +36,7 @@ typedef struct pb_run_options {
     const pb_packing *packing; /* as in pb_engine_options */
     bool cold;                 /* without an extra first step that warms up and is not counted */
     const char *slow_path;     /* tiered plans: a folder, or the beginning of a file name, for all tiers */
-    /* how to replan a run whose kernels need more workspace than declared; NULL: the run ends */
+    /* How to replan a run whose kernels need more workspace than declared; NULL: the run ends. */
     const pb_request *replan;
     /* NULL, or called after each step, while its memory is still valid. */
     void (*after)(void *state, uint64_t step);
@@ -104,7 +104,7 @@ typedef struct pb_fit_row {
     bool ran;       /* one step was run; the figures below are from it */
     pb_run_figures measured;
     double overhead; /* predicted from costs measured at profile_value; 0 for plans without recomputation */
-    /* the same in forward passes: the computations up to the point where most values wait to be read */
+    /* The same in forward passes: the computations up to the point where most values wait to be read. */
     double forward_passes;
     double measured_overhead; /* time of recomputations over time of all other kernels */
     const char *strategy;     /* of the plan; NULL for the first two ways */

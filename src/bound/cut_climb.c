@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { PATIENCE = 8 };   /* steps without a gain */
-#define FRESH 0.2        /* part of the last slope in the mean */
-#define FIRST_AHEAD 0.02 /* what a step aims at, beyond the best and as a part of it; halved where it is too far */
+enum { PATIENCE = 8 }; /* steps without an improvement */
+#define FRESH 0.2 /* weight of the last slope in the mean */
+#define FIRST_AHEAD 0.02 /* target of a step, relative to the best bound; halved when it is too far */
 #define LAST_AHEAD 0.00001
 
 bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena)
@@ -24,7 +24,7 @@ bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena)
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
-/* The mean size of what lies in memory, weighed by size. */
+/* The mean size of the values in memory, weighted by size. */
 static double typical_size(const pbi_moments *m)
 {
     const pb_graph *g = m->net[0].game->graph;
@@ -97,7 +97,7 @@ void pbi_climb_guess(pbi_climb *c, const double *rate)
     look(c);
 }
 
-/* Mixes the slopes of the last look into the means; the square of their length. */
+/* Mixes the slopes of the last evaluation into the means; returns the square of their length. */
 static double mix(pbi_climb *c, double part)
 {
     const pbi_moments *m = c->m;

@@ -1,8 +1,8 @@
 /* first_bound.c -- see first_bound.h.
  *
- * Each needed node z has a bound of its own, and the best one counts. First prices of memory are tried at nodes spread
- * over the order and then around the best of them; the price found at one is the first guess at the next, and a node
- * whose bound cannot pass the best is left after a flow or two. Then the best few are solved in whole values.
+ * Each needed node z gives a bound, and the best one counts. First, prices of memory are tried at nodes spread over the
+ * order and then around the best of them. The price found at one is the first guess at the next, and a node whose bound
+ * cannot exceed the best is left after a flow or two. Then the best few are solved in whole values.
  */
 #include "bound/first_bound.h"
 
@@ -18,12 +18,12 @@ typedef struct search {
     const pb_game *game;
     pbi_cut_network net;
     pbi_pricer pricer;
-    pbi_single *list; /* looked at */
+    pbi_single *list; /* examined */
     uint32_t count;
     uint8_t *seen; /* places */
     pbi_rate guess;
     int64_t best;
-    uint64_t lasting; /* size of all values that cannot be computed again */
+    uint64_t lasting; /* size of all values that cannot be recomputed */
     pbi_first *out;
 } search;
 
@@ -35,7 +35,7 @@ static int by_value(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* What must be resident at the first computation of z whatever the work. */
+/* What must be resident at the first computation of z, whatever the work. */
 static void weigh(search *s, pb_node z)
 {
     const pb_graph *g = s->game->graph;
@@ -87,7 +87,7 @@ static void look(search *s, uint32_t place)
 
 static bool finished(const search *s) { return s->pricer.stopped || s->out->over || s->net.flow.work > s->pricer.most; }
 
-/* Where the program as written holds most: mostly a good place to begin. */
+/* Where the program in program order uses most memory: usually a good start. */
 static uint32_t written_top(search *s)
 {
     const pb_graph *g = s->game->graph;
@@ -114,7 +114,7 @@ static uint32_t written_top(search *s)
     return top;
 }
 
-/* Spread over the order, then closer and closer around the best few. */
+/* Nodes spread over the order, then closer and closer around the best few. */
 static void look_around(search *s)
 {
     uint32_t n = s->game->graph->order_count, step = n / FIRST_LOOKS + 1;
@@ -139,7 +139,7 @@ static void look_around(search *s)
         look(s, i);
 }
 
-/* The pricer may go on until so much is spent in all. False when it has been, or the context stopped. */
+/* Lets the pricer run until so much is spent in total. False if it is spent, or the context stopped. */
 static bool go_on(search *s, uint64_t most)
 {
     pbi_pricer *p = &s->pricer;
@@ -148,14 +148,14 @@ static bool go_on(search *s, uint64_t most)
     return !p->stopped;
 }
 
-/* No more cases than the effort can look at. */
+/* No more cases than the effort can examine. */
 static uint32_t case_room(const search *s, uint64_t effort)
 {
     uint64_t most = 100 + effort / (4 * (uint64_t)s->game->graph->node_count + 1);
     return most < MOST_CASES ? (uint32_t)most : MOST_CASES;
 }
 
-/* The best few in whole values; each may take three quarters of what is left. */
+/* Solves the best few in whole values; each may take three quarters of the remaining effort. */
 static void settle_best(search *s, pb_arena *arena, uint64_t effort)
 {
     pbi_brancher b;
@@ -176,7 +176,7 @@ static void settle_best(search *s, pb_arena *arena, uint64_t effort)
     }
 }
 
-/* A second moment: what it adds is told in whole work, at another scale. */
+/* A second moment: its contribution is in whole work, at another scale. */
 static pb_status add_moments(search *s, uint64_t effort)
 {
     pbi_several more;

@@ -1,8 +1,8 @@
 /* moments_bound.c -- see moments_bound.h.
  *
- * Prices of memory guessed from the best single moment tell quickly which second moment is worth a climb: nodes spread
- * over the order, then closer around the best of them. The best pair is climbed. More
- * moments are joined in the same way while they pay, and the whole is split into cases.
+ * Prices of memory guessed from the best single moment show quickly which second moment is worth optimizing: nodes spread
+ * over the order, then closer around the best of them. The best pair is optimized. More moments are added in the same way
+ * while they pay off, and the result is split into cases.
  */
 #include "bound/moments_bound.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum { SPREAD = 32, NEAR = 4, SINGLES = 6, MOST_CASES = 20000, STEPS = 300, FEW_STEPS = 60 };
-#define HOPELESS 0.7 /* of the best bound: a first guess that is not looked at any further */
-#define WORTH 0.001  /* of a bound: what another moment or cases must promise */
+#define HOPELESS 0.7 /* of the best bound: a first guess below it is dropped */
+#define WORTH 0.001 /* of a bound: the improvement that another moment or cases must promise */
 
-/* Moments in turn, with prices of memory that bound them well. */
+/* A sequence of moments, with prices of memory that bound them well. */
 typedef struct chain {
     uint32_t count;
     pb_node z[PBI_MOMENTS];
@@ -28,11 +28,11 @@ typedef struct hunt {
     const pb_game *game;
     pbi_moments m;
     pbi_climb climb;
-    chain base;                 /* what another moment is joined to */
-    uint8_t *side[PBI_MOMENTS]; /* of each node: what it is to base.z[k] */
+    chain base; /* to which another moment is added */
+    uint8_t *side[PBI_MOMENTS]; /* of each node: its relation to base.z[k] */
     chain best;                 /* base and one more */
     chain near[NEAR];           /* the best guesses, best first */
-    uint32_t place[NEAR];       /* where their new moments are */
+    uint32_t place[NEAR]; /* where their new moments are */
     uint32_t near_count;
     uint8_t *seen;
     bool over;
@@ -66,7 +66,7 @@ static void set_base(hunt *h, const chain *c)
     }
 }
 
-/* Joins z to the base. False: it is not before or after each of them, or one of them. */
+/* Adds z to the base. False: it is not before or after each of them, or it is one of them. */
 static bool join(const hunt *h, pb_node z, chain *c, uint32_t *at)
 {
     const chain *base = &h->base;
@@ -86,7 +86,7 @@ static bool join(const hunt *h, pb_node z, chain *c, uint32_t *at)
     return true;
 }
 
-/* Bounds a chain by guesses at the price of memory of its moment `at`: mostly lower than those of its neighbours. */
+/* Bounds a chain with guesses of the price of memory at its moment `at`: usually lower than those of its neighbours. */
 static void guess(hunt *h, chain *c, uint32_t at)
 {
     static const double part[] = {1.0 / 16, 1.0 / 4, 1.0 / 64, 1};
@@ -140,7 +140,7 @@ static void look(hunt *h, uint32_t place)
         h->best = c;
 }
 
-/* The best prices of a chain; its value and prices of memory rise. */
+/* Optimizes the prices of a chain; its value and prices of memory increase. */
 static void climb(hunt *h, chain *c, uint32_t steps)
 {
     if (!pbi_moments_at(&h->m, c->z, c->count))
@@ -156,7 +156,7 @@ static void climb(hunt *h, chain *c, uint32_t steps)
         c->rate[k] = h->climb.rate[k];
 }
 
-/* Places spread over the order, then closer and closer around the best; the best few are climbed. */
+/* Places spread over the order, then closer and closer around the best; the best few are optimized. */
 static void look_around(hunt *h)
 {
     uint32_t n = h->game->graph->order_count, step = n / SPREAD + 1;
@@ -183,7 +183,7 @@ static void look_around(hunt *h)
 
 /* ---- the best chain ---- */
 
-/* The best pair: what goes best with the best single moment, then the best of the others with that. */
+/* The best pair: the best partner of the best single moment, then the best partner of that one. */
 static void find_pair(hunt *h, const pbi_single *singles, uint32_t count, double scale)
 {
     chain first = {.count = 1, .z = {singles[0].z}, .rate = {pbi_rate_double(singles[0].rate) * scale}};
@@ -208,7 +208,7 @@ static void find_pair(hunt *h, const pbi_single *singles, uint32_t count, double
     h->best = pair;
 }
 
-/* Joins moments while they pay. */
+/* Adds moments while they pay off. */
 static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, double scale)
 {
     find_pair(h, singles, count, scale);
@@ -230,7 +230,7 @@ static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, doub
     return best;
 }
 
-/* In whole values. */
+/* Solves a chain in whole values. */
 static int64_t settle(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
 {
     pbi_splitter s;
@@ -252,8 +252,8 @@ static void run(hunt *h, pb_arena *arena, const pbi_single *singles, uint32_t co
     go_on(h, effort / 2);
     chain best = find_chain(h, singles, count, scale);
     go_on(h, effort);
-    if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale &&
-        !finished(h)) /* whole values gain where mixtures do */
+    /* Whole values improve the bound only if mixtures do. */
+    if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale && !finished(h))
         best.value = settle(h, arena, &best, effort);
     out->over = h->over || best.value >= PBI_FLOW_INF;
     if (!out->over && best.value > 0) {

@@ -1,9 +1,9 @@
 /* reversible_bound.c -- see reversible_bound.h and docs/bounds.md, "Reversible work".
  *
- * When x is computed for the first time, every value of its cone (x and what it depends on, without looking behind values
- * that stay) is in memory, or is made again later: twice its cost. So what the cap has no room for is paid. Several
- * moments add up where each counts only values that no other one counts: the best is taken first, then what adds most to
- * it. The moment at which the last of the values that stay is computed for the first time counts all of them.
+ * When x is computed for the first time, every value of its cone (x and what it depends on, up to final values) is in
+ * memory, or is recomputed later at twice its cost. So what does not fit under the cap has to be paid for. Several moments
+ * add up if each counts only values that no other one counts: the best moment is taken first, then the one that adds most
+ * to it. The moment at which the last final value is computed for the first time counts all final values.
  */
 #include "bound/reversible_bound.h"
 
@@ -21,14 +21,14 @@ typedef struct item {
 typedef struct cones {
     pb_context *ctx;
     const pb_graph *g;
-    uint64_t room; /* the cap without what is always there */
+    uint64_t room; /* the cap without what is always resident */
     uint32_t count;
-    item *item;     /* needed nodes that are computed, the dearest for their size first */
-    uint32_t *rank; /* per node: its place there */
-    uint64_t *bits; /* per place: in the cone at hand */
+    item *item; /* needed nodes that are computed, the most expensive per size first */
+    uint32_t *rank; /* by node: its position in `item` */
+    uint64_t *bits; /* by position: in the current cone */
     size_t words;
     pb_node *stack;
-    uint8_t *used; /* per node: counted at a moment that was taken */
+    uint8_t *used; /* by node: counted at a moment that was taken */
     uint64_t work, effort, next_poll;
     pbi_reversible_extra *out;
 } cones;
@@ -43,7 +43,7 @@ static bool go_on(cones *c)
     return pbi_poll(c->ctx) == PB_OK;
 }
 
-/* A moment: the first computation of x; or of the last of all values that stay, which is x or one unknown. */
+/* A moment: the first computation of x; or of the last final value, which is x or unknown. */
 typedef struct moment {
     pb_node x;
     uint64_t value; /* half of what it last added; it never adds more later */
@@ -77,8 +77,8 @@ static void gather(cones *c, pb_node x)
     }
 }
 
-/* Takes what is in memory for certain out of the cone, and its size from the room: x, its inputs, and what cannot be made
- * again. False when it does not fit. */
+/* Removes from the cone, and subtracts from the room, what is certainly in memory: x, its inputs, and what cannot be
+ * recomputed. False if it does not fit. */
 static bool hold(cones *c, pb_node x, uint64_t *room)
 {
     const pb_graph *g = c->g;
@@ -104,7 +104,7 @@ static bool hold(cones *c, pb_node x, uint64_t *room)
     return true;
 }
 
-/* No more of a value's cost than this is saved by holding the part of it that fits. */
+/* An upper bound on the cost saved by keeping the part of a value that fits. */
 static uint64_t part_saved(const item *it, uint64_t room)
 {
     if (!room)
@@ -113,8 +113,8 @@ static uint64_t part_saved(const item *it, uint64_t room)
     return share < (double)it->cost ? (uint64_t)share : it->cost;
 }
 
-/* The cost of what does not fit, at least: values are held by cost for each unit of size, the last one in part. Those that
- * are used count nothing. Clears the cone; marks it as used on wish. */
+/* A lower bound on the cost of what does not fit: values are kept in the order of cost per size, the last one in
+ * part. Used values count nothing. Clears the cone; with `mark`, marks it as used. */
 static uint64_t pay(cones *c, uint64_t room, bool mark)
 {
     uint64_t paid = 0;
@@ -145,7 +145,7 @@ static void put_finals(cones *c)
             put(c, c->item[i].node);
 }
 
-/* What the moment adds; with all values that stay: where x is the last of them. */
+/* What the moment adds; with `all` final values: if x is the last of them. */
 static uint64_t look(cones *c, pb_node x, bool all, bool mark)
 {
     uint64_t room = c->room;
@@ -170,14 +170,14 @@ static uint64_t count_finals(const cones *c)
     return finals;
 }
 
-/* The moment at which all that stays has been computed, counting only that. */
+/* The moment at which all final values have been computed, counting only these. */
 static uint64_t look_at_finals(cones *c, bool mark)
 {
     put_finals(c);
     return pay(c, c->room, mark);
 }
 
-/* The same with the cone of the last one, whichever it is: the least over all of them. */
+/* The same with the cone of the last one: the minimum over all candidates. */
 static uint64_t look_at_end(cones *c)
 {
     uint64_t least = UINT64_MAX, finals = count_finals(c);
@@ -203,7 +203,7 @@ static int by_value(const void *a, const void *b)
     return x->x < y->x ? -1 : x->x > y->x;
 }
 
-/* What adds most to what was taken. Values never rise, so those whose last one is below the best need no look. */
+/* The moment that adds most. Values never increase, so those whose last value is below the best are skipped. */
 static moment *best_of(cones *c, moment *list, uint32_t count)
 {
     moment *best = NULL;
@@ -219,7 +219,7 @@ static moment *best_of(cones *c, moment *list, uint32_t count)
     return best;
 }
 
-/* One moment after the other while they add anything. */
+/* Takes one moment after the other while they add anything. */
 static uint64_t take_moments(cones *c, moment *list, uint32_t count)
 {
     uint64_t sum = 0;
@@ -233,7 +233,7 @@ static uint64_t take_moments(cones *c, moment *list, uint32_t count)
     return sum;
 }
 
-/* What stays first: large cones are looked at soon. */
+/* Final values first: they have large cones. */
 static void list_moments(const cones *c, moment *list)
 {
     const pb_graph *g = c->g;
@@ -269,9 +269,9 @@ static void find_bound(cones *c, moment *list)
     c->out->work = 2 * (second > end ? second : end);
 }
 
-/* ---- beginning ---- */
+/* ---- set-up ---- */
 
-/* What has no size is held first: the products of one without cost either would be alike with all others. */
+/* Values without a size come first; products would not order those without a cost correctly. */
 static int by_density(const void *a, const void *b)
 {
     const item *x = a, *y = b;
@@ -309,7 +309,7 @@ pb_status pbi_reversible_bound(pb_context *ctx, const pb_game *game, uint64_t ef
     *out = (pbi_reversible_extra){.at = PB_NO_NODE, .over_at = PB_NO_NODE};
     for (pb_node v = 0; v < g->node_count; v++)
         base += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
-    /* A value that another is computed over, or that comes with another, need not be uncomputed by itself. */
+    /* A value that another one overwrites, or a by-product, need not be uncomputed on its own. */
     if (g->owner || g->inplace_start || game->cap == PB_UNLIMITED || game->cap < base ||
         g->needed_cost > UINT64_MAX / 4)
         return PB_OK;
