@@ -1,9 +1,9 @@
 /* bounds.c -- bounds for every schedule of a game, in any order.
  *
  * Memory: a needed node is computed at least once; then its inputs, itself, its workspace and fixed_size are resident
- * together (minus what an in-place move saves). The start and the end state are resident together too. In the reversible
- * game given values are always resident, and the last of the final values is computed while all others are resident.
- * Forests of in-trees have an exact answer in the remat game.
+ * together (minus what an in-place move saves). The start and the end state are resident together too. In the
+ * reversible game given values are always resident, and the last of the final values is computed while all others
+ * are resident. Forests of in-trees have an exact answer in the remat game.
  * Work: every needed node is computed once; in the reversible game every needed node that is not final is uncomputed as
  * often as it is computed; a needed value given in slow memory is loaded once.
  * Cost: the peak is at least the minimum cap, the flux at least work times working set, node by node.

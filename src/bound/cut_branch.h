@@ -1,7 +1,7 @@
 /* cut_branch.h -- from prices to whole values: the minimum work at one first computation, by branch and bound.
  *
- * A price also bounds mixtures of labellings. Each case here decides, for some values, whether they are resident at that
- * moment. The two cases of a value cover everything, so the smallest bound of the open cases is valid.
+ * A price also bounds mixtures of labellings. Each case here decides, for some values, whether they are resident at
+ * that moment. The two cases of a value cover everything, so the smallest bound of the open cases is valid.
  */
 #ifndef PBI_CUT_BRANCH_H
 #define PBI_CUT_BRANCH_H

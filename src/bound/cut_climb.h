@@ -1,8 +1,8 @@
 /* cut_climb.h -- good prices for several moments at once, by steps along the slopes.
  *
  * The bound is concave in all prices together. A first guess follows from the prices of memory alone: being resident is
- * worth no more than recomputing, and costs no more than the memory at the moment before. From there each step follows a
- * mean of the last slopes, towards a little more than the best bound so far.
+ * worth no more than recomputing, and costs no more than the memory at the moment before. From there each step
+ * follows a mean of the last slopes, towards a little more than the best bound so far.
  */
 #ifndef PBI_CUT_CLIMB_H
 #define PBI_CUT_CLIMB_H
@@ -18,7 +18,7 @@ typedef struct pbi_climb {
     double *slope[PBI_MOMENTS]; /* recent means, indexed as `link`; */
     double rate_slope[PBI_MOMENTS];
     double *mean[PBI_MOMENTS]; /* of each value: how much of it was kept recently */
-    double unit; /* a typical size: the unit of memory slopes */
+    double unit;               /* a typical size: the unit of memory slopes */
 } pbi_climb;
 
 bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena);

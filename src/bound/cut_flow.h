@@ -1,8 +1,8 @@
 /* cut_flow.h -- maximum flow and minimum cut on plain arrays, by Dinic's method.
  *
  * Vertices of `root` are fed without limit, and each vertex u can drain drain[u]. Arcs come in pairs of twins: what is
- * sent along one may be sent back along the other. A flow that was stopped early is still a flow, so its value is a lower
- * bound on every cut.
+ * sent along one may be sent back along the other. A flow that was stopped early is still a flow, so its value is a
+ * lower bound on every cut.
  */
 #ifndef PBI_CUT_FLOW_H
 #define PBI_CUT_FLOW_H
@@ -17,7 +17,7 @@ typedef struct pbi_flow {
     uint32_t vertex_count, arc_count;
     uint32_t *start; /* arcs of u: start[u] .. start[u + 1] - 1 */
     uint32_t *head, *twin;
-    int64_t *room; /* what an arc can still carry */
+    int64_t *room;  /* what an arc can still carry */
     int64_t *drain; /* what a vertex can still drain */
     uint32_t *root, root_count;
 
@@ -28,10 +28,10 @@ typedef struct pbi_flow {
 } pbi_flow;
 
 typedef enum pbi_flow_end {
-    PBI_FLOW_FULL, /* maximum flow: the reached vertices are the roots' side of a minimum cut */
+    PBI_FLOW_FULL,      /* maximum flow: the reached vertices are the roots' side of a minimum cut */
     PBI_FLOW_UNLIMITED, /* every cut is unlimited */
-    PBI_FLOW_HUGE, /* it exceeds PBI_FLOW_INF although it is limited */
-    PBI_FLOW_STOPPED /* `work` exceeded `most`, or the context stopped */
+    PBI_FLOW_HUGE,      /* it exceeds PBI_FLOW_INF although it is limited */
+    PBI_FLOW_STOPPED    /* `work` exceeded `most`, or the context stopped */
 } pbi_flow_end;
 
 /* Allocates vertex_count vertices and arc_count arcs, all zero. False if memory is exhausted. */

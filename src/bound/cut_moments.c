@@ -35,7 +35,7 @@ static void find_links(pbi_moments *m, uint32_t k)
     pbi_cut_network *net = &m->net[k];
     uint8_t *wanted = m->kept[k];
     uint32_t count = 0;
-    pbi_cut_network_mark_wanted(net, wanted);
+    pbi_cut_network_mark_needed(net, wanted);
     for (pb_node x = 0; x < net->game->graph->node_count; x++)
         if (wanted[x] && net->settled[x] == PBI_CUT_OPEN && pbi_cut_network_chooses(net, x) &&
             pbi_cut_network_chooses(before, x)) {
@@ -74,7 +74,7 @@ static int64_t set_links(pbi_moments *m, uint32_t k)
         net->toll[x] = before->bounty[x] = whole;
         sum += whole;
         if (net->settled[x] == PBI_CUT_HELD)
-            pbi_cut_network_want(before, x);
+            pbi_cut_network_require(before, x);
     }
     return sum;
 }
@@ -103,7 +103,7 @@ static pbi_flow_end cut(pbi_moments *m, uint32_t k, pbi_rate rate, int64_t *flow
     return end;
 }
 
-int64_t pbi_moments_look(pbi_moments *m)
+int64_t pbi_moments_evaluate(pbi_moments *m)
 {
     uint32_t roots[PBI_MOMENTS];
     int64_t value = 0, flow, total = 0;

@@ -1,8 +1,9 @@
 /* cut_moments.h -- several first computations together: a price for the values that one moment leaves to the next.
  *
- * The moments z[0], z[1], ... depend on one another in this order. Recomputation between two of them, or after the last,
- * is a separate cut. The cuts are coupled: a value that is resident at a moment was resident at the moment before, or was
- * computed in between. For any price of that, per value, the sum of the cuts is a bound. docs/bounds.md has the proof.
+ * The moments z[0], z[1], ... depend on one another in this order. Recomputation between two of them, or after the
+ * last, is a separate cut. The cuts are coupled: a value that is resident at a moment was resident at the moment
+ * before, or was computed in between. For any price of that, per value, the sum of the cuts is a bound.
+ * docs/bounds.md has the proof.
  */
 #ifndef PBI_CUT_MOMENTS_H
 #define PBI_CUT_MOMENTS_H
@@ -16,7 +17,7 @@ typedef struct pbi_moments {
     uint32_t count;
     pbi_cut_network net[PBI_MOMENTS];
     uint64_t free_size[PBI_MOMENTS]; /* of the cap, minus what cases have decided */
-    pb_node *linked[PBI_MOMENTS]; /* values whose residence at k may be paid for at k - 1 */
+    pb_node *linked[PBI_MOMENTS];    /* values whose residence at k may be paid for at k - 1 */
     uint32_t linked_count[PBI_MOMENTS];
     uint64_t most; /* limit on arcs examined, in all networks together */
     bool stopped;
@@ -36,7 +37,7 @@ pb_status pbi_moments_init(pbi_moments *m, pb_context *ctx, pb_arena *arena, con
  * needs nothing. */
 bool pbi_moments_at(pbi_moments *m, const pb_node *z, uint32_t count);
 /* The bound for the current prices, scaled; INT64_MIN after a stop, PBI_FLOW_INF if no schedule fits. */
-int64_t pbi_moments_look(pbi_moments *m);
+int64_t pbi_moments_evaluate(pbi_moments *m);
 /* Residence of link i at moment k minus that at the moment before: -1, 0 or 1. */
 int pbi_moments_slope(const pbi_moments *m, uint32_t k, uint32_t i);
 uint64_t pbi_moments_work(const pbi_moments *m);

@@ -275,7 +275,7 @@ static void mark_within(pbi_cut_network *net)
 }
 
 /* Whether the value is needed after z in every schedule: it is final, or a node that depends on z reads it. */
-static bool asked(const pbi_cut_network *net, pb_node x)
+static bool is_needed(const pbi_cut_network *net, pb_node x)
 {
     const pb_graph *g = net->game->graph;
     bool all = net->until == PB_NO_NODE;
@@ -288,7 +288,7 @@ static bool asked(const pbi_cut_network *net, pb_node x)
 }
 
 /* z itself and its inputs are resident, and paid for. */
-static void settle(pbi_cut_network *net)
+static void fix_operands(pbi_cut_network *net)
 {
     const pb_game *game = net->game;
     const pb_graph *g = game->graph;
@@ -319,7 +319,7 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
     const pb_graph *g = net->game->graph;
     pbi_flow *f = &net->flow;
     net->z = z;
-    settle(net);
+    fix_operands(net);
     memset(net->side, APART, g->node_count);
     mark_before(net);
     mark_after(net);
@@ -328,7 +328,7 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
     memset(f->level, 0, f->vertex_count * sizeof *f->level);
     memset(f->drain, 0, f->vertex_count * sizeof *f->drain);
     f->queue_count = f->root_count = 0;
-    net->asked_size = 0;
+    net->required_size = 0;
     f->work += f->arc_count;
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!needed(g, v))
@@ -338,9 +338,9 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
             f->drain[fresh(v)] = PBI_FLOW_INF;
         if (!given(g, v) && net->side[maker] == AFTER)
             f->level[there(v)] = f->level[again(maker)] = f->level[fresh(maker)] = PBI_FLOW_SHUT;
-        else if (asked(net, v) && v != z) {
+        else if (is_needed(net, v) && v != z) {
             f->root[f->root_count++] = there(v);
-            net->asked_size += net->settled[v] == PBI_CUT_HELD ? 0 : g->size[v];
+            net->required_size += net->settled[v] == PBI_CUT_HELD ? 0 : g->size[v];
         }
         if (net->link_arc)
             f->root[f->root_count++] = link_root(net, v);
@@ -351,13 +351,14 @@ bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v) { return net->
 
 bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v) { return v != net->z && net->side[v] == BEFORE; }
 
-void pbi_cut_network_mark_wanted(pbi_cut_network *net, uint8_t *marks)
+void pbi_cut_network_mark_needed(pbi_cut_network *net, uint8_t *marks)
 {
     const pb_graph *g = net->game->graph;
     uint32_t count = 0;
     for (pb_node x = 0; x < g->node_count; x++) {
         pb_node y = pb_graph_maker(g, x);
-        marks[x] = needed(g, x) && (given(g, x) || net->side[y] != AFTER) && (asked(net, x) || net->side[y] == APART);
+        marks[x] =
+            needed(g, x) && (given(g, x) || net->side[y] != AFTER) && (is_needed(net, x) || net->side[y] == APART);
         if (marks[x])
             net->stack[count++] = x;
     }
@@ -379,7 +380,7 @@ bool pbi_cut_network_chooses(const pbi_cut_network *net, pb_node x)
     return needed(g, x) && net->settled[x] != PBI_CUT_HELD && (given(g, x) || net->side[pb_graph_maker(g, x)] != AFTER);
 }
 
-void pbi_cut_network_want(pbi_cut_network *net, pb_node x) { net->flow.root[net->flow.root_count++] = there(x); }
+void pbi_cut_network_require(pbi_cut_network *net, pb_node x) { net->flow.root[net->flow.root_count++] = there(x); }
 
 bool pbi_cut_network_there(const pbi_cut_network *net, pb_node x) { return pbi_flow_reached(&net->flow, there(x)); }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_STEPS = 40, GROWTH = 16 };
+enum { MAX_STEPS = 40, GROWTH = 16 };
 
 bool pbi_pricer_init(pbi_pricer *p, pb_context *ctx, pbi_cut_network *net, pb_arena *arena)
 {
@@ -113,7 +113,7 @@ void pbi_pricer_run(pbi_pricer *p, uint64_t free_size, pbi_rate guess, int64_t l
     step(&c, (pbi_rate){0, 0}); /* memory for free: nearly no flow */
     if (!c.done && out->has_high)
         return; /* and it fits: no labelling does less work */
-    for (int i = 0; i < MOST_STEPS && !c.done; i++) {
+    for (int i = 0; i < MAX_STEPS && !c.done; i++) {
         step(&c, rate);
         if (c.done)
             return;

@@ -12,16 +12,16 @@
 typedef struct pbi_pricer {
     pb_context *ctx;
     pbi_cut_network *net;
-    int64_t *room, *drain; /* of the flow for the highest price that is known to be too low */
+    int64_t *room, *drain;         /* of the flow for the highest price that is known to be too low */
     uint8_t *low_kept, *high_kept; /* what the labellings `low` and `high` keep */
     uint8_t *kept;
     uint64_t most; /* limit on arcs examined */
-    bool stopped; /* the limit was reached, or the context stopped: what is known is valid */
+    bool stopped;  /* the limit was reached, or the context stopped: what is known is valid */
 } pbi_pricer;
 
 typedef struct pbi_priced {
     int64_t value;   /* the bound, scaled */
-    pbi_rate rate; /* the price that gives it */
+    pbi_rate rate;   /* the price that gives it */
     bool impossible; /* no labelling fits */
     bool has_low, has_high;
     pbi_cut low, high; /* labellings at the best price: one keeps too much, one fits */

@@ -37,7 +37,7 @@ static bool before(const pbi_splitter *s, uint32_t i, uint32_t k)
     return x != y ? x < y : i < k;
 }
 
-static void push(pbi_splitter *s, const pbi_split *item)
+static void push_case(pbi_splitter *s, const pbi_split *item)
 {
     uint32_t at = s->open++, i = s->count++;
     s->list[i] = *item;
@@ -77,7 +77,7 @@ static void restore(pbi_splitter *s)
     }
 }
 
-static bool settle(pbi_moments *m, const pbi_split *c)
+static bool apply_decision(pbi_moments *m, const pbi_split *c)
 {
     uint64_t size = m->net[c->k].game->graph->size[c->x];
     m->net[c->k].settled[c->x] = c->how;
@@ -95,9 +95,9 @@ static bool enter(pbi_splitter *s, const pbi_split *c)
     pbi_moments *m = s->climb->m;
     const pb_graph *g = m->net[0].game->graph;
     restore(s);
-    bool fits = settle(m, c);
+    bool fits = apply_decision(m, c);
     for (uint32_t i = c->parent; i != NO_CASE && s->list[i].parent != NO_CASE && fits; i = s->list[i].parent)
-        fits = settle(m, &s->list[i]);
+        fits = apply_decision(m, &s->list[i]);
     for (uint32_t k = 0; k < m->count && fits; k++)
         for (pb_node v = 0; v < g->node_count; v++)
             if (m->net[k].settled[v] == PBI_CUT_OPEN && g->size[v] > m->free_size[k])
@@ -146,7 +146,7 @@ static void open_case(pbi_splitter *s, pbi_split *c)
     int64_t bound = pbi_cut_network_round(&m->net[0], climb->best);
     c->value = bound > known ? bound : known;
     choose(s, c);
-    push(s, c);
+    push_case(s, c);
 }
 
 /* The two cases of the top case's branching value. False: it has none. */
@@ -177,7 +177,7 @@ int64_t pbi_splitter_run(pbi_splitter *s)
     }
     int64_t value = all.value = pbi_cut_network_round(&m->net[0], climb->best);
     choose(s, &all);
-    push(s, &all);
+    push_case(s, &all);
     while (s->open && s->count + 2 < s->room && !m->stopped) {
         value = s->list[s->heap[0]].value;
         if (!split(s))

@@ -14,7 +14,7 @@ typedef struct pbi_splitter {
     uint32_t *heap;
     uint32_t room, count, open;
     uint8_t *settled[PBI_MOMENTS]; /* before any case */
-    double rate[PBI_MOMENTS]; /* prices that each case starts with */
+    double rate[PBI_MOMENTS];      /* prices that each case starts with */
     double *link[PBI_MOMENTS];
 } pbi_splitter;
 

@@ -1,15 +1,17 @@
 /* edge_rank.c -- minimum edge rankings of trees, from the leaves up.
  *
  * Seen from the root of a subtree, an edge is *visible* if no edge on the path to it has the same or a higher rank. The
- * visible ranks are a set; read as bits, they are a number. A smaller number leaves more choices for the other edges, so
- * only the smallest number of a subtree matters. An edge above a subtree of number l gives it some n > l: it sets a bit
- * that l does not have and hides all lower ones; and n contains the bits of such a step whenever n > l. Where several
- * subtrees meet, the task is therefore to find numbers n_i >= l_i + 1 without common bits and with minimum sum.
+ * visible ranks are a set; read as bits, they are a number. A smaller number leaves more choices for the other
+ * edges, so only the smallest number of a subtree matters. An edge above a subtree of number l gives it some n > l:
+ * it sets a bit that l does not have and hides all lower ones; and n contains the bits of such a step whenever n >
+ * l. Where several subtrees meet, the task is therefore to find numbers n_i >= l_i + 1 without common bits and with
+ * minimum sum.
  *
- * Let y be the top bit of the largest l_i + 1. Consider all bits up to y, from the top: a number whose top bit it is must
- * get it; two such numbers do not fit; a bit that is the top bit of no number is best given to the largest number, which
- * is then done. If they do not fit, the g largest, with the smallest g for which the others fit, get the bits y+1 .. y+g,
- * and none of these bits can be avoided. The others continue below. Each set of visible ranks is a descending list.
+ * Let y be the top bit of the largest l_i + 1. Consider all bits up to y, from the top: a number whose top bit it
+ * is must get it; two such numbers do not fit; a bit that is the top bit of no number is best given to the largest
+ * number, which is then done. If they do not fit, the g largest, with the smallest g for which the others fit, get
+ * the bits y+1 .. y+g, and none of these bits can be avoided. The others continue below. Each set of visible ranks
+ * is a descending list.
  */
 #include "bound/edge_rank.h"
 
@@ -130,7 +132,7 @@ static bool grant(ranker *r, uint32_t bit)
     return true;
 }
 
-static void settle(ranker *r, uint32_t place, uint32_t rank)
+static void set_rank(ranker *r, uint32_t place, uint32_t rank)
 {
     r->rank[place] = rank;
     if (rank >= r->most)
@@ -162,7 +164,7 @@ static pb_status share(ranker *r, uint32_t count)
         for (uint32_t above = too_many(r, heap, count, y); above > 0; above--) {
             if (!grant(r, y + above))
                 return PB_ENOMEM;
-            settle(r, heap[0].place, y + above);
+            set_rank(r, heap[0].place, y + above);
             drop_top(heap, &count);
         }
         if (!count || heap[0].bit[0] != y)
@@ -170,7 +172,7 @@ static pb_status share(ranker *r, uint32_t count)
         if (!grant(r, y))
             return PB_ENOMEM;
         if (heap[0].count == 1) /* the last bit of l + 1 is the one that l does not have */
-            settle(r, heap[0].place, y);
+            set_rank(r, heap[0].place, y);
         clear_top_bit(heap, &count);
     }
     return PB_OK;
@@ -203,7 +205,7 @@ static pb_status join(ranker *r, uint32_t place, uint32_t children)
     for (uint32_t i = 0; i < children; i++)
         add_one(r, &first[i]);
     if (children == 1) {
-        settle(r, first->place, r->bits[first->from + first->count - 1]);
+        set_rank(r, first->place, r->bits[first->from + first->count - 1]);
         first->place = place;
         r->used = first->from + first->count;
     } else {

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_LOOKS = 16, NEAR = 4, MOST_CASES = 40000, MOST_BRANCHED = 12 };
+enum { FIRST_LOOKS = 16, NEAR = 4, MAX_CASES = 40000, MAX_BRANCHED = 12 };
 
 typedef struct search {
     const pb_game *game;
@@ -59,7 +59,7 @@ static void raise_best(search *s, pb_node z, int64_t value)
     s->out->at = z;
 }
 
-static void look(search *s, uint32_t place)
+static void examine(search *s, uint32_t place)
 {
     const pb_graph *g = s->game->graph;
     pb_node z = g->order[place];
@@ -70,7 +70,7 @@ static void look(search *s, uint32_t place)
     pbi_cut_network_at(&s->net, z);
     if (s->lasting)
         weigh(s, z);
-    if (s->game->cap == PB_UNLIMITED || !s->net.fits || s->net.asked_size <= s->net.free_size || s->pricer.stopped)
+    if (s->game->cap == PB_UNLIMITED || !s->net.fits || s->net.required_size <= s->net.free_size || s->pricer.stopped)
         return;
     pbi_pricer_run(&s->pricer, s->net.free_size, s->guess, s->best, &priced);
     if (priced.impossible) {
@@ -88,7 +88,7 @@ static void look(search *s, uint32_t place)
 static bool finished(const search *s) { return s->pricer.stopped || s->out->over || s->net.flow.work > s->pricer.most; }
 
 /* Where the program in program order uses most memory: usually a good start. */
-static uint32_t written_top(search *s)
+static uint32_t program_order_top(search *s)
 {
     const pb_graph *g = s->game->graph;
     uint32_t *left = s->net.stack; /* readers still to come */
@@ -115,13 +115,13 @@ static uint32_t written_top(search *s)
 }
 
 /* Nodes spread over the order, then closer and closer around the best few. */
-static void look_around(search *s)
+static void examine_around(search *s)
 {
     uint32_t n = s->game->graph->order_count, step = n / FIRST_LOOKS + 1;
     if (n)
-        look(s, written_top(s));
+        examine(s, program_order_top(s));
     for (uint32_t i = step / 2; i < n && !finished(s); i += step)
-        look(s, i);
+        examine(s, i);
     while (step > 1 && !finished(s)) {
         uint32_t near[NEAR], count = s->count < NEAR ? s->count : NEAR;
         step = (step + 1) / 2;
@@ -130,13 +130,13 @@ static void look_around(search *s)
             near[k] = s->list[k].place;
         for (uint32_t k = 0; k < count && !finished(s); k++) {
             if (near[k] >= step)
-                look(s, near[k] - step);
+                examine(s, near[k] - step);
             if (near[k] + step < n)
-                look(s, near[k] + step);
+                examine(s, near[k] + step);
         }
     }
     for (uint32_t i = 0; i < n && !finished(s); i++)
-        look(s, i);
+        examine(s, i);
 }
 
 /* Lets the pricer run until so much is spent in total. False if it is spent, or the context stopped. */
@@ -152,17 +152,17 @@ static bool go_on(search *s, uint64_t most)
 static uint32_t case_room(const search *s, uint64_t effort)
 {
     uint64_t most = 100 + effort / (4 * (uint64_t)s->game->graph->node_count + 1);
-    return most < MOST_CASES ? (uint32_t)most : MOST_CASES;
+    return most < MAX_CASES ? (uint32_t)most : MAX_CASES;
 }
 
 /* Solves the best few in whole values; each may take three quarters of the remaining effort. */
-static void settle_best(search *s, pb_arena *arena, uint64_t effort)
+static void solve_best(search *s, pb_arena *arena, uint64_t effort)
 {
     pbi_brancher b;
     qsort(s->list, s->count, sizeof *s->list, by_value);
     if (!s->count || !pbi_brancher_init(&b, &s->pricer, arena, case_room(s, effort)))
         return;
-    for (uint32_t k = 0; k < s->count && k < MOST_BRANCHED && go_on(s, effort); k++) {
+    for (uint32_t k = 0; k < s->count && k < MAX_BRANCHED && go_on(s, effort); k++) {
         const pbi_single *c = &s->list[k];
         uint64_t spent = s->net.flow.work;
         s->pricer.most = spent + (effort - spent) / 4 * 3;
@@ -211,9 +211,9 @@ static void run(search *s, pb_arena *scratch, uint64_t effort)
     double size = (double)s->game->graph->total_size;
     s->guess = pbi_rate_of((double)(INT64_C(1) << 54) / (size > 1 ? size : 1));
     s->pricer.most = effort / 2;
-    look_around(s);
+    examine_around(s);
     if (!s->out->over && go_on(s, effort))
-        settle_best(s, scratch, effort);
+        solve_best(s, scratch, effort);
     s->out->extra = pbi_cut_network_work(&s->net, s->best);
     s->out->effort = s->net.flow.work;
 }

@@ -1,8 +1,8 @@
 /* moments_bound.c -- see moments_bound.h.
  *
- * Prices of memory guessed from the best single moment show quickly which second moment is worth optimizing: nodes spread
- * over the order, then closer around the best of them. The best pair is optimized. More moments are added in the same way
- * while they pay off, and the result is split into cases.
+ * Prices of memory guessed from the best single moment show quickly which second moment is worth optimizing: nodes
+ * spread over the order, then closer around the best of them. The best pair is optimized. More moments are added in
+ * the same way while they pay off, and the result is split into cases.
  */
 #include "bound/moments_bound.h"
 
@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPREAD = 32, NEAR = 4, SINGLES = 6, MOST_CASES = 20000, STEPS = 300, FEW_STEPS = 60 };
+enum { SPREAD = 32, NEAR = 4, SINGLES = 6, MAX_CASES = 20000, STEPS = 300, FEW_STEPS = 60 };
 #define HOPELESS 0.7 /* of the best bound: a first guess below it is dropped */
-#define WORTH 0.001 /* of a bound: the improvement that another moment or cases must promise */
+#define WORTH 0.001  /* of a bound: the improvement that another moment or cases must promise */
 
 /* A sequence of moments, with prices of memory that bound them well. */
 typedef struct chain {
@@ -28,11 +28,11 @@ typedef struct hunt {
     const pb_game *game;
     pbi_moments m;
     pbi_climb climb;
-    chain base; /* to which another moment is added */
+    chain base;                 /* to which another moment is added */
     uint8_t *side[PBI_MOMENTS]; /* of each node: its relation to base.z[k] */
     chain best;                 /* base and one more */
     chain near[NEAR];           /* the best guesses, best first */
-    uint32_t place[NEAR]; /* where their new moments are */
+    uint32_t place[NEAR];       /* where their new moments are */
     uint32_t near_count;
     uint8_t *seen;
     bool over;
@@ -121,7 +121,7 @@ static void note(hunt *h, uint32_t place, const chain *c)
     }
 }
 
-static void look(hunt *h, uint32_t place)
+static void examine(hunt *h, uint32_t place)
 {
     const pb_graph *g = h->game->graph;
     pb_node z = g->order[place];
@@ -157,11 +157,11 @@ static void climb(hunt *h, chain *c, uint32_t steps)
 }
 
 /* Places spread over the order, then closer and closer around the best; the best few are optimized. */
-static void look_around(hunt *h)
+static void examine_around(hunt *h)
 {
     uint32_t n = h->game->graph->order_count, step = n / SPREAD + 1;
     for (uint32_t i = step / 2; i < n && !finished(h); i += step)
-        look(h, i);
+        examine(h, i);
     while (step > 1 && !finished(h)) {
         uint32_t around[NEAR], count = h->near_count;
         step = (step + 1) / 2;
@@ -169,9 +169,9 @@ static void look_around(hunt *h)
             around[i] = h->place[i];
         for (uint32_t i = 0; i < count; i++) {
             if (around[i] >= step)
-                look(h, around[i] - step);
+                examine(h, around[i] - step);
             if (around[i] + step < n)
-                look(h, around[i] + step);
+                examine(h, around[i] + step);
         }
     }
     for (uint32_t i = 0; i < h->near_count && !finished(h); i++) {
@@ -188,7 +188,7 @@ static void find_pair(hunt *h, const pbi_single *singles, uint32_t count, double
 {
     chain first = {.count = 1, .z = {singles[0].z}, .rate = {pbi_rate_double(singles[0].rate) * scale}};
     set_base(h, &first);
-    look_around(h);
+    examine_around(h);
     if (h->best.value == INT64_MIN)
         return;
     chain pair = h->best;
@@ -220,7 +220,7 @@ static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, doub
     while (best.count < PBI_MOMENTS && (double)best.value > promised && !finished(h)) {
         promised = (1 + WORTH) * (double)best.value;
         set_base(h, &best);
-        look_around(h);
+        examine_around(h);
         if (h->best.value == INT64_MIN || finished(h))
             break;
         climb(h, &h->best, STEPS);
@@ -231,12 +231,12 @@ static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, doub
 }
 
 /* Solves a chain in whole values. */
-static int64_t settle(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
+static int64_t solve_whole(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
 {
     pbi_splitter s;
     uint64_t cases = 100 + effort / (16 * (uint64_t)h->game->graph->node_count + 1);
     int64_t value = c->value;
-    if (!pbi_splitter_init(&s, &h->climb, arena, cases < MOST_CASES ? (uint32_t)cases : MOST_CASES))
+    if (!pbi_splitter_init(&s, &h->climb, arena, cases < MAX_CASES ? (uint32_t)cases : MAX_CASES))
         return value;
     climb(h, c, STEPS);
     if (!finished(h))
@@ -254,7 +254,7 @@ static void run(hunt *h, pb_arena *arena, const pbi_single *singles, uint32_t co
     go_on(h, effort);
     /* Whole values improve the bound only if mixtures do. */
     if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale && !finished(h))
-        best.value = settle(h, arena, &best, effort);
+        best.value = solve_whole(h, arena, &best, effort);
     out->over = h->over || best.value >= PBI_FLOW_INF;
     if (!out->over && best.value > 0) {
         out->extra = pbi_cut_network_work(net, pbi_cut_network_round(net, best.value));

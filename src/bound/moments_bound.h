@@ -14,7 +14,7 @@ typedef struct pbi_single {
 
 typedef struct pbi_several {
     uint64_t extra; /* work in addition to that of every schedule */
-    pb_node at; /* the node at whose first computation it was found; PB_NO_NODE if extra is 0 */
+    pb_node at;     /* the node at whose first computation it was found; PB_NO_NODE if extra is 0 */
     bool over;      /* no schedule fits */
     uint32_t count; /* of moments */
     uint64_t effort;

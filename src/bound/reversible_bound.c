@@ -1,9 +1,10 @@
 /* reversible_bound.c -- see reversible_bound.h and docs/bounds.md, "Reversible work".
  *
  * When x is computed for the first time, every value of its cone (x and what it depends on, up to final values) is in
- * memory, or is recomputed later at twice its cost. So what does not fit under the cap has to be paid for. Several moments
- * add up if each counts only values that no other one counts: the best moment is taken first, then the one that adds most
- * to it. The moment at which the last final value is computed for the first time counts all final values.
+ * memory, or is recomputed later at twice its cost. So what does not fit under the cap has to be paid for. Several
+ * moments add up if each counts only values that no other one counts: the best moment is taken first, then the one
+ * that adds most to it. The moment at which the last final value is computed for the first time counts all final
+ * values.
  */
 #include "bound/reversible_bound.h"
 
@@ -23,7 +24,7 @@ typedef struct cones {
     const pb_graph *g;
     uint64_t room; /* the cap without what is always resident */
     uint32_t count;
-    item *item; /* needed nodes that are computed, the most expensive per size first */
+    item *item;     /* needed nodes that are computed, the most expensive per size first */
     uint32_t *rank; /* by node: its position in `item` */
     uint64_t *bits; /* by position: in the current cone */
     size_t words;
@@ -146,7 +147,7 @@ static void put_finals(cones *c)
 }
 
 /* What the moment adds; with `all` final values: if x is the last of them. */
-static uint64_t look(cones *c, pb_node x, bool all, bool mark)
+static uint64_t added_by(cones *c, pb_node x, bool all, bool mark)
 {
     uint64_t room = c->room;
     gather(c, x);
@@ -171,23 +172,23 @@ static uint64_t count_finals(const cones *c)
 }
 
 /* The moment at which all final values have been computed, counting only these. */
-static uint64_t look_at_finals(cones *c, bool mark)
+static uint64_t added_by_finals(cones *c, bool mark)
 {
     put_finals(c);
     return pay(c, c->room, mark);
 }
 
 /* The same with the cone of the last one: the minimum over all candidates. */
-static uint64_t look_at_end(cones *c)
+static uint64_t added_by_end(cones *c)
 {
     uint64_t least = UINT64_MAX, finals = count_finals(c);
     if (finals > 1 + c->effort / (4 * ((uint64_t)c->count + c->g->edge_count + 1)))
-        return look_at_finals(c, false);
+        return added_by_finals(c, false);
     for (uint32_t i = 0; i < c->count; i++)
         if (is_final(c->g, c->item[i].node)) {
             if (!go_on(c))
-                return look_at_finals(c, false);
-            uint64_t value = look(c, c->item[i].node, true, false);
+                return added_by_finals(c, false);
+            uint64_t value = added_by(c, c->item[i].node, true, false);
             least = value < least ? value : least;
         }
     return least == UINT64_MAX ? 0 : least;
@@ -212,7 +213,7 @@ static moment *best_of(cones *c, moment *list, uint32_t count)
             continue;
         if (!go_on(c))
             return NULL;
-        list[i].value = look(c, list[i].x, false, false);
+        list[i].value = added_by(c, list[i].x, false, false);
         if (list[i].value && (!best || list[i].value > best->value))
             best = &list[i];
     }
@@ -226,7 +227,7 @@ static uint64_t take_moments(cones *c, moment *list, uint32_t count)
     moment *best;
     while ((best = best_of(c, list, count)) != NULL && pbi_poll(c->ctx) == PB_OK) {
         c->out->at = sum ? c->out->at : best->x;
-        sum += look(c, best->x, false, true);
+        sum += added_by(c, best->x, false, true);
         best->value = 0;
         qsort(list, count, sizeof *list, by_value);
     }
@@ -251,15 +252,15 @@ static void find_bound(cones *c, moment *list)
     uint64_t all = c->effort, end, first, second, finals;
     pb_node at;
     c->effort = all / 4;
-    end = look_at_end(c);
+    end = added_by_end(c);
     c->effort = c->work + all / 2;
     list_moments(c, list);
     first = take_moments(c, list, c->count);
     at = c->out->at;
     c->effort = all;
-    first += c->out->over ? 0 : look_at_end(c);
+    first += c->out->over ? 0 : added_by_end(c);
     memset(c->used, 0, c->g->node_count);
-    finals = look_at_finals(c, true);
+    finals = added_by_finals(c, true);
     list_moments(c, list);
     c->effort = c->work + all / 4;
     second = finals && !c->out->over ? finals + take_moments(c, list, c->count) : 0;
@@ -281,7 +282,7 @@ static int by_density(const void *a, const void *b)
     return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-static bool prepare(cones *c, pb_arena *scratch)
+static bool set_up(cones *c, pb_arena *scratch)
 {
     const pb_graph *g = c->g;
     c->item = pb_arena_alloc(scratch, g->order_count, sizeof *c->item);
@@ -315,7 +316,7 @@ pb_status pbi_reversible_bound(pb_context *ctx, const pb_game *game, uint64_t ef
         return PB_OK;
     pb_arena_init(&scratch, ctx);
     cones c = {.ctx = ctx, .g = g, .room = game->cap - base, .effort = effort, .out = out};
-    bool ready = prepare(&c, &scratch);
+    bool ready = set_up(&c, &scratch);
     moment *list = ready ? pb_arena_alloc(&scratch, (size_t)c.count + 1, sizeof *list) : NULL;
     if (list && c.count)
         find_bound(&c, list);

@@ -6,7 +6,7 @@
 
 typedef struct pbi_reversible_extra {
     uint64_t work; /* in addition to every needed node computed once and, unless it is final, uncomputed once */
-    pb_node at; /* the node whose first computation gives most of it, or PB_NO_NODE */
+    pb_node at;    /* the node whose first computation gives most of it, or PB_NO_NODE */
     bool over;     /* no schedule fits the cap */
     pb_node over_at;
 } pbi_reversible_extra;

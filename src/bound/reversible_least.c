@@ -1,9 +1,9 @@
 /* reversible_least.c -- see reversible_least.h and docs/bounds.md, "Reversible memory".
  *
- * Remove edges until every value that is not final has one reader: the result is a set of trees whose roots are the final
- * values. A plan of the graph, without the moves outside one tree, is a plan of that tree, so at some time it has as many
- * values in memory as the tree needs pebbles: the ranks of its edges, plus one. Any choice of edges is valid: the first
- * and the last reader of each value are tried.
+ * Remove edges until every value that is not final has one reader: the result is a set of trees whose roots are the
+ * final values. A plan of the graph, without the moves outside one tree, is a plan of that tree, so at some time it
+ * has as many values in memory as the tree needs pebbles: the ranks of its edges, plus one. Any choice of edges is
+ * valid: the first and the last reader of each value are tried.
  */
 #include "bound/reversible_least.h"
 

@@ -1,9 +1,9 @@
 /* tree_order.c -- see tree_order.h.
  *
- * Every subtree has a list of jobs in the order of tree_parts.h. The lists of a node's inputs are merged, and the node's
- * own computation is appended: while the last job of the list does not belong before it, the two are joined, since in some
- * best order nothing comes between them. At the end all jobs of all trees are sorted. Lists are pairing heaps with the
- * last job on top: merging takes constant time, and each job is removed at most once.
+ * Every subtree has a list of jobs in the order of tree_parts.h. The lists of a node's inputs are merged, and the
+ * node's own computation is appended: while the last job of the list does not belong before it, the two are joined,
+ * since in some best order nothing comes between them. At the end all jobs of all trees are sorted. Lists are
+ * pairing heaps with the last job on top: merging takes constant time, and each job is removed at most once.
  *
  * This is Liu's algorithm (1987), whose hills and valleys are the jobs, in the form that Monma and Sidney (1979) and
  * Abdel-Wahab and Kameda (1978) gave to the minimum of the maximum of sums over series-parallel orders. The latter also
@@ -103,11 +103,11 @@ static void weigh_start(pbi_tree *t)
 /* The lists of jobs. A job is named by its last node. */
 typedef struct lists {
     pbi_tree *t;
-    pb_node *first; /* by job: its first node */
-    pb_node *next; /* by node: the next one in its job */
+    pb_node *first;         /* by job: its first node */
+    pb_node *next;          /* by node: the next one in its job */
     pb_node *child, *other; /* by job: heap links */
-    pb_node *sorted; /* all jobs, at the end */
-    pb_node *top; /* by node: the last job of the list of its subtree */
+    pb_node *sorted;        /* all jobs, at the end */
+    pb_node *top;           /* by node: the last job of the list of its subtree */
 } lists;
 
 static pb_node merge(lists *l, pb_node a, pb_node b)

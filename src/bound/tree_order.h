@@ -1,4 +1,5 @@
-/* tree_order.h -- the minimum peak of a forest of in-trees whose nodes are computed once each, and an order that has it.
+/* tree_order.h -- the minimum peak of a forest of in-trees whose nodes are computed once each, and an order that has
+ * it.
  *
  *     pb_node *order = pb_arena_alloc(arena, g->needed_count, sizeof *order);
  *     pbi_tree_found found;
@@ -15,14 +16,14 @@
 #include "pebble/game.h"
 
 typedef enum pbi_tree_kind {
-    PBI_TREE_LEAST, /* of all orders: subtrees may be interleaved */
+    PBI_TREE_LEAST,    /* of all orders: subtrees may be interleaved */
     PBI_TREE_POSTORDER /* of orders that finish a subtree before they start the next */
 } pbi_tree_kind;
 
 typedef struct pbi_tree_found {
-    bool is_forest; /* false: only `why` and why_at are set */
+    bool is_forest;  /* false: only `why` and why_at are set */
     const char *why; /* a clause with the reason */
-    pb_node why_at; /* the node that it is about, or PB_NO_NODE */
+    pb_node why_at;  /* the node that it is about, or PB_NO_NODE */
     uint64_t peak;
     /* Computing something twice might lower the peak: a kept value has a reader, or a by-product is a target. */
     bool recomputing_helps;

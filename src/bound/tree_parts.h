@@ -1,8 +1,9 @@
 /* tree_parts.h -- shared by both orders of a forest: how each computation changes memory.
  *
- * A job is a sequence of computations that stay together. Seen from outside, memory rises to a maximum (hill) and falls to
- * where the job ends; jobs in sequence form a job again. The minimum hill over all orders of jobs has first the jobs that
- * end below where they start, lower hills before higher ones; then the others, larger falls before smaller ones.
+ * A job is a sequence of computations that stay together. Seen from outside, memory rises to a maximum (hill) and
+ * falls to where the job ends; jobs in sequence form a job again. The minimum hill over all orders of jobs has
+ * first the jobs that end below where they start, lower hills before higher ones; then the others, larger falls
+ * before smaller ones.
  */
 #ifndef PBI_TREE_PARTS_H
 #define PBI_TREE_PARTS_H
@@ -19,10 +20,10 @@ typedef struct pbi_tree {
     const pb_game *game;
     const pb_graph *g;
     pb_arena *arena;
-    pb_node *reader; /* by node: the needed node that reads it, or PB_NO_NODE */
+    pb_node *reader;    /* by node: the needed node that reads it, or PB_NO_NODE */
     pbi_job_steps *job; /* by computed node */
-    uint64_t start; /* memory before the first move */
-    uint64_t base; /* the same without given values that nothing reads */
+    uint64_t start;     /* memory before the first move */
+    uint64_t base;      /* the same without given values that nothing reads */
 } pbi_tree;
 
 static inline pbi_job_steps pbi_job_join(pbi_job_steps a, pbi_job_steps b)

@@ -1,7 +1,7 @@
 /* tree_postorder.c -- the best order of a forest that finishes a subtree before it starts the next.
  *
- * Each subtree is then one job, and the inputs of a node follow one another in the order of jobs: for values of equal size
- * this is the rule of Sethi and Ullman, for others Liu's (1986).
+ * Each subtree is then one job, and the inputs of a node follow one another in the order of jobs: for values of
+ * equal size this is the rule of Sethi and Ullman, for others Liu's (1986).
  */
 #include "bound/tree_parts.h"
 
