@@ -1,4 +1,4 @@
-/* adjoint.h -- checkpointing for time-stepping adjoint codes, one action after the other.
+/* adjoint.h -- checkpointing for time-stepping adjoint codes, as a stream of actions.
  *
  *     pb_revolve stream;
  *     if (pb_revolve_init(&ctx, steps, snapshots, &arena, &stream) != PB_OK) ...
@@ -14,8 +14,8 @@
  *         case PB_ACTION_END_REVERSE:  the gradient is complete; break;
  *         }
  *
- * Step i leads from state i to state i+1. The working state starts as state 0. docs/adjoint.md has the exact
- * conventions and how they map to other packages. Streams hold no global state: any number may run side by side.
+ * Step i computes state i+1 from state i. The working state starts as state 0. docs/adjoint.md has the exact
+ * conventions and how they map to other packages. Streams have no global state: any number may run concurrently.
  */
 #ifndef PEBBLE_ADJOINT_H
 #define PEBBLE_ADJOINT_H
@@ -29,10 +29,10 @@ extern "C" {
 typedef enum pb_action_kind {
     PB_ACTION_FORWARD,     /* run steps n0 .. n1-1 from the working state, which is state n0, to state n1 */
     PB_ACTION_REVERSE,     /* run the adjoint steps n1-1 .. n0 from the tape, which they use up */
-    PB_ACTION_COPY,        /* state n0 from storage `from` to storage `to`; `from` keeps it */
+    PB_ACTION_COPY,        /* copy state n0 from storage `from` to storage `to`; `from` keeps it */
     PB_ACTION_MOVE,        /* the same, and the slot of `from` is free afterwards */
     PB_ACTION_END_FORWARD, /* the last step has been run for the first time */
-    PB_ACTION_END_REVERSE, /* all is done */
+    PB_ACTION_END_REVERSE, /* everything is done */
     PB_ACTION_KIND_COUNT
 } pb_action_kind;
 
@@ -41,10 +41,10 @@ typedef enum pb_storage {
     PB_STORAGE_WORK, /* the working state, and the tape of the step that is reversed next */
     PB_STORAGE_RAM,
     PB_STORAGE_DISK,
-    PB_STORAGE_COUNT = 10 /* PB_STORAGE_DISK + 1 .. are slower levels still */
+    PB_STORAGE_COUNT = 10 /* PB_STORAGE_DISK + 1 and above: slower levels */
 } pb_storage;
 
-/* For Forward: what is written, to `to`. */
+/* For Forward: what is written to the storage `to`. */
 enum {
     PB_WRITE_RESTART = 1, /* state n0, before the first step: what a later Forward starts from */
     PB_WRITE_REVERSE = 2, /* what the reverse of the steps needs; `to` is then WORK */
@@ -55,7 +55,7 @@ typedef struct pb_action {
     uint32_t slot;    /* 0-based place in the storage that is written or read */
     uint8_t kind;     /* pb_action_kind */
     uint8_t flags;    /* PB_WRITE_* */
-    uint8_t from, to; /* pb_storage; Forward has its storage in `to` */
+    uint8_t from, to; /* pb_storage; the storage of Forward is in `to` */
 } pb_action;
 
 const char *pb_action_kind_name(pb_action_kind kind); /* Forward, Reverse, Copy, Move, EndForward, EndReverse */
@@ -66,38 +66,38 @@ const char *pb_storage_name(pb_storage storage);      /* NONE, WORK, RAM, DISK, 
 #define PB_ACTION_TEXT 80
 size_t pb_action_text(const pb_action *action, char text[PB_ACTION_TEXT]);
 
-/* Actions that were made and not yet taken, so that taking one is a few inlined instructions. The taker's action is passed
- * to no call: a loop that looks at one field copies no other. */
+/* Actions that were produced and not taken yet, so that taking one is a few inlined instructions. The caller's
+ * action is not passed to any function: a loop that reads one field does not copy the others. */
 #define PB_ACTION_BUFFER 64
 typedef struct pb_action_queue {
     uint32_t at, count;
     pb_action action[PB_ACTION_BUFFER];
 } pb_action_queue;
 
-/* ---- Binomial checkpointing: the number of steps is known, all steps and snapshots are alike ---- */
+/* ---- Binomial checkpointing: the number of steps is known; all steps cost the same, and so do all snapshots ---- */
 
 #define PB_REVOLVE_MAX_STEPS UINT64_C(1000000000000000)
 
-/* What a schedule costs, by closed form. */
+/* Cost of a schedule, in closed form. */
 typedef struct pb_revolve_cost {
-    pb_u128 forward_steps; /* taped ones included: steps + t(steps, snapshots), the least possible */
-    uint64_t writes;       /* snapshots written, state 0 included: the least among schedules with the fewest steps */
+    pb_u128 forward_steps; /* including taped steps: steps + t(steps, snapshots), the minimum */
+    uint64_t writes;       /* snapshots written, including state 0: the minimum among schedules with the fewest steps */
     uint64_t reads;        /* Copy and Move actions */
     uint64_t actions;
     uint64_t repetitions; /* how often a step is run without being taped, at most */
 } pb_revolve_cost;
 
-/* Fewest forward steps for `steps` steps with `snapshots` snapshots, state 0 being one of them; the working state
- * and the tape of one step come on top.
+/* Fewest forward steps for `steps` steps with `snapshots` snapshots, of which state 0 takes one. The working state and
+ * the tape of one step are not counted.
  *   returns PB_EINVAL  no snapshot for more than one step
  *           PB_ERANGE  more than PB_REVOLVE_MAX_STEPS steps */
 pb_status pb_revolve_count(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_revolve_cost *out);
 
-/* A stream of actions. All fields are the library's own. */
+/* A stream of actions. All fields are private to the library. */
 typedef struct pb_revolve {
-    uint64_t steps;   /* the step before this one ends the forward run */
+    uint64_t steps;   /* the forward run ends after step `steps` - 1 */
     uint32_t slots;   /* first slot .. first slot + slots - 1 are used */
-    uint32_t at_slot; /* where the segment keeps its start */
+    uint32_t at_slot; /* slot of the segment's first state */
     uint32_t first_slot;
     uint8_t phase, shape;
     bool stored, ends;
@@ -106,12 +106,13 @@ typedef struct pb_revolve {
     pb_action_queue queue;
 } pb_revolve;
 
-/* A schedule that reaches pb_revolve_count's figures. Memory for at most `snapshots` records comes from `arena`; fails
- * as pb_revolve_count, with PB_ENOMEM, and with PB_ERANGE for 2^32 snapshots that would all be used. */
+/* A schedule that reaches the figures of pb_revolve_count. Memory for at most `snapshots` records comes from
+ * `arena`. Fails as pb_revolve_count does, with PB_ENOMEM, and with PB_ERANGE if 2^32 or more snapshots would be
+ * used. */
 pb_status pb_revolve_init(pb_context *ctx, uint64_t steps, uint64_t snapshots, pb_arena *arena, pb_revolve *out);
-/* Up to `room` actions; fewer only at the end. Constant time for each. */
+/* Up to `room` actions; fewer only at the end. Constant time per action. */
 size_t pb_revolve_next_many(pb_revolve *stream, pb_action *actions, size_t room);
-bool pb_revolve_fill(pb_revolve *stream); /* the library's own: makes the next actions; false at the end */
+bool pb_revolve_fill(pb_revolve *stream); /* private to the library: produces the next actions; false at the end */
 /* One action; false at the end. */
 static inline bool pb_revolve_next(pb_revolve *stream, pb_action *action)
 {
@@ -122,7 +123,7 @@ static inline bool pb_revolve_next(pb_revolve *stream, pb_action *action)
     return true;
 }
 
-/* ---- Several storage levels: slots are limited and cost something to write and read ---- */
+/* ---- Several storage levels: slots are limited, and writing and reading have a cost ---- */
 
 #define PB_MAX_LEVELS (PB_STORAGE_COUNT - PB_STORAGE_RAM)
 
@@ -131,9 +132,9 @@ typedef struct pb_level {
     uint64_t write_cost, read_cost; /* of one state */
 } pb_level;
 
-/* State 0 starts in the working state and is not stored. A step costs `forward_cost`; reversing one runs it once more
- * onto the tape and costs forward_cost + reverse_cost. Levels are RAM, DISK and so on, none cheaper to write or to read
- * than the one before it. */
+/* State 0 starts in the working state and is not stored. A step costs `forward_cost`. Reversing a step runs it once
+ * more to tape it, and costs forward_cost + reverse_cost. Levels are RAM, DISK and so on; no level is cheaper to
+ * write or to read than the one before it. */
 typedef struct pb_multilevel_spec {
     uint64_t steps;
     uint64_t forward_cost, reverse_cost;
@@ -141,13 +142,13 @@ typedef struct pb_multilevel_spec {
     pb_level level[PB_MAX_LEVELS];
 } pb_multilevel_spec;
 
-/* A stream of least cost. Fields are the library's own but for `cost`. */
+/* A stream of minimum cost. All fields except `cost` are private to the library. */
 typedef struct pb_multilevel {
     uint64_t cost; /* of all actions */
 
     uint64_t steps, start, length;
-    uint64_t c; /* free slots at the level in turn */
-    uint32_t k; /* that level: 0 are those that cost nothing */
+    uint64_t c; /* free slots of the current level */
+    uint32_t k; /* the current level; 0: the levels that cost nothing */
     uint8_t phase;
     uint32_t depth;
     const struct pb_level_plans *levels;
@@ -157,15 +158,16 @@ typedef struct pb_multilevel {
     pb_action_queue queue;
 } pb_multilevel;
 
-/* Plans by dynamic programming: O(steps^2 * slots) time for the levels that cost something, O(steps) at most where they
- * cost nothing; the least cost over all schedules, whatever they keep where and however often.
+/* Plans by dynamic programming: O(steps^2 * slots) time for the levels that cost something, O(steps) at most for those
+ * that cost nothing. The cost is the minimum over all schedules.
  *   returns PB_EINVAL   no slot for more than one step, or a level that is cheaper than the one before it
  *           PB_ERANGE   too many steps, or costs that could pass 2^60
  *           PB_ENOMEM, PB_ECANCELLED, PB_ELIMIT */
 pb_status pb_multilevel_init(pb_context *ctx, const pb_multilevel_spec *spec, pb_arena *arena, pb_multilevel *out);
 /* Up to `room` actions; fewer only at the end. */
 size_t pb_multilevel_next_many(pb_multilevel *stream, pb_action *actions, size_t room);
-bool pb_multilevel_fill(pb_multilevel *stream); /* the library's own: makes the next actions; false at the end */
+/* private to the library: produces the next actions; false at the end */
+bool pb_multilevel_fill(pb_multilevel *stream);
 /* One action; false at the end. */
 static inline bool pb_multilevel_next(pb_multilevel *stream, pb_action *action)
 {
@@ -180,40 +182,40 @@ static inline bool pb_multilevel_next(pb_multilevel *stream, pb_action *action)
  *
  *     pb_online stream;
  *     if (pb_online_init(&ctx, snapshots, &arena, &stream) != PB_OK) ...
- *     while (another step is wanted && pb_online_step(&stream, &a))
- *         carry out a;                                 a Forward of one step, which may keep its state in a slot
+ *     while (there is another step && pb_online_step(&stream, &a))
+ *         carry out a;                                 a Forward of one step, which may store its state in a slot
  *     pb_online_end(&stream);
  *     while (pb_online_next(&stream, &a))
- *         carry out a;                                 EndForward, then everything down to EndReverse
+ *         carry out a;                                 EndForward, then the backward pass up to EndReverse
  *
- * A slot that is written while it holds a state is overwritten. */
+ * Writing to a slot in use overwrites its state. */
 typedef struct pb_online {
-    uint64_t steps; /* so far: the library's own, as all fields */
+    uint64_t steps; /* so far; private to the library, as all fields are */
     uint32_t slots, used;
     uint32_t newest;      /* the snapshot of the latest state */
-    uint32_t dispensable; /* this many before `climber` may go */
+    uint32_t dispensable; /* so many snapshots before `climber` may be overwritten */
     uint32_t climber;
-    uint64_t level; /* of the state at hand */
+    uint64_t level; /* of the working state */
     uint8_t phase;
-    uint64_t end; /* steps from here on are reversed */
+    uint64_t end; /* steps from this one on have been reversed */
     struct pb_snapshot *snapshot;
-    uint32_t *slot; /* by place in time, then the free ones */
+    uint32_t *slot; /* slots in the order of their states, then the free slots */
     pb_revolve gap;
     pb_action_queue queue;
 } pb_online;
 
-/* Needs a slot at least; state 0 takes one. */
+/* Needs at least one slot, which state 0 takes. */
 pb_status pb_online_init(pb_context *ctx, uint32_t snapshots, pb_arena *arena, pb_online *out);
 /* One more step; constant time on average. False after pb_online_end and after PB_REVOLVE_MAX_STEPS steps. */
 bool pb_online_step(pb_online *stream, pb_action *action);
 /* There are no more steps: the working state is the final state. */
 void pb_online_end(pb_online *stream);
-/* Up to `room` actions of the way back; fewer only at the end, none before pb_online_end. No step is run more than r times
- * without being taped, the first time included, where r is the least number with steps + 1 <= C(snapshots + r, r): no
- * schedule that does not tape the last step at once can do better. */
+/* Up to `room` actions of the backward pass; fewer only at the end, none before pb_online_end. No step is run more
+ * than r times without being taped, the first time included, with the smallest r such that steps + 1 <= C(snapshots
+ * + r, r). This is optimal among schedules that do not tape the last step on its first run. */
 size_t pb_online_next_many(pb_online *stream, pb_action *actions, size_t room);
-bool pb_online_fill(pb_online *stream); /* the library's own: makes the next actions; false at the end */
-/* One of them; false at the end. */
+bool pb_online_fill(pb_online *stream); /* private to the library: produces the next actions; false at the end */
+/* One action of the backward pass; false at the end. */
 static inline bool pb_online_next(pb_online *stream, pb_action *action)
 {
     pb_action_queue *q = &stream->queue;

@@ -7,8 +7,8 @@
  *     ... calls that take &ctx or &arena ...
  *     pb_arena_release(&arena);
  *
- * The library never prints, exits or reads the environment; it speaks through the
- * context's callbacks and through pb_status. One context serves one thread at a time.
+ * The library never prints, exits or reads the environment. It reports through the context's callbacks and through
+ * pb_status. Only one thread at a time may use a context.
  */
 #ifndef PEBBLE_BASE_H
 #define PEBBLE_BASE_H
@@ -33,13 +33,13 @@ typedef enum pb_status {
 /* A fixed sentence for a status. */
 const char *pb_status_text(pb_status status);
 
-/* What went wrong, where: line and column count from 1; line 0 means "no place". */
+/* What went wrong, and where: line and column count from 1; line 0: no place in a file. */
 typedef struct pb_error {
     char message[512];
     uint64_t line, column;
 } pb_error;
 
-/* Why work should stop, as the stop callback answers. */
+/* The answer of the stop callback. */
 typedef enum pb_stop { PB_GO_ON = 0, PB_STOP_INTERRUPT, PB_STOP_TIME } pb_stop;
 
 typedef struct pb_context {
@@ -49,16 +49,16 @@ typedef struct pb_context {
     size_t memory_limit; /* bytes, 0: none */
     size_t memory_used, memory_peak;
 
-    uint64_t tick_limit; /* planning effort of each strategy that is run, 0: none */
-    uint64_t ticks;      /* spent by the last of them */
+    uint64_t tick_limit; /* planning effort of each strategy, 0: none */
+    uint64_t ticks;      /* spent by the strategy that ran last */
 
     pb_stop (*stop)(void *state); /* may be NULL; polled often, must be quick */
     void (*progress)(void *state, const char *what, uint64_t done, uint64_t total); /* may be NULL */
     void (*log)(void *state, const char *message);                                  /* may be NULL */
     uint64_t (*clock_ns)(void *state); /* may be NULL; only fills `seconds` in results */
     void *callback_state;
-    /* The first answer of `stop` that was not PB_GO_ON. It holds, for every call with this context, until pb_plan,
-     * pb_compare or pb_least_cap begins or the caller sets it back. */
+    /* The first answer of `stop` that was not PB_GO_ON. It applies to every call with this context, until pb_plan,
+     * pb_compare or pb_least_cap starts or the caller resets it. */
     pb_stop stopped;
 
     pb_error error; /* of the last call that failed */
@@ -67,7 +67,7 @@ typedef struct pb_context {
 /* The C library's allocator, no limits, no callbacks. */
 void pb_context_init(pb_context *ctx);
 
-/* Memory that is dropped whole. Nothing taken from an arena is freed alone. */
+/* Memory that is released as a whole. Nothing in an arena is freed on its own. */
 typedef struct pb_arena {
     pb_context *ctx;
     struct pb_block *newest;
@@ -76,8 +76,8 @@ typedef struct pb_arena {
 void pb_arena_init(pb_arena *arena, pb_context *ctx);
 void pb_arena_release(pb_arena *arena);
 
-/* count * size bytes, aligned for any type, not cleared; NULL when memory or the
- * context's limit is exhausted or the product overflows (ctx->error then says so). */
+/* count * size bytes, aligned for any type, not cleared. NULL, with ctx->error set, if memory or the context's limit
+ * is exhausted or the product overflows. */
 void *pb_arena_alloc(pb_arena *arena, size_t count, size_t size);
 /* The same, cleared to zero. */
 void *pb_arena_zero(pb_arena *arena, size_t count, size_t size);
@@ -95,19 +95,19 @@ size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT]);
 int pb_u128_compare(pb_u128 a, pb_u128 b);
 double pb_u128_double(pb_u128 value);
 
-/* Sizes and counts for people: "1.5 GiB" where the unit is byte, "12,345" elsewhere. */
+/* Sizes and counts for display: "1.5 GiB" if the unit is byte, else "12,345". */
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
-/* The same with its unit behind it: "12,345 pebble", "1.5 GiB". */
+/* The same with its unit: "12,345 pebble", "1.5 GiB". */
 size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room);
 
-/* Names and messages may hold anything. Shown on a terminal they must not move its cursor, change its title or turn the direction of
- * what follows: control characters, separators of lines, overrides of direction and bytes that are not UTF-8 are written as escapes,
- * as in \n, \x1b and \u202e. All other text stays as it is. */
+/* Names and messages may contain any bytes. On a terminal they must not move the cursor, change the title or change
+ * the text direction: control characters, line separators, direction overrides and bytes that are not UTF-8 are
+ * written as escapes, as in \n, \x1b and \u202e. All other text is unchanged. */
 #define PB_PLAIN_CHAR 8
-/* The first character of `text` as it may be shown; returns how many bytes of `text` it is, 0 at the end. */
+/* The first character of `text` in its safe form; returns its length in `text` in bytes, 0 at the end. */
 size_t pb_plain_char(const char *text, char shown[PB_PLAIN_CHAR]);
-/* The whole text, cut between characters where there is not enough room; returns the length of all of it without NUL. It is
- * that of `text` itself exactly where nothing had to be escaped. */
+/* The whole text, cut between characters if `room` is too small. Returns the full length without NUL: it equals the
+ * length of `text` if and only if nothing had to be escaped. */
 size_t pb_plain_text(const char *text, char *plain, size_t room);
 
 /* A named value, as in `every-k:k=10` or `tree --height 5`. */
@@ -143,7 +143,7 @@ typedef struct pb_buffer {
 void pb_buffer_init(pb_buffer *buffer, pb_arena *arena);
 pb_sink pb_sink_buffer(pb_buffer *buffer);
 
-/* Debian's packages of optional libraries, for messages about one that was not there when the library was built. */
+/* Debian packages of optional libraries, for messages about a library that was missing at build time. */
 #define PB_PACKAGE_CBC "coinor-libcbc-dev"
 #define PB_PACKAGE_CADICAL "libcadical-dev"
 #define PB_PACKAGE_DNNL "libdnnl-dev"

@@ -1,21 +1,21 @@
-/* bindings.h -- libpebble for other languages: opaque handles, plain arrays, numbers and texts. No struct crosses this border.
+/* bindings.h -- libpebble for other languages: opaque handles, plain arrays, numbers and texts; no structs.
  *
  *     pb_session *s = pb_session_new();
  *     pb_session_set(s, "cap", "60%");
  *     const pb_graph *g;
  *     const pb_plan_result *p;
  *     if (pb_session_read_graph(s, bytes, length, NULL, &g) != PB_OK || pb_session_plan(s, g, NULL, &p) != PB_OK)
- *         tell(pb_session_message(s));
+ *         print(pb_session_message(s));
  *     else if (pb_session_write_plan(s, p, "summary") == PB_OK)
  *         use(pb_session_text(s, &length));
  *     pb_session_free(s);
  *
- * A session is a desk: settings, limits, the last error, the last text, and the memory of everything that was made at it.
- * What a call makes stays until its session is freed, and never changes: other sessions, of other threads too, may read it
- * meanwhile. A plan borrows its graph, so the graph's session must outlive the plan's. One thread works at a session at a
- * time; pb_session_stop and pb_session_progress may be called by any other meanwhile.
+ * A session has settings, limits, the last error, the last text, and the memory of everything that its calls made.
+ * What a call returns lives until its session is freed, and never changes: other sessions may read it, in other
+ * threads too. A plan borrows its graph, so the graph's session must outlive the plan's. Only one thread at a time
+ * may use a session; other threads may call pb_session_stop and pb_session_progress meanwhile.
  *
- * Results leave through the last pointer and are untouched on failure. This border has a clock of its own, for time limits.
+ * Results leave through the last pointer and are untouched on failure. Sessions have their own clock for time limits.
  */
 #ifndef PEBBLE_BINDINGS_H
 #define PEBBLE_BINDINGS_H
@@ -34,56 +34,65 @@ typedef struct pb_session pb_session;
 pb_session *pb_session_new(void); /* NULL: no memory */
 void pb_session_free(pb_session *s);
 
-/* What later calls go by, as text; NULL takes a setting back.
- *   game      remat, reversible, tiered            strategy  NAME[:key=value,...]; several for compare and sweep
- *   cap       4096, 8GiB, 60%, none                policy    what to evict
- *   borrow    likewise                             seed, threads, ticks, memory (bytes)
- *   weights   a,b,c; for sweep a,b,c;a,b,c...      time      5s, 500ms, 2m
- *   tiers     store_cost=1,load_cost=1,store_per_unit=0,load_per_unit=0,cap=none;...
- *   patient   1: use all the time or ticks there are, also where the search seems to be done (with time or ticks: always)
- *   inputs    what becomes of a circuit's inputs: free, given, computed
- *   dims      NAME=N,...: sizes that an ONNX model leaves open; batch  N: its batch
- *   train     1: the model as a training step, with optimizer (none, sgd, momentum, adam) and grads (accumulate, keep, update)
- *   caps, points   of sweep: 100%..30%,20%,least
- *   any_graph 1: a schedule may have been made for another graph
- * returns PB_EUNKNOWN there is no such setting; a bad value is told by the call that reads it. */
+/* Settings for later calls, as text; NULL resets a setting.
+ *   game       remat, reversible, tiered
+ *   strategy   NAME[:key=value,...]; several for compare and sweep
+ *   policy     what to evict first
+ *   cap        4096, 8GiB, 60%, none
+ *   borrow     likewise
+ *   weights    a,b,c; for sweep a,b,c;a,b,c...
+ *   tiers      store_cost=1,load_cost=1,store_per_unit=0,load_per_unit=0,cap=none;...
+ *   seed, threads, ticks, memory (bytes)
+ *   time       5s, 500ms, 2m
+ *   patient    1: use the whole time or tick limit even if the search seems finished (always, with time or ticks)
+ *   inputs     how a circuit's inputs are treated: free, given, computed
+ *   dims       NAME=N,...: sizes that an ONNX model leaves open
+ *   batch      N: batch size of the model
+ *   train      1: the model as a training step
+ *   optimizer  of a training step: none, sgd, momentum, adam
+ *   grads      of a training step: accumulate, keep, update
+ *   caps       of sweep: 100%..30%,20%,least
+ *   points     of sweep: how many caps a range has
+ *   any_graph  1: accept a schedule that was made for another graph
+ * returns PB_EUNKNOWN if there is no such setting. A bad value is reported by the call that reads it. */
 pb_status pb_session_set(pb_session *s, const char *key, const char *value);
 
-/* Asks the call at work to stop, and every later one, until pb_session_go_on. From any thread or signal handler. */
+/* Stops the running call and every later one, until pb_session_go_on. May be called from any thread or signal
+ * handler. */
 void pb_session_stop(pb_session *s);
 void pb_session_go_on(pb_session *s);
 /* Why the last call stopped early: a pb_stop. */
 int pb_session_stopped(const pb_session *s);
 
-/* Of the last call that failed: its status, a full sentence, and for readers line and column from 1 (0: no place). */
+/* Of the last call that failed: its status, a full sentence, and for readers line and column from 1 (0: none). */
 int pb_session_status(const pb_session *s);
 const char *pb_session_message(const pb_session *s);
 uint64_t pb_session_line(const pb_session *s);
 uint64_t pb_session_column(const pb_session *s);
-/* What readers had to tell that is no error, a line each; "" for nothing. */
+/* Warnings of readers, one per line; "" for none. */
 const char *pb_session_notes(const pb_session *s);
 
-/* The text that the last call wrote; ends with NUL, and is gone with the next call that writes one. */
+/* The text that the last call wrote. It ends with NUL and is valid until the next call that writes a text. */
 const char *pb_session_text(const pb_session *s, uint64_t *length);
 
-/* How the call at work gets on: what it does (room of at least 1 byte), done of total (0: not known), and the best plan so
- * far: how many there were, with peak and makespan of the last. Any pointer but `what` may be NULL. */
+/* Progress of the running call: what it does (room of at least 1 byte), done of total (0: not known), and the plans
+ * so far: how many, with peak and makespan of the last one. Any pointer except `what` may be NULL. */
 void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
                          uint64_t *peak, uint64_t *makespan);
-/* The same pushed: called by threads that plan, as soon as there is something new; it must be quick. NULL: nobody. */
+/* The same as a callback: planning threads call it on every change; it must be quick. NULL: no callback. */
 typedef void (*pb_watch)(void *state, const char *what, uint64_t done, uint64_t total);
 void pb_session_watch(pb_session *s, pb_watch watch, void *state);
 
-/* What the library offers, as text: a JSON document with version, cbc and cadical (their versions, null without them),
- * strategies, policies and families. */
+/* What the library offers, as text: a JSON document with version, cbc and cadical (their versions, null without
+ * them), strategies, policies and families. */
 pb_status pb_session_about(pb_session *s);
 
 /* ---- graphs ---- */
 
-/* A graph from arrays: nodes first, then the rest in any order, then pb_session_make_graph. Every array has `count` entries and is
- * copied. A call that fails drops what was added before. */
-/* Names of the nodes that pb_session_add_nodes adds next: texts one after the other, each ended by NUL, `length` bytes in
- * all; borrowed until then. Without names, nodes are called by their index. */
+/* A graph from arrays: nodes first, then the other calls in any order, then pb_session_make_graph. Every array has
+ * `count` entries and is copied. A call that fails drops what was added before. */
+/* Names of the nodes that pb_session_add_nodes adds next: texts one after the other, each ended by NUL, `length` bytes
+ * in total; borrowed until then. Without names, nodes are named by their index. */
 pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length);
 /* Their groups: an index into `names` for each node (UINT32_MAX: none), and names as above; borrowed likewise. */
 pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names,
@@ -91,25 +100,26 @@ pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *
 /* workspace and flags (PB_NODE_GIVEN, _GIVEN_SLOW, _ONCE, _KEEP, _TARGET) may be NULL. */
 pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
                                const uint64_t *workspace, const uint16_t *flags);
-/* Pairs of nodes: "edge" (first is read by second), "inplace" (first may take over the memory of second) or "byproduct_of"
+/* Pairs of nodes: "edge" (second reads first), "inplace" (first may reuse the memory of second) or "byproduct_of"
  * (first is made by the computation of second). */
 pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
                                const uint32_t *second);
 /* Lists of nodes: "target" or "order". */
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node);
-/* Freezes what was added. Texts may be NULL. Whatever comes of it, the next graph begins empty. */
+/* Freezes what was added. Texts may be NULL. The next graph starts empty, even after a failure. */
 pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
                                 uint64_t fixed_size, const pb_graph **out);
 
-/* A graph from the bytes of a file in any format; `path` (may be NULL) helps where the content says too little. */
+/* A graph from the bytes of a file in any format; `path` (may be NULL) helps if the content does not determine the
+ * format. */
 pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path,
                                 const pb_graph **out);
 /* A graph of a family; parameters as lines "key=value", "" for none. */
 pb_status pb_session_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out);
 
-/* An array of the graph by the name of its field in pb_graph: cost, size, workspace (8 bytes each), flags (2), in_start, in,
- * out_start, out, inplace_start, inplace, owner, part_start, part, order, depth, targets, group (4), name_start (8), name_text
- * (1). NULL where there is none, or no such name; it belongs to the graph. */
+/* An array of the graph by the name of its field in pb_graph: cost, size, workspace (8 bytes each), flags (2),
+ * in_start, in, out_start, out, inplace_start, inplace, owner, part_start, part, order, depth, targets, group (4),
+ * name_start (8), name_text (1). NULL if the graph has none or the name is unknown. The array belongs to the graph. */
 const void *pb_graph_array(const pb_graph *g, const char *field, uint64_t *count, uint32_t *width);
 /* node_count, edge_count, fixed_size, order_count, order_named, max_depth, target_count, targets_named, group_count,
  * needed_cost, needed_count, total_size; UINT64_MAX for any other name. */
@@ -121,30 +131,30 @@ const char *pb_graph_group_label(const pb_graph *g, uint32_t group); /* NULL: no
 uint32_t pb_graph_find_node(const pb_graph *g, const char *name);    /* by name, else by index; PB_NO_NODE */
 /* The graph as text in "json", "dot" or "csv", or its "hash". */
 pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *form);
-/* Peak of the program as written: the 100 % of caps. */
+/* Peak in program order: 100 % of caps. */
 pb_status pb_session_program_peak(pb_session *s, const pb_graph *g, uint64_t *peak);
-/* A size as people write it, for this graph: "60%", "8GiB"; PB_UNLIMITED for none. */
+/* A size from text, for this graph: "60%", "8GiB"; PB_UNLIMITED for none. */
 pb_status pb_session_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *size);
 
 /* ---- plans ---- */
 
-/* One verified plan by the session's settings. `start` (may be NULL) is a plan of the same graph and game to begin
- * from. After a stop
- * that left a plan this is PB_OK, and pb_session_stopped tells. */
+/* One verified plan with the session's settings. `start` (may be NULL) is a plan of the same graph and game to start
+ * from. If a plan was found before a stop, it returns PB_OK, and pb_session_stopped has the reason. */
 pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result *start, const pb_plan_result **out);
 
-/* Moves for pb_session_judge_moves; may be called several times, and a failure drops them all. `place` (may be NULL): the tier of
- * store, load and drop (0 is 1), or PB_MOVE_BORROWED for a computation in borrowed memory. `over` (may be NULL): the input taken
- * over, or PB_NO_NODE. By-products
- * of move k: also[also_start[k]] .. also[also_start[k + 1] - 1], both NULL for none. */
+/* Moves for pb_session_judge_moves; may be called several times; a failure drops all moves. `place` (may be NULL):
+ * the tier of store, load and drop (0 means 1), or PB_MOVE_BORROWED for a computation in borrowed memory. `over`
+ * (may be NULL): the input that is overwritten, or PB_NO_NODE. By-products of move k: also[also_start[k]] ..
+ * also[also_start[k + 1] - 1], both NULL for none. */
 #define PB_MOVE_BORROWED 255
 pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op, const uint32_t *node,
                                const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
                                const uint32_t *also);
-/* Replays the moves that were added, as a schedule of the session's game, cap, tiers and weights. The verdict is the text: a
- * JSON document as `pebble verify --json` prints it. *out has a certificate when the moves are legal. */
+/* Replays the moves that were added, as a schedule of the session's game, cap, tiers and weights. The verdict is the
+ * text: a JSON document as `pebble verify --json` prints it. *out has a certificate if the moves are legal. */
 pb_status pb_session_judge_moves(pb_session *s, const pb_graph *g, const pb_plan_result **out);
-/* The same for the bytes of a schedule file, which brings its own game; the session's cap, if set, takes the place of its own. */
+/* The same for the bytes of a schedule file, which states its own game. The session's cap, if set, overrides the
+ * file's. */
 pb_status pb_session_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
                                 const pb_plan_result **out);
 
@@ -153,20 +163,21 @@ uint64_t pb_result_move_count(const pb_plan_result *p);
 /* Copies moves first .. first + room - 1, at most; returns how many. Any array may be NULL. */
 uint64_t pb_result_moves(const pb_plan_result *p, uint64_t first, uint64_t room, uint8_t *op, uint32_t *node,
                          uint8_t *place, uint32_t *over);
-/* By-products of all moves in rows as above: also_start has move_count + 1 entries, `also` the returned number; each may
- * be NULL, to ask for the number first. */
+/* By-products of all moves in rows as above: also_start has move_count + 1 entries, `also` has the returned number.
+ * Each may be NULL, for instance to get the number first. */
 uint64_t pb_result_also(const pb_plan_result *p, uint64_t *also_start, uint32_t *also);
 const char *pb_op_label(uint32_t op); /* compute, uncompute, free, store, load, drop; NULL: no such op */
 
-/* The plan as text: "schedule" (the file), "summary" (the file without moves, with seconds), "reason" (why there is none),
- * "strategy" (what was asked for), and of a plan that is there "decisions", "csv", "json", "dot", "trace", "actions", "explain". */
+/* The plan as text: "schedule" (the file), "summary" (the file without moves, with seconds), "reason" (why there is
+ * no plan), "strategy" (the requested one); if there is a plan, also "decisions", "csv", "json", "dot", "trace",
+ * "actions", "explain". */
 pb_status pb_session_write_plan(pb_session *s, const pb_plan_result *p, const char *form);
 /* The plan in the compact binary form. */
 pb_status pb_session_write_plan_binary(pb_session *s, const pb_plan_result *p);
-/* Why values are kept or computed again, for one node or (PB_NO_NODE) for all: "text" or "json". */
+/* Why values are kept or recomputed, for one node or (PB_NO_NODE) for all: "text" or "json". */
 pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t node, const char *form);
 
-/* For each move: work and io until its end, fast memory during it, slow memory after it. Each array may be NULL. */
+/* For each move: work and io up to its end, fast memory during it, slow memory after it. Each array may be NULL. */
 pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *time, uint64_t *fast, uint64_t *slow);
 /* Memory in `buckets` equal parts of the "moves" or of the "time": the largest in each. */
 pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char *axis, uint32_t buckets, uint64_t *fast,
@@ -174,8 +185,8 @@ pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char 
 
 /* ---- many plans, and graphs ---- */
 
-/* Strategies side by side under the session's cap: those of `strategy`, else all; in the game that is named, else in remat and
- * reversible, and in tiered where there are tiers. */
+/* Compares strategies under the session's cap: those of the setting strategy, else all; in the game that is set,
+ * else in remat and reversible, and in tiered if there are tiers. */
 pb_status pb_session_compare(pb_session *s, const pb_graph *g, const pb_comparison **out);
 /* As text: the document of `pebble compare --json`. */
 pb_status pb_session_write_comparison(pb_session *s, const pb_comparison *c);
@@ -186,36 +197,37 @@ const pb_plan_result *pb_comparison_row(const pb_comparison *c, uint64_t row); /
 pb_status pb_session_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out);
 /* As "json" (pebble-sweep/1), "csv" or "svg". */
 pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form);
-/* The plan of a cell, made at this session: NULL in *out where the cell has none. */
+/* The plan of a cell, made in this session: NULL in *out if the cell has none. */
 pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_plan_result **out);
 
-/* What is in a graph and how little memory may do, as text: the document of `pebble info --json`. */
+/* What a graph contains and how little memory is enough, as text: the document of `pebble info --json`. */
 pb_status pb_session_info(pb_session *s, const pb_graph *g);
 
-/* ---- adjoint codes: actions one after the other (adjoint.h) ---- */
+/* ---- adjoint codes: streams of actions (adjoint.h) ---- */
 
 typedef struct pb_stream pb_stream;
 
-/* Few forward steps with so many snapshots; least cost over several levels (slots, write_cost and read_cost have level_count
- * entries each); steps whose number is not known before. */
+/* Fewest forward steps with `snapshots` snapshots; minimum cost over several levels (slots, write_cost and read_cost
+ * have level_count entries each); a number of steps that is not known in advance. */
 pb_status pb_session_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out);
 pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_cost, uint64_t reverse_cost,
                                 uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
                                 const uint64_t *read_cost, pb_stream **out);
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out);
 
-/* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*), from and to
- * (pb_storage). Returns how many: fewer than `room` only at the end. A stream is worked at by one thread at a time. */
+/* Up to `room` more actions, each a row of seven numbers: kind (pb_action_kind), n0, n1, slot, flags (PB_WRITE_*),
+ * from and to (pb_storage). Returns how many: fewer than `room` only at the end. Only one thread at a time may use a
+ * stream. */
 #define PB_ACTION_FIELDS 7
 uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows);
-/* Of an online stream: so many more steps forward, their rows likewise; then, once, that there are no more, and
- * pb_stream_actions gives the way back. */
+/* Of an online stream: `steps` more forward steps, in rows as above. Call pb_stream_online_end once after the last
+ * step; pb_stream_actions then gives the backward pass. */
 uint64_t pb_stream_online_steps(pb_stream *stream, uint64_t steps, uint64_t *rows);
 void pb_stream_online_end(pb_stream *stream);
 /* The cost of all actions of a multi-level stream; 0 for others. */
 uint64_t pb_stream_cost(const pb_stream *stream);
-/* What pb_session_revolve is going to take, by closed form, as text: a JSON object with forward_steps, writes, reads, actions and
- * repetitions. */
+/* The cost of pb_session_revolve in closed form, as text: a JSON object with forward_steps, writes, reads, actions
+ * and repetitions. */
 pb_status pb_session_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots);
 const char *pb_action_label(uint32_t kind);     /* Forward, Reverse...; NULL: no such kind */
 const char *pb_storage_label(uint32_t storage); /* NONE, WORK, RAM, DISK...; NULL likewise */

@@ -1,4 +1,4 @@
-/* bound.h -- what no schedule can beat: proved limits on memory, work and cost. */
+/* bound.h -- proved lower bounds on memory, work and cost. */
 #ifndef PEBBLE_BOUND_H
 #define PEBBLE_BOUND_H
 
@@ -10,38 +10,39 @@ extern "C" {
 
 typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
-    pb_node least_at;      /* the node whose working set says so; PB_NO_NODE: the start or the end does */
+    pb_node least_at;      /* the node whose working set proves it; PB_NO_NODE: the start or the end does */
     const char *least_why; /* "working set", "lasting set", "best traversal", "start" or "end" */
-    uint64_t beside;       /* of borrowed memory, which least_cap is short of; 0: borrowing does not help */
-    bool attained;       /* a schedule that computes nothing twice has that peak: any cap from there on does without */
-    uint64_t makespan;   /* free-order bound on work + io */
-    pb_node makespan_at; /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
-    bool has_cost;       /* false when it passes 128 bits */
-    pb_u128 cost;        /* bound on the weighted cost, in units of 10^-digits */
-    bool impossible;     /* no cap at all helps: a needed value can never become resident, or slow memory cannot
-                            * hold what starts there */
+    uint64_t beside;       /* borrowed memory that is needed in addition to least_cap; 0: borrowing does not help */
+    bool attained;         /* a schedule that computes nothing twice has that peak: no larger cap needs recomputation */
+    uint64_t makespan;     /* free-order bound on work + io */
+    pb_node makespan_at;   /* the node whose first computation raised it; PB_NO_NODE: needed work alone */
+    bool has_cost;         /* false when it passes 128 bits */
+    pb_u128 cost;          /* bound on the weighted cost, in units of 10^-digits */
+    /* No cap helps: a needed value can never become resident, or slow memory is too small for what starts there. */
+    bool impossible;
     pb_node impossible_at;
-    bool over; /* no schedule fits the game's cap, though none of the above says so */
+    bool over; /* no schedule fits the game's cap, even if least_cap and impossible do not show it */
     pb_node over_at;
 } pb_bounds;
 
-/* Linear time; n log n for forests of in-trees in the remat game, whose least cap is exact. The cap of the game is not looked at. */
+/* Linear time; O(n log n) for forests of in-trees in the remat game, whose least_cap is exact. Ignores the game's
+ * cap. */
 pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 
-/* What pb_bounds_tighten spends by itself: by the size of the graph and ctx->tick_limit, about a second for hundreds of
- * nodes; in steps of which a machine does some hundred million a second. */
+/* The default effort of pb_bounds_tighten: depends on the size of the graph and on ctx->tick_limit, about a second
+ * for hundreds of nodes. Counted in steps; a machine does some hundred million of them a second. */
 uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game);
-/* What bounds should take when planning has so many seconds: about an eighth of them on common machines. In steps, so it gives
- * the same bounds on all. */
+/* The effort for bounds if planning has so many seconds: about an eighth of them on common machines. Counted in
+ * steps, so that all machines get the same bounds. */
 uint64_t pb_bounds_effort_in(double seconds);
 
-/* Raises bounds that pb_bounds_make has made, for schedules of remat and tiered under the game's cap, by looking at first
- * computations (docs/bounds.md). Makespan and cost then hold under this cap only, least_cap for every cap.
+/* Raises bounds from pb_bounds_make for schedules of remat and tiered under the game's cap, from first computations
+ * (docs/bounds.md). Makespan and cost then apply under this cap only, least_cap under every cap.
  *   in       effort   in steps; 0: pb_bounds_effort
  *   in, out  *bounds  never worse
- *   returns  PB_OK    after a stop too: what was found by then holds; ctx->stopped tells
+ *   returns  PB_OK    after a stop too: bounds found by then are valid, and ctx->stopped is set
  *            PB_ENOMEM
- * Deterministic for equal games and efforts; ctx->ticks does not count it. */
+ * Deterministic for equal games and efforts; not counted in ctx->ticks. */
 pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* engine.h -- runs a certified schedule on real buffers.
  *
- * One block of memory, addresses assigned ahead, a table of kernels: values are computed, freed, uncomputed, stored and loaded as
- * the moves say, and what was measured is told beside what was planned.
+ * One block of memory, addresses assigned in advance, a table of kernels. The engine computes, frees, uncomputes,
+ * stores and loads values as the moves prescribe, and reports measured figures for comparison with the planned ones.
  *
  *     pb_engine *e;
  *     pb_measured m;
@@ -10,7 +10,7 @@
  *     const float *loss = pb_engine_value(e, v);  // of a kept node
  *     pb_engine_free(e);
  *
- * docs/engine.md says what is guaranteed and how kernels are written.
+ * docs/engine.md has the guarantees, and explains how to write kernels.
  */
 #ifndef PEBBLE_ENGINE_H
 #define PEBBLE_ENGINE_H
@@ -25,118 +25,126 @@ extern "C" {
 /* One computation, as its kernel sees it. */
 typedef struct pb_call {
     pb_node node;
-    void *const *value; /* by node: addresses of its inputs and of what it makes; NULL: a by-product that is not wanted.
-                           Others must not be looked at. A value made over an input has that input's address. */
-    void *fixed;        /* the graph's fixed_size bytes: parameters, statistics */
-    void *workspace;    /* the node's workspace bytes; not cleared */
-    uint64_t times;     /* how often the node has been computed before in this run: 0 is the first time */
-    bool undo;          /* an exclusive-or kernel is called to take its result away again */
-    bool
-        parts_only; /* only by-products are wanted: the node's own value is there already and may be written again with the
-                           same bits (not by an exclusive-or kernel), or its address is NULL */
+    /* By node: addresses of its inputs and of its results; NULL: a by-product that is not needed. The kernel must not
+     * read other entries. A value that overwrites an input has that input's address. */
+    void *const *value;
+    void *fixed;     /* the graph's fixed_size bytes: parameters, statistics */
+    void *workspace; /* the node's workspace bytes; not cleared */
+    uint64_t times;  /* how often the node was computed before in this run: 0 is the first time */
+    bool undo;       /* an exclusive-or kernel is called to remove its result */
+    /* Only by-products are needed: the node's own value is already resident and may be rewritten with the same bits
+     * (not by an exclusive-or kernel), or its address is NULL. */
+    bool parts_only;
     /* For pb_call_more. */
     pb_status (*grant)(const struct pb_call *call, uint64_t bytes, void **out);
     void *owner;
 } pb_call;
 
-/* Computes a node. The same inputs must give the same bits each time, whatever is in the memory that it writes; what must
- * happen once only (statistics) happens where times is 0. PB_OK, or a status with ctx->error set. */
+/* Computes a node. The same inputs must give the same bits each time, whatever the memory it writes contains. What
+ * must happen only once (statistics) happens if times is 0. Returns PB_OK, or a status with ctx->error set. */
 typedef pb_status (*pb_kernel)(void *state, pb_context *ctx, const pb_call *call);
 
-/* `bytes` of workspace beside what the node was said to need, until the kernel returns; not cleared, aligned as values are. Granted
- * where the block has a gap now and the cap is not passed. Else PB_ELIMIT: the kernel returns it as it is, having changed none
- * of its inputs, and the engine plans the rest anew with the node's true workspace, or stops. */
+/* `bytes` of workspace in addition to what the node declared, until the kernel returns; not cleared, aligned as
+ * values are. Granted if the block has a gap for it now and the cap is not exceeded. Else PB_ELIMIT: the kernel must
+ * return this status without having changed any input, and the engine replans the remaining moves with the node's
+ * true workspace, or stops. */
 pb_status pb_call_more(const pb_call *call, uint64_t bytes, void **out);
 
 /* What a kernel declares. */
 enum {
-    /* The result is combined by exclusive or with the bytes that are there, so that the same call once more takes it away. In memory of
-     * our own the bytes are zero before. Values in borrowed memory need it; uncomputing then runs the kernel again. */
+    /* The result is combined by exclusive or with the bytes in memory, so that the same call once more removes it.
+     * In our own memory the bytes are zero before. Values in borrowed memory need such a kernel; uncomputing runs it
+     * again. */
     PB_KERNEL_XOR = 1,
-    /* Knows how to read an input from borrowed memory, where it is combined with the lender's bytes. */
+    /* Can read an input from borrowed memory, where it is combined with the lender's bytes. */
     PB_KERNEL_READS_BORROWED = 2,
 };
 
 typedef struct pb_kernels {
-    const pb_kernel *of; /* by node; NULL for what is given and for by-products */
+    const pb_kernel *of; /* by node; NULL for given nodes and by-products */
     void *state;
     /* Writes a value that exists before the start. */
     pb_status (*fill)(void *state, pb_context *ctx, pb_node given, void *bytes);
-    const uint8_t
-        *kinds; /* by node: PB_KERNEL_*; NULL: all plain. Uncomputing a plain kernel's value only forgets it */
+    /* By node: PB_KERNEL_*; NULL: none has flags. Uncomputing the value of a kernel without flags only forgets it. */
+    const uint8_t *kinds;
 } pb_kernels;
 
 typedef struct pb_engine_options {
     uint64_t align;      /* of addresses; 0: PB_ALIGN_DEFAULT */
     uint64_t most_bytes; /* of the block; 0: what the addresses need */
-    /* NULL, or addresses for the plan's lifetimes (pb_lifetimes_make with the same align), which are checked. Not looked at where faults of
-     * kernels are looked for, or the plan borrows memory. */
+    /* NULL, or addresses for the plan's lifetimes (pb_lifetimes_make with the same align), which are checked.
+     * Ignored if `check` is set or the plan borrows memory. */
     const pb_packing *packing;
-    /* NULL, or told after each computation, with the kernel's time by ctx->clock_ns. */
+    /* NULL, or called after each computation, with the kernel's time by ctx->clock_ns. */
     void (*timed)(void *state, pb_node node, uint64_t ns);
     void *timed_state;
 
-    /* Faults of kernels are looked for: what is made has bytes behind it that must stay as they are, fresh memory holds no old
-     * values, and each kernel runs twice (not a `once` node's), with other bytes in all that it must not read. Slow, and more memory. */
+    /* Looks for bugs in kernels: results have guard bytes behind them that must not change, fresh memory has no old
+     * values, and each kernel (except of `once` nodes) runs twice, with other bytes in everything that it must not
+     * read. Slow, and needs more memory. */
     bool check;
 
-    /* Slow tiers: for each a folder, or the beginning of a file's name. The file is unlinked as soon as it is made. NULL: that of the
-     * tier before. */
+    /* Slow tiers: for each a folder, or the beginning of a file name. The file is unlinked as soon as it is created.
+     * NULL: as the previous tier. */
     const char *slow_path[PB_MAX_TIERS];
-    uint32_t io_threads; /* that store and load; 0: 2 */
-    bool no_direct;      /* through the system's page cache, also where the file system can do without */
-    bool no_overlap;     /* every store and load is waited for at its move */
+    uint32_t io_threads; /* for stores and loads; 0: 2 */
+    bool no_direct;      /* use the system's page cache, even if the file system supports direct transfers */
+    bool no_overlap;     /* wait for every store and load at its move */
 
-    /* Memory of somebody else for the values that the plan makes there. */
+    /* Memory of somebody else, for the values that the plan computes in borrowed memory. */
     void *borrowed;
     uint64_t borrowed_bytes;
 
-    /* NULL, or makes a plan of what is left: after a kernel that needs more workspace than was said, or a lowered cap. The game has the
-     * same nodes; what is there now is given. *out stays NULL where there is no plan. It is called between two moves. */
+    /* NULL, or makes a plan of the remaining moves: after a kernel that needs more workspace than declared, or a
+     * lowered cap. The game has the same nodes; values that are resident now are given. *out stays NULL if there is
+     * no plan. Called between two moves. */
     pb_status (*replan)(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result,
                         const pb_certificate **out);
     void *replan_state;
 } pb_engine_options;
 
-/* What a run took. Times are by ctx->clock_ns, 0 without one; it is called by threads that store and load, too. */
+/* What a run took. Times are by ctx->clock_ns, 0 without one; the threads that store and load call it too. */
 typedef struct pb_measured {
-    uint64_t peak;                    /* the most bytes in use at a time: values, workspace, fixed memory */
-    uint64_t block;                   /* bytes of the block that they are in */
-    uint64_t computed, recomputed;    /* computations; those of nodes that had been computed before */
-    uint64_t kernel_ns, recompute_ns; /* in kernels; in those that computed again */
+    uint64_t peak;                    /* max bytes in use: values, workspace, fixed memory */
+    uint64_t block;                   /* size of the block in bytes */
+    uint64_t computed, recomputed;    /* computations; those of nodes that were computed before */
+    uint64_t kernel_ns, recompute_ns; /* time in kernels; in recomputations */
     uint64_t total_ns;
     uint64_t uncomputed, uncompute_ns;
     uint64_t stored_bytes, loaded_bytes;
-    uint64_t io_wait_ns; /* the run waited for stores and loads */
-    uint64_t io_busy_ns; /* threads stored and loaded: more than io_wait_ns where computing went on meanwhile */
+    uint64_t io_wait_ns; /* how long the run waited for stores and loads */
+    /* Time of the threads in stores and loads: more than io_wait_ns if they overlap with computing. */
+    uint64_t io_busy_ns;
     double flux;         /* bytes in use times nanoseconds, over computing, uncomputing and waiting */
-    uint64_t borrowed;   /* the most bytes in borrowed memory */
-    uint64_t more_bytes; /* workspace that kernels were granted beyond what was said, at most at a time */
-    uint64_t replanned;  /* how often the rest was planned anew */
+    uint64_t borrowed;   /* max bytes in borrowed memory */
+    uint64_t more_bytes; /* max workspace granted at a time beyond what was declared */
+    uint64_t replanned;  /* how often the remaining moves were replanned */
 } pb_measured;
 
 typedef struct pb_engine pb_engine;
 
-/* Assigns addresses and takes the block. Everything passed is borrowed until pb_engine_free.
- *   returns PB_ELIMIT   the addresses need more than most_bytes or borrowed_bytes; ctx->error says how many
- *           PB_EINVAL   a node that is computed has no kernel, or none that can do what the plan asks for; a slow tier has no path;
- *                       the packing does not keep values apart
- *           PB_EIO      the file of a slow tier cannot be made */
+/* Assigns addresses and allocates the block. All arguments are borrowed until pb_engine_free.
+ *   returns PB_ELIMIT   the addresses need more than most_bytes or borrowed_bytes; ctx->error has the number
+ *           PB_EINVAL   a computed node has no kernel, or none that the plan can use; a slow tier has no path;
+ *                       values overlap in the packing
+ *           PB_EIO      the file of a slow tier cannot be created */
 pb_status pb_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_kernels *kernels,
                         const pb_engine_options *options, pb_engine **out);
 void pb_engine_free(pb_engine *e);
 
-/* From the start to the end; may be called again. Fixed memory stays as it is between runs (zero at first); all other values are made
- * anew. A stop ends it with PB_ECANCELLED between two moves, when nothing is in borrowed memory; stores and loads under way are waited for.
- *   returns PB_EIO      a store or load failed, or other bytes came back than were stored; ctx->error names node, file and offset
+/* Runs the whole plan; may be called again. Fixed memory is kept between runs (zero at first); all other values are
+ * recomputed. A stop ends the run with PB_ECANCELLED between two moves, when nothing is in borrowed memory, after the
+ * pending stores and loads.
+ *   returns PB_EIO      a store or load failed, or wrong bytes came back; ctx->error has node, file and offset
  *           PB_EINVAL   a kernel broke its contract
- *           PB_ELIMIT   more memory is needed than there is, and the rest could not be planned anew
- * Where a run fails while something is in borrowed memory, it stays there, and ctx->error says so. */
+ *           PB_ELIMIT   more memory is needed than there is, and the remaining moves could not be replanned
+ * If a run fails while borrowed memory is in use, it is not restored, and ctx->error reports that. */
 pb_status pb_engine_run(pb_engine *e, pb_measured *out);
 
-/* The cap is at most `bytes` from the next move on (and where something is borrowed, from when it is given back): what is left is planned
- * anew within it, or the run ends with PB_ELIMIT. May be called by a kernel or by another thread. It holds until the run ends, and
- * for the next run where there is none; UINT64_MAX takes back what has had no effect yet. */
+/* Limits the cap to `bytes` from the next move on (if memory is borrowed, once it is returned): the remaining moves
+ * are replanned within it, or the run ends with PB_ELIMIT. May be called by a kernel or by another thread. It
+ * applies until the run ends, and to the next run if there is none now; UINT64_MAX cancels a limit that has had no
+ * effect yet. */
 void pb_engine_lower_cap(pb_engine *e, uint64_t bytes);
 
 /* Fixed memory, and the value of a node that is resident at the end of the schedule (NULL: it is not). */
@@ -144,8 +152,9 @@ void *pb_engine_fixed(pb_engine *e);
 void *pb_engine_value(pb_engine *e, pb_node v);
 const pb_packing *pb_engine_packing(const pb_engine *e);
 
-/* What storing and loading costs there, in nanoseconds (ctx->clock_ns must be set): the fixed part of a transfer and the part for each byte,
- * at least 1, from medians over values of two sizes, the larger of them `bytes` (0: 16 MiB). out->cap is PB_UNLIMITED. */
+/* The cost of storing to and loading from `path`, in nanoseconds (ctx->clock_ns must be set): a fixed part per
+ * transfer and a part per byte, at least 1, from medians over values of two sizes, the larger of them `bytes` (0: 16
+ * MiB). out->cap is PB_UNLIMITED. */
 pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_tier *out);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* game.h -- a graph with a rule set, a cap and prices. Data only: the rules live in verify/. */
+/* game.h -- a graph with a rule set, a cap and prices. Data only: the rules are in verify/. */
 #ifndef PEBBLE_GAME_H
 #define PEBBLE_GAME_H
 
@@ -12,18 +12,18 @@ typedef enum pb_game_kind { PB_GAME_REMAT = 1, PB_GAME_REVERSIBLE = 2, PB_GAME_T
 #define PB_GAME_ALL (PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED)
 
 const char *pb_game_kind_name(pb_game_kind kind);
-/* False when the name is none of remat, reversible, tiered. */
+/* False if the name is not one of remat, reversible, tiered. */
 bool pb_game_kind_parse(const char *name, pb_game_kind *out);
 
 #define PB_UNLIMITED UINT64_MAX
 
 /* Reads `4096`, `8GiB`, `1.5GB`, `500MB`, `12.5%`, `none`.
- *   in   size_unit    of the graph; where it is itself a byte unit (KiB, MB...), byte sizes are converted, down
- *        whole        what 100 % is
+ *   in   size_unit    of the graph; if it is a byte unit itself (KiB, MB...), byte sizes are converted, rounding down
+ *        whole        100 %
  *   out  *out         PB_UNLIMITED for none
- * Shares are rounded up, exactly. False with a sentence in `why`. */
+ * Percentages are rounded up, exactly. False with a sentence in `why`. */
 bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint64_t *out, char *why, size_t room);
-/* Whether the text is a share, so that `whole` is needed. */
+/* Whether the text is a percentage, so that `whole` is needed. */
 bool pb_size_is_share(const char *text);
 /* Reads `5s`, `500ms`, `2m`, `1h`, `1.5` (seconds). */
 bool pb_time_parse(const char *text, double *seconds);
@@ -43,27 +43,27 @@ typedef enum pb_price { PB_STORE_COST, PB_LOAD_COST, PB_STORE_PER_UNIT, PB_LOAD_
 /* store_cost, load_cost, store_per_unit, load_per_unit */
 const char *pb_price_name(pb_price which);
 
-/* Prices from decimals such as 2, 0.04 or 4e-2; NULL stands for 0. A transfer costs ceil(fixed + per_unit * size).
- *   in      g         where its file has costs with decimals, prices are in the unit of that file too; NULL: as costs are counted
+/* Prices from decimals such as 2, 0.04 or 4e-2; NULL means 0. A transfer costs ceil(fixed + per_unit * size).
+ *   in      g         if its file has costs with decimals, prices are in the unit of that file too; NULL: unit of costs
  *   returns PB_EINVAL not a decimal; PB_ERANGE too many digits; *tier is unchanged then */
 pb_status pb_tier_prices_parse(pb_context *ctx, const pb_graph *g, const char *const texts[PB_PRICE_COUNT],
                                pb_tier *tier);
-/* Whether `text` can be a price; a sentence in the context's error when not. */
+/* Whether `text` is a valid price; if not, ctx->error has a sentence. */
 pb_status pb_price_check(pb_context *ctx, const char *text);
-/* One of them as a decimal, shortest form, with NUL. */
+/* One of the prices as a decimal, shortest form, with NUL. */
 void pb_tier_price_text(const pb_tier *tier, pb_price which, char text[32]);
-/* What storing or loading a value of this size costs; UINT64_MAX when that passes 64 bits. */
+/* The cost of storing or loading a value of this size; UINT64_MAX if it passes 64 bits. */
 uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size);
 uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
 
-/* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size +
- * ceil(size * 10^9 / bandwidth), without the last part where the bandwidth is 0. */
+/* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size + ceil(size *
+ * 10^9 / bandwidth); the last part is absent if the bandwidth is 0. */
 typedef struct pb_price_link {
     uint64_t latency, per_unit, bandwidth;
 } pb_price_link;
 
-/* cost = alpha * peak + beta * flux + gamma * (recompute + uncompute + io).
- * Exact decimals: alpha stands for alpha / 10^digits, and so on. */
+/* cost = alpha * peak + beta * flux + gamma * (recompute + uncompute + io). Exact decimals: the field alpha means
+ * alpha / 10^digits, and so on. */
 typedef struct pb_weights {
     uint64_t alpha, beta, gamma;
     uint32_t digits; /* at most 18 */
@@ -71,7 +71,7 @@ typedef struct pb_weights {
 #define PB_WEIGHTS_DEFAULT ((pb_weights){0, 0, 1, 0})
 
 /* Reads "a,b,c": non-negative decimals such as 0.25 or 1e-11, with at most 18 digits after the point.
- *   returns PB_EINVAL not three decimals; PB_ERANGE too many digits in all */
+ *   returns PB_EINVAL not three decimals; PB_ERANGE too many digits in total */
 pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out);
 /* Writes one weight (0 alpha, 1 beta, 2 gamma) as a decimal, shortest form, with NUL. */
 void pb_weight_text(const pb_weights *weights, int which, char text[32]);
@@ -80,7 +80,7 @@ typedef struct pb_game {
     const pb_graph *graph;
     pb_game_kind kind;
     uint64_t cap;    /* PB_UNLIMITED: none */
-    uint64_t borrow; /* memory beside the cap that holds other data: what is made there must be uncomputed */
+    uint64_t borrow; /* memory in addition to the cap that is in use by others: values in it must be uncomputed */
     pb_weights weights;
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS]; /* slow tier t is tiers[t-1] */

@@ -18,11 +18,12 @@ typedef struct pb_param_spec {
     const char *key; /* also the command's option: --key */
     pb_param_kind kind;
     const char *standard; /* default, as text */
-    double least, most;   /* of numbers; reals are inclusive too */
+    double least, most;   /* of numbers, inclusive */
     const char *words;    /* of words: "a|b|c" */
     const char *help;
-    bool positional;  /* may be given without its key, as in `chain 100` */
-    const char *with; /* NULL, or "shape=skewed|random": it counts only when that parameter has one of these words */
+    bool positional; /* may be given without its key, as in `chain 100` */
+    /* NULL, or "shape=skewed|random": the parameter is used only if that one has one of these words */
+    const char *with;
 } pb_param_spec;
 
 typedef struct pb_family {
@@ -35,11 +36,11 @@ typedef struct pb_family {
 const pb_family *pb_families(uint32_t *count);
 const pb_family *pb_family_find(const char *name);
 
-/* Does `param` count, with these parameters given? */
+/* Whether `param` is used, with these parameters given. */
 bool pb_param_counts(const pb_family *family, const pb_param_spec *param, const pb_option *given, uint32_t count);
 
-/* Parameters not named take their defaults.
- *   returns PB_EUNKNOWN no such family or parameter; PB_EINVAL, PB_ERANGE a bad value; ctx->error says which */
+/* Parameters that are not named have their defaults.
+ *   returns PB_EUNKNOWN no such family or parameter; PB_EINVAL, PB_ERANGE a bad value; ctx->error names it */
 pb_status pb_generate(pb_context *ctx, const char *family, const pb_option *params, uint32_t param_count,
                       pb_arena *result, const pb_graph **out);
 

@@ -1,4 +1,4 @@
-/* graph.h -- a computation as a directed acyclic graph, frozen into flat arrays.
+/* graph.h -- a computation as a directed acyclic graph, frozen into compressed rows.
  *
  *     pb_builder *b;
  *     pb_builder_new(&ctx, &b);
@@ -10,7 +10,7 @@
  *     if (pb_builder_freeze(b, &arena, &g) != PB_OK) puts(ctx.error.message);
  *     pb_builder_free(b);
  *
- * Edge u -> v: computing v reads u. docs/games.md says what the fields mean.
+ * Edge u -> v: computing v reads u. docs/games.md explains the fields.
  */
 #ifndef PEBBLE_GRAPH_H
 #define PEBBLE_GRAPH_H
@@ -27,33 +27,33 @@ typedef uint32_t pb_edge;
 #define PB_MAX_NODES 2000000000u
 #define PB_MAX_EDGES 4000000000u
 
-/* Node flags. The first group is the caller's, the second is worked out by freeze. */
+/* Node flags. The caller sets the first group; freeze computes the second. */
 enum {
     PB_NODE_GIVEN = 1,      /* exists before the start, never computed */
     PB_NODE_GIVEN_SLOW = 2, /* with PB_NODE_GIVEN: starts in slow memory (tiered game) */
     PB_NODE_ONCE = 4,       /* computed at most once */
     PB_NODE_KEEP = 8,       /* must be resident at the end */
-    PB_NODE_TARGET = 16,    /* must have been computed; set by freeze for sinks where no targets were named */
+    PB_NODE_TARGET = 16,    /* must have been computed; freeze sets it for sinks if no targets were named */
 
-    PB_NODE_NEEDED = 32,     /* a target or kept node is it or depends on it */
-    PB_NODE_BYPRODUCT = 64,  /* owner[] says of what */
+    PB_NODE_NEEDED = 32,     /* a target or kept node is this node or depends on it */
+    PB_NODE_BYPRODUCT = 64,  /* owner[] has the node it belongs to */
     PB_NODE_HAS_PARTS = 128, /* has by-products */
 };
 
 typedef enum pb_shape {
     PB_SHAPE_EMPTY,
     PB_SHAPE_CHAIN,         /* one path */
-    PB_SHAPE_ADJOINT_CHAIN, /* a path and a path of gradients that reads it backwards */
-    PB_SHAPE_IN_TREE,       /* one sink, every other node read exactly once */
+    PB_SHAPE_ADJOINT_CHAIN, /* a path, and a path of gradients that reads it backwards */
+    PB_SHAPE_IN_TREE,       /* one sink, every other node is read exactly once */
     PB_SHAPE_GENERAL
 } pb_shape;
 const char *pb_shape_name(pb_shape shape);
 
-/* A frozen graph: read its fields freely, write none. Arrays have node_count entries,
- * *_start arrays one more: row v of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
+/* A frozen graph: read its fields freely, write none. Arrays have node_count entries, *_start arrays one more: row v
+ * of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
 typedef struct pb_graph {
     const char *name, *cost_unit, *size_unit; /* never NULL */
-    const char *read_with; /* NULL, or the options its file was read with, where they change it: "train batch=8" */
+    const char *read_with; /* NULL, or the options its file was read with, if they change it: "train batch=8" */
     uint32_t node_count, edge_count;
     uint64_t fixed_size;
 
@@ -70,8 +70,8 @@ typedef struct pb_graph {
     const uint32_t *part_start;
     const pb_node *part; /* by-products of each node; NULL with owner */
 
-    /* Every node that can be computed (not given, not a by-product) in the order of the
-     * program as written: the file's, else the lexicographically smallest by index. */
+    /* Every node that can be computed (not given, not a by-product) in program order: the file's, else the
+     * lexicographically smallest by index. */
     const pb_node *order;
     uint32_t order_count;
     bool order_named;
@@ -89,23 +89,23 @@ typedef struct pb_graph {
     const uint64_t *name_start; /* names as one text, each NUL-terminated */
     const char *name_text;
 
-    /* Unknown JSON fields, kept for rewriting: `"key":value` members joined by commas. */
+    /* Unknown JSON fields, kept for writing: `"key":value` members joined by commas. */
     const char *extra;         /* of the graph, "" for none */
-    const pb_node *extra_node; /* ascending nodes that have some */
+    const pb_node *extra_node; /* nodes that have some, ascending */
     const char *const *extra_text;
     uint32_t extra_count;
 
     pb_shape shape;
-    uint64_t needed_cost;  /* of needed nodes, once each */
+    uint64_t needed_cost;  /* of needed nodes, each computed once */
     uint32_t needed_count; /* needed nodes that must be computed */
     uint64_t total_size;   /* of all values and fixed_size */
     bool forward_only;     /* known to compute no gradients; false: not known */
-    uint32_t cost_digits;  /* its file's costs had decimals: they and their unit were multiplied by 10^cost_digits */
+    uint32_t cost_digits;  /* the file's costs had decimals: they and their unit were multiplied by 10^cost_digits */
 } pb_graph;
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
 
-/* Is it ever computed by itself: neither given nor a by-product? */
+/* Whether v has a computation of its own: it is neither given nor a by-product. */
 static inline bool pb_graph_is_computed(const pb_graph *g, pb_node v)
 {
     return !(g->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT));
@@ -117,36 +117,36 @@ static inline pb_node pb_graph_maker(const pb_graph *g, pb_node v)
     return g->flags[v] & PB_NODE_BYPRODUCT ? g->owner[v] : v;
 }
 
-/* Looks a node up by its name, else by its 0-based index in decimal; PB_NO_NODE if neither. O(nodes). */
+/* Finds a node by its name, else by its 0-based index in decimal; PB_NO_NODE if there is none. O(nodes). */
 pb_node pb_graph_find(const pb_graph *g, const char *name);
 
-/* Peak of the program as written (docs/games.md, "Percent caps"): the 100 % of percent caps. */
+/* Peak in program order (docs/games.md, "Percent caps"): 100 % of percent caps. */
 pb_status pb_graph_program_peak(pb_context *ctx, const pb_graph *g, uint64_t *peak);
 
 /* SHA-256 of the canonical graph (docs/formats.md) in hexadecimal. */
 #define PB_HASH_TEXT 65
 pb_status pb_graph_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT]);
 
-/* The same as pb_graph_hash with every cost taken as 0: graphs that differ in costs alone have it in common. */
+/* The same as pb_graph_hash with every cost taken as 0: graphs that differ only in costs have the same one. */
 pb_status pb_graph_form_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TEXT]);
 
-/* What a graph with other costs has in place of its own; NULL leaves a text as it is. */
+/* Replacements for pb_graph_with_costs; NULL leaves a text unchanged. */
 typedef struct pb_graph_costs {
-    const uint64_t *cost; /* by node; looked at for nodes that are computed, the others keep theirs */
+    const uint64_t *cost; /* by node; used for computed nodes, the others keep theirs */
     const char *cost_unit, *size_unit;
     const char *extra;             /* JSON members `"key":value` to add to the graph's own */
     const char *const *node_extra; /* by node: members to add to the node's own, NULL for none */
 } pb_graph_costs;
-/* The graph with other costs and all else the same: names, edges, order, targets, groups, in-place steps, by-products. It borrows
- * what it shares with `g`, which must stay. PB_ERANGE: the costs together pass 2^64. */
+/* The graph with other costs and everything else unchanged: names, edges, order, targets, groups, in-place steps,
+ * by-products. It borrows from `g`, which must outlive it. PB_ERANGE: the costs together pass 2^64. */
 pb_status pb_graph_with_costs(pb_context *ctx, const pb_graph *g, const pb_graph_costs *costs, pb_arena *result,
                               const pb_graph **out);
 
-/* Audits every array against every other; PB_EBUG and ctx->error name the broken fact. For tests. */
+/* Checks every array against every other; PB_EBUG and ctx->error name what is wrong. For tests. */
 pb_status pb_graph_check(pb_context *ctx, const pb_graph *g);
 
-/* Builder. Names are copied; a NULL name becomes the node's index. A failing call leaves the
- * builder usable; ctx->error has a sentence. */
+/* Builder. Names are copied; a NULL name becomes the node's index. A call that fails leaves the builder usable, with
+ * a sentence in ctx->error. */
 typedef struct pb_builder pb_builder;
 
 typedef struct pb_node_spec {
@@ -160,26 +160,26 @@ typedef struct pb_node_spec {
 
 pb_status pb_builder_new(pb_context *ctx, pb_builder **out);
 void pb_builder_free(pb_builder *b);
-void pb_builder_clear(pb_builder *b); /* forget everything, to build another graph */
+void pb_builder_clear(pb_builder *b); /* removes everything, to build another graph */
 
 pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *out);
-/* Ends may be nodes that do not exist yet; freeze checks them. */
+/* The ends may be nodes that do not exist yet; freeze checks them. */
 pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to);
 pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input);
 pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner);
 pb_status pb_builder_add_target(pb_builder *b, pb_node v);
 /* Appends to the named order; it must list every computed node once (given nodes and by-products may be left out). */
 pb_status pb_builder_add_order(pb_builder *b, pb_node v);
-/* Any of these may be NULL to leave it as it is. */
+/* A NULL leaves that text unchanged. */
 pb_status pb_builder_set_texts(pb_builder *b, const char *name, const char *cost_unit, const char *size_unit);
 void pb_builder_set_fixed_size(pb_builder *b, uint64_t size);
-/* The graph is known to compute no gradients, so that nobody has to guess it from names and order. */
+/* The graph is known to compute no gradients, so that it is not guessed from names and order. */
 void pb_builder_set_forward_only(pb_builder *b);
-/* Raw JSON members `"key":value`; call once per node at most, nodes ascending; PB_NO_NODE: the graph's own. */
+/* Raw JSON members `"key":value`; call at most once per node, nodes ascending; PB_NO_NODE: the graph's own. */
 pb_status pb_builder_set_extra(pb_builder *b, pb_node v, const char *members, size_t length);
 
 uint32_t pb_builder_node_count(const pb_builder *b);
-/* PB_NO_NODE when there is none. */
+/* PB_NO_NODE if there is none. */
 pb_node pb_builder_find(const pb_builder *b, const char *name, size_t length);
 
 /* Checks everything, builds the arrays in `result`. The builder may be reused or freed afterwards.

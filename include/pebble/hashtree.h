@@ -1,4 +1,4 @@
-/* hashtree.h -- traversal of hash trees: every authentication path in the order of the leaves, one action after the other.
+/* hashtree.h -- traversal of hash trees: all authentication paths in the order of the leaves, as a stream of actions.
  *
  *     pb_traversal t;
  *     if (pb_traversal_init(&ctx, &(pb_traversal_spec){PB_TRAVERSAL_BDS, 20, 4}, &arena, &t) != PB_OK) ...
@@ -7,15 +7,15 @@
  *         switch (a.kind) {
  *         case PB_HASH_LEAF: slot[a.slot] = leaf(a.index); break;
  *         case PB_HASH_NODE: slot[a.slot] = hash(slot[a.left], slot[a.right]); break;
- *         case PB_HASH_FREE: slot[a.slot] is wanted no more; break;
+ *         case PB_HASH_FREE: slot[a.slot] is no longer needed; break;
  *         case PB_HASH_ROOT: publish slot[a.slot]; break;
- *         case PB_HASH_PATH: for (h = 0; h < 20; h++) send slot[t.path[h]], the sibling on level h of the way from leaf a.index
+ *         case PB_HASH_PATH: for (h = 0; h < 20; h++) send slot[t.path[h]];   // siblings on the path of leaf a.index
  *         }
  *
  * A tree of height H has 2^H leaves on level 0; node i of level h hashes nodes 2i and 2i+1 of level h-1. A stream first
- * computes the whole tree once, which leaves what the traversal begins with and the root; then come the paths of leaf 0, 1, ...,
- * each with the work that makes it ready before it. docs/hash-trees.md has the algorithms and what they promise. Memory for
- * the stream itself is that of its slots; any number of streams may run side by side.
+ * computes the whole tree once, for the root and the hashes that the traversal starts with. Then come the paths of leaf
+ * 0, 1, ..., each after the work that prepares it. docs/hash-trees.md has the algorithms and their guarantees. The
+ * memory of a stream is proportional to its slots; any number of streams may run concurrently.
  */
 #ifndef PEBBLE_HASHTREE_H
 #define PEBBLE_HASHTREE_H
@@ -31,7 +31,8 @@ extern "C" {
 
 typedef enum pb_hash_kind {
     PB_HASH_LEAF, /* compute leaf `index` into `slot` */
-    PB_HASH_NODE, /* node `index` of `level` from `left` and `right` into `slot`, which may be one of them */
+    /* Node `index` of `level` from `left` and `right` into `slot`, which may be the same as one of them. */
+    PB_HASH_NODE,
     PB_HASH_FREE, /* `slot` is free */
     PB_HASH_ROOT, /* `slot` has the root; it is free afterwards */
     PB_HASH_PATH  /* the path of leaf `index` is in the slots that pb_traversal.path lists, by level */
@@ -46,11 +47,13 @@ typedef struct pb_hash_action {
 } pb_hash_action;
 
 typedef enum pb_traversal_kind {
-    PB_TRAVERSAL_DIRECT,  /* computes again what changes in the path: H hashes stored, no fewer are possible */
-    PB_TRAVERSAL_CLASSIC, /* Merkle: a stack for each level, two units of work each for an output */
+    PB_TRAVERSAL_DIRECT,  /* recomputes what changes in the path: H hashes stored, the minimum */
+    PB_TRAVERSAL_CLASSIC, /* Merkle: a stack per level, two units of work each per output */
     PB_TRAVERSAL_SZYDLO,  /* the same stacks, the lowest first: 3H - 2 stored, 2H - 1 units */
-    PB_TRAVERSAL_LAZY,    /* left nodes and the dearest right ones as bds, the others only when a path needs them */
-    PB_TRAVERSAL_BDS, /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 dearest right ones kept */
+    /* Left nodes and the most expensive right ones as in bds, the others only when a path needs them. */
+    PB_TRAVERSAL_LAZY,
+    /* Buchmann, Dahmen, Schneider: left nodes from kept ones, the 2^k - k - 1 most expensive right ones kept */
+    PB_TRAVERSAL_BDS,
     PB_TRAVERSAL_COUNT
 } pb_traversal_kind;
 const char *pb_traversal_name(pb_traversal_kind kind); /* direct, classic, szydlo, lazy, bds */
@@ -65,22 +68,22 @@ typedef struct pb_traversal_spec {
 /* "bds:k=4" */
 #define PB_TRAVERSAL_TEXT 32
 void pb_traversal_text(const pb_traversal_spec *spec, char text[PB_TRAVERSAL_TEXT]);
-/* The same words read, for a tree of this height; without k, lazy and bds take 2, or 1 where the height is odd.
+/* Parses such a text, for a tree of this height; without k, lazy and bds take 2, or 1 if the height is odd.
  * PB_EUNKNOWN or PB_EINVAL with a sentence. */
 pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height, pb_traversal_spec *out);
 
 #define PB_TRAVERSAL_QUEUE 256
 typedef struct pb_traversal {
-    const uint32_t *path; /* after PB_HASH_PATH: the slot of each level's hash */
+    const uint32_t *path; /* after PB_HASH_PATH: the slot of the hash on each level */
 
-    uint32_t at, count; /* these and all below are the library's own */
+    uint32_t at, count; /* from here on, fields are private to the library */
     struct pb_traversal_state *state;
     pb_hash_action action[PB_TRAVERSAL_QUEUE];
 } pb_traversal;
 
-/* PB_EINVAL, PB_ERANGE for a spec that is none, PB_ENOMEM. */
+/* PB_EINVAL, PB_ERANGE for an invalid spec, PB_ENOMEM. */
 pb_status pb_traversal_init(pb_context *ctx, const pb_traversal_spec *spec, pb_arena *arena, pb_traversal *out);
-bool pb_traversal_fill(pb_traversal *t); /* the library's own: makes the next actions; false at the end */
+bool pb_traversal_fill(pb_traversal *t); /* private to the library: produces the next actions; false at the end */
 /* One action; false after the last path. */
 static inline bool pb_traversal_next(pb_traversal *t, pb_hash_action *action)
 {
@@ -91,16 +94,16 @@ static inline bool pb_traversal_next(pb_traversal *t, pb_hash_action *action)
     return true;
 }
 
-/* ---- What a stream takes ---- */
+/* ---- Figures of a stream ---- */
 
-/* Work for one output is what is done after the output before it; the first path and the tree before it are set-up. */
+/* The work for an output is the work since the previous output; the tree and the first path are set-up. */
 typedef struct pb_traversal_figures {
     uint64_t outputs;                              /* 2^height */
     uint64_t slots;                                /* slots that are ever used: what a program must provide */
-    uint64_t setup_storage;                        /* most hashes stored at a time before the first path */
-    uint64_t storage;                              /* and from the first path on */
-    uint64_t leaves, hashes;                       /* after the first path, in all */
-    uint64_t leaves_most, hashes_most, units_most; /* for one output; units: leaves and hashes */
+    uint64_t setup_storage;                        /* max hashes stored at a time before the first path */
+    uint64_t storage;                              /* max from the first path on */
+    uint64_t leaves, hashes;                       /* after the first path, in total */
+    uint64_t leaves_most, hashes_most, units_most; /* max for one output; units: leaves and hashes */
     uint64_t work, work_most;                      /* with the prices of a leaf and of a hash */
 } pb_traversal_figures;
 
@@ -108,28 +111,28 @@ typedef struct pb_traversal_prices {
     uint64_t leaf, hash;
 } pb_traversal_prices;
 
-/* Runs the whole stream without hashing anything, holds every action against what is in the slots, and counts.
- *   returns PB_EBUG     a hash of nodes that are not its children, or a path that is none: ctx->error says which
+/* Runs the whole stream without hashing, checks every action against the content of the slots, and counts.
+ *   returns PB_EBUG     a hash of nodes that are not its children, or a wrong path: ctx->error has the details
  *           PB_ERANGE   the work passes 2^64
  *           PB_ENOMEM, PB_ECANCELLED
- *   cost    a few nanoseconds an action; about 2^height * height actions */
+ *   cost    a few nanoseconds per action; about 2^height * height actions */
 pb_status pb_traversal_measure(pb_context *ctx, const pb_traversal_spec *spec, pb_traversal_prices prices,
                                pb_traversal_figures *out);
 
-/* What was published for an algorithm, for one output; 0 where nothing was. */
+/* Published limits of an algorithm, for one output; 0: none published. */
 typedef struct pb_traversal_promise {
     double leaves, hashes, units, storage;
     const char *source;
 } pb_traversal_promise;
 void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise *out);
 
-/* ---- The cheapest that fits ---- */
+/* ---- The cheapest algorithm that fits ---- */
 
 typedef struct pb_traversal_request {
     uint32_t height;
-    uint64_t cap; /* stored hashes, set-up included unless `setup_apart`; UINT64_MAX: none */
+    uint64_t cap; /* stored hashes, including set-up unless `setup_apart`; UINT64_MAX: none */
     pb_traversal_prices prices;
-    bool by_average; /* least work in all, else least for the dearest output */
+    bool by_average; /* minimize total work; else the work of the most expensive output */
     bool setup_apart;
     const pb_traversal_spec *only; /* NULL: all algorithms */
 } pb_traversal_request;
@@ -141,13 +144,13 @@ typedef struct pb_traversal_row {
 } pb_traversal_row;
 
 typedef struct pb_traversal_choice {
-    const pb_traversal_row *row; /* every algorithm that was measured, with k as far as it may pay */
+    const pb_traversal_row *row; /* every algorithm that was measured, with the values of k that may pay off */
     uint32_t row_count;
     uint32_t winner; /* UINT32_MAX: none fits */
     bool infeasible; /* proved: a path alone has more hashes than the cap */
 } pb_traversal_choice;
 
-/* PB_ELIMIT where the tree is too high to be measured (height above 24). */
+/* PB_ELIMIT if the tree is too high to be measured (height above 24). */
 pb_status pb_traversal_choose(pb_context *ctx, const pb_traversal_request *request, pb_arena *arena,
                               pb_traversal_choice *out);
 

@@ -1,7 +1,7 @@
-/* io.h -- graphs and schedules from and to files, as streams.
+/* io.h -- reads and writes graphs and schedules, as streams.
  *
- * Readers stop at the first fault: PB_EFORMAT, PB_EGRAPH or PB_ERANGE with line, column and a
- * sentence in ctx->error. docs/formats.md has the formats.
+ * Readers stop at the first error: PB_EFORMAT, PB_EGRAPH or PB_ERANGE with line, column and a sentence in ctx->error.
+ * docs/formats.md has the formats.
  */
 #ifndef PEBBLE_IO_H
 #define PEBBLE_IO_H
@@ -18,56 +18,57 @@ typedef enum pb_format {
     PB_FORMAT_DOT,
     PB_FORMAT_CSV,
     PB_FORMAT_BINARY,
-    PB_FORMAT_BENCH, /* this and the two below are circuits, and read only */
+    PB_FORMAT_BENCH, /* this and the next two are circuits, and read only */
     PB_FORMAT_BLIF,
     PB_FORMAT_AIGER,
     PB_FORMAT_ONNX /* a model of a network, read only */
 } pb_format;
 const char *pb_format_name(pb_format format); /* auto, json, dot, csv, binary, bench, blif, aiger, onnx */
 bool pb_format_parse(const char *name, pb_format *out);
-/* What a file's name suggests (.json .dot .gv .csv .pbs .bench .blif .aag .aig .onnx); PB_FORMAT_AUTO when it says nothing. */
+/* The format by the file name (.json .dot .gv .csv .pbs .bench .blif .aag .aig .onnx); PB_FORMAT_AUTO if it is none
+ * of these. */
 pb_format pb_format_of_path(const char *path);
 
-/* What becomes of the inputs of a circuit, and of the given values of any other graph. */
+/* How the inputs of a circuit, or the given values of any other graph, are treated. */
 typedef enum pb_inputs {
-    PB_INPUTS_AUTO,    /* a circuit's are free, others stay as they are */
-    PB_INPUTS_FREE,    /* they take no memory: no nodes of a circuit, of size 0 elsewhere */
-    PB_INPUTS_GIVEN,   /* there from the start to the end, and their sizes count */
+    PB_INPUTS_AUTO,    /* a circuit's are free, others are unchanged */
+    PB_INPUTS_FREE,    /* they take no memory: not nodes in a circuit, of size 0 elsewhere */
+    PB_INPUTS_GIVEN,   /* in memory from the start to the end, and their sizes count */
     PB_INPUTS_COMPUTED /* ordinary nodes: each costs its move and its memory */
 } pb_inputs;
 const char *pb_inputs_name(pb_inputs inputs); /* auto, free, given, computed */
 bool pb_inputs_parse(const char *name, pb_inputs *out);
 
-/* PB_FORMAT_AUTO looks at the content first; `path` (may be NULL) decides where content does not. */
+/* PB_FORMAT_AUTO tests the content first; `path` (may be NULL) decides if the content does not. */
 pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, const char *path, pb_arena *result,
                         const pb_graph **out);
 
-/* How the caller's users write sizes of dimensions, for the sentence about a model that leaves some open: "--dim a=1 --dim b=1"
- * has the parts "", "--dim ", "=1", " ", "". */
+/* The syntax for sizes of dimensions, for the message about a model that leaves some open: "--dim a=1 --dim b=1" has
+ * the parts "", "--dim ", "=1", " ", "". */
 typedef struct pb_dim_words {
     const char *begin, *before, *after, *join, *end;
 } pb_dim_words;
 
-/* How a file is read; all zero is as pb_graph_read does it. Texts and arrays are borrowed for the call. */
+/* Options for reading; all zero: as pb_graph_read. Texts and arrays are borrowed for the call. */
 typedef struct pb_read_options {
     pb_inputs inputs;
-    /* Of models (docs/onnx.md); other formats leave them alone. */
+    /* For models (docs/onnx.md); other formats ignore them. */
     const pb_option *dims; /* sizes of dimensions that the model leaves open: {"sequence", "128"} */
     uint32_t dim_count;
     const pb_dim_words *dim_words; /* NULL: open dimensions are listed by name */
-    uint64_t batch;        /* size of the first dimension of the first input, and of others like it; 0: as it stands */
+    uint64_t batch;        /* size of the first dimension of the first input, and of others like it; 0: unchanged */
     bool train;            /* a training step: loss over the first output, gradients of all parameters */
     const char *optimizer; /* of a training step: none (NULL), sgd, momentum or adam */
     const char *grads;     /* of a training step: accumulate (NULL), keep or update */
 } pb_read_options;
-/* `options` may be NULL. ctx->log hears of what a reader leaves out or cuts, and of a graph without inputs. PB_EINVAL
- * where an option does not fit the file. */
+/* `options` may be NULL. ctx->log reports what a reader leaves out or cuts, and a graph without inputs. PB_EINVAL if
+ * an option does not fit the file. */
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
                              const pb_read_options *options, pb_arena *result, const pb_graph **out);
 /* json, dot or csv. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
 
-/* json or binary; node references by name need the graph. Checks shape and ranges, not the rules. */
+/* json or binary; node references by name need the graph. Checks syntax and ranges, not the rules. */
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,
                            pb_schedule *out);
 pb_status pb_schedule_write(pb_context *ctx, const pb_schedule *s, pb_format format, pb_sink sink);

@@ -4,8 +4,8 @@
  *     if (pb_layout_make(&ctx, g, &(pb_layout_options){0}, &arena, &l) == PB_OK)
  *         draw(l.x[v], l.y[v]);
  *
- * x goes with the depth of a node, y lies across; neighbours are one unit apart, and (0,0) is the upper left corner.
- * Positions are the same on every run. docs/layout.md says how they are chosen.
+ * x grows with the depth of a node, y is perpendicular; neighbours are one unit apart, and (0,0) is the upper left
+ * corner. Positions are the same on every run. docs/layout.md explains how they are chosen.
  */
 #ifndef PEBBLE_LAYOUT_H
 #define PEBBLE_LAYOUT_H
@@ -18,19 +18,19 @@ extern "C" {
 
 typedef enum pb_layout_kind {
     PB_LAYOUT_LAYERED, /* columns by depth */
-    PB_LAYOUT_TREE,    /* each node in the middle of what it reads */
-    PB_LAYOUT_LANES    /* a training step: the way back below the way there, in the other direction */
+    PB_LAYOUT_TREE,    /* each node centred on the nodes it reads */
+    PB_LAYOUT_LANES    /* a training step: the backward pass below the forward pass, in the opposite direction */
 } pb_layout_kind;
 
 typedef enum pb_lanes { PB_LANES_AUTO, PB_LANES_NEVER } pb_lanes;
 
 typedef struct pb_layout_options {
     pb_lanes lanes;
-    bool fold;     /* cut what is very long into rows, about twice as wide as high together */
-    bool collapse; /* put the members of a group together, so that its box covers them and nothing else */
+    bool fold;     /* break a very long drawing into rows, so that it is about twice as wide as high */
+    bool collapse; /* place the members of a group together, so that its box covers them and nothing else */
 } pb_layout_options;
 
-/* The place of a group; all zero where it has no members. */
+/* The rectangle of a group; all zero if it has no members. */
 typedef struct pb_layout_box {
     float x, y, width, height;
     pb_node first; /* its first member, or PB_NO_NODE */
@@ -38,21 +38,21 @@ typedef struct pb_layout_box {
 
 typedef struct pb_layout {
     pb_layout_kind kind;
-    float width, height; /* every node lies within, half a unit from the edge at least */
+    float width, height; /* every node is inside, at least half a unit from the edge */
     float *x, *y;
     float *radius; /* 0.2 to 0.46, by the square root of the size */
-    uint8_t *lane; /* 0 there, 1 back */
+    uint8_t *lane; /* 0: forward pass, 1: backward pass */
     pb_layout_box *boxes;
     uint32_t box_count; /* group_count of the graph */
 } pb_layout;
 
-/* Linear in nodes and edges but for a few sorts; the arrays live in `result`.
+/* Linear in nodes and edges except for a few sorts; the arrays live in `result`.
  *   returns PB_ENOMEM, PB_ECANCELLED */
 pb_status pb_layout_make(pb_context *ctx, const pb_graph *g, const pb_layout_options *options, pb_arena *result,
                          pb_layout *out);
 
-/* Which nodes belong to the way back of a training step: lane[v] is 1 for them. *found is false where the graph has none,
- * and lane is all 0 then. */
+/* Which nodes belong to the backward pass of a training step: lane[v] is 1 for them. If the graph has none, *found
+ * is false and lane is all 0. */
 pb_status pb_layout_backward(pb_context *ctx, const pb_graph *g, uint8_t *lane, bool *found);
 
 #ifdef __cplusplus

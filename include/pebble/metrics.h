@@ -8,20 +8,20 @@
 extern "C" {
 #endif
 
-/* All of DESIGN's metrics but gap, which needs a bound (it is set negative).
- *   returns PB_ERANGE when the weighted cost passes 128 bits */
+/* All fields of pb_metrics (docs/games.md, "Metrics") except gap, which needs a bound and is set to a negative number.
+ *   returns PB_ERANGE if the weighted cost passes 128 bits */
 pb_status pb_metrics_measure(pb_context *ctx, const pb_certificate *c, pb_metrics *out);
 
-/* gap for a lower bound on the makespan; negative when the bound is 0 and the makespan is not. */
+/* The gap to a lower bound on the makespan; negative if the bound is 0 and the makespan is not. */
 double pb_metrics_gap(uint64_t makespan, uint64_t lower_bound);
 
-/* The weighted cost of these figures; false when it passes 128 bits. */
+/* The weighted cost of these figures; false if it passes 128 bits. */
 bool pb_metrics_cost(const pb_metrics *m, const pb_weights *w, pb_u128 *cost);
 
 typedef enum pb_axis { PB_AXIS_MOVES, PB_AXIS_TIME } pb_axis;
 
-/* Memory over time in `bucket_count` equal parts of the schedule's moves, or of its makespan: the largest
- * fast memory during any move that touches the part, slow memory (all tiers) likewise. */
+/* Memory over time in `bucket_count` equal parts of the schedule's moves, or of its makespan: the largest fast
+ * memory during any move in the part, and the largest slow memory (all tiers). */
 typedef struct pb_profile {
     uint32_t bucket_count;
     uint64_t *fast, *slow;
@@ -30,10 +30,10 @@ typedef struct pb_profile {
 pb_status pb_profile_make(pb_context *ctx, const pb_certificate *c, pb_axis axis, uint32_t bucket_count,
                           pb_arena *result, pb_profile *out);
 
-/* Memory during each move (fast), one entry a move. */
+/* Fast memory during each move, one entry per move. */
 pb_status pb_profile_moves(pb_context *ctx, const pb_certificate *c, pb_arena *result, uint64_t **out);
 
-/* Marks the points that no other beats in both peak and makespan; equal points mark the first only. */
+/* Marks the points that no other beats in both peak and makespan; of equal points only the first. */
 void pb_pareto_mark(const pb_metrics *const *points, uint32_t count, bool *on_front);
 
 #ifdef __cplusplus

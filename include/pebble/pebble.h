@@ -1,4 +1,4 @@
-/* pebble.h -- everything that libpebble offers. */
+/* pebble.h -- all public headers of libpebble. */
 #ifndef PEBBLE_PEBBLE_H
 #define PEBBLE_PEBBLE_H
 

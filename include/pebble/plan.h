@@ -1,4 +1,4 @@
-/* plan.h -- the strategies there are. Plans are made through api.h, which verifies them. */
+/* plan.h -- the list of strategies. Plans are made through api.h, which verifies them. */
 #ifndef PEBBLE_PLAN_H
 #define PEBBLE_PLAN_H
 
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* A baseline is a yardstick that another row is never worse than: comparisons show it, portfolios leave it out. An anytime row
- * gets better the longer it runs: portfolios give it the time that is left. */
+/* A baseline is a reference that another strategy is never worse than: comparisons show it, portfolios skip it. An
+ * anytime strategy improves the longer it runs: portfolios give it the remaining time. */
 typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO, PB_BASELINE, PB_ANYTIME } pb_strength;
 
 /* When it is worth asking a strategy. Portfolios, the search for the smallest cap and the page choose by these, never by
@@ -46,9 +46,9 @@ typedef struct pb_policy {
 /* abort, oldest, least-recent, random, largest, priority. */
 const pb_policy *pb_policies(uint32_t *count);
 
-/* The version of Cbc that milp and lp-rounding plan with, "2.10.8"; NULL where the library was built without it. */
+/* The version of Cbc that milp and lp-rounding use, "2.10.8"; NULL if the library was built without it. */
 const char *pb_solver_version(void);
-/* The version of CaDiCaL that sat plans with, as it calls itself: "sc2021"; NULL likewise. */
+/* The version of CaDiCaL that sat uses, by its own name: "sc2021"; NULL likewise. */
 const char *pb_sat_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* report.h -- what people read: plots, tables, explanations and exports of certified schedules. */
+/* report.h -- plots, tables, explanations and exports of certified schedules. */
 #ifndef PEBBLE_REPORT_H
 #define PEBBLE_REPORT_H
 
@@ -16,33 +16,34 @@ typedef struct pb_plot_style {
 /* Memory over time as text, with the cap line and the peak. */
 pb_status pb_plot_write(pb_context *ctx, const pb_certificate *c, const pb_plot_style *style, pb_sink sink);
 
-/* "free X after Y, compute X again before Z": the decisions that differ from keeping everything. */
+/* The decisions that differ from keeping everything: "free X after Y, compute X again before Z". */
 pb_status pb_decisions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
-/* One row a move: step, op, node, cost, memory during and after, cumulative work, flux. */
+/* One row per move: step, op, node, cost, memory during and after, cumulative work, flux. */
 pb_status pb_steps_csv_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* The same as one JSON document, with names. */
 pb_status pb_steps_json_write(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink);
-/* The graph in DOT, coloured by what the plan does with each value. */
+/* The graph in DOT, coloured by the plan's treatment of each value. */
 pb_status pb_plan_dot_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* Chrome/Perfetto trace: moves as slices on compute and transfer tracks, memory as counters. */
 pb_status pb_trace_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
-/* Adjoint chains in the remat and tiered games: Forward, Reverse, Copy and Move actions, one a line (docs/adjoint.md).
- *   returns PB_EINVAL  another game or graph; ctx->error says what is different */
+/* Adjoint chains in the remat and tiered games: Forward, Reverse, Copy and Move actions, one per line
+ * (docs/adjoint.md).
+ *   returns PB_EINVAL  another game or graph; ctx->error names the difference */
 pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 
-/* Why values are kept or computed again. `node` PB_NO_NODE: the whole plan. */
+/* Why values are kept or recomputed. `node` PB_NO_NODE: the whole plan. */
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 
-/* The metrics of a schedule as one JSON object, as its file has them. */
+/* The metrics of a schedule as one JSON object, as in its file. */
 pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_weights *weights, pb_sink sink);
 
-/* Sweeps (docs/sweep.md). One row a cell, with or without the line of names. */
+/* Sweeps (docs/sweep.md). One row per cell, with or without the header line. */
 pb_status pb_sweep_csv_write(pb_context *ctx, const pb_sweep *s, bool names, pb_sink sink);
 /* One document for all of them: pebble-sweep/1. */
 pb_status pb_sweep_json_write(pb_context *ctx, const pb_sweep *const *sweeps, uint32_t count, pb_sink sink);
-/* Overhead against the cap, a panel for each: strategies as lines, the region that is proved out of reach shaded, knee
- * and flips marked. Of several weights the first are drawn. */
+/* Overhead over the cap, one panel per sweep: strategies as lines, the proved infeasible region shaded, knee and
+ * flips marked. If there are several weights, only the first are drawn. */
 pb_status pb_sweep_svg_write(pb_context *ctx, const pb_sweep *const *sweeps, uint32_t count, pb_sink sink);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* run.h -- workloads under a cap, for real: profiled, planned so that addresses fit, run, and held against the plan.
+/* run.h -- runs workloads under a cap: profiles them, plans so that addresses fit, runs, and compares with the plan.
  *
  *     pb_profile_workload(ctx, w, 0, arena, &profiled);
  *     game.graph = profiled.graph;
@@ -19,14 +19,14 @@ extern "C" {
 /* pb_profile_run for a workload; `repeat` as there. */
 pb_status pb_profile_workload(pb_context *ctx, pb_workload *w, uint32_t repeat, pb_arena *result, pb_profiled *out);
 
-/* pb_plan_addressed, and where its addresses do not fit game->cap quick plans for much less memory; where the time was too short for any
- * plan, a quick one for the cap first. Where none fits: gave_up.
- *   out      *packing    with a plan: the addresses, at multiples of 64 */
+/* pb_plan_addressed, and if its addresses do not fit game->cap, quick plans for much less memory. If the time was too
+ * short for any plan, a quick one for the cap first. If none fits: gave_up.
+ *   out      *packing    if there is a plan: the addresses, at multiples of 64 */
 pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                            pb_plan_result *out, pb_packing *packing);
 
-/* The program as written: everything computed once, in the graph's order; nothing freed where keep_all, else each value after its last
- * use. Lives in `result` and borrows the graph. */
+/* The program in program order: everything computed once. With keep_all nothing is freed, else each value after its
+ * last use. Lives in `result` and borrows the graph. */
 pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
                          const pb_certificate **out);
 
@@ -34,52 +34,51 @@ typedef struct pb_run_options {
     uint64_t steps;            /* 0: 1 */
     uint64_t most_bytes;       /* of addresses; 0: what the plan needs */
     const pb_packing *packing; /* as in pb_engine_options */
-    bool cold;                 /* without a step before the first one, that warms up and does not count */
-    const char *slow_path;     /* tiered plans: a folder, or the beginning of a file's name, for all tiers */
-    const pb_request *replan;  /* how to plan the rest of a run whose kernels need more than they said; NULL: it ends */
-    /* NULL, or told after each step, while its memory is still there. */
+    bool cold;                 /* without an extra first step that warms up and is not counted */
+    const char *slow_path;     /* tiered plans: a folder, or the beginning of a file name, for all tiers */
+    /* How to replan a run whose kernels need more workspace than declared; NULL: the run ends. */
+    const pb_request *replan;
+    /* NULL, or called after each step, while its memory is still valid. */
     void (*after)(void *state, uint64_t step);
     void *after_state;
 } pb_run_options;
 
 enum { PB_RUN_TEXT = 128 };
 
-/* What the steps of a run took: medians over the steps where they may differ. */
+/* What the steps of a run took: medians over the steps for figures that may differ. */
 typedef struct pb_run_figures {
     uint64_t steps;                /* that were run */
-    uint64_t peak, block;          /* bytes in use at most; bytes of addresses */
+    uint64_t peak, block;          /* max bytes in use; bytes of addresses */
     uint64_t computed, recomputed; /* computations of a step */
-    pb_spread time;                /* of a step, without filling what is given */
-    uint64_t fill_ns, kernel_ns,
-        recompute_ns;                    /* before the first computation; in kernels; in those that computed again */
+    pb_spread time;                /* of a step, without filling given values */
+    /* Time before the first computation; in kernels; in recomputations. */
+    uint64_t fill_ns, kernel_ns, recompute_ns;
     double flux;                         /* byte x ns, over kernels and waiting */
     uint64_t stored_bytes, loaded_bytes; /* of a step */
-    uint64_t io_wait_ns,
-        io_busy_ns; /* the run waited for slow memory; slow memory was at work, with the run or beside it */
-    uint64_t more_bytes,
-        replanned; /* workspace beyond what was said, at most at a time; plans made anew, in all steps */
-    const char (*digest)[PB_HASH_TEXT]; /* of the results after each step */
-    char text[PB_RUN_TEXT];             /* what the workload says of the last step */
+    uint64_t io_wait_ns, io_busy_ns;     /* time that the run waited for slow memory; that slow memory was busy */
+    uint64_t more_bytes, replanned;      /* max workspace at a time beyond what was declared; replans in all steps */
+    const char (*digest)[PB_HASH_TEXT];  /* of the results after each step */
+    char text[PB_RUN_TEXT];              /* the workload's line about the last step */
 } pb_run_figures;
 
-/* After pb_run_plan_make in vain: the smallest cap that a plan with addresses is known for. `infeasible`: game->cap is proved to be too
- * small. NULL in *out where there is nothing to say. */
+/* After pb_run_plan_make found no plan: the smallest cap for which a plan with addresses is known. `infeasible`:
+ * game->cap is proved to be too small. *out is NULL if nothing is known. */
 pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, const pb_request *request,
                        pb_arena *result, const pb_least_fact **out);
 
-/* Runs a plan on the kernels of the workload, from step 0 on.
- *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped tells)
+/* Runs a plan with the kernels of the workload, from step 0 on.
+ *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped is set)
  *           PB_ELIMIT   the addresses need more than most_bytes */
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out);
 
-/* The first step after which two runs have different results; UINT64_MAX: those that both have done are equal. */
+/* The first step after which the results of two runs differ; UINT64_MAX: those of the steps in both runs are equal. */
 uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
 
-/* How a workload may be run, each at least as good as the one before. */
+/* Ways to run a workload, each at least as good as the previous one. */
 typedef enum pb_fit_way {
-    PB_FIT_STORE_ALL, /* in the program's order, everything kept to the end */
-    PB_FIT_WRITTEN,   /* in the program's order, each value freed after its last use */
+    PB_FIT_STORE_ALL, /* in program order, everything kept to the end */
+    PB_FIT_WRITTEN,   /* in program order, each value freed after its last use */
     PB_FIT_ORDER,     /* in the best order that was found, nothing computed twice */
     PB_FIT_PLAN,      /* with recomputation, within the overhead */
     PB_FIT_WAYS
@@ -94,34 +93,35 @@ typedef struct pb_fit_request {
     uint32_t option_count;
     const char *vary; /* NULL: "batch" */
     uint64_t cap;     /* of addresses, in bytes; not PB_UNLIMITED */
-    double
-        max_overhead; /* the most extra time, as a share of computing everything once; PB_FIT_FORWARD: one forward pass */
+    /* The max extra time, as a share of computing everything once; PB_FIT_FORWARD: one forward pass. */
+    double max_overhead;
     pb_request plan; /* how to plan at each value */
 } pb_fit_request;
 
 typedef struct pb_fit_row {
-    uint64_t value; /* the largest that fits; 0: none does */
+    uint64_t value; /* the largest that fits; 0: none fits */
     bool bounded;   /* false: the workload takes no larger one; true after a stop */
-    bool ran;       /* one step was run; the figures below are of it */
+    bool ran;       /* one step was run; the figures below are from it */
     pb_run_figures measured;
-    double overhead;          /* as predicted, from costs measured at profile_value: of nothing but order 0 */
-    double forward_passes;    /* the same in forward passes: the computations up to where most values wait to be read */
-    double measured_overhead; /* time in kernels that computed again over time in all others */
-    const char *strategy;     /* that made the plan; NULL for the first two ways */
+    double overhead; /* predicted from costs measured at profile_value; 0 for plans without recomputation */
+    /* The same in forward passes: the computations up to the point where most values wait to be read. */
+    double forward_passes;
+    double measured_overhead; /* time of recomputations over time of all other kernels */
+    const char *strategy;     /* of the plan; NULL for the first two ways */
 } pb_fit_row;
 
 typedef struct pb_fit {
     pb_fit_row row[PB_FIT_WAYS];
-    uint64_t profile_value; /* where costs were measured; planning at other values takes them in the same proportions */
+    uint64_t profile_value; /* where costs were measured; planning at other values scales them */
     bool profiled_each;     /* the option changes the nodes: costs were measured at every value that was planned */
-    uint32_t plans;         /* that were made */
-    bool stopped;           /* before the end: rows may be too small, or not run */
-    uint64_t least_cap;     /* where nothing fits: the smallest cap that a value of 1 is known to fit; else 0 */
+    uint32_t plans;         /* plans that were made */
+    bool stopped;           /* before the end: values may be too small, or not run */
+    uint64_t least_cap;     /* if nothing fits: the smallest cap that a value of 1 is known to fit; else 0 */
 } pb_fit;
 
-/* The largest value of an option of a workload, for each way to run it under a cap: doubled until it does not fit, then by halves.
- * Every answer is run for one step.
- *   returns PB_OK        also where nothing fits, and after a stop
+/* The largest value of an option of a workload that fits under a cap, for each way to run it: doubles it until it
+ * does not fit, then bisects. Every answer is run for one step.
+ *   returns PB_OK        also if nothing fits, and after a stop
  *           PB_EUNKNOWN, PB_EINVAL   no such workload or option */
 pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *result, pb_fit *out);
 

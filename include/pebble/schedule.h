@@ -1,4 +1,4 @@
-/* schedule.h -- a list of moves, and the records that travel with it. */
+/* schedule.h -- a list of moves, and the records that belong to it. */
 #ifndef PEBBLE_SCHEDULE_H
 #define PEBBLE_SCHEDULE_H
 
@@ -15,9 +15,9 @@ const char *pb_op_name(pb_op op);
 bool pb_op_parse(const char *name, size_t length, pb_op *out);
 
 enum {
-    PB_MOVE_OVER = 1,   /* arg is the input whose memory is taken over */
+    PB_MOVE_OVER = 1,   /* arg is the input whose memory is reused */
     PB_MOVE_ALSO = 2,   /* arg indexes pb_moves.extra: over or PB_NO_NODE, count, by-products */
-    PB_MOVE_BORROW = 4, /* the value is made in borrowed memory; alone */
+    PB_MOVE_BORROW = 4, /* the value is computed in borrowed memory; excludes the other flags */
 };
 
 typedef struct pb_move {
@@ -29,7 +29,7 @@ typedef struct pb_move {
     uint8_t zero;
 } pb_move;
 
-/* A growing list of moves in an arena; filled by the calls below only, which keep `extra` right. */
+/* A growing list of moves in an arena. Only the calls below may fill it: they keep `extra` consistent. */
 typedef struct pb_moves {
     pb_arena *arena;
     pb_move *move;
@@ -39,13 +39,13 @@ typedef struct pb_moves {
 } pb_moves;
 
 void pb_moves_init(pb_moves *moves, pb_arena *arena);
-/* A plain move; tier 0 but for store, load and drop. */
+/* A plain move; tier 0 except for store, load and drop. */
 pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier);
 /* A computation; `over` may be PB_NO_NODE, `also` has also_count by-products. */
 pb_status pb_moves_add_compute(pb_moves *moves, pb_node node, pb_node over, const pb_node *also, uint32_t also_count);
 /* A computation whose value is made in borrowed memory. */
 pb_status pb_moves_add_borrowed(pb_moves *moves, pb_node node);
-/* The input taken over by move k, or PB_NO_NODE. */
+/* The input whose memory move k reuses, or PB_NO_NODE. */
 pb_node pb_moves_over(const pb_moves *moves, pb_step k);
 /* The by-products that move k makes; *count may be 0. */
 const pb_node *pb_moves_also(const pb_moves *moves, pb_step k, uint32_t *count);
@@ -64,7 +64,7 @@ typedef struct pb_metrics {
     uint64_t moves, depth;
     pb_u128 cost;         /* in units of 10^-digits of the weights */
     double overhead, gap; /* gap is negative when there is no bound */
-    uint64_t borrowed;    /* the most borrowed memory in use */
+    uint64_t borrowed;    /* max borrowed memory in use */
 } pb_metrics;
 
 /* The metrics that a file states, as bits in the order of pb_metrics. */
@@ -85,16 +85,16 @@ enum {
     PB_STATED_BORROWED = 1 << 13,
 };
 
-/* Where the values of a plan lie, in the order of its lifetimes (pack.h). */
+/* Addresses of the values of a plan, in the order of its lifetimes (pack.h). */
 typedef struct pb_addresses {
-    uint64_t align; /* 0: there are none */
+    uint64_t align; /* 0: there are no addresses */
     uint64_t size;  /* of the block */
-    bool least;     /* proved: no other addresses need less */
+    bool least;     /* proved: no other addresses need a smaller block */
     const uint64_t *offset;
     uint32_t count;
 } pb_addresses;
 
-/* All a schedule file holds. Texts live in the arena of whoever filled it. */
+/* Everything in a schedule file. Texts live in the arena of the code that filled it. */
 typedef struct pb_schedule {
     const char *graph_name;
     char graph_hash[PB_HASH_TEXT]; /* "" when unknown */
@@ -103,26 +103,25 @@ typedef struct pb_schedule {
     uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];
-    bool
-        linked; /* prices are decimals, and `links` cost the same for every value of the graph: store and load of each tier */
+    /* Prices are decimals, and `links` (store and load of each tier) cost the same for every value of the graph. */
+    bool linked;
     pb_price_link links[PB_MAX_TIERS][2];
     pb_weights weights;
 
-    const char *strategy; /* "" when unknown */
-    const char *policy;   /* what its strategy evicted by; NULL: the strategy takes no policy */
-    const char
-        *policy_asked;    /* of a portfolio's request; written in files where `policy` is NULL, so it was not used */
-    uint64_t seed, ticks; /* ticks: the limit, 0 for none */
+    const char *strategy;     /* "" when unknown */
+    const char *policy;       /* the policy that its strategy used; NULL: the strategy takes none */
+    const char *policy_asked; /* of a portfolio's request; written in files if `policy` is NULL: it was not used */
+    uint64_t seed, ticks;     /* ticks: the limit, 0 for none */
     uint32_t threads;
-    const pb_option *options; /* the strategy's own */
+    const pb_option *options; /* of the strategy */
     uint32_t option_count;
     const char *version;
 
     pb_outcome outcome;
     const char *reason;                 /* NULL for none */
-    bool has_least;                     /* without a plan: what is known of the smallest cap, as */
-    uint64_t least_proved, least_known; /* the proven minimum, and the cap of a plan; PB_UNLIMITED: none is known */
-    const char *note; /* what in the graph the strategy rests on: "the graph is a chain"; NULL for none */
+    bool has_least;                     /* if there is no plan: the two figures below are set */
+    uint64_t least_proved, least_known; /* the proven minimum cap; the smallest cap with a plan, PB_UNLIMITED: none */
+    const char *note; /* property of the graph that the strategy relies on: "the graph is a chain"; NULL for none */
     pb_bound_kind bound_kind;
     uint64_t lower_bound; /* of the makespan; with bound_kind */
     bool has_cost_bound;

@@ -1,8 +1,8 @@
-/* sweep.h -- what a sweep over caps, strategies and weights found, and what can be read from it. api.h makes one
- * (pb_sweep_make), report.h writes it.
+/* sweep.h -- the results of a sweep over caps, strategies and weights. api.h makes one (pb_sweep_make), report.h writes
+ * it.
  *
- * A plan found under a smaller cap is a plan under every larger one, so within a line (a strategy in its game) the
- * cost never rises with the cap, by construction. A portfolio takes the plans of the other lines of its game too.
+ * A plan found under a smaller cap is a plan under every larger one, so within a line (a strategy in its game) the cost
+ * never increases with the cap, by construction. A portfolio also uses the plans of the other lines of its game.
  */
 #ifndef PEBBLE_SWEEP_H
 #define PEBBLE_SWEEP_H
@@ -17,35 +17,34 @@ extern "C" {
 
 /* A strategy in the game that it plays. */
 typedef struct pb_sweep_line {
-    const char *spec; /* as asked for: "every-k:k=10" */
+    const char *spec; /* as requested: "every-k:k=10" */
     pb_game_kind game;
     bool portfolio; /* its plans are those of other strategies */
 } pb_sweep_line;
 
 typedef struct pb_sweep_cell {
-    bool there;                        /* false: a stop came before it, and no other cell's plan serves */
-    pb_schedule schedule;              /* all the file holds; outcome and reason where there is no plan */
-    const pb_game *game;               /* as played; NULL where the cell is not there */
+    bool there;                        /* false: a stop came before it, and no other cell's plan fits */
+    pb_schedule schedule;              /* everything its file contains; outcome and reason if there is no plan */
+    const pb_game *game;               /* as played; NULL if the cell is not there */
     const pb_certificate *certificate; /* NULL: no plan */
-    uint32_t from;                     /* the cell whose planning found the plan; PB_NO_CELL: it was known before, or
-                                        * there is none */
-    bool planned;                      /* false: settled by what other cells show */
-    double seconds;                    /* of planning, by ctx->clock_ns */
+    uint32_t from;  /* the cell whose planning found the plan; PB_NO_CELL: known before, or there is none */
+    bool planned;   /* false: decided by other cells */
+    double seconds; /* of planning, by ctx->clock_ns */
 } pb_sweep_cell;
 
-/* Between the caps `cap` and `cap + 1` (0-based, the second is smaller) of weights `weights`, or between the weights
- * `weights` and `weights + 1` at one cap, another strategy becomes the cheapest. */
+/* Another strategy becomes the cheapest: between the caps `cap` and `cap + 1` (0-based, the second is smaller) with
+ * the weights `weights`, or between the weights `weights` and `weights + 1` at one cap. */
 typedef struct pb_sweep_flip {
     bool across_weights;
     uint32_t weights, cap;
-    uint32_t before, after; /* the winning cells on both sides; PB_NO_CELL: nothing fits there */
+    uint32_t before, after; /* the winning cells on both sides; PB_NO_CELL: nothing fits */
 } pb_sweep_flip;
 
 typedef struct pb_sweep {
     const pb_graph *graph;
-    uint64_t program_peak; /* the 100 % */
-    const char *policy;    /* of the request; NULL: none. Cells of strategies that take none are without it */
-    uint64_t *caps;        /* falling, no two equal */
+    uint64_t program_peak; /* 100 % of caps */
+    const char *policy;    /* of the request; NULL: none. Not set in cells of strategies that take no policy */
+    uint64_t *caps;        /* descending, no two equal */
     uint32_t cap_count;
     pb_sweep_line *lines;
     uint32_t line_count;
@@ -56,16 +55,16 @@ typedef struct pb_sweep {
 
     pb_stop stopped; /* not PB_GO_ON: cells may be missing, or could be better */
     unsigned games;  /* pb_game_kind bits of the lines */
-    /* For each game (index 0 remat, 1 reversible, 2 tiered): the proved least cap, and the least peak of any plan here,
-     * UINT64_MAX for none. */
+    /* For each game (index 0 remat, 1 reversible, 2 tiered): the proven minimum cap, and the smallest peak of any
+     * plan here, UINT64_MAX for none. */
     uint64_t proved_least[3], least_peak[3];
 
-    /* What pb_sweep_mark finds. */
-    uint32_t *winner;     /* [weights * cap_count + cap]: a cell, PB_NO_CELL where nothing fits */
-    uint32_t *cheapest;   /* [weights]: the cell of the least cost, PB_NO_CELL for none */
-    uint32_t *front;      /* cells that no other beats in both peak and makespan, peak falling */
+    /* Computed by pb_sweep_mark. */
+    uint32_t *winner;     /* [weights * cap_count + cap]: a cell, PB_NO_CELL if nothing fits */
+    uint32_t *cheapest;   /* [weights]: the cell with the lowest cost, PB_NO_CELL for none */
+    uint32_t *front;      /* cells that no other beats in both peak and makespan, peak descending */
     uint32_t front_count; /* over all lines and weights */
-    uint32_t knee;        /* a cell of the front; PB_NO_CELL where the front is straight or shorter than three */
+    uint32_t knee;        /* a cell of the front; PB_NO_CELL if the front is straight or has fewer than three points */
     pb_sweep_flip *flips; /* across caps first, in the order of weights and caps; then across weights */
     uint32_t flip_count;
 } pb_sweep;
@@ -85,12 +84,13 @@ static inline uint32_t pb_sweep_weights_of(const pb_sweep *s, uint32_t cell)
     return cell / s->cap_count / s->line_count;
 }
 
-/* Who a winning plan is counted for: the line's own words, or for a portfolio the strategy that made the plan. */
+/* The strategy that a winning plan is credited to: the line's spec, or for a portfolio the strategy that made the
+ * plan. */
 const char *pb_sweep_winner_name(const pb_sweep *s, uint32_t cell);
 
-/* Fill winners, front, knee and flips from the cells; their arrays come from `result`. pb_sweep_make has done it.
- *   winner   the least cost at a cap; going down, the winner at the cap above stays where it is no dearer, so that a tie
- *            is no flip
+/* Fills winners, front, knee and flips from the cells; their arrays come from `result`. pb_sweep_make calls it.
+ *   winner   the lowest cost at a cap; in descending order of caps, the previous winner is kept if it costs no more, so
+ *            that a tie is not a flip
  *   knee     the point of the front furthest below the straight line between its two ends, both axes scaled to the
  *            distance of the ends */
 pb_status pb_sweep_mark(pb_sweep *s, pb_arena *result);

@@ -1,7 +1,7 @@
-/* verify.h -- does a schedule obey its game?
+/* verify.h -- checks that a schedule obeys its game.
  *
- * Replays the moves one by one by the rules of docs/games.md and names the first that is broken.
- * Deliberately plain: nothing is borrowed from the planners.
+ * Replays the moves one by one by the rules of docs/games.md and reports the first rule that is broken. Deliberately
+ * plain: it shares no code with the planners.
  *
  *     pb_verdict v;
  *     if (pb_verify(&ctx, &game, &moves, &arena, &v) == PB_OK && !v.certificate)
@@ -25,19 +25,19 @@ typedef enum pb_rule {
 const char *pb_rule_name(pb_rule rule);
 const char *pb_rule_sentence(pb_rule rule);
 
-/* Sums that the replay gathers on its way. */
+/* Sums computed during the replay. */
 typedef struct pb_totals {
     uint64_t peak;
     pb_step peak_step; /* the first move at the peak; UINT64_MAX: the start */
     uint64_t compute_work, uncompute_work, io;
     uint64_t compute_count;
     pb_u128 flux;
-    uint64_t borrowed;                 /* the most borrowed memory in use */
+    uint64_t borrowed;                 /* max borrowed memory in use */
     uint64_t start_memory, end_memory; /* fast memory, fixed_size included */
 } pb_totals;
 
-/* Proof that a schedule was replayed and is legal: only pb_verify makes one, and metrics and
- * engine accept nothing else. It borrows the game and the moves: keep both unchanged beside it. */
+/* Proof that a schedule was replayed and is legal. Only pb_verify makes one; metrics and engine accept nothing else.
+ * It borrows the game and the moves: keep both unchanged as long as it is in use. */
 typedef struct pb_certificate pb_certificate;
 const pb_game *pb_certificate_game(const pb_certificate *c);
 const pb_moves *pb_certificate_moves(const pb_certificate *c);
@@ -46,22 +46,22 @@ const pb_totals *pb_certificate_totals(const pb_certificate *c);
 typedef struct pb_verdict {
     const pb_certificate *certificate; /* NULL when a rule is broken */
     pb_rule rule;
-    pb_step step;    /* the first bad move; the number of moves when only the end state is wrong; 0 with start rules */
-    pb_node node;    /* the node that the rule is broken at, or PB_NO_NODE */
+    pb_step step;    /* the first bad move; the number of moves if only the end state is wrong; 0 with start rules */
+    pb_node node;    /* the node at which the rule is broken, or PB_NO_NODE */
     pb_node other;   /* the missing input, the bad by-product..., or PB_NO_NODE */
     uint64_t amount; /* memory needed, for the cap rules */
 } pb_verdict;
 
-/* Replay `moves` under `game`.
+/* Replays `moves` under `game`.
  *   in       game, moves   borrowed; moves may be empty or illegal
- *   out      *v            verdict; a certificate in `result` when legal
+ *   out      *v            verdict; a certificate in `result` if legal
  *   returns  PB_OK         replay finished, whatever the verdict
  *            PB_ERANGE     the work or io passes 64 bits
  *            PB_ENOMEM, PB_ECANCELLED   *v unchanged
  *   cost     O(moves + inputs read); a few bytes per node */
 pb_status pb_verify(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result, pb_verdict *v);
 
-/* One sentence: "move 12 (compute b): input a is not resident". Returns the length that was needed. */
+/* One sentence: "move 12 (compute b): input a is not resident". Returns the full length of the text. */
 size_t pb_verdict_text(const pb_game *game, const pb_moves *moves, const pb_verdict *v, char *text, size_t room);
 
 #ifdef __cplusplus

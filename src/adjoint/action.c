@@ -63,7 +63,7 @@ size_t pbi_queue_read(pb_action_queue *queue, pbi_producer produce, void *stream
     size_t count = take(queue, actions, room), made = 1;
     while (room - count >= PB_ACTION_BUFFER && made > 0)
         count += made = produce(stream, actions + count, room - count);
-    while (count < room && made > 0 && pbi_queue_fill(queue, produce, stream)) /* which always has room enough */
+    while (count < room && made > 0 && pbi_queue_fill(queue, produce, stream)) /* which always has enough room */
         count += take(queue, actions + count, room - count);
     return count;
 }

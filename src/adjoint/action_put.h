@@ -4,14 +4,14 @@
 
 #include "pebble/adjoint.h"
 
-/* Keep state n0 in a slot, then run to n1. */
+/* Store state n0 in a slot, then run to n1. */
 static inline pb_action *pbi_put_forward(pb_action *out, uint64_t n0, uint64_t n1, uint8_t storage, uint32_t slot)
 {
     *out = (pb_action){n0, n1, slot, PB_ACTION_FORWARD, PB_WRITE_RESTART, PB_STORAGE_NONE, storage};
     return out + 1;
 }
 
-/* Run and keep nothing. */
+/* Run without storing anything. */
 static inline pb_action *pbi_put_advance(pb_action *out, uint64_t n0, uint64_t n1)
 {
     *out = (pb_action){n0, n1, 0, PB_ACTION_FORWARD, 0, PB_STORAGE_NONE, PB_STORAGE_NONE};
@@ -38,7 +38,7 @@ static inline pb_action *pbi_put_reverse(pb_action *out, uint64_t n)
     return out + 2;
 }
 
-/* The same for a step that may be the last of all: the forward run then ends between the two. Room for three. */
+/* The same for a step that may be the last of all: the forward run then ends between the two. Needs room for three. */
 static inline pb_action *pbi_put_reverse_last(pb_action *out, uint64_t n, uint64_t steps)
 {
     out = pbi_put_reverse(out, n);
@@ -49,13 +49,13 @@ static inline pb_action *pbi_put_reverse_last(pb_action *out, uint64_t n, uint64
     return out + 1;
 }
 
-/* Makes the next actions of a stream: up to `room`, which is at least PBI_LEAST_ROOM; none only at the end. */
+/* Produces the next actions of a stream: up to `room`, which is at least PBI_MIN_ROOM; none only at the end. */
 typedef size_t (*pbi_producer)(void *stream, pb_action *actions, size_t room);
-enum { PBI_LEAST_ROOM = 12 };
+enum { PBI_MIN_ROOM = 12 };
 
 /* Fills an empty queue; false at the end. */
 bool pbi_queue_fill(pb_action_queue *queue, pbi_producer produce, void *stream);
-/* Up to `room` actions: what the queue has, then what the stream makes; fewer only at the end. */
+/* Up to `room` actions: those in the queue, then new ones; fewer only at the end. */
 size_t pbi_queue_read(pb_action_queue *queue, pbi_producer produce, void *stream, pb_action *actions, size_t room);
 
 #endif

@@ -1,11 +1,11 @@
-/* binomial.c -- what binomial checkpointing costs, by closed form.
+/* binomial.c -- the cost of binomial checkpointing, in closed form.
  *
- * Griewank and Walther, Algorithm 799, ACM TOMS 26 (2000): with r the least number such that l <= beta(s, r), the
- * fewest forward steps beside the l taped ones are t = r*l - beta(s+1, r-1). Among the schedules that reach it the
- * fewest snapshots written, state 0 included, are max(beta(s-1, r-1), l - beta(s, r-1)) for l >= 2: constant from
- * beta(s, r-1) up to beta(s, r-1) + beta(s-1, r-1) steps, then one more for each step (tests/unit/test_binomial.c has
- * the dynamic program). Every snapshot is given up by one Move, every step but the first to be reversed follows a Copy
- * or Move, and every Copy is followed by one advance: so there are 4*l actions.
+ * Griewank and Walther, Algorithm 799, ACM TOMS 26 (2000): with r the smallest number such that l <= beta(s, r), the
+ * minimum of forward steps in addition to the l taped ones is t = r*l - beta(s+1, r-1). Among the schedules that
+ * reach it the minimum of snapshots written, including state 0, is max(beta(s-1, r-1), l - beta(s, r-1)) for l >=
+ * 2: constant from beta(s, r-1) up to beta(s, r-1) + beta(s-1, r-1) steps, then one more for each step
+ * (tests/unit/test_binomial.c has the dynamic program). Every snapshot is released by one Move, every step except
+ * the first to be reversed follows a Copy or Move, and every Copy is followed by one advance: so there are 4*l actions.
  */
 #include "adjoint/binomial.h"
 

@@ -1,8 +1,8 @@
-/* multilevel.c -- carries a plan for several storage levels out as a stream of actions.
+/* multilevel.c -- executes a plan for several storage levels as a stream of actions.
  *
- * A segment stands at a level k with c free slots there: multilevel.h says what its row decides. Where a segment is
- * left to the pool of levels that cost nothing, a stream of binomial checkpointing makes its actions. Segments whose
- * start is kept in a slot wait on a stack, the right part of each first.
+ * A segment is at a level k with c free slots there: multilevel.h explains the decisions in its row. If a segment
+ * is left to the pool of levels that cost nothing, a stream of binomial checkpointing produces its actions.
+ * Segments whose start is stored in a slot wait on a stack; the right part of each comes first.
  */
 #include "adjoint/multilevel.h"
 #include "adjoint/action_put.h"
@@ -15,7 +15,7 @@
 
 enum { ENTER, POOL, POP, OVER };
 
-/* What is left of a segment whose start is in slot c of level k, counted from the last. */
+/* The remaining part of a segment whose start is in slot c of level k, counted from the last. */
 struct pb_waiting {
     uint64_t start, length, c;
     uint32_t k;
@@ -26,7 +26,7 @@ static uint32_t split_of(const pbi_levels *levels, uint32_t k, uint64_t c, uint6
     return pbi_levels_row(levels, k, c)[length] & ~PBI_STORE_HERE;
 }
 
-/* Slots are given out from the first on; c of them are free. */
+/* Slots are used in order from the first; c of them are free. */
 static uint32_t slot_of(const pbi_levels *levels, uint32_t k, uint64_t c)
 {
     return (uint32_t)(levels->plan[k].slots - c);
@@ -47,7 +47,7 @@ static pb_action *split(pb_multilevel *s, pb_action *out, bool stored)
     return out;
 }
 
-/* Leaves the segment to the next faster level: to the pool at last. */
+/* Leaves the segment to the next faster level, finally to the pool. */
 static void go_faster(pb_multilevel *s)
 {
     s->phase = ENTER;
@@ -59,7 +59,7 @@ static void go_faster(pb_multilevel *s)
     s->phase = POOL;
 }
 
-/* A segment whose start is stored nowhere. */
+/* A segment whose start is not stored. */
 static pb_action *enter(pb_multilevel *s, pb_action *out)
 {
     if (s->length == 1) {
@@ -72,7 +72,7 @@ static pb_action *enter(pb_multilevel *s, pb_action *out)
     return out;
 }
 
-/* Back to what waits: its start is read, for the last time where the slot is not needed any more. */
+/* Returns to the waiting segment: reads its start, for the last time if the slot is no longer needed. */
 static pb_action *pop(pb_multilevel *s, pb_action *out)
 {
     if (s->depth == 0) {
@@ -119,7 +119,7 @@ static size_t produce(void *stream, pb_action *actions, size_t room)
 {
     pb_multilevel *s = stream;
     pb_action *out = actions, *end = actions + room;
-    while (end - out >= PBI_LEAST_ROOM && s->phase != OVER)
+    while (end - out >= PBI_MIN_ROOM && s->phase != OVER)
         out = s->phase == POOL  ? out + read_pool(s, out, (size_t)(end - out))
               : s->phase == POP ? pop(s, out)
                                 : enter(s, out);
@@ -142,7 +142,7 @@ static pb_status take_memory(pb_context *ctx, const pb_multilevel_spec *spec, pb
     if (s->levels->pool_slots > UINT32_MAX)
         return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " slots are too many for a stream: they are 32-bit numbers.",
                         s->levels->pool_slots);
-    /* Where every state has a slot nothing waits; one record, so that no request is for nothing. */
+    /* If every state has a slot nothing waits; one record, so that no allocation is empty. */
     uint64_t pool = s->levels->pool_slots + 1 < steps ? s->levels->pool_slots : 0;
     s->waiting = pb_arena_alloc(arena, waiting + 1, sizeof *s->waiting);
     s->pool.level = pb_arena_alloc(arena, pool + 1, sizeof *s->pool.level);

@@ -1,22 +1,24 @@
-/* multilevel_plan.c -- where to keep states when storage levels have limited slots and prices.
+/* multilevel_plan.c -- where to store states if storage levels have limited slots and prices.
  *
- * Problem. Least total cost of steps, writes and reads to reverse all steps.
+ * Problem. Minimum total cost of steps, writes and reads to reverse all steps.
  *
- * Idea. Let O(k, l, c) be the least cost for l steps whose first state is in the working state and stored nowhere, when
- * levels up to k may be used and c slots of level k, all slots of the faster ones, are free; D(k, l, c) the same when
- * that state is also in one of those c slots. With F(k, l) = O(k-1, l, all): O(k, l, c) = min(F(k, l), write + D(k, l,
- * c)) D(k, l, c) = min(F(k, l), min over j of  j*forward + O(k, l-j, c-1) + read + D(k, j, c)) O(k, 1, c) = D(k, 1, c)
- * = forward + reverse. That a slower level only ever holds states left of those in faster ones is no loss: exchange two
- * that stand the other way round, read the left one once when the right one is used up, and put it into the slot that
- * has become free. This needs that no level is cheaper to write or read than a faster one (the tests search all
- * schedules of small cases).
+ * Idea. Let O(k, l, c) be the minimum cost for l steps whose first state is in the working state and not stored, if
+ * levels up to k may be used and c slots of level k and all slots of the faster ones are free; D(k, l, c) the same
+ * if that state is also in one of those c slots. With F(k, l) = O(k-1, l, all):
+ *     O(k, l, c) = min(F(k, l), write + D(k, l, c))
+ *     D(k, l, c) = min(F(k, l), min over j of  j*forward + O(k, l-j, c-1) + read + D(k, j, c))
+ *     O(k, 1, c) = D(k, 1, c) = forward + reverse.
+ * It is no restriction that a slower level only stores states left of those in faster ones: exchange two in the
+ * opposite order, read the left one once when the right one is used up, and put it into the slot that has become
+ * free. This requires that no level is cheaper to write or read than a faster one (the tests search all schedules
+ * of small cases).
  *
- * Slots without end. With enough slots, c falls out of the recursion and one pass over l is the whole program. It is
- * tried first; if its plan needs no more slots than there are, it is the answer. Otherwise rows c = 1, 2.. are computed
- * until one more slot changes nothing.
+ * Unlimited slots. With enough slots, c drops out of the recursion and one pass over l is the whole program. It is
+ * tried first; if its plan needs no more slots than there are, it is the answer. Otherwise rows c = 1, 2.. are
+ * computed until one more slot changes nothing.
  *
  * Source. Herrmann and Pallez, H-Revolve, ACM TOMS 46 (2020), whose recursion this is; Aupy et al., SIAM J. Sci.
- * Comput. 38 (2016) for slots without end.
+ * Comput. 38 (2016) for unlimited slots.
  *
  * Limits. O(steps^2) for each row.
  */
@@ -30,8 +32,8 @@
 #include <string.h>
 
 #define IMPOSSIBLE (UINT64_C(1) << 61)
-#define MOST_COST (UINT64_C(1) << 60)
-#define MOST_STEPS (PBI_STORE_HERE - 1)
+#define MAX_COST (UINT64_C(1) << 60)
+#define MAX_STEPS (PBI_STORE_HERE - 1)
 
 typedef struct solver {
     pb_context *ctx;
@@ -41,7 +43,7 @@ typedef struct solver {
     uint64_t *faster;          /* F */
     uint64_t *before, *after;  /* O with c - 1 and with c slots */
     uint64_t *lead;            /* j*forward + read + D(j) */
-    uint32_t *deep_o, *deep_d; /* slots that the endless plan uses */
+    uint32_t *deep_o, *deep_d; /* slots that the plan with unlimited slots uses */
 } solver;
 
 /* Reversing one step. */
@@ -63,7 +65,7 @@ static void pool_costs(solver *v, uint64_t slots)
     }
 }
 
-/* The least lead[j] + right[l-j] that is below `best`; its j, or 0. */
+/* The minimum of lead[j] + right[l-j] below `best`; returns its j, or 0. */
 static uint32_t best_split(const uint64_t *lead, const uint64_t *right, uint64_t l, uint64_t *best)
 {
     uint64_t least = *best;
@@ -82,7 +84,7 @@ static uint32_t best_split(const uint64_t *lead, const uint64_t *right, uint64_t
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-/* One row: after[] from before[]; the same array for both makes slots without end. */
+/* One row: after[] from before[]; the same array for both means unlimited slots. */
 static pb_status solve_row(solver *v, const pb_level *level, const uint64_t *before, uint64_t *after, uint32_t *row)
 {
     uint64_t each = one_step(v->spec), forward = v->spec->forward_cost;
@@ -122,7 +124,7 @@ static pb_status solve_level(solver *v, const pb_level *level, pbi_level_plan *p
     plan->slots = slots;
     if (plan->endless && level == &v->spec->level[v->spec->level_count - 1])
         return PB_OK;
-    /* A slower level asks for every length, not only for the plan of all steps. */
+    /* A slower level needs every length, not only the plan of all steps. */
     for (uint64_t l = 1; l <= v->n; l++)
         plan->endless = plan->endless && v->deep_o[l] <= slots;
     if (!plan->endless) {
@@ -169,7 +171,7 @@ static pb_status solve(solver *v, pbi_levels *out)
     return PB_OK;
 }
 
-/* No sum of the program can pass 2^63 when this holds. */
+/* If this is true, no sum of the program can pass 2^63. */
 static bool costs_are_small(const pb_multilevel_spec *spec)
 {
     uint64_t n = spec->steps, sum, part;
@@ -180,10 +182,10 @@ static bool costs_are_small(const pb_multilevel_spec *spec)
         if (!pbi_mul(n, spec->level[i].read_cost, &part) || !pbi_add(sum, part, &sum) ||
             !pbi_add(sum, spec->level[i].write_cost, &sum))
             return false;
-    return sum <= MOST_COST;
+    return sum <= MAX_COST;
 }
 
-/* Nothing costs anything but steps: no program is needed. */
+/* Only steps have a cost: no dynamic program is needed. */
 static pb_status pool_only(pb_context *ctx, const pb_multilevel_spec *spec, pbi_levels *out)
 {
     pb_revolve_cost cost;
@@ -192,7 +194,7 @@ static pb_status pool_only(pb_context *ctx, const pb_multilevel_spec *spec, pbi_
     if (status != PB_OK)
         return status;
     if (!pbi_u128_scale(cost.forward_steps, spec->forward_cost, &sum) ||
-        !pbi_u128_add(&sum, pbi_u128_product(spec->steps, spec->reverse_cost)) || sum.high || sum.low > MOST_COST)
+        !pbi_u128_add(&sum, pbi_u128_product(spec->steps, spec->reverse_cost)) || sum.high || sum.low > MAX_COST)
         return pbi_fail(ctx, PB_ERANGE, "The cost of %" PRIu64 " steps passes 2^60.", spec->steps);
     out->cost = sum.low;
     return PB_OK;
@@ -231,12 +233,12 @@ pb_status pbi_levels_plan(pb_context *ctx, const pb_multilevel_spec *spec, pb_ar
             paid = pbi_add_saturated(paid, level->slots);
         else
             out->pool_slots = pbi_add_saturated(out->pool_slots, level->slots);
-        out->pool_levels += !level->write_cost && !level->read_cost; /* the first ones: prices never fall */
+        out->pool_levels += !level->write_cost && !level->read_cost; /* the first ones: prices never decrease */
     }
     out->pool_slots = out->pool_slots < useful ? out->pool_slots : useful;
     if (paid == 0 || spec->steps <= 1 || out->pool_slots == useful)
         return pool_only(ctx, spec, out);
-    if (spec->steps > MOST_STEPS || !costs_are_small(spec))
+    if (spec->steps > MAX_STEPS || !costs_are_small(spec))
         return pbi_fail(ctx, PB_ERANGE, "%" PRIu64 " steps at these costs could pass 2^60.", spec->steps);
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);

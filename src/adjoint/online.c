@@ -1,26 +1,27 @@
 /* online.c -- checkpointing while the number of steps is unknown.
  *
- * Problem. Keep at most s states on the way so that, whenever the run ends, it can be reversed without running any step too
- * often.
+ * Problem. Keep at most s states during the forward pass so that, whenever it ends, it can be reversed without
+ * running any step too often.
  *
- * Idea. The state at hand has a level: 0 as a rule, that of state 0 is above all others. A snapshot is dispensable while a
- * later one, or the state at hand, has a higher level. Before each step the state at hand is kept: in a free slot, or in
- * that of the latest dispensable snapshot. Where there is neither it is passed over, and the next state is one level up.
- * The way back is offline: each gap between snapshots is reversed by binomial checkpointing with all slots that are free
- * by then.
+ * Idea. The current state has a level: usually 0; that of state 0 is above all others. A snapshot is dispensable
+ * while a later one, or the current state, has a higher level. Before each step the current state is stored: in a
+ * free slot, or in that of the latest dispensable snapshot. If there is neither, it is skipped, and the next state
+ * is one level up. The backward pass is offline: each gap between snapshots is reversed by binomial checkpointing
+ * with all slots that are free by then.
  *
- * Invariants. Without dispensable snapshots levels never rise with time. When the state at hand climbs, those just before
- * it that are lower become dispensable: a run of neighbours, which are then used up from its end, one for each step.
- * Nothing climbs meanwhile, so one such run is all there is to remember.
+ * Invariants. Without dispensable snapshots, levels never increase with time. When the level of the current state
+ * rises, the lower ones just before it become dispensable: a run of neighbours, which are then used up from its
+ * end, one per step. No level rises meanwhile, so there is only one such run.
  *
- * Cost. Constant time for each step on average: what a climb counts, later steps use up.
+ * Cost. Constant time per step on average: what a rise counts, later steps use up.
  *
- * Source. Wang, Moin and Iaccarino, SIAM J. Sci. Comput. 31 (2009): whenever the run ends, the largest number of runs of a
- * step is the least possible. Counted as here: at most t runs without a tape, the first run included, for the least t with
- * steps + 1 <= C(s+t, s). It is steps + 1, not steps, since the last step is not taped when it is first run: to a schedule
- * the end is one more step that is taped at once. On the way back they go on by the same rule.
+ * Source. Wang, Moin and Iaccarino, SIAM J. Sci. Comput. 31 (2009): whenever the forward pass ends, the maximum
+ * number of runs of a step is minimal. Counted as here: at most t runs without a tape, the first run included, for
+ * the smallest t with steps + 1 <= C(s+t, s). It is steps + 1, not steps, since the last step is not taped when it
+ * is first run: for a schedule the end is one more step that is taped at once. In the backward pass they continue
+ * with the same rule.
  *
- * Limits. The sum of all steps is not the least: less than a third more in all tests.
+ * Limits. The sum of all steps is not minimal: less than a third more in all tests.
  */
 #include "adjoint/action_put.h"
 #include "adjoint/binomial.h"
@@ -32,7 +33,7 @@
 enum { STEPPING, BACK, GAP, OVER };
 #define NONE UINT32_MAX
 
-/* One for each slot, linked by time. */
+/* One per slot, linked by time. */
 struct pb_snapshot {
     uint64_t state;
     uint64_t level;
@@ -47,8 +48,8 @@ static void append(pb_online *s, uint32_t slot, uint64_t level)
     s->newest = slot;
 }
 
-/* Takes the last dispensable snapshot out of the list. They lie before the one that has climbed: that is the state at
- * hand (NONE) until it is stored. */
+/* Removes the last dispensable snapshot from the list. They are before the one whose level has risen: that is the
+ * current state (NONE) until it is stored. */
 static uint32_t dispense(pb_online *s)
 {
     uint32_t slot = s->climber == NONE ? s->newest : s->snapshot[s->climber].before, before = s->snapshot[slot].before;
@@ -61,7 +62,7 @@ static uint32_t dispense(pb_online *s)
     return slot;
 }
 
-/* The state at hand is passed over for the next one, which is one level up. */
+/* Skips the current state; the next one is one level up. */
 static void climb(pb_online *s)
 {
     s->level++;
@@ -70,7 +71,7 @@ static void climb(pb_online *s)
         s->dispensable++;
 }
 
-/* The slot for the state at hand, or NONE. */
+/* The slot for the current state, or NONE. */
 static uint32_t slot_for_state(pb_online *s)
 {
     uint32_t slot = NONE;
@@ -117,8 +118,8 @@ void pb_online_end(pb_online *s)
         s->slot[i] = i;
 }
 
-/* The steps from the newest snapshot on are next. */
-static pb_action *back(pb_online *s, pb_action *out)
+/* The steps after the newest snapshot are next. */
+static pb_action *next_gap(pb_online *s, pb_action *out)
 {
     if (s->newest == NONE) {
         s->phase = OVER;
@@ -154,8 +155,8 @@ static size_t produce(void *stream, pb_action *actions, size_t room)
 {
     pb_online *s = stream;
     pb_action *out = actions, *end = actions + room;
-    while (end - out >= PBI_LEAST_ROOM && s->phase != OVER && s->phase != STEPPING)
-        out = s->phase == GAP ? out + read_gap(s, out, (size_t)(end - out)) : back(s, out);
+    while (end - out >= PBI_MIN_ROOM && s->phase != OVER && s->phase != STEPPING)
+        out = s->phase == GAP ? out + read_gap(s, out, (size_t)(end - out)) : next_gap(s, out);
     return (size_t)(out - actions);
 }
 
@@ -182,6 +183,6 @@ pb_status pb_online_init(pb_context *ctx, uint32_t snapshots, pb_arena *arena, p
     out->snapshot = snapshot;
     out->slot = slot;
     out->gap.level = level;
-    out->gap.steps = UINT64_MAX; /* the forward run has ended before */
+    out->gap.steps = UINT64_MAX; /* the forward run has already ended */
     return PB_OK;
 }

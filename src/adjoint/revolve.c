@@ -1,25 +1,26 @@
 /* revolve.c -- binomial checkpointing as a stream: constant time and no search for each action.
  *
- * Problem. Reverse `length` steps with s slots for snapshots, the first of which takes the segment's own start, in the
- * fewest forward steps and, among those schedules, with the fewest snapshots written.
+ * Problem. Reverse `length` steps with s slots for snapshots, the first of which has the segment's own start, in
+ * the fewest forward steps and, among those schedules, with the fewest snapshots written.
  *
- * Idea. Advance by m, reverse the right part with s-1 slots, return to the start, reverse the left part of m steps with
- * s slots. With r from beta(s, r-1) < length <= beta(s, r) the fewest steps need beta(s, r-2) <= m <= beta(s, r-1) and
- * beta(s-1, r-1) <= length - m <= beta(s-1, r). The fewest writes are flat up to star(s, r) = beta(s, r-1) + beta(s-1,
- * r-1) and grow by one a step from there, so both parts must lie on the same side of their own star as the whole does:
+ * Idea. Advance by m, reverse the right part with s-1 slots, return to the start, reverse the left part of m steps
+ * with s slots. With r from beta(s, r-1) < length <= beta(s, r) the fewest steps need beta(s, r-2) <= m <= beta(s,
+ * r-1) and beta(s-1, r-1) <= length - m <= beta(s-1, r). The minimum of writes is constant up to star(s, r) =
+ * beta(s, r-1) + beta(s-1, r-1) and grows by one per step from there, so both parts must be on the same side of
+ * their own star as the whole is:
  *     length <= beta(s, r-2) + star(s-1, r):  m = beta(s, r-2)
  *     length <= beta(s, r-1) + star(s-1, r):  m = length - star(s-1, r)
  *     else                                    m = beta(s, r-1).
  *
  * Why it is fast. Each rule leaves at most one part of a length that is neither a beta (FULL) nor a star (STAR), so
- * there are at most s + r ODD segments in the whole stream, and they may take their time. A FULL segment splits into
- * FULL(s, r-1) and FULL(s-1, r), a STAR into STAR(s, r-1) and STAR(s-1, r), with m by a product of two or three numbers
- * where r or s is small, which is nearly everywhere, and by a division elsewhere. What is left at the bottom are loops:
+ * there are at most s + r ODD segments in the whole stream, and they may be slow. A FULL segment splits into
+ * FULL(s, r-1) and FULL(s-1, r), a STAR into STAR(s, r-1) and STAR(s-1, r), with m by a product of two or three
+ * numbers if r or s is small, which is nearly always the case, and else by a division. The base cases are loops:
  *     one slot        return to the start for every step
- *     r = 1           keep every state on the way up ("climb"), use them on the way down ("unwind")
+ *     r = 1           store every state on the way up ("climb"), use them on the way down ("unwind")
  *     STAR, r = 2     the same with two steps for each snapshot
  *
- * Limits. With at most 10^15 steps every product below stays under 2^64: where r >= 5 and s >= 4 both are below 12,448.
+ * Limits. With at most 10^15 steps every product below stays under 2^64: if r >= 5 and s >= 4 both are below 12,448.
  */
 #include "adjoint/action_put.h"
 #include "adjoint/binomial.h"
@@ -30,15 +31,15 @@
 
 enum { ENTER, CLIMB, UNWIND, CLIMB_TWOS, UNWIND_TWOS, RETURNS, POP, ENDING, OVER };
 enum { ODD, FULL, STAR };
-/* The most actions that are made in one go. */
-enum { LEAST_ROOM = PBI_LEAST_ROOM };
+/* The max number of actions that are produced at once. */
+enum { MIN_ROOM = PBI_MIN_ROOM };
 
 static inline pb_action *keep(pb_action *out, uint64_t n0, uint64_t n1, uint32_t slot)
 {
     return pbi_put_forward(out, n0, n1, PB_STORAGE_RAM, slot);
 }
 
-/* The first advance of a segment keeps its start, unless that is already in its slot. */
+/* The first advance of a segment stores its start, unless it is already in its slot. */
 static inline pb_action *first_forward(const pb_revolve *s, pb_action *out, uint64_t n1)
 {
     return s->stored ? pbi_put_advance(out, s->start, n1) : keep(out, s->start, n1, s->at_slot);
@@ -49,7 +50,7 @@ static inline pb_action *load(pb_action *out, uint64_t n, uint32_t slot, pb_acti
     return pbi_put_load(out, n, PB_STORAGE_RAM, slot, kind);
 }
 
-/* beta(s, r-1) where length = beta(s, r); s, r >= 2. */
+/* beta(s, r-1) for length = beta(s, r); s, r >= 2. */
 static inline uint64_t full_split(uint64_t length, uint64_t s, uint64_t r)
 {
     if (r == 2)
@@ -65,7 +66,7 @@ static inline uint64_t full_split(uint64_t length, uint64_t s, uint64_t r)
     return length * r / (s + r);
 }
 
-/* star(s, r-1) where length = star(s, r); s >= 2, r >= 3. */
+/* star(s, r-1) for length = star(s, r); s >= 2, r >= 3. */
 static inline uint64_t star_split(uint64_t length, uint64_t s, uint64_t r)
 {
     if (r == 3)
@@ -111,7 +112,7 @@ static void odd_split(pb_revolve *stream, struct pb_revolve_level *left, int64_t
 /* Advances to the right part until a loop can take over. */
 static pb_action *enter(pb_revolve *s, pb_action *out, const pb_action *end)
 {
-    for (; end - out >= LEAST_ROOM; s->stored = false) {
+    for (; end - out >= MIN_ROOM; s->stored = false) {
         uint32_t slots = s->first_slot + s->slots - s->at_slot;
         s->place = 1;
         if (s->length == 1) {
@@ -147,7 +148,7 @@ static pb_action *enter(pb_revolve *s, pb_action *out, const pb_action *end)
     return out;
 }
 
-/* r = 1: keeps states start+1 .. start+length-2 one by one, then reverses the last step. */
+/* r = 1: stores states start+1 .. start+length-2 one by one, then reverses the last step. */
 static pb_action *climb(pb_revolve *s, pb_action *out, const pb_action *end)
 {
     uint64_t count = s->length - 1 - s->place, room = (uint64_t)(end - out) - 3;
@@ -189,7 +190,7 @@ static pb_action *climb_twos(pb_revolve *s, pb_action *out, const pb_action *end
     for (; slot < last && out < end; n += 2)
         out = keep(out, n, n + 2, slot++);
     s->place = slot - s->at_slot;
-    if (slot < last || end - out < LEAST_ROOM)
+    if (slot < last || end - out < MIN_ROOM)
         return out;
     out = keep(out, n, n + 2, slot);
     out = pbi_put_reverse_last(out, n + 2, s->steps);
@@ -224,23 +225,23 @@ static pb_action *unwind_twos(pb_revolve *s, pb_action *out, const pb_action *en
 static pb_action *returns(pb_revolve *s, pb_action *out, const pb_action *end)
 {
     for (; s->length > 1; s->length--) {
-        if (end - out < LEAST_ROOM)
+        if (end - out < MIN_ROOM)
             return out;
         out = load(out, s->start, s->at_slot, PB_ACTION_COPY);
         out = pbi_put_advance(out, s->start, s->start + s->length - 1);
         out = pbi_put_reverse(out, s->start + s->length - 1);
     }
-    if (end - out < LEAST_ROOM)
+    if (end - out < MIN_ROOM)
         return out;
     s->phase = POP;
     out = load(out, s->start, s->at_slot, PB_ACTION_MOVE);
     return pbi_put_reverse(out, s->start);
 }
 
-/* A segment is done: back to the left part that waits below it. */
+/* A segment is done: returns to the left part that waits below it. */
 static pb_action *pop(pb_revolve *s, pb_action *out, const pb_action *end)
 {
-    while (end - out >= LEAST_ROOM) {
+    while (end - out >= MIN_ROOM) {
         if (s->at_slot == s->first_slot) {
             s->phase = s->ends ? ENDING : OVER;
             return out;
@@ -261,12 +262,12 @@ static pb_action *pop(pb_revolve *s, pb_action *out, const pb_action *end)
     return out;
 }
 
-/* At least one action, unless the stream is over; room is at least LEAST_ROOM. */
+/* At least one action, unless the stream is over; room is at least MIN_ROOM. */
 static size_t produce(void *stream, pb_action *actions, size_t room)
 {
     pb_revolve *s = stream;
     pb_action *out = actions, *end = actions + room;
-    while (end - out >= LEAST_ROOM && s->phase != OVER) {
+    while (end - out >= MIN_ROOM && s->phase != OVER) {
         switch (s->phase) {
         case ENTER: out = enter(s, out, end); break;
         case CLIMB: out = climb(s, out, end); break;

@@ -1,7 +1,7 @@
 /* arena.c -- the only place that calls the allocator.
  *
- * Small pieces share chained blocks; a large piece gets a block of its own, so that growing it
- * can resize that block instead of leaving a dead copy behind.
+ * Small pieces share chained blocks; a large piece has its own block, so that growing it can resize that block
+ * instead of leaving an unused copy behind.
  */
 #include "base/arena.h"
 
@@ -33,7 +33,7 @@ static void guard(char *piece, size_t bytes, size_t whole)
 enum { BLOCK_BYTES = 1 << 16, LARGE_BYTES = 1 << 14 };
 
 struct pb_block {
-    struct pb_block *older, *newer; /* newer: only kept right for large blocks' neighbours */
+    struct pb_block *older, *newer; /* newer: only valid for neighbours of large blocks */
     size_t bytes;                   /* of the whole block */
     size_t used;                    /* header included */
 };

@@ -1,4 +1,4 @@
-/* checked.h -- integers that say when they overflow, and 128-bit sums without compiler extensions. */
+/* checked.h -- integers with overflow checks, and 128-bit sums without compiler extensions. */
 #ifndef PBI_CHECKED_H
 #define PBI_CHECKED_H
 
@@ -56,7 +56,7 @@ static inline bool pbi_u128_scale(pb_u128 a, uint64_t b, pb_u128 *out)
 
 /* value / divisor, with the remainder; divisor is not 0 and below 2^32. */
 pb_u128 pbi_u128_divide(pb_u128 value, uint32_t divisor, uint32_t *remainder);
-/* C(s + r, s), cut to 2^63; 0 where one of them is negative. */
+/* C(s + r, s), saturated at 2^63; 0 if one of them is negative. */
 uint64_t pbi_beta(int64_t s, int64_t r);
 /* Decimal digits only; false on anything else or overflow. */
 bool pbi_u128_parse(const char *text, size_t length, pb_u128 *out);

@@ -1,22 +1,22 @@
-/* context.h -- failing with a sentence, counting ticks, stopping when asked. */
+/* context.h -- reporting errors, counting ticks, stopping on request. */
 #ifndef PBI_CONTEXT_H
 #define PBI_CONTEXT_H
 
 #include "pebble/base.h"
 
-/* Write ctx->error (printf style, no place) and return `status`. */
+/* Writes ctx->error (printf style, without line and column) and returns `status`. */
 pb_status pbi_fail(pb_context *ctx, pb_status status, const char *format, ...);
-/* The same with a place. */
+/* The same with line and column. */
 pb_status pbi_fail_at(pb_context *ctx, pb_status status, uint64_t line, uint64_t column, const char *format, ...);
 
-/* Has the outside asked to stop? PB_OK or PB_ECANCELLED. Cheap, but a call: poll every thousand steps or so. */
+/* Whether a stop was requested: PB_OK or PB_ECANCELLED. Cheap, but a call: poll every thousand steps or so. */
 pb_status pbi_poll(pb_context *ctx);
-/* Spend planning effort: PB_OK, PB_ELIMIT past the tick limit, PB_ECANCELLED. Ticks are deterministic: count
- * the same for the same input. */
+/* Spends planning effort: PB_OK, PB_ELIMIT past the tick limit, PB_ECANCELLED. Ticks are deterministic: count the
+ * same for the same input. */
 pb_status pbi_tick(pb_context *ctx, uint64_t ticks);
 
-/* Between hold and resume nothing asks to stop and no ticks run out: to finish and verify the best plan so far
- * after a stop. */
+/* Between hold and resume no stop is reported and no ticks run out: to finish and verify the best plan so far after
+ * a stop. */
 typedef struct pbi_held {
     pb_stop (*stop)(void *state);
     pb_stop stopped;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FARTHEST = 100000 }; /* exponents beyond it are read, but no 64 bits hold what they stand for */
+enum { FARTHEST = 100000 }; /* larger exponents are read, but no value with them fits 64 bits */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -37,7 +37,7 @@ pbi_decimal_verdict pbi_decimal_parse(const char *text, size_t length, pbi_decim
 {
     const char *at = text, *end = text + length;
     uint64_t value = 0;
-    int64_t zeros = 0, behind = 0, exponent = 0; /* zeros not yet taken; digits behind the point */
+    int64_t zeros = 0, behind = 0, exponent = 0; /* zeros not yet taken; digits after the point */
     bool point = false, any = false, far = false;
     for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
         if (*at == '.') {
@@ -60,7 +60,7 @@ pbi_decimal_verdict pbi_decimal_parse(const char *text, size_t length, pbi_decim
         return PBI_DECIMAL_FINE;
     }
     int64_t power = zeros - behind + exponent; /* value * 10^power */
-    if (far || power < -PBI_MOST_DECIMALS || (power > 0 && !times_ten(&value, power)))
+    if (far || power < -PBI_MAX_DECIMALS || (power > 0 && !times_ten(&value, power)))
         return PBI_DECIMAL_TOO_FAR;
     *out = (pbi_decimal){value, power < 0 ? (uint32_t)-power : 0};
     return PBI_DECIMAL_FINE;

@@ -1,7 +1,7 @@
 /* name_index.c -- see name_index.h.
  *
- * Files that name nodes by number (n17, n18, ...) read them in runs, so the hash sends names that differ in their
- * last character to neighbouring slots: a run of ten costs one or two cache misses, not ten.
+ * Files that name nodes by number (n17, n18, ...) read them in sequence, so the hash sends names that differ in
+ * their last character to neighbouring slots: ten of them cost one or two cache misses, not ten.
  */
 #include "base/name_index.h"
 

@@ -1,10 +1,10 @@
-/* plain_text.c -- texts from files and from the command line as they may be shown on a terminal. */
+/* plain_text.c -- makes texts from files and from the command line safe for a terminal. */
 #include "pebble/base.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the well-formed UTF-8 sequence that begins here and its character; 0 where none does. */
+/* Length of the well-formed UTF-8 sequence that starts here, and its character; 0 if there is none. */
 static size_t sequence(const unsigned char *t, uint32_t *character)
 {
     size_t length = t[0] < 0x80 ? 1 : t[0] < 0xe0 ? 2 : t[0] < 0xf0 ? 3 : 4;
@@ -21,7 +21,7 @@ static size_t sequence(const unsigned char *t, uint32_t *character)
     return length;
 }
 
-/* Controls (C0, DEL, C1), separators of lines and paragraphs, and what changes the direction of the text after it. */
+/* Controls (C0, DEL, C1), separators of lines and paragraphs, and characters that change the text direction. */
 static bool is_unsafe(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);

@@ -1,4 +1,4 @@
-/* quantity.c -- sizes and counts as people write them. */
+/* quantity.c -- sizes and counts for display. */
 #include "pebble/base.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void grouped(uint64_t value, char text[32])
     text[at] = '\0';
 }
 
-/* Two decimals, fewer where they are zeros; truncated, so that a size never looks larger than it is. */
+/* Two decimals, without trailing zeros; truncated, so that a size never looks larger than it is. */
 static void binary(uint64_t value, char text[32])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -57,7 +57,7 @@ size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room)
     size_t used = pb_quantity_text(value, unit, text, room);
     if (used >= room || !unit || !unit[0] || strcmp(unit, "byte") == 0)
         return used;
-    bool part = strncmp(unit, "0.", 2) == 0; /* 12 x 0.1 step: two numbers side by side could not be told apart */
+    bool part = strncmp(unit, "0.", 2) == 0; /* 12 x 0.1 step: two adjacent numbers would be ambiguous */
     int more = snprintf(text + used, room - used, "%s %.60s", part ? " x" : "", unit);
     return used + (size_t)more < room ? used + (size_t)more : room - 1;
 }

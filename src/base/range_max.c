@@ -1,7 +1,8 @@
 /* range_max.c -- see range_max.h.
  *
- * A tree over blocks of places. Numbers in it leave out what the nodes above add, so two of them can be compared only with
- * that sum, which every walk has at hand as it comes down from the root: compared so they are true numbers, whatever wraps.
+ * A tree over blocks of places. Numbers in it do not include what the nodes above add, so two of them can be
+ * compared only with that sum, which every walk computes on its way down from the root. With it they are true
+ * numbers, even if sums wrap.
  */
 #include "base/range_max.h"
 
@@ -15,7 +16,7 @@ typedef struct walk {
     uint64_t add;
 } walk;
 
-/* The largest of a block, from what it has without the nodes above, which add `above`. */
+/* The largest number of a block, from its numbers without the nodes above, which add `above`. */
 static void sum_up_block(pbi_range_max *t, uint32_t node, uint64_t above)
 {
     uint32_t first = (node - t->leaves) * BLOCK, end = first + BLOCK < t->count ? first + BLOCK : t->count;
@@ -58,7 +59,7 @@ bool pbi_range_max_init(pbi_range_max *t, pb_arena *arena, uint64_t *number, uin
     return true;
 }
 
-/* `node` stands for the places first .. first + length - 1. */
+/* `node` covers the places first .. first + length - 1. */
 static void add_below(const walk *w, uint32_t node, uint64_t first, uint64_t length, uint64_t above)
 {
     pbi_range_max *t = w->t;

@@ -1,4 +1,4 @@
-/* rng.h -- seeded random numbers (splitmix64): the same everywhere for the same seed. */
+/* rng.h -- seeded random numbers (splitmix64): the same on every machine for the same seed. */
 #ifndef PBI_RNG_H
 #define PBI_RNG_H
 

@@ -4,15 +4,15 @@
  *     if (!pbi_sha256_begin(&sum) || !pbi_sha256_add(&sum, bytes, count) || !pbi_sha256_end(&sum, hash))
  *         return pbi_sha256_failed(ctx);
  *
- * All state is in the caller's struct: nothing is allocated, so a hash cannot fail for want of memory. The results of libcrypto are
- * checked even so: a hash that was not made must never be compared with one that was.
+ * All state is in the caller's struct: nothing is allocated, so a hash cannot fail for lack of memory. The results of
+ * libcrypto are still checked: a hash that was not computed must never be compared with one that was.
  */
 #ifndef PBI_SHA256_H
 #define PBI_SHA256_H
 
 #include "pebble/base.h"
 
-/* Of the interfaces of OpenSSL 3 only this one works without allocating; it is called deprecated for other reasons. */
+/* The only interface of OpenSSL 3 that does not allocate; it is deprecated for other reasons. */
 #ifndef OPENSSL_SUPPRESS_DEPRECATED
 #define OPENSSL_SUPPRESS_DEPRECATED
 #endif
@@ -24,12 +24,12 @@ typedef struct pbi_sha256 {
     SHA256_CTX state;
 } pbi_sha256;
 
-/* Each is false where libcrypto failed. */
+/* Each is false if libcrypto failed. */
 bool pbi_sha256_begin(pbi_sha256 *sum);
 bool pbi_sha256_add(pbi_sha256 *sum, const void *bytes, size_t count);
 bool pbi_sha256_end(pbi_sha256 *sum, unsigned char hash[PBI_SHA256_BYTES]);
 
-/* The status for that, with its sentence in ctx->error: an error, never a verdict. */
+/* The status for such a failure, with a sentence in ctx->error: an error, never a verdict. */
 pb_status pbi_sha256_failed(pb_context *ctx);
 
 /* 64 hexadecimal digits and NUL. */

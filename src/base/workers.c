@@ -19,9 +19,9 @@ static void *begin(void *state)
 
 void pbi_workers_run(uint32_t count, void (*work)(void *state, uint32_t worker), void *state)
 {
-    hand hands[PBI_MOST_WORKERS];
+    hand hands[PBI_MAX_WORKERS];
     uint32_t started = 1;
-    for (; started < count && started < PBI_MOST_WORKERS; started++) {
+    for (; started < count && started < PBI_MAX_WORKERS; started++) {
         hand *h = &hands[started];
         *h = (hand){.work = work, .state = state, .worker = started};
         if (pthread_create(&h->thread, NULL, begin, h) != 0)

@@ -1,12 +1,12 @@
-/* bounds.c -- limits that hold for every schedule of a game, in any order.
+/* bounds.c -- bounds for every schedule of a game, in any order.
  *
- * Memory: a needed node is computed at least once, and then its inputs, itself, its workspace and
- * fixed_size are resident together (less what an in-place move saves); the start and the end state
- * are resident together too. In the reversible game given values never leave, and the last value that comes to stay is
- * computed beside all others that do. Forests of in-trees have an exact answer in the remat game.
- * Work: every needed node is computed once; in the reversible game every needed node that does not
- * stay is uncomputed as often as it is computed; a needed value given in slow memory is loaded once.
- * Cost: peak is at least the least cap, flux at least work times working set, node by node.
+ * Memory: a needed node is computed at least once; then its inputs, itself, its workspace and fixed_size are resident
+ * together (minus what an in-place move saves). The start and the end state are resident together too. In the
+ * reversible game given values are always resident, and the last of the final values is computed while all others
+ * are resident. Forests of in-trees have an exact answer in the remat game.
+ * Work: every needed node is computed once; in the reversible game every needed node that is not final is uncomputed as
+ * often as it is computed; a needed value given in slow memory is loaded once.
+ * Cost: the peak is at least the minimum cap, the flux at least work times working set, node by node.
  */
 #include "pebble/bound.h"
 
@@ -17,7 +17,7 @@
 #include "bound/tree_order.h"
 #include "game/price.h"
 
-/* Memory that is resident during any computation of v: no schedule needs less. */
+/* Memory that is resident during any computation of v. */
 static uint64_t working_set(const pb_game *game, pb_node v, uint64_t given_fast)
 {
     const pb_graph *g = game->graph;
@@ -46,7 +46,7 @@ static void raise(pb_bounds *b, uint64_t need, pb_node at, const char *why)
     }
 }
 
-/* Memory at the start and at the end. A target need not stay resident except in the reversible game. */
+/* Memory at the start and at the end. A target need not be resident at the end except in the reversible game. */
 static uint64_t bound_ends(const pb_game *game, pb_bounds *b)
 {
     const pb_graph *g = game->graph;
@@ -64,7 +64,7 @@ static uint64_t bound_ends(const pb_game *game, pb_bounds *b)
     return given;
 }
 
-/* In the reversible game the value that comes last of those that stay is computed while all others are there. */
+/* In the reversible game the last final value is computed while all other final values are resident. */
 static void bound_last(const pb_game *game, pb_bounds *b)
 {
     const pb_graph *g = game->graph;
@@ -86,20 +86,20 @@ static void bound_last(const pb_game *game, pb_bounds *b)
         raise(b, stays + least, PB_NO_NODE, "end");
 }
 
-/* A value given in slow memory can only be used where there is slow memory. */
+/* A value given in slow memory can only be used if the game has slow memory. */
 static bool out_of_reach(const pb_game *game, pb_node v)
 {
     uint16_t flags = game->graph->flags[v];
     if (!(flags & PB_NODE_GIVEN_SLOW) || (game->kind == PB_GAME_TIERED && game->tier_count))
         return false;
-    bool read = false; /* a slow value that is only a target counts as computed already */
+    bool read = false; /* a slow value that is only a target counts as computed */
     for (uint32_t k = game->graph->out_start[v]; k < game->graph->out_start[v + 1] && !read; k++)
         read = game->graph->flags[game->graph->out[k]] & PB_NODE_NEEDED;
     return read || (flags & PB_NODE_KEEP) || game->kind == PB_GAME_REVERSIBLE;
 }
 
-/* What is given in slow memory starts in tier 1: no cap on fast memory helps when it does not fit there. The node that
- * passes the tier's cap, or PB_NO_NODE. */
+/* Values given in slow memory start in tier 1: no cap on fast memory helps if they do not fit there. Returns the
+ * node that exceeds the tier's cap, or PB_NO_NODE. */
 static pb_node over_slow_start(const pb_game *game)
 {
     const pb_graph *g = game->graph;
@@ -124,15 +124,15 @@ static bool slow_is_loaded(const pb_graph *g, pb_node v)
     return false;
 }
 
-/* How often the work of v is done at least: computed once, and in the reversible game uncomputed unless it stays or an
- * in-place move may remove it. By-products of v may force nothing more. */
+/* How often the work of v is done at least: computed once, and in the reversible game uncomputed unless it is final
+ * or an in-place move may remove it. By-products of v may force nothing more. */
 static unsigned least_runs(const pb_game *game, pb_node v, const uint8_t *overwritten)
 {
     bool stays = game->graph->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP);
     return game->kind == PB_GAME_REVERSIBLE && !stays && !(overwritten && overwritten[v]) ? 2 : 1;
 }
 
-/* One byte a node: some other lists it in `inplace`. NULL when none does, or when memory is exhausted (*status). */
+/* One byte per node: another node lists it in `inplace`. NULL if none does, or if memory is exhausted (*status). */
 static uint8_t *mark_overwritten(const pb_game *game, pb_arena *scratch, pb_status *status)
 {
     const pb_graph *g = game->graph;
@@ -147,11 +147,11 @@ static uint8_t *mark_overwritten(const pb_game *game, pb_arena *scratch, pb_stat
 }
 
 typedef struct sums {
-    uint64_t makespan, extra; /* extra: what the bound on cost weighs with gamma */
+    uint64_t makespan, extra; /* extra: the part of the bound on cost that gamma weighs */
     pb_u128 flux;
 } sums;
 
-/* False when a sum passes its type: the bound then is the largest it can say. */
+/* False if a sum overflows: the bound is then the largest representable one. */
 static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs, sums *s)
 {
     uint64_t cost = game->graph->cost[v];
@@ -183,7 +183,7 @@ static void bound_cost(const pb_game *game, const sums *s, pb_bounds *b)
     b->cost = sum;
 }
 
-/* Adds up what every needed node asks for. */
+/* Adds up the requirements of every needed node. */
 static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t *overwritten, pb_bounds *b, sums *s)
 {
     const pb_graph *g = game->graph;
@@ -212,7 +212,7 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
     return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
 }
 
-/* Where every value has one use, the least peak of any order is that of any schedule (docs/strategies/tree.md). */
+/* If every value has one use, the minimum peak over orders is that over schedules (docs/strategies/tree.md). */
 static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b)
 {
     pbi_tree_found found;
@@ -226,7 +226,7 @@ static pb_status bound_forest(pb_context *ctx, const pb_game *game, pb_bounds *b
     return PB_OK;
 }
 
-/* In the reversible game the shape alone asks for memory: a chain of n values for log n of them. */
+/* In the reversible game the shape alone needs memory: a chain of n values needs log n of them. */
 static pb_status bound_ranks(pb_context *ctx, const pb_game *game, pb_bounds *b)
 {
     uint64_t least;
@@ -263,8 +263,8 @@ static pb_status make(pb_context *ctx, const pb_game *game, bool quick, pb_bound
     return PB_OK;
 }
 
-/* Whoever borrows plays within the sum of both. What is borrowed is no part of the peak; what is there at the start and at the
- * end is in memory of our own. */
+/* With borrowed memory, the bounds are those of the sum of both. Borrowed memory is not part of the peak; the start
+ * and the end state are in our own memory. */
 static pb_status bounds_of_sum(pb_context *ctx, const pb_game *game, bool quick, pb_bounds *out)
 {
     pb_game sum = *game;

@@ -1,7 +1,7 @@
 /* cut_branch.c -- see cut_branch.h. */
 #include "bound/cut_branch.h"
 
-enum { MOST_OVER = 8 }; /* in-place inputs that are told apart */
+enum { MAX_OVER = 8 }; /* max in-place inputs with a case each */
 enum { CASE_ALL, CASE_HELD, CASE_GONE, CASE_PLAIN, CASE_OVER };
 
 typedef struct pbi_case {
@@ -22,7 +22,7 @@ bool pbi_brancher_init(pbi_brancher *b, pbi_pricer *pricer, pb_arena *arena, uin
     return b->list && b->heap;
 }
 
-/* ---- open cases, the least bound on top; older ones first among equals ---- */
+/* ---- open cases, the smallest bound on top; older ones first among equals ---- */
 
 static bool before(const pbi_brancher *b, uint32_t i, uint32_t k)
 {
@@ -30,7 +30,7 @@ static bool before(const pbi_brancher *b, uint32_t i, uint32_t k)
     return x != y ? x < y : i < k;
 }
 
-static void push(pbi_brancher *b, pbi_case item)
+static void push_case(pbi_brancher *b, pbi_case item)
 {
     uint32_t at = b->open++, i = b->count++;
     b->list[i] = item;
@@ -73,7 +73,7 @@ static bool take(uint64_t *from, uint64_t size)
     return fits;
 }
 
-/* Tell the network what the case settles, and what is left of the cap. False: it does not fit. */
+/* Applies the decisions of the case to the network, and subtracts them from the cap. False: it does not fit. */
 static bool enter(pbi_brancher *b, uint32_t i, uint64_t *free_size)
 {
     pbi_cut_network *net = b->pricer->net;
@@ -122,19 +122,19 @@ static pb_node choose(const pbi_brancher *b, const pbi_priced *priced)
     return best;
 }
 
-/* The two cases of a value, or, first of all, the ways to place z. False when there is nothing to tell apart. */
+/* The two cases of a value, or, first of all, the ways to place z. False if there is nothing to branch on. */
 static bool split(pbi_brancher *b, uint32_t i, const pbi_priced *priced, int64_t value)
 {
     const pbi_cut_network *net = b->pricer->net;
     const pb_graph *g = net->game->graph;
     pbi_case c = {.parent = i, .x = PB_NO_NODE, .value = value, .rate = priced->rate};
-    if (i == 0 && net->saved && g->inplace_start[net->z + 1] - g->inplace_start[net->z] <= MOST_OVER) {
+    if (i == 0 && net->saved && g->inplace_start[net->z + 1] - g->inplace_start[net->z] <= MAX_OVER) {
         c.how = CASE_PLAIN;
-        push(b, c);
+        push_case(b, c);
         c.how = CASE_OVER;
         for (uint32_t k = g->inplace_start[net->z]; k < g->inplace_start[net->z + 1]; k++) {
             c.x = g->inplace[k];
-            push(b, c);
+            push_case(b, c);
         }
         return true;
     }
@@ -142,18 +142,18 @@ static bool split(pbi_brancher *b, uint32_t i, const pbi_priced *priced, int64_t
     if (c.x == PB_NO_NODE)
         return false;
     for (c.how = CASE_HELD; c.how <= CASE_GONE; c.how++)
-        push(b, c);
+        push_case(b, c);
     return true;
 }
 
 int64_t pbi_brancher_run(pbi_brancher *b, pb_node z, int64_t value, pbi_rate rate, int64_t least)
 {
     pbi_pricer *p = b->pricer;
-    int64_t lower = value, best = PBI_FLOW_INF; /* of a labelling that fits */
+    int64_t lower = value, best = PBI_FLOW_INF; /* best: of a labelling that fits */
     b->count = b->open = 0;
     pbi_cut_network_at(p->net, z);
-    push(b, (pbi_case){.parent = NO_CASE, .x = PB_NO_NODE, .how = CASE_ALL, .value = value, .rate = rate});
-    while (b->open && b->count + MOST_OVER + 2 < b->room && !p->stopped) {
+    push_case(b, (pbi_case){.parent = NO_CASE, .x = PB_NO_NODE, .how = CASE_ALL, .value = value, .rate = rate});
+    while (b->open && b->count + MAX_OVER + 2 < b->room && !p->stopped) {
         uint32_t i = b->heap[0];
         uint64_t free_size;
         pbi_priced priced = {.impossible = true};
@@ -168,7 +168,7 @@ int64_t pbi_brancher_run(pbi_brancher *b, pb_node z, int64_t value, pbi_rate rat
         pop(b);
         if (priced.impossible)
             continue;
-        bool whole = i || !p->net->saved; /* the first case takes z to be in place at no price */
+        bool whole = i || !p->net->saved; /* the first case assumes that z is in place at no cost */
         if (whole && priced.has_high && priced.high.work < best)
             best = priced.high.work;
         int64_t bound = pbi_cut_network_round(p->net, priced.value);

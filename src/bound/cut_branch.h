@@ -1,7 +1,7 @@
-/* cut_branch.h -- from prices to whole values: the least work at one first computation, by branch and bound.
+/* cut_branch.h -- from prices to whole values: the minimum work at one first computation, by branch and bound.
  *
- * A price bounds mixtures of labellings too. Each case here settles, for some values, whether they are resident at that
- * moment; the two cases of a value cover everything, so the least bound of the open cases holds.
+ * A price also bounds mixtures of labellings. Each case here decides, for some values, whether they are resident at
+ * that moment. The two cases of a value cover everything, so the smallest bound of the open cases is valid.
  */
 #ifndef PBI_CUT_BRANCH_H
 #define PBI_CUT_BRANCH_H
@@ -16,8 +16,8 @@ typedef struct pbi_brancher {
 } pbi_brancher;
 
 bool pbi_brancher_init(pbi_brancher *b, pbi_pricer *pricer, pb_arena *arena, uint32_t room);
-/* The bound at z, at least `value`, which holds already and was reached at `rate`. It stops where it cannot pass
- * `least`, when the room is used up or the pricer has stopped. PBI_FLOW_INF: no labelling fits. */
+/* The bound at z, at least `value`, which is already proved and was reached at `rate`. It stops if it cannot exceed
+ * `least`, if the room is used up or the pricer has stopped. PBI_FLOW_INF: no labelling fits. */
 int64_t pbi_brancher_run(pbi_brancher *b, pb_node z, int64_t value, pbi_rate rate, int64_t least);
 
 #endif

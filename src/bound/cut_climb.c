@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { PATIENCE = 8 };   /* steps without a gain */
-#define FRESH 0.2        /* part of the last slope in the mean */
-#define FIRST_AHEAD 0.02 /* what a step aims at, beyond the best and as a part of it; halved where it is too far */
+enum { PATIENCE = 8 };   /* steps without an improvement */
+#define FRESH 0.2        /* weight of the last slope in the mean */
+#define FIRST_AHEAD 0.02 /* target of a step, relative to the best bound; halved when it is too far */
 #define LAST_AHEAD 0.00001
 
 bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena)
@@ -24,7 +24,7 @@ bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena)
 
 static double smaller(double a, double b) { return a < b ? a : b; }
 
-/* The mean size of what lies in memory, weighed by size. */
+/* The mean size of the values in memory, weighted by size. */
 static double typical_size(const pbi_moments *m)
 {
     const pb_graph *g = m->net[0].game->graph;
@@ -70,9 +70,9 @@ static void go_back(pbi_climb *c)
     }
 }
 
-static int64_t look(pbi_climb *c)
+static int64_t evaluate(pbi_climb *c)
 {
-    int64_t value = pbi_moments_look(c->m);
+    int64_t value = pbi_moments_evaluate(c->m);
     c->impossible = c->impossible || value >= PBI_FLOW_INF;
     if (value > c->best)
         keep_best(c, value);
@@ -88,16 +88,16 @@ void pbi_climb_guess(pbi_climb *c, const double *rate)
         if (k)
             guess_links(c, k);
     }
-    if (look(c) == INT64_MIN)
+    if (evaluate(c) == INT64_MIN)
         return;
     for (uint32_t k = 1; k < m->count; k++)
         for (uint32_t i = 0; i < m->linked_count[k]; i++)
             if (!pbi_cut_network_there(&m->net[k], m->linked[k][i]))
                 m->link[k][i] = 0;
-    look(c);
+    evaluate(c);
 }
 
-/* Mixes the slopes of the last look into the means; the square of their length. */
+/* Mixes the slopes of the last evaluation into the means; returns the square of their length. */
 static double mix(pbi_climb *c, double part)
 {
     const pbi_moments *m = c->m;
@@ -138,7 +138,7 @@ void pbi_climb_run(pbi_climb *c, uint32_t steps)
     uint32_t stall = 0;
     go_back(c);
     for (uint32_t i = 0; i < steps && !c->m->stopped && !c->impossible; i++) {
-        int64_t before = c->best, value = look(c);
+        int64_t before = c->best, value = evaluate(c);
         if (value == INT64_MIN || c->impossible)
             return;
         stall = c->best > before ? 0 : stall + 1;

@@ -1,8 +1,8 @@
 /* cut_climb.h -- good prices for several moments at once, by steps along the slopes.
  *
  * The bound is concave in all prices together. A first guess follows from the prices of memory alone: being resident is
- * worth no more than computing again, and costs no more than the memory at the moment before. From there each step goes
- * along a mean of the last slopes, towards a little more than the best so far.
+ * worth no more than recomputing, and costs no more than the memory at the moment before. From there each step
+ * follows a mean of the last slopes, towards a little more than the best bound so far.
  */
 #ifndef PBI_CUT_CLIMB_H
 #define PBI_CUT_CLIMB_H
@@ -15,16 +15,16 @@ typedef struct pbi_climb {
     bool impossible;
     double rate[PBI_MOMENTS]; /* prices of the best */
     double *link[PBI_MOMENTS];
-    double *slope[PBI_MOMENTS]; /* means of late, as `link`; */
+    double *slope[PBI_MOMENTS]; /* recent means, indexed as `link`; */
     double rate_slope[PBI_MOMENTS];
-    double *mean[PBI_MOMENTS]; /* of each value: how much of it was kept of late */
-    double unit;               /* a typical size: slopes of memory are told in it */
+    double *mean[PBI_MOMENTS]; /* of each value: how much of it was kept recently */
+    double unit;               /* a typical size: the unit of memory slopes */
 } pbi_climb;
 
 bool pbi_climb_init(pbi_climb *c, pbi_moments *m, pb_arena *arena);
-/* Begin at these prices of memory with links guessed from them. */
+/* Starts at these prices of memory, with links guessed from them. */
 void pbi_climb_guess(pbi_climb *c, const double *rate);
-/* So many steps from the best prices, less when they have become too small to matter. */
+/* At most so many steps from the best prices; fewer if they become too small to matter. */
 void pbi_climb_run(pbi_climb *c, uint32_t steps);
 
 #endif

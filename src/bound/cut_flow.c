@@ -3,7 +3,7 @@
 
 #include "base/context.h"
 
-#define DEAD (PBI_FLOW_SHUT - 1) /* level of a vertex from which this phase found no way on */
+#define DEAD (PBI_FLOW_SHUT - 1) /* level of a vertex with no way forward in this phase */
 
 bool pbi_flow_alloc(pbi_flow *f, pb_arena *arena, uint32_t vertex_count, uint32_t arc_count, uint32_t root_room)
 {
@@ -29,7 +29,7 @@ void pbi_flow_forget(pbi_flow *f)
     f->queue_count = 0;
 }
 
-/* Levels from the roots, up to the first level where something drains. */
+/* Levels from the roots, up to the first level with a vertex that can drain. */
 static bool search_levels(pbi_flow *f)
 {
     uint32_t last = DEAD, count = 0;
@@ -63,7 +63,7 @@ static bool search_levels(pbi_flow *f)
     return last != DEAD;
 }
 
-/* Send what the path and the drain of u, its end, allow. The length of the path that still has room is left. */
+/* Sends what the path and the drain of u, its end, allow. *length: the prefix of the path that still has room. */
 static int64_t send(pbi_flow *f, uint32_t u, uint32_t *length)
 {
     int64_t least = f->drain[u];
@@ -88,7 +88,7 @@ static int64_t send(pbi_flow *f, uint32_t u, uint32_t *length)
     return least;
 }
 
-/* All that one root can send along rising levels. */
+/* Everything that one root can send along rising levels. */
 static pbi_flow_end send_from(pbi_flow *f, uint32_t root, uint64_t most, int64_t *total)
 {
     uint32_t u = root, length = 0;

@@ -28,14 +28,14 @@ uint64_t pbi_moments_work(const pbi_moments *m)
     return work;
 }
 
-/* The values that can be resident at k, and that moment k - 1 has to care for. */
+/* The values that can be resident at k, and that moment k - 1 has to provide. */
 static void find_links(pbi_moments *m, uint32_t k)
 {
     const pbi_cut_network *before = &m->net[k - 1];
     pbi_cut_network *net = &m->net[k];
     uint8_t *wanted = m->kept[k];
     uint32_t count = 0;
-    pbi_cut_network_mark_wanted(net, wanted);
+    pbi_cut_network_mark_needed(net, wanted);
     for (pb_node x = 0; x < net->game->graph->node_count; x++)
         if (wanted[x] && net->settled[x] == PBI_CUT_OPEN && pbi_cut_network_chooses(net, x) &&
             pbi_cut_network_chooses(before, x)) {
@@ -60,8 +60,8 @@ bool pbi_moments_at(pbi_moments *m, const pb_node *z, uint32_t count)
     return true;
 }
 
-/* Prices in whole numbers. A link counts where residence is still open; what is settled to be resident is wanted at the
- * moment before. The sum of all links is returned. */
+/* Prices in whole numbers. A link counts if residence is still undecided; a value decided to be resident is needed
+ * at the moment before. Returns the sum of all links. */
 static int64_t set_links(pbi_moments *m, uint32_t k)
 {
     pbi_cut_network *before = &m->net[k - 1], *net = &m->net[k];
@@ -74,7 +74,7 @@ static int64_t set_links(pbi_moments *m, uint32_t k)
         net->toll[x] = before->bounty[x] = whole;
         sum += whole;
         if (net->settled[x] == PBI_CUT_HELD)
-            pbi_cut_network_want(before, x);
+            pbi_cut_network_require(before, x);
     }
     return sum;
 }
@@ -85,7 +85,7 @@ static void clear_links(pbi_moments *m, uint32_t k)
         m->net[k].toll[m->linked[k][i]] = m->net[k - 1].bounty[m->linked[k][i]] = 0;
 }
 
-/* The least cut of one moment, and what it keeps. */
+/* The minimum cut of one moment, and the values it keeps. */
 static pbi_flow_end cut(pbi_moments *m, uint32_t k, pbi_rate rate, int64_t *flow)
 {
     pbi_cut_network *net = &m->net[k];
@@ -103,7 +103,7 @@ static pbi_flow_end cut(pbi_moments *m, uint32_t k, pbi_rate rate, int64_t *flow
     return end;
 }
 
-int64_t pbi_moments_look(pbi_moments *m)
+int64_t pbi_moments_evaluate(pbi_moments *m)
 {
     uint32_t roots[PBI_MOMENTS];
     int64_t value = 0, flow, total = 0;

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-enum { APART, BEFORE, AFTER }; /* a node that may be computed on either side of z, its ancestor or z, its descendant */
-enum { SCALED_BITS = 58, LINKED_BITS = 44 }; /* tolls of 2^13 values are summed up */
+/* A node that may be computed on either side of z; z or its ancestor; its descendant. */
+enum { APART, BEFORE, AFTER };
+enum { SCALED_BITS = 58, LINKED_BITS = 44 }; /* tolls of 2^13 values are added up */
 
 static uint32_t there(pb_node v) { return 3 * v; }
 static uint32_t again(pb_node v) { return 3 * v + 1; }
@@ -26,7 +27,7 @@ typedef struct wiring {
     uint32_t *fill; /* next slot of each vertex; NULL while counting */
 } wiring;
 
-/* The pair u -> v with room `ahead`, v -> u with room `back`; the first one's index when it is filled in. */
+/* The pair u -> v with room `ahead`, v -> u with room `back`; returns the first one's index in the second pass. */
 static uint32_t pair(wiring *w, uint32_t u, uint32_t v, int64_t ahead, int64_t back)
 {
     uint32_t e = pbi_flow_join(&w->net->flow, w->fill, u, v);
@@ -59,8 +60,9 @@ static void wire(wiring *w)
     }
 }
 
-/* Work is scaled up as far as sums allow: the prices of memory are whole numbers, and so more exact. Down only where the
- * costs themselves are too large; rounding them down then weakens the bound, and keeps it valid. */
+/* Work is scaled up as far as sums allow, because the prices of memory are whole numbers: they are then more exact.
+ * It is scaled down only if the costs themselves are too large; rounding them down weakens the bound but keeps it
+ * valid. */
 static int scale_of(uint64_t total, int most)
 {
     int bits = 0;
@@ -74,8 +76,8 @@ static int64_t scaled(const pbi_cut_network *net, uint64_t work)
     return net->shift < 0 ? (int64_t)(work >> -net->shift) : (int64_t)(work << net->shift);
 }
 
-/* What not keeping x costs at least without computing it again: a store and a load, where there is slow memory.
- * UINT64_MAX: it cannot be. */
+/* The minimum cost of not keeping x without recomputing it: a store and a load, if there is slow memory. UINT64_MAX:
+ * not possible. */
 static uint64_t least_load(const pb_game *game, pb_node x)
 {
     uint64_t least = UINT64_MAX, size = game->graph->size[x];
@@ -97,7 +99,7 @@ static int64_t load_price(const pbi_cut_network *net, pb_node x)
     return least == UINT64_MAX ? PBI_FLOW_INF : scaled(net, least);
 }
 
-/* All work and io that a labelling can ask for. */
+/* The total of work and io that a labelling can need. */
 static uint64_t total_price(const pb_game *game)
 {
     uint64_t total = game->graph->needed_cost;
@@ -130,8 +132,8 @@ static void scale_work(pbi_cut_network *net)
         net->total_work += once ? 0 : net->work[v];
         unit = once ? unit : common_divisor(unit, g->cost[v]);
     }
-    if (net->game->kind ==
-        PB_GAME_TIERED) { /* prices of loads are no multiples of the costs' divisor, and no part of them */
+    /* Prices of loads are not multiples of the costs' divisor, and are not included in the sum. */
+    if (net->game->kind == PB_GAME_TIERED) {
         unit = 1;
         net->total_work = PBI_FLOW_INF;
     }
@@ -197,9 +199,9 @@ pb_status pbi_cut_network_init_linked(pb_context *ctx, pbi_cut_network *net, pb_
     return build(ctx, net, arena, game, true);
 }
 
-/* ---- at z ---- */
+/* ---- for z ---- */
 
-/* Marks the nodes that z depends on, itself with them. */
+/* Marks z and the nodes that it depends on. */
 static void mark_before(pbi_cut_network *net)
 {
     const pb_graph *g = net->game->graph;
@@ -248,8 +250,8 @@ static void mark_after(pbi_cut_network *net)
         push_all_readers(net, net->stack[--count], &count);
 }
 
-/* Marks the nodes that `until` depends on, itself with them. The others that z does not depend on may stay undone, or be
- * done for nothing: as if they came after z and asked for nothing. */
+/* Marks `until` and the nodes that it depends on. The others that z does not depend on may stay uncomputed, or be
+ * computed without use: as if they came after z and needed nothing. */
 static void mark_within(pbi_cut_network *net)
 {
     const pb_graph *g = net->game->graph;
@@ -272,8 +274,8 @@ static void mark_within(pbi_cut_network *net)
             net->side[v] = AFTER;
 }
 
-/* Is the value wanted after z whatever the schedule does: to stay, or by a node that depends on z? */
-static bool asked(const pbi_cut_network *net, pb_node x)
+/* Whether the value is needed after z in every schedule: it is final, or a node that depends on z reads it. */
+static bool is_needed(const pbi_cut_network *net, pb_node x)
 {
     const pb_graph *g = net->game->graph;
     bool all = net->until == PB_NO_NODE;
@@ -286,7 +288,7 @@ static bool asked(const pbi_cut_network *net, pb_node x)
 }
 
 /* z itself and its inputs are resident, and paid for. */
-static void settle(pbi_cut_network *net)
+static void fix_operands(pbi_cut_network *net)
 {
     const pb_game *game = net->game;
     const pb_graph *g = game->graph;
@@ -317,7 +319,7 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
     const pb_graph *g = net->game->graph;
     pbi_flow *f = &net->flow;
     net->z = z;
-    settle(net);
+    fix_operands(net);
     memset(net->side, APART, g->node_count);
     mark_before(net);
     mark_after(net);
@@ -326,7 +328,7 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
     memset(f->level, 0, f->vertex_count * sizeof *f->level);
     memset(f->drain, 0, f->vertex_count * sizeof *f->drain);
     f->queue_count = f->root_count = 0;
-    net->asked_size = 0;
+    net->required_size = 0;
     f->work += f->arc_count;
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!needed(g, v))
@@ -336,9 +338,9 @@ void pbi_cut_network_at(pbi_cut_network *net, pb_node z)
             f->drain[fresh(v)] = PBI_FLOW_INF;
         if (!given(g, v) && net->side[maker] == AFTER)
             f->level[there(v)] = f->level[again(maker)] = f->level[fresh(maker)] = PBI_FLOW_SHUT;
-        else if (asked(net, v) && v != z) {
+        else if (is_needed(net, v) && v != z) {
             f->root[f->root_count++] = there(v);
-            net->asked_size += net->settled[v] == PBI_CUT_HELD ? 0 : g->size[v];
+            net->required_size += net->settled[v] == PBI_CUT_HELD ? 0 : g->size[v];
         }
         if (net->link_arc)
             f->root[f->root_count++] = link_root(net, v);
@@ -349,13 +351,14 @@ bool pbi_cut_network_after(const pbi_cut_network *net, pb_node v) { return net->
 
 bool pbi_cut_network_before(const pbi_cut_network *net, pb_node v) { return v != net->z && net->side[v] == BEFORE; }
 
-void pbi_cut_network_mark_wanted(pbi_cut_network *net, uint8_t *marks)
+void pbi_cut_network_mark_needed(pbi_cut_network *net, uint8_t *marks)
 {
     const pb_graph *g = net->game->graph;
     uint32_t count = 0;
     for (pb_node x = 0; x < g->node_count; x++) {
         pb_node y = pb_graph_maker(g, x);
-        marks[x] = needed(g, x) && (given(g, x) || net->side[y] != AFTER) && (asked(net, x) || net->side[y] == APART);
+        marks[x] =
+            needed(g, x) && (given(g, x) || net->side[y] != AFTER) && (is_needed(net, x) || net->side[y] == APART);
         if (marks[x])
             net->stack[count++] = x;
     }
@@ -377,11 +380,11 @@ bool pbi_cut_network_chooses(const pbi_cut_network *net, pb_node x)
     return needed(g, x) && net->settled[x] != PBI_CUT_HELD && (given(g, x) || net->side[pb_graph_maker(g, x)] != AFTER);
 }
 
-void pbi_cut_network_want(pbi_cut_network *net, pb_node x) { net->flow.root[net->flow.root_count++] = there(x); }
+void pbi_cut_network_require(pbi_cut_network *net, pb_node x) { net->flow.root[net->flow.root_count++] = there(x); }
 
 bool pbi_cut_network_there(const pbi_cut_network *net, pb_node x) { return pbi_flow_reached(&net->flow, there(x)); }
 
-/* The least price of x being there after z without its maker. */
+/* The minimum price of having x after z without its maker. */
 static int64_t keep_price(const pbi_cut_network *net, pb_node x, pbi_rate rate)
 {
     if (net->settled[x] == PBI_CUT_HELD)
@@ -465,7 +468,7 @@ void pbi_cut_network_read(const pbi_cut_network *net, pbi_rate rate, pbi_cut *cu
             cut->size += keeps ? g->size[v] : 0;
             cut->work += keeps ? 0 : load;
         }
-        if (cut->work > PBI_FLOW_INF) /* loads beyond any sense */
+        if (cut->work > PBI_FLOW_INF) /* loads that are far too expensive */
             cut->work = PBI_FLOW_INF;
         if (computed(g, v) && pbi_flow_reached(f, again(v)) && !pbi_flow_reached(f, fresh(v)))
             cut->work += net->work[v];

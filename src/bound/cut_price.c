@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_STEPS = 40, GROWTH = 16 };
+enum { MAX_STEPS = 40, GROWTH = 16 };
 
 bool pbi_pricer_init(pbi_pricer *p, pb_context *ctx, pbi_cut_network *net, pb_arena *arena)
 {
@@ -41,7 +41,7 @@ static void swap(uint8_t **a, uint8_t **b)
     *b = keep;
 }
 
-/* The state of one climb. */
+/* The state of one search for the best price. */
 typedef struct climb {
     pbi_pricer *p;
     pbi_priced *out;
@@ -51,7 +51,7 @@ typedef struct climb {
     bool done;
 } climb;
 
-/* Where the lines cross, and how high. */
+/* Where the lines cross, and their value there. */
 static double crossing(const climb *c, double *height)
 {
     const pbi_cut *low = &c->out->low, *high = &c->out->high;
@@ -60,7 +60,7 @@ static double crossing(const climb *c, double *height)
     return rate;
 }
 
-/* The flow at `rate`, from the saved one if there is one; its bound and its labelling are taken in. */
+/* The flow at `rate`, from the saved one if there is one; records its bound and its labelling. */
 static void step(climb *c, pbi_rate rate)
 {
     pbi_pricer *p = c->p;
@@ -76,7 +76,7 @@ static void step(climb *c, pbi_rate rate)
     pbi_flow_end end = pbi_flow_run(p->ctx, &p->net->flow, p->most, &flow);
     if (pbi_poll(p->ctx) != PB_OK)
         end = PBI_FLOW_STOPPED;
-    p->net->flow.work += 2 * (uint64_t)p->net->game->graph->node_count; /* raising and reading */
+    p->net->flow.work += 2 * (uint64_t)p->net->game->graph->node_count; /* for raising and reading */
     p->stopped = end == PBI_FLOW_STOPPED || p->net->flow.work > p->most;
     int64_t value = flow - pbi_rate_times(rate, c->free_size, true);
     out->impossible = end == PBI_FLOW_UNLIMITED || value > p->net->total_work;
@@ -93,7 +93,7 @@ static void step(climb *c, pbi_rate rate)
     pbi_cut_network_read(p->net, rate, &cut, p->kept);
     bool low = cut.size > c->free_size;
     to = low ? &out->low : &out->high;
-    bool both = out->has_low && out->has_high; /* a line that comes again where two have crossed is the top */
+    bool both = out->has_low && out->has_high; /* a line that returns after two have crossed is the maximum */
     c->done = (both && cut.work == to->work && cut.size == to->size) || cut.size == c->free_size;
     *to = cut;
     *(low ? &out->has_low : &out->has_high) = true;
@@ -110,10 +110,10 @@ void pbi_pricer_run(pbi_pricer *p, uint64_t free_size, pbi_rate guess, int64_t l
     climb c = {.p = p, .out = out, .free_size = free_size};
     pbi_rate rate = guess;
     *out = (pbi_priced){.rate = guess, .value = INT64_MIN};
-    step(&c, (pbi_rate){0, 0}); /* memory for nothing: nearly no flow */
+    step(&c, (pbi_rate){0, 0}); /* memory for free: nearly no flow */
     if (!c.done && out->has_high)
         return; /* and it fits: no labelling does less work */
-    for (int i = 0; i < MOST_STEPS && !c.done; i++) {
+    for (int i = 0; i < MAX_STEPS && !c.done; i++) {
         step(&c, rate);
         if (c.done)
             return;

@@ -1,4 +1,4 @@
-/* cut_rate.h -- a price for each unit of memory, exact enough to be rounded to the safe side. */
+/* cut_rate.h -- a price per unit of memory, exact enough to be rounded to the safe side. */
 #ifndef PBI_CUT_RATE_H
 #define PBI_CUT_RATE_H
 

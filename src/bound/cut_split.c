@@ -5,11 +5,11 @@
 
 enum { STEPS = 40 };
 #define NO_CASE UINT32_MAX
-#define WHOLE 1e-3 /* nearer to 0 or 1 is taken to be it */
+#define WHOLE 1e-3 /* values within this distance of 0 or 1 count as 0 or 1 */
 
 typedef struct pbi_split {
     uint32_t parent;
-    pb_node x, next_x; /* what this case settles, and what to tell apart next */
+    pb_node x, next_x; /* what this case decides, and what to branch on next */
     uint8_t k, how, next_k;
     int64_t value;
 } pbi_split;
@@ -29,7 +29,7 @@ bool pbi_splitter_init(pbi_splitter *s, pbi_climb *climb, pb_arena *arena, uint3
     return ok;
 }
 
-/* ---- open cases, the least bound on top; older ones first among equals ---- */
+/* ---- open cases, the smallest bound on top; older ones first among equals ---- */
 
 static bool before(const pbi_splitter *s, uint32_t i, uint32_t k)
 {
@@ -37,7 +37,7 @@ static bool before(const pbi_splitter *s, uint32_t i, uint32_t k)
     return x != y ? x < y : i < k;
 }
 
-static void push(pbi_splitter *s, const pbi_split *item)
+static void push_case(pbi_splitter *s, const pbi_split *item)
 {
     uint32_t at = s->open++, i = s->count++;
     s->list[i] = *item;
@@ -77,7 +77,7 @@ static void restore(pbi_splitter *s)
     }
 }
 
-static bool settle(pbi_moments *m, const pbi_split *c)
+static bool apply_decision(pbi_moments *m, const pbi_split *c)
 {
     uint64_t size = m->net[c->k].game->graph->size[c->x];
     m->net[c->k].settled[c->x] = c->how;
@@ -89,15 +89,15 @@ static bool settle(pbi_moments *m, const pbi_split *c)
     return true;
 }
 
-/* Settle all that a case says, and that what is now too large is not resident. False: it does not fit. */
+/* Applies the decisions of a case, and marks values that are now too large as not resident. False: it does not fit. */
 static bool enter(pbi_splitter *s, const pbi_split *c)
 {
     pbi_moments *m = s->climb->m;
     const pb_graph *g = m->net[0].game->graph;
     restore(s);
-    bool fits = settle(m, c);
+    bool fits = apply_decision(m, c);
     for (uint32_t i = c->parent; i != NO_CASE && s->list[i].parent != NO_CASE && fits; i = s->list[i].parent)
-        fits = settle(m, &s->list[i]);
+        fits = apply_decision(m, &s->list[i]);
     for (uint32_t k = 0; k < m->count && fits; k++)
         for (pb_node v = 0; v < g->node_count; v++)
             if (m->net[k].settled[v] == PBI_CUT_OPEN && g->size[v] > m->free_size[k])
@@ -105,7 +105,7 @@ static bool enter(pbi_splitter *s, const pbi_split *c)
     return fits;
 }
 
-/* What to tell apart next: the most memory that is neither quite resident nor quite absent. */
+/* What to branch on next: the largest memory that is neither fully resident nor fully absent. */
 static void choose(const pbi_splitter *s, pbi_split *c)
 {
     const pbi_climb *climb = s->climb;
@@ -125,7 +125,7 @@ static void choose(const pbi_splitter *s, pbi_split *c)
         }
 }
 
-/* Bound a case, at least by what is known of its parent, and keep it open. */
+/* Bounds a case, at least by the bound of its parent, and keeps it open. */
 static void open_case(pbi_splitter *s, pbi_split *c)
 {
     pbi_climb *climb = s->climb;
@@ -146,10 +146,10 @@ static void open_case(pbi_splitter *s, pbi_split *c)
     int64_t bound = pbi_cut_network_round(&m->net[0], climb->best);
     c->value = bound > known ? bound : known;
     choose(s, c);
-    push(s, c);
+    push_case(s, c);
 }
 
-/* The two cases of what the case on top tells apart. False: it does not know any. */
+/* The two cases of the top case's branching value. False: it has none. */
 static bool split(pbi_splitter *s)
 {
     uint32_t i = s->heap[0];
@@ -177,7 +177,7 @@ int64_t pbi_splitter_run(pbi_splitter *s)
     }
     int64_t value = all.value = pbi_cut_network_round(&m->net[0], climb->best);
     choose(s, &all);
-    push(s, &all);
+    push_case(s, &all);
     while (s->open && s->count + 2 < s->room && !m->stopped) {
         value = s->list[s->heap[0]].value;
         if (!split(s))

@@ -1,15 +1,17 @@
-/* edge_rank.c -- least edge rankings of trees, from the leaves up.
+/* edge_rank.c -- minimum edge rankings of trees, from the leaves up.
  *
- * Seen from the root of a subtree, an edge is *visible* if no edge on the way to it has a higher rank, nor the same. The
- * visible ranks are a set, and as bits a number. A smaller number leaves the rest of the tree more choices, so the least
- * number is all that matters of a subtree. An edge on top of a subtree of number l makes it some n > l: it sets a bit
- * that l lacks and hides all below; and n contains the bits of such a step whenever n > l. So where several subtrees meet,
- * numbers n_i >= l_i + 1 without common bits are wanted whose sum is least.
+ * Seen from the root of a subtree, an edge is *visible* if no edge on the path to it has the same or a higher rank. The
+ * visible ranks are a set; read as bits, they are a number. A smaller number leaves more choices for the other
+ * edges, so only the smallest number of a subtree matters. An edge above a subtree of number l gives it some n > l:
+ * it sets a bit that l does not have and hides all lower ones; and n contains the bits of such a step whenever n >
+ * l. Where several subtrees meet, the task is therefore to find numbers n_i >= l_i + 1 without common bits and with
+ * minimum sum.
  *
- * Let y be the top bit of the largest l_i + 1. Given all bits up to y, taken from the top: a number whose top bit it is
- * must have it; two such numbers do not fit; a bit that is nobody's top is best given to the largest number, which is
- * then done. If they do not fit, the g largest, with the least g that makes the others fit, get the bits y+1 .. y+g, and
- * no bit of these can be spared. What is left goes on below. Each set of visible ranks is kept as a descending list.
+ * Let y be the top bit of the largest l_i + 1. Consider all bits up to y, from the top: a number whose top bit it
+ * is must get it; two such numbers do not fit; a bit that is the top bit of no number is best given to the largest
+ * number, which is then done. If they do not fit, the g largest, with the smallest g for which the others fit, get
+ * the bits y+1 .. y+g, and none of these bits can be avoided. The others continue below. Each set of visible ranks
+ * is a descending list.
  */
 #include "bound/edge_rank.h"
 
@@ -19,15 +21,15 @@
 
 #include <string.h>
 
-/* Ranks are pushed for a place and taken by its parent: a postorder leaves the children's on top. Each list has room
- * behind it for one more. */
+/* Ranks are pushed for a place and popped by its parent: in postorder the children's lists are on top. Each list is
+ * followed by room for one more rank. */
 typedef struct segment {
     uint32_t place;
     size_t from;
     uint32_t count;
 } segment;
 
-/* A number that wants bits: those of its list that are not yet granted. */
+/* A number that needs bits: those of its list that are not granted yet. */
 typedef struct item {
     const uint32_t *bit;
     uint32_t count, place;
@@ -49,8 +51,8 @@ typedef struct ranker {
     uint32_t most;
 } ranker;
 
-/* a - b in sign: lists compare as the numbers that they are. Of equal ones the lighter counts as larger: it is more likely
- * to be cut off first, and what is cut off is made twice. */
+/* The sign of a - b: lists compare as the numbers they represent. Of equal ones the lighter counts as larger: it is
+ * more likely to be cut off first, and what is cut off is computed twice. */
 static int compare(const item *a, const item *b)
 {
     uint32_t shared = a->count < b->count ? a->count : b->count;
@@ -99,7 +101,7 @@ static void clear_top_bit(item *heap, uint32_t *count)
         drop_top(heap, count);
 }
 
-/* Do the items of a heap, without its `left_out` largest, fit into all bits up to y? */
+/* Whether the items of a heap, without its `left_out` largest, fit into the bits up to y. */
 static bool fits(ranker *r, const item *heap, uint32_t count, uint32_t left_out, uint32_t y)
 {
     item *trial = r->trial;
@@ -130,7 +132,7 @@ static bool grant(ranker *r, uint32_t bit)
     return true;
 }
 
-static void settle(ranker *r, uint32_t place, uint32_t rank)
+static void set_rank(ranker *r, uint32_t place, uint32_t rank)
 {
     r->rank[place] = rank;
     if (rank >= r->most)
@@ -151,7 +153,7 @@ static uint32_t too_many(ranker *r, const item *heap, uint32_t count, uint32_t y
     return low;
 }
 
-/* Grants bits to the items so that their sum is least; every item's place gets the rank of its edge. */
+/* Grants bits to the items with minimum sum; the place of each item gets the rank of its edge. */
 static pb_status share(ranker *r, uint32_t count)
 {
     item *heap = r->item;
@@ -162,21 +164,21 @@ static pb_status share(ranker *r, uint32_t count)
         for (uint32_t above = too_many(r, heap, count, y); above > 0; above--) {
             if (!grant(r, y + above))
                 return PB_ENOMEM;
-            settle(r, heap[0].place, y + above);
+            set_rank(r, heap[0].place, y + above);
             drop_top(heap, &count);
         }
         if (!count || heap[0].bit[0] != y)
             continue;
         if (!grant(r, y))
             return PB_ENOMEM;
-        if (heap[0].count == 1) /* the last bit of l + 1 is the one that l lacks */
-            settle(r, heap[0].place, y);
+        if (heap[0].count == 1) /* the last bit of l + 1 is the one that l does not have */
+            set_rank(r, heap[0].place, y);
         clear_top_bit(heap, &count);
     }
     return PB_OK;
 }
 
-/* l becomes l + 1, within the room behind the list. */
+/* Replaces l by l + 1, in the room behind the list. */
 static void add_one(ranker *r, segment *s)
 {
     uint32_t *list = r->bits + s->from, low = 0;
@@ -196,14 +198,14 @@ static pb_status make_room(ranker *r, size_t more)
     return PB_OK;
 }
 
-/* The lists of the children, on top, become that of `place`. */
+/* Merges the lists of the children, on top of the stack, into that of `place`. */
 static pb_status join(ranker *r, uint32_t place, uint32_t children)
 {
     segment *first = &r->segment[r->depth - children];
     for (uint32_t i = 0; i < children; i++)
         add_one(r, &first[i]);
     if (children == 1) {
-        settle(r, first->place, r->bits[first->from + first->count - 1]);
+        set_rank(r, first->place, r->bits[first->from + first->count - 1]);
         first->place = place;
         r->used = first->from + first->count;
     } else {
@@ -258,7 +260,7 @@ static pb_status rank_all(ranker *r, const pbi_trees *t, const uint8_t *cut, uin
             status = pbi_tick(r->ctx, PER_TICK);
         if (status != PB_OK)
             return status;
-        if (is_top(t, cut, i)) /* nobody asks for it any more */
+        if (is_top(t, cut, i)) /* no parent needs it */
             r->used = r->segment[--r->depth].from;
     }
     return PB_OK;

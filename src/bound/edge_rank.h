@@ -1,7 +1,7 @@
-/* edge_rank.h -- trees of a reversible game, and the least ranks for their edges.
+/* edge_rank.h -- trees of a reversible game, and minimum ranks for their edges.
  *
- * An *edge ranking* of a tree gives every edge a rank such that between two edges of one rank there is a higher one. The
- * least number of ranks, plus one, is the least number of pebbles that the tree takes in the reversible game.
+ * An *edge ranking* of a tree gives every edge a rank such that between two edges of one rank there is a higher
+ * one. The minimum number of ranks, plus one, is the minimum number of pebbles for the tree in the reversible game.
  */
 #ifndef PBI_EDGE_RANK_H
 #define PBI_EDGE_RANK_H
@@ -10,23 +10,23 @@
 
 #define PBI_NO_PLACE UINT32_MAX
 
-/* Trees in postorder: a place comes after all below it, and a subtree is a range that ends with its root. Values that stay
- * at the end are roots: they need not be made twice, so whoever reads them is in another tree. */
+/* Trees in postorder: a place comes after all places below it, and a subtree is a range that ends with its root.
+ * Final values are roots: they need not be computed twice, so their readers are in other trees. */
 typedef struct pbi_trees {
     const pb_graph *g;
     uint32_t count;
     pb_node *node;    /* of each place */
     uint32_t *parent; /* the place that reads it; PBI_NO_PLACE for a root */
-    uint32_t *root;   /* tree i ends with root[i]; trees stand in an order in which they can be made */
+    uint32_t *root;   /* tree i ends with root[i]; the trees are in an order in which they can be computed */
     uint32_t root_count;
-    uint64_t budget; /* memory beside what is always there */
-    bool equal;      /* all sizes are one size, and there is no workspace */
-    bool overwrites; /* some node may be computed in place: plans that do are not considered */
+    uint64_t budget; /* memory in addition to what is always resident */
+    bool equal;      /* all sizes are equal, and there is no workspace */
+    bool overwrites; /* some node may be computed in place: such plans are not considered */
 } pbi_trees;
 
-/* Fills rank[] of every place whose edge to its parent is not cut, from 0 on, with the least ranks for each of the parts
- * that are left; *most is how many ranks the part with the most needs. `cut` may be NULL.
- *   cost  nearly linear where few values are read at a time */
+/* Fills rank[] of every place whose edge to its parent is not cut, from 0 on, with minimum ranks for each remaining
+ * part; *most is the largest number of ranks of any part. `cut` may be NULL.
+ *   cost  nearly linear if nodes have few inputs */
 pb_status pbi_edge_rank(pb_context *ctx, const pbi_trees *trees, const uint8_t *cut, uint32_t *rank, uint32_t *most);
 
 #endif

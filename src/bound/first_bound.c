@@ -1,8 +1,8 @@
 /* first_bound.c -- see first_bound.h.
  *
- * Each needed node z has a bound of its own, and the best one counts. First prices of memory are tried at nodes spread
- * over the order and then around the best of them; the price found at one is the first guess at the next, and a node
- * whose bound cannot pass the best is left after a flow or two. Then the best few are solved in whole values.
+ * Each needed node z gives a bound, and the best one counts. First, prices of memory are tried at nodes spread over the
+ * order and then around the best of them. The price found at one is the first guess at the next, and a node whose bound
+ * cannot exceed the best is left after a flow or two. Then the best few are solved in whole values.
  */
 #include "bound/first_bound.h"
 
@@ -12,18 +12,18 @@
 
 #include <stdlib.h>
 
-enum { FIRST_LOOKS = 16, NEAR = 4, MOST_CASES = 40000, MOST_BRANCHED = 12 };
+enum { FIRST_LOOKS = 16, NEAR = 4, MAX_CASES = 40000, MAX_BRANCHED = 12 };
 
 typedef struct search {
     const pb_game *game;
     pbi_cut_network net;
     pbi_pricer pricer;
-    pbi_single *list; /* looked at */
+    pbi_single *list; /* examined */
     uint32_t count;
     uint8_t *seen; /* places */
     pbi_rate guess;
     int64_t best;
-    uint64_t lasting; /* size of all values that cannot be computed again */
+    uint64_t lasting; /* size of all values that cannot be recomputed */
     pbi_first *out;
 } search;
 
@@ -35,7 +35,7 @@ static int by_value(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* What must be resident at the first computation of z whatever the work. */
+/* What must be resident at the first computation of z, whatever the work. */
 static void weigh(search *s, pb_node z)
 {
     const pb_graph *g = s->game->graph;
@@ -59,7 +59,7 @@ static void raise_best(search *s, pb_node z, int64_t value)
     s->out->at = z;
 }
 
-static void look(search *s, uint32_t place)
+static void examine(search *s, uint32_t place)
 {
     const pb_graph *g = s->game->graph;
     pb_node z = g->order[place];
@@ -70,7 +70,7 @@ static void look(search *s, uint32_t place)
     pbi_cut_network_at(&s->net, z);
     if (s->lasting)
         weigh(s, z);
-    if (s->game->cap == PB_UNLIMITED || !s->net.fits || s->net.asked_size <= s->net.free_size || s->pricer.stopped)
+    if (s->game->cap == PB_UNLIMITED || !s->net.fits || s->net.required_size <= s->net.free_size || s->pricer.stopped)
         return;
     pbi_pricer_run(&s->pricer, s->net.free_size, s->guess, s->best, &priced);
     if (priced.impossible) {
@@ -87,8 +87,8 @@ static void look(search *s, uint32_t place)
 
 static bool finished(const search *s) { return s->pricer.stopped || s->out->over || s->net.flow.work > s->pricer.most; }
 
-/* Where the program as written holds most: mostly a good place to begin. */
-static uint32_t written_top(search *s)
+/* Where the program in program order uses most memory: usually a good start. */
+static uint32_t program_order_top(search *s)
 {
     const pb_graph *g = s->game->graph;
     uint32_t *left = s->net.stack; /* readers still to come */
@@ -114,14 +114,14 @@ static uint32_t written_top(search *s)
     return top;
 }
 
-/* Spread over the order, then closer and closer around the best few. */
-static void look_around(search *s)
+/* Nodes spread over the order, then closer and closer around the best few. */
+static void examine_around(search *s)
 {
     uint32_t n = s->game->graph->order_count, step = n / FIRST_LOOKS + 1;
     if (n)
-        look(s, written_top(s));
+        examine(s, program_order_top(s));
     for (uint32_t i = step / 2; i < n && !finished(s); i += step)
-        look(s, i);
+        examine(s, i);
     while (step > 1 && !finished(s)) {
         uint32_t near[NEAR], count = s->count < NEAR ? s->count : NEAR;
         step = (step + 1) / 2;
@@ -130,16 +130,16 @@ static void look_around(search *s)
             near[k] = s->list[k].place;
         for (uint32_t k = 0; k < count && !finished(s); k++) {
             if (near[k] >= step)
-                look(s, near[k] - step);
+                examine(s, near[k] - step);
             if (near[k] + step < n)
-                look(s, near[k] + step);
+                examine(s, near[k] + step);
         }
     }
     for (uint32_t i = 0; i < n && !finished(s); i++)
-        look(s, i);
+        examine(s, i);
 }
 
-/* The pricer may go on until so much is spent in all. False when it has been, or the context stopped. */
+/* Lets the pricer run until so much is spent in total. False if it is spent, or the context stopped. */
 static bool go_on(search *s, uint64_t most)
 {
     pbi_pricer *p = &s->pricer;
@@ -148,21 +148,21 @@ static bool go_on(search *s, uint64_t most)
     return !p->stopped;
 }
 
-/* No more cases than the effort can look at. */
+/* No more cases than the effort can examine. */
 static uint32_t case_room(const search *s, uint64_t effort)
 {
     uint64_t most = 100 + effort / (4 * (uint64_t)s->game->graph->node_count + 1);
-    return most < MOST_CASES ? (uint32_t)most : MOST_CASES;
+    return most < MAX_CASES ? (uint32_t)most : MAX_CASES;
 }
 
-/* The best few in whole values; each may take three quarters of what is left. */
-static void settle_best(search *s, pb_arena *arena, uint64_t effort)
+/* Solves the best few in whole values; each may take three quarters of the remaining effort. */
+static void solve_best(search *s, pb_arena *arena, uint64_t effort)
 {
     pbi_brancher b;
     qsort(s->list, s->count, sizeof *s->list, by_value);
     if (!s->count || !pbi_brancher_init(&b, &s->pricer, arena, case_room(s, effort)))
         return;
-    for (uint32_t k = 0; k < s->count && k < MOST_BRANCHED && go_on(s, effort); k++) {
+    for (uint32_t k = 0; k < s->count && k < MAX_BRANCHED && go_on(s, effort); k++) {
         const pbi_single *c = &s->list[k];
         uint64_t spent = s->net.flow.work;
         s->pricer.most = spent + (effort - spent) / 4 * 3;
@@ -176,7 +176,7 @@ static void settle_best(search *s, pb_arena *arena, uint64_t effort)
     }
 }
 
-/* A second moment: what it adds is told in whole work, at another scale. */
+/* A second moment: its contribution is in whole work, at another scale. */
 static pb_status add_moments(search *s, uint64_t effort)
 {
     pbi_several more;
@@ -211,9 +211,9 @@ static void run(search *s, pb_arena *scratch, uint64_t effort)
     double size = (double)s->game->graph->total_size;
     s->guess = pbi_rate_of((double)(INT64_C(1) << 54) / (size > 1 ? size : 1));
     s->pricer.most = effort / 2;
-    look_around(s);
+    examine_around(s);
     if (!s->out->over && go_on(s, effort))
-        settle_best(s, scratch, effort);
+        solve_best(s, scratch, effort);
     s->out->extra = pbi_cut_network_work(&s->net, s->best);
     s->out->effort = s->net.flow.work;
 }

@@ -1,8 +1,8 @@
 /* moments_bound.c -- see moments_bound.h.
  *
- * Prices of memory guessed from the best single moment tell quickly which second moment is worth a climb: nodes spread
- * over the order, then closer around the best of them. The best pair is climbed. More
- * moments are joined in the same way while they pay, and the whole is split into cases.
+ * Prices of memory guessed from the best single moment show quickly which second moment is worth optimizing: nodes
+ * spread over the order, then closer around the best of them. The best pair is optimized. More moments are added in
+ * the same way while they pay off, and the result is split into cases.
  */
 #include "bound/moments_bound.h"
 
@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SPREAD = 32, NEAR = 4, SINGLES = 6, MOST_CASES = 20000, STEPS = 300, FEW_STEPS = 60 };
-#define HOPELESS 0.7 /* of the best bound: a first guess that is not looked at any further */
-#define WORTH 0.001  /* of a bound: what another moment or cases must promise */
+enum { SPREAD = 32, NEAR = 4, SINGLES = 6, MAX_CASES = 20000, STEPS = 300, FEW_STEPS = 60 };
+#define HOPELESS 0.7 /* of the best bound: a first guess below it is dropped */
+#define WORTH 0.001  /* of a bound: the improvement that another moment or cases must promise */
 
-/* Moments in turn, with prices of memory that bound them well. */
+/* A sequence of moments, with prices of memory that bound them well. */
 typedef struct chain {
     uint32_t count;
     pb_node z[PBI_MOMENTS];
@@ -28,8 +28,8 @@ typedef struct hunt {
     const pb_game *game;
     pbi_moments m;
     pbi_climb climb;
-    chain base;                 /* what another moment is joined to */
-    uint8_t *side[PBI_MOMENTS]; /* of each node: what it is to base.z[k] */
+    chain base;                 /* to which another moment is added */
+    uint8_t *side[PBI_MOMENTS]; /* of each node: its relation to base.z[k] */
     chain best;                 /* base and one more */
     chain near[NEAR];           /* the best guesses, best first */
     uint32_t place[NEAR];       /* where their new moments are */
@@ -66,7 +66,7 @@ static void set_base(hunt *h, const chain *c)
     }
 }
 
-/* Joins z to the base. False: it is not before or after each of them, or one of them. */
+/* Adds z to the base. False: it is not before or after each of them, or it is one of them. */
 static bool join(const hunt *h, pb_node z, chain *c, uint32_t *at)
 {
     const chain *base = &h->base;
@@ -86,7 +86,7 @@ static bool join(const hunt *h, pb_node z, chain *c, uint32_t *at)
     return true;
 }
 
-/* Bounds a chain by guesses at the price of memory of its moment `at`: mostly lower than those of its neighbours. */
+/* Bounds a chain with guesses of the price of memory at its moment `at`: usually lower than those of its neighbours. */
 static void guess(hunt *h, chain *c, uint32_t at)
 {
     static const double part[] = {1.0 / 16, 1.0 / 4, 1.0 / 64, 1};
@@ -121,7 +121,7 @@ static void note(hunt *h, uint32_t place, const chain *c)
     }
 }
 
-static void look(hunt *h, uint32_t place)
+static void examine(hunt *h, uint32_t place)
 {
     const pb_graph *g = h->game->graph;
     pb_node z = g->order[place];
@@ -140,7 +140,7 @@ static void look(hunt *h, uint32_t place)
         h->best = c;
 }
 
-/* The best prices of a chain; its value and prices of memory rise. */
+/* Optimizes the prices of a chain; its value and prices of memory increase. */
 static void climb(hunt *h, chain *c, uint32_t steps)
 {
     if (!pbi_moments_at(&h->m, c->z, c->count))
@@ -156,12 +156,12 @@ static void climb(hunt *h, chain *c, uint32_t steps)
         c->rate[k] = h->climb.rate[k];
 }
 
-/* Places spread over the order, then closer and closer around the best; the best few are climbed. */
-static void look_around(hunt *h)
+/* Places spread over the order, then closer and closer around the best; the best few are optimized. */
+static void examine_around(hunt *h)
 {
     uint32_t n = h->game->graph->order_count, step = n / SPREAD + 1;
     for (uint32_t i = step / 2; i < n && !finished(h); i += step)
-        look(h, i);
+        examine(h, i);
     while (step > 1 && !finished(h)) {
         uint32_t around[NEAR], count = h->near_count;
         step = (step + 1) / 2;
@@ -169,9 +169,9 @@ static void look_around(hunt *h)
             around[i] = h->place[i];
         for (uint32_t i = 0; i < count; i++) {
             if (around[i] >= step)
-                look(h, around[i] - step);
+                examine(h, around[i] - step);
             if (around[i] + step < n)
-                look(h, around[i] + step);
+                examine(h, around[i] + step);
         }
     }
     for (uint32_t i = 0; i < h->near_count && !finished(h); i++) {
@@ -183,12 +183,12 @@ static void look_around(hunt *h)
 
 /* ---- the best chain ---- */
 
-/* The best pair: what goes best with the best single moment, then the best of the others with that. */
+/* The best pair: the best partner of the best single moment, then the best partner of that one. */
 static void find_pair(hunt *h, const pbi_single *singles, uint32_t count, double scale)
 {
     chain first = {.count = 1, .z = {singles[0].z}, .rate = {pbi_rate_double(singles[0].rate) * scale}};
     set_base(h, &first);
-    look_around(h);
+    examine_around(h);
     if (h->best.value == INT64_MIN)
         return;
     chain pair = h->best;
@@ -208,7 +208,7 @@ static void find_pair(hunt *h, const pbi_single *singles, uint32_t count, double
     h->best = pair;
 }
 
-/* Joins moments while they pay. */
+/* Adds moments while they pay off. */
 static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, double scale)
 {
     find_pair(h, singles, count, scale);
@@ -220,7 +220,7 @@ static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, doub
     while (best.count < PBI_MOMENTS && (double)best.value > promised && !finished(h)) {
         promised = (1 + WORTH) * (double)best.value;
         set_base(h, &best);
-        look_around(h);
+        examine_around(h);
         if (h->best.value == INT64_MIN || finished(h))
             break;
         climb(h, &h->best, STEPS);
@@ -230,13 +230,13 @@ static chain find_chain(hunt *h, const pbi_single *singles, uint32_t count, doub
     return best;
 }
 
-/* In whole values. */
-static int64_t settle(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
+/* Solves a chain in whole values. */
+static int64_t solve_whole(hunt *h, pb_arena *arena, chain *c, uint64_t effort)
 {
     pbi_splitter s;
     uint64_t cases = 100 + effort / (16 * (uint64_t)h->game->graph->node_count + 1);
     int64_t value = c->value;
-    if (!pbi_splitter_init(&s, &h->climb, arena, cases < MOST_CASES ? (uint32_t)cases : MOST_CASES))
+    if (!pbi_splitter_init(&s, &h->climb, arena, cases < MAX_CASES ? (uint32_t)cases : MAX_CASES))
         return value;
     climb(h, c, STEPS);
     if (!finished(h))
@@ -252,9 +252,9 @@ static void run(hunt *h, pb_arena *arena, const pbi_single *singles, uint32_t co
     go_on(h, effort / 2);
     chain best = find_chain(h, singles, count, scale);
     go_on(h, effort);
-    if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale &&
-        !finished(h)) /* whole values gain where mixtures do */
-        best.value = settle(h, arena, &best, effort);
+    /* Whole values improve the bound only if mixtures do. */
+    if ((double)best.value > (1 + WORTH) * (double)singles[0].value * scale && !finished(h))
+        best.value = solve_whole(h, arena, &best, effort);
     out->over = h->over || best.value >= PBI_FLOW_INF;
     if (!out->over && best.value > 0) {
         out->extra = pbi_cut_network_work(net, pbi_cut_network_round(net, best.value));

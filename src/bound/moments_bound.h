@@ -4,24 +4,24 @@
 
 #include "bound/cut_network.h"
 
-/* A node that was looked at alone. */
+/* A node that was examined alone. */
 typedef struct pbi_single {
     pb_node z;
     uint32_t place; /* in the order */
     int64_t value;
-    pbi_rate rate; /* the price of memory that bounds it best, for work scaled by 2^shift */
+    pbi_rate rate; /* the price of memory that gives the best bound, for work scaled by 2^shift */
 } pbi_single;
 
 typedef struct pbi_several {
-    uint64_t extra; /* work beyond what every schedule does */
-    pb_node at;     /* the node at whose first computation it was found; PB_NO_NODE when extra is 0 */
+    uint64_t extra; /* work in addition to that of every schedule */
+    pb_node at;     /* the node at whose first computation it was found; PB_NO_NODE if extra is 0 */
     bool over;      /* no schedule fits */
     uint32_t count; /* of moments */
     uint64_t effort;
 } pbi_several;
 
-/* For games of remat: joins further moments to the best of `singles`, best first. Spends about `effort`; a stop of the
- * context keeps what is known. PB_OK, PB_ENOMEM or PB_ECANCELLED. */
+/* For the remat game: adds further moments to the best of `singles`, best first. Spends about `effort`; a stop of
+ * the context keeps what is known. PB_OK, PB_ENOMEM or PB_ECANCELLED. */
 pb_status pbi_moments_bound(pb_context *ctx, const pb_game *game, const pbi_single *singles, uint32_t count, int shift,
                             uint64_t effort, pbi_several *out);
 

@@ -1,4 +1,4 @@
-/* quick_bounds.h -- bounds in linear time, for when there is no more. */
+/* quick_bounds.h -- bounds in linear time, for callers that cannot spend more. */
 #ifndef PBI_QUICK_BOUNDS_H
 #define PBI_QUICK_BOUNDS_H
 

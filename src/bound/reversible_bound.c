@@ -1,9 +1,10 @@
 /* reversible_bound.c -- see reversible_bound.h and docs/bounds.md, "Reversible work".
  *
- * When x is computed for the first time, every value of its cone (x and what it depends on, without looking behind values
- * that stay) is in memory, or is made again later: twice its cost. So what the cap has no room for is paid. Several
- * moments add up where each counts only values that no other one counts: the best is taken first, then what adds most to
- * it. The moment at which the last of the values that stay is computed for the first time counts all of them.
+ * When x is computed for the first time, every value of its cone (x and what it depends on, up to final values) is in
+ * memory, or is recomputed later at twice its cost. So what does not fit under the cap has to be paid for. Several
+ * moments add up if each counts only values that no other one counts: the best moment is taken first, then the one
+ * that adds most to it. The moment at which the last final value is computed for the first time counts all final
+ * values.
  */
 #include "bound/reversible_bound.h"
 
@@ -21,14 +22,14 @@ typedef struct item {
 typedef struct cones {
     pb_context *ctx;
     const pb_graph *g;
-    uint64_t room; /* the cap without what is always there */
+    uint64_t room; /* the cap without what is always resident */
     uint32_t count;
-    item *item;     /* needed nodes that are computed, the dearest for their size first */
-    uint32_t *rank; /* per node: its place there */
-    uint64_t *bits; /* per place: in the cone at hand */
+    item *item;     /* needed nodes that are computed, the most expensive per size first */
+    uint32_t *rank; /* by node: its position in `item` */
+    uint64_t *bits; /* by position: in the current cone */
     size_t words;
     pb_node *stack;
-    uint8_t *used; /* per node: counted at a moment that was taken */
+    uint8_t *used; /* by node: counted at a moment that was taken */
     uint64_t work, effort, next_poll;
     pbi_reversible_extra *out;
 } cones;
@@ -43,7 +44,7 @@ static bool go_on(cones *c)
     return pbi_poll(c->ctx) == PB_OK;
 }
 
-/* A moment: the first computation of x; or of the last of all values that stay, which is x or one unknown. */
+/* A moment: the first computation of x; or of the last final value, which is x or unknown. */
 typedef struct moment {
     pb_node x;
     uint64_t value; /* half of what it last added; it never adds more later */
@@ -77,8 +78,8 @@ static void gather(cones *c, pb_node x)
     }
 }
 
-/* Takes what is in memory for certain out of the cone, and its size from the room: x, its inputs, and what cannot be made
- * again. False when it does not fit. */
+/* Removes from the cone, and subtracts from the room, what is certainly in memory: x, its inputs, and what cannot be
+ * recomputed. False if it does not fit. */
 static bool hold(cones *c, pb_node x, uint64_t *room)
 {
     const pb_graph *g = c->g;
@@ -104,7 +105,7 @@ static bool hold(cones *c, pb_node x, uint64_t *room)
     return true;
 }
 
-/* No more of a value's cost than this is saved by holding the part of it that fits. */
+/* An upper bound on the cost saved by keeping the part of a value that fits. */
 static uint64_t part_saved(const item *it, uint64_t room)
 {
     if (!room)
@@ -113,8 +114,8 @@ static uint64_t part_saved(const item *it, uint64_t room)
     return share < (double)it->cost ? (uint64_t)share : it->cost;
 }
 
-/* The cost of what does not fit, at least: values are held by cost for each unit of size, the last one in part. Those that
- * are used count nothing. Clears the cone; marks it as used on wish. */
+/* A lower bound on the cost of what does not fit: values are kept in the order of cost per size, the last one in
+ * part. Used values count nothing. Clears the cone; with `mark`, marks it as used. */
 static uint64_t pay(cones *c, uint64_t room, bool mark)
 {
     uint64_t paid = 0;
@@ -145,8 +146,8 @@ static void put_finals(cones *c)
             put(c, c->item[i].node);
 }
 
-/* What the moment adds; with all values that stay: where x is the last of them. */
-static uint64_t look(cones *c, pb_node x, bool all, bool mark)
+/* What the moment adds; with `all` final values: if x is the last of them. */
+static uint64_t added_by(cones *c, pb_node x, bool all, bool mark)
 {
     uint64_t room = c->room;
     gather(c, x);
@@ -170,24 +171,24 @@ static uint64_t count_finals(const cones *c)
     return finals;
 }
 
-/* The moment at which all that stays has been computed, counting only that. */
-static uint64_t look_at_finals(cones *c, bool mark)
+/* The moment at which all final values have been computed, counting only these. */
+static uint64_t added_by_finals(cones *c, bool mark)
 {
     put_finals(c);
     return pay(c, c->room, mark);
 }
 
-/* The same with the cone of the last one, whichever it is: the least over all of them. */
-static uint64_t look_at_end(cones *c)
+/* The same with the cone of the last one: the minimum over all candidates. */
+static uint64_t added_by_end(cones *c)
 {
     uint64_t least = UINT64_MAX, finals = count_finals(c);
     if (finals > 1 + c->effort / (4 * ((uint64_t)c->count + c->g->edge_count + 1)))
-        return look_at_finals(c, false);
+        return added_by_finals(c, false);
     for (uint32_t i = 0; i < c->count; i++)
         if (is_final(c->g, c->item[i].node)) {
             if (!go_on(c))
-                return look_at_finals(c, false);
-            uint64_t value = look(c, c->item[i].node, true, false);
+                return added_by_finals(c, false);
+            uint64_t value = added_by(c, c->item[i].node, true, false);
             least = value < least ? value : least;
         }
     return least == UINT64_MAX ? 0 : least;
@@ -203,7 +204,7 @@ static int by_value(const void *a, const void *b)
     return x->x < y->x ? -1 : x->x > y->x;
 }
 
-/* What adds most to what was taken. Values never rise, so those whose last one is below the best need no look. */
+/* The moment that adds most. Values never increase, so those whose last value is below the best are skipped. */
 static moment *best_of(cones *c, moment *list, uint32_t count)
 {
     moment *best = NULL;
@@ -212,28 +213,28 @@ static moment *best_of(cones *c, moment *list, uint32_t count)
             continue;
         if (!go_on(c))
             return NULL;
-        list[i].value = look(c, list[i].x, false, false);
+        list[i].value = added_by(c, list[i].x, false, false);
         if (list[i].value && (!best || list[i].value > best->value))
             best = &list[i];
     }
     return best;
 }
 
-/* One moment after the other while they add anything. */
+/* Takes one moment after the other while they add anything. */
 static uint64_t take_moments(cones *c, moment *list, uint32_t count)
 {
     uint64_t sum = 0;
     moment *best;
     while ((best = best_of(c, list, count)) != NULL && pbi_poll(c->ctx) == PB_OK) {
         c->out->at = sum ? c->out->at : best->x;
-        sum += look(c, best->x, false, true);
+        sum += added_by(c, best->x, false, true);
         best->value = 0;
         qsort(list, count, sizeof *list, by_value);
     }
     return sum;
 }
 
-/* What stays first: large cones are looked at soon. */
+/* Final values first: they have large cones. */
 static void list_moments(const cones *c, moment *list)
 {
     const pb_graph *g = c->g;
@@ -251,15 +252,15 @@ static void find_bound(cones *c, moment *list)
     uint64_t all = c->effort, end, first, second, finals;
     pb_node at;
     c->effort = all / 4;
-    end = look_at_end(c);
+    end = added_by_end(c);
     c->effort = c->work + all / 2;
     list_moments(c, list);
     first = take_moments(c, list, c->count);
     at = c->out->at;
     c->effort = all;
-    first += c->out->over ? 0 : look_at_end(c);
+    first += c->out->over ? 0 : added_by_end(c);
     memset(c->used, 0, c->g->node_count);
-    finals = look_at_finals(c, true);
+    finals = added_by_finals(c, true);
     list_moments(c, list);
     c->effort = c->work + all / 4;
     second = finals && !c->out->over ? finals + take_moments(c, list, c->count) : 0;
@@ -269,9 +270,9 @@ static void find_bound(cones *c, moment *list)
     c->out->work = 2 * (second > end ? second : end);
 }
 
-/* ---- beginning ---- */
+/* ---- set-up ---- */
 
-/* What has no size is held first: the products of one without cost either would be alike with all others. */
+/* Values without a size come first; products would not order those without a cost correctly. */
 static int by_density(const void *a, const void *b)
 {
     const item *x = a, *y = b;
@@ -281,7 +282,7 @@ static int by_density(const void *a, const void *b)
     return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-static bool prepare(cones *c, pb_arena *scratch)
+static bool set_up(cones *c, pb_arena *scratch)
 {
     const pb_graph *g = c->g;
     c->item = pb_arena_alloc(scratch, g->order_count, sizeof *c->item);
@@ -309,13 +310,13 @@ pb_status pbi_reversible_bound(pb_context *ctx, const pb_game *game, uint64_t ef
     *out = (pbi_reversible_extra){.at = PB_NO_NODE, .over_at = PB_NO_NODE};
     for (pb_node v = 0; v < g->node_count; v++)
         base += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
-    /* A value that another is computed over, or that comes with another, need not be uncomputed by itself. */
+    /* A value that another one overwrites, or a by-product, need not be uncomputed on its own. */
     if (g->owner || g->inplace_start || game->cap == PB_UNLIMITED || game->cap < base ||
         g->needed_cost > UINT64_MAX / 4)
         return PB_OK;
     pb_arena_init(&scratch, ctx);
     cones c = {.ctx = ctx, .g = g, .room = game->cap - base, .effort = effort, .out = out};
-    bool ready = prepare(&c, &scratch);
+    bool ready = set_up(&c, &scratch);
     moment *list = ready ? pb_arena_alloc(&scratch, (size_t)c.count + 1, sizeof *list) : NULL;
     if (list && c.count)
         find_bound(&c, list);

@@ -5,7 +5,7 @@
 #include "pebble/bound.h"
 
 typedef struct pbi_reversible_extra {
-    uint64_t work; /* on top of every needed node made once and, unless it stays, removed once */
+    uint64_t work; /* in addition to every needed node computed once and, unless it is final, uncomputed once */
     pb_node at;    /* the node whose first computation gives most of it, or PB_NO_NODE */
     bool over;     /* no schedule fits the cap */
     pb_node over_at;

@@ -1,9 +1,9 @@
 /* reversible_least.c -- see reversible_least.h and docs/bounds.md, "Reversible memory".
  *
- * Leave out edges until every value that does not stay is read once: trees are left, whose roots are the values that stay.
- * A plan of the graph, without the moves outside one tree, is a plan of that tree, so it has as many values in memory at
- * some time as the tree takes pebbles: the ranks of its edges, and one. Which edges are left out is free: the first and the
- * last reader of each value are tried.
+ * Remove edges until every value that is not final has one reader: the result is a set of trees whose roots are the
+ * final values. A plan of the graph, without the moves outside one tree, is a plan of that tree, so at some time it
+ * has as many values in memory as the tree needs pebbles: the ranks of its edges, plus one. Any choice of edges is
+ * valid: the first and the last reader of each value are tried.
  */
 #include "bound/reversible_least.h"
 
@@ -15,7 +15,7 @@
 
 typedef struct forest {
     const pb_graph *g;
-    pb_node *reader; /* of each node; PB_NO_NODE: it stays, or is not computed */
+    pb_node *reader; /* of each node; PB_NO_NODE: it is final, or is not computed */
     uint32_t *start; /* the children of node v are child[start[v]] .. */
     pb_node *child;
     pb_node *stack;
@@ -49,7 +49,7 @@ static bool make_room(forest *f, pb_arena *scratch)
            f->trees.parent && f->trees.root;
 }
 
-/* The first or the last of the readers of v in the order. *several: there is a choice. */
+/* The first or the last reader of v in the order. *several: there is a choice. */
 static pb_node reader_of(const forest *f, pb_node v, bool last, bool *several)
 {
     const pb_graph *g = f->g;
@@ -65,7 +65,7 @@ static pb_node reader_of(const forest *f, pb_node v, bool last, bool *several)
     return best;
 }
 
-/* Chooses the readers; the children of each node from them. */
+/* Chooses the readers, and lists the children of each node. */
 static void choose_readers(forest *f, bool last, bool *several)
 {
     const pb_graph *g = f->g;
@@ -86,7 +86,7 @@ static void choose_readers(forest *f, bool last, bool *several)
             f->child[--f->start[f->reader[v]]] = v;
 }
 
-/* The tree of a value that stays, in postorder. */
+/* The tree of a final value, in postorder. */
 static void walk(forest *f, pb_node root)
 {
     pbi_trees *t = &f->trees;
@@ -106,7 +106,7 @@ static void walk(forest *f, pb_node root)
     t->root[t->root_count++] = t->count - 1;
 }
 
-/* Pebbles that the tree which takes most of them takes. */
+/* The largest number of pebbles that any of the trees needs. */
 static pb_status count_pebbles(pb_context *ctx, forest *f, bool last, bool *several, uint32_t *pebbles)
 {
     const pb_graph *g = f->g;
@@ -137,7 +137,7 @@ static int rising(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* What so many values take at least, with all that never leaves. */
+/* The minimum size of so many values, with everything that is always resident. */
 static pb_status size_of(const pb_graph *g, uint32_t values, pb_arena *scratch, uint64_t *size)
 {
     uint64_t *sizes = pb_arena_alloc(scratch, (size_t)g->node_count + 1, sizeof *sizes);
@@ -179,7 +179,7 @@ pb_status pbi_reversible_least(pb_context *ctx, const pb_game *game, uint64_t *l
     pb_arena scratch;
     *least = 0;
     if (game->kind != PB_GAME_REVERSIBLE || g->owner || g->inplace_start)
-        return PB_OK; /* a value that another is computed over, or that comes with another, goes in other ways */
+        return PB_OK; /* overwritten values and by-products can be removed in other ways */
     ctx->tick_limit = 0;
     pb_arena_init(&scratch, ctx);
     pb_status status = find(ctx, g, &scratch, least);

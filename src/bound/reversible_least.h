@@ -1,12 +1,13 @@
-/* reversible_least.h -- memory that every plan of a reversible game takes, whatever its work. docs/bounds.md. */
+/* reversible_least.h -- memory that every plan of a reversible game needs, whatever its work. docs/bounds.md. */
 #ifndef PBI_REVERSIBLE_LEAST_H
 #define PBI_REVERSIBLE_LEAST_H
 
 #include "pebble/bound.h"
 
-/* *least: no schedule of the game has a smaller peak; 0 where nothing is known. Exact for in-trees of equal sizes, chains among them.
+/* *least: no schedule of the game has a smaller peak; 0 if nothing is known. Exact for in-trees of equal sizes, which
+ * include chains.
  *   returns  PB_OK, PB_ENOMEM, PB_ECANCELLED
- *   cost     nearly linear; ctx->ticks does not count it */
+ *   cost     nearly linear; not counted in ctx->ticks */
 pb_status pbi_reversible_least(pb_context *ctx, const pb_game *game, uint64_t *least);
 
 #endif

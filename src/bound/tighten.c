@@ -1,47 +1,47 @@
-/* tighten.c -- bounds that cost more than linear time, into the same record. */
+/* tighten.c -- bounds that take more than linear time. */
 #include "bound/first_bound.h"
 
 #include "base/checked.h"
 #include "bound/raise_work.h"
 #include "bound/reversible_bound.h"
 
-/* Steps for any graph, for each node and edge, and at most; but enough for each node and edge that the best price at one
- * node is found on the largest graphs too. */
+/* Steps for any graph, per node and edge, and the limit. The limit is never below what it takes, per node and edge,
+ * to find the best price at one node of the largest graphs. */
 #define EFFORT_SMALL UINT64_C(50000000)
 #define EFFORT_EACH UINT64_C(20000)
-#define EFFORT_MOST UINT64_C(200000000)
-#define EFFORT_LEAST_EACH UINT64_C(250)
+#define EFFORT_MAX UINT64_C(200000000)
+#define EFFORT_MIN_EACH UINT64_C(250)
 
-#define EFFORT_TICK UINT64_C(10) /* for each tick of a limit on planning */
+#define EFFORT_TICK UINT64_C(10) /* per tick of a limit on planning */
 
-/* The same for several moments together, which only graphs that are not too large are worth. */
-#define SEVERAL_TIMES UINT64_C(3) /* what one moment has */
+/* The same for several moments together, which pay off only on graphs that are not too large. */
+#define SEVERAL_TIMES UINT64_C(3) /* times the effort for one moment */
 #define SEVERAL_EACH UINT64_C(200000)
-#define SEVERAL_MOST UINT64_C(500000000)
+#define SEVERAL_MAX UINT64_C(500000000)
 enum { SEVERAL_NODES = 5000 };
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* What single moments and several together take where nothing else is said. */
-static uint64_t standard_single(const pb_graph *g)
+/* The default effort for single moments. */
+static uint64_t default_single(const pb_graph *g)
 {
     uint64_t parts = (uint64_t)g->node_count + g->edge_count,
-             effort = smaller(EFFORT_SMALL + EFFORT_EACH * parts, EFFORT_MOST);
-    return effort > EFFORT_LEAST_EACH * parts ? effort : EFFORT_LEAST_EACH * parts;
+             effort = smaller(EFFORT_SMALL + EFFORT_EACH * parts, EFFORT_MAX);
+    return effort > EFFORT_MIN_EACH * parts ? effort : EFFORT_MIN_EACH * parts;
 }
 
-static uint64_t standard_several(const pb_game *game)
+static uint64_t default_several(const pb_game *game)
 {
     const pb_graph *g = game->graph;
     uint64_t parts = (uint64_t)g->node_count + g->edge_count;
     if (game->kind != PB_GAME_REMAT || g->node_count > SEVERAL_NODES)
         return 0;
-    return smaller(SEVERAL_TIMES * standard_single(g), smaller(SEVERAL_EACH * parts, SEVERAL_MOST));
+    return smaller(SEVERAL_TIMES * default_single(g), smaller(SEVERAL_EACH * parts, SEVERAL_MAX));
 }
 
 uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game)
 {
-    uint64_t effort = standard_single(game->graph) + standard_several(game);
+    uint64_t effort = default_single(game->graph) + default_several(game);
     bool limited = ctx->tick_limit && ctx->tick_limit < effort / EFFORT_TICK;
     return limited ? ctx->tick_limit * EFFORT_TICK : effort;
 }
@@ -81,19 +81,19 @@ static pb_status tighten_reversible(pb_context *ctx, const pb_game *game, uint64
 pb_status pb_bounds_tighten(pb_context *ctx, const pb_game *game, uint64_t effort, pb_bounds *bounds)
 {
     const pb_graph *g = game->graph;
-    uint64_t written;
+    uint64_t program_peak;
     pbi_first first;
     if (bounds->impossible || game->borrow || bounds->attained || game->cap < bounds->least_cap)
         return PB_OK;
     if (game->kind == PB_GAME_REVERSIBLE)
         return tighten_reversible(ctx, game, effort ? effort : pb_bounds_effort(ctx, game), bounds);
-    pb_status status = pb_graph_program_peak(ctx, g, &written);
+    pb_status status = pb_graph_program_peak(ctx, g, &program_peak);
     if (status != PB_OK)
         return status == PB_ECANCELLED ? PB_OK : status;
-    if (game->cap >= written && game->cap != PB_UNLIMITED) /* the program as written fits, and recomputes nothing */
+    if (game->cap >= program_peak && game->cap != PB_UNLIMITED) /* program order fits, and recomputes nothing */
         return PB_OK;
     effort = effort ? effort : pb_bounds_effort(ctx, game);
-    double single = (double)standard_single(g), several = (double)standard_several(game);
+    double single = (double)default_single(g), several = (double)default_several(game);
     uint64_t later = (uint64_t)((double)effort * (several / (single + several)));
     status = pbi_first_bound(ctx, game, bounds->least_cap, effort - smaller(later, effort), later, &first);
     if (status != PB_OK)

@@ -1,13 +1,13 @@
 /* tree_order.c -- see tree_order.h.
  *
- * Every subtree has a list of jobs in the order of tree_parts.h. The lists of a node's inputs are merged, and the node's
- * own computation comes behind: while the last job of the list does not belong before it, the two are joined, for in
- * some best order nothing comes between them. In the end all jobs of all trees are sorted. Lists are pairing heaps with
- * the last job on top: merging takes constant time, and each job is taken out once at most.
+ * Every subtree has a list of jobs in the order of tree_parts.h. The lists of a node's inputs are merged, and the
+ * node's own computation is appended: while the last job of the list does not belong before it, the two are joined,
+ * since in some best order nothing comes between them. At the end all jobs of all trees are sorted. Lists are
+ * pairing heaps with the last job on top: merging takes constant time, and each job is removed at most once.
  *
  * This is Liu's algorithm (1987), whose hills and valleys are the jobs, in the form that Monma and Sidney (1979) and
- * Abdel-Wahab and Kameda (1978) gave to the least maximum of sums over series-parallel orders; the latter also covers
- * subtrees that end with less memory than they began with, as they do where large values are given.
+ * Abdel-Wahab and Kameda (1978) gave to the minimum of the maximum of sums over series-parallel orders. The latter also
+ * covers subtrees that end with less memory than they started with, which happens if large values are given.
  */
 #include "bound/tree_parts.h"
 
@@ -18,7 +18,7 @@ static bool starts_fast(const pb_graph *g, pb_node v)
     return (g->flags[v] & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW)) == PB_NODE_GIVEN;
 }
 
-/* Given and there all the time, or of no size: it may have any number of readers. */
+/* Given and always resident, or without a size: it may have any number of readers. */
 static bool is_neutral(const pb_graph *g, pb_node v)
 {
     return (g->flags[v] & PB_NODE_GIVEN) && (g->size[v] == 0 || (starts_fast(g, v) && (g->flags[v] & PB_NODE_KEEP)));
@@ -34,7 +34,7 @@ static bool refuse(pbi_tree_found *found, const char *why, pb_node at)
     return false;
 }
 
-/* Who reads each value; false where that is no forest. */
+/* The reader of each value; false if the graph is not a forest. */
 static bool find_readers(pbi_tree *t, pbi_tree_found *found)
 {
     const pb_graph *g = t->g;
@@ -58,7 +58,7 @@ static bool find_readers(pbi_tree *t, pbi_tree_found *found)
     return true;
 }
 
-/* The size of the largest input that v may overwrite; inputs that stay are none of them. */
+/* The size of the largest input that v may overwrite; inputs that must be kept do not count. */
 static uint64_t largest_overwritten(const pb_graph *g, pb_node v)
 {
     uint64_t most = 0;
@@ -69,7 +69,7 @@ static uint64_t largest_overwritten(const pb_graph *g, pb_node v)
     return most;
 }
 
-/* What the computation of v alone does. */
+/* How the computation of v alone changes memory. */
 static pbi_job_steps step_of(const pbi_tree *t, pb_node v)
 {
     const pb_graph *g = t->g;
@@ -103,11 +103,11 @@ static void weigh_start(pbi_tree *t)
 /* The lists of jobs. A job is named by its last node. */
 typedef struct lists {
     pbi_tree *t;
-    pb_node *first;         /* per job: its first node */
-    pb_node *next;          /* per node: the one after it in its job */
-    pb_node *child, *other; /* per job: heap links */
-    pb_node *sorted;        /* jobs, in the end */
-    pb_node *top;           /* per node: the last job of the list of its subtree */
+    pb_node *first;         /* by job: its first node */
+    pb_node *next;          /* by node: the next one in its job */
+    pb_node *child, *other; /* by job: heap links */
+    pb_node *sorted;        /* all jobs, at the end */
+    pb_node *top;           /* by node: the last job of the list of its subtree */
 } lists;
 
 static pb_node merge(lists *l, pb_node a, pb_node b)
@@ -124,7 +124,7 @@ static pb_node merge(lists *l, pb_node a, pb_node b)
     return a;
 }
 
-/* The heap without its top: its children in pairs from the left, then the pairs from the right. */
+/* The heap without its top: merges its children in pairs from the left, then the pairs from the right. */
 static pb_node without_top(lists *l, pb_node top)
 {
     pb_node pairs = PB_NO_NODE, left = l->child[top], all = PB_NO_NODE;

@@ -1,8 +1,9 @@
-/* tree_parts.h -- what both orders of a forest share: what each computation does to the memory.
+/* tree_parts.h -- shared by both orders of a forest: how each computation changes memory.
  *
- * A job is a run of computations that stay together. Seen from outside it lets the memory rise to a hill and fall to where
- * it ends; jobs one after the other make a job again. The least hill of jobs in any order has those first that end below
- * where they began, the lower hills before the higher; then the others, the deeper falls before the shallower.
+ * A job is a sequence of computations that stay together. Seen from outside, memory rises to a maximum (hill) and
+ * falls to where the job ends; jobs in sequence form a job again. The minimum hill over all orders of jobs has
+ * first the jobs that end below where they start, lower hills before higher ones; then the others, larger falls
+ * before smaller ones.
  */
 #ifndef PBI_TREE_PARTS_H
 #define PBI_TREE_PARTS_H
@@ -10,7 +11,7 @@
 #include "bound/tree_order.h"
 
 typedef struct pbi_job_steps {
-    uint64_t rise; /* from the memory before it to the most during it */
+    uint64_t rise; /* from the memory before it to the maximum during it */
     uint64_t fall; /* from there to the memory after it */
 } pbi_job_steps;
 
@@ -19,10 +20,10 @@ typedef struct pbi_tree {
     const pb_game *game;
     const pb_graph *g;
     pb_arena *arena;
-    pb_node *reader;    /* per node: the needed node that reads it, or PB_NO_NODE */
-    pbi_job_steps *job; /* per node that is computed */
-    uint64_t start;     /* memory before anything happens */
-    uint64_t base;      /* and when given values that nothing reads have gone */
+    pb_node *reader;    /* by node: the needed node that reads it, or PB_NO_NODE */
+    pbi_job_steps *job; /* by computed node */
+    uint64_t start;     /* memory before the first move */
+    uint64_t base;      /* the same without given values that nothing reads */
 } pbi_tree;
 
 static inline pbi_job_steps pbi_job_join(pbi_job_steps a, pbi_job_steps b)
@@ -32,7 +33,7 @@ static inline pbi_job_steps pbi_job_join(pbi_job_steps a, pbi_job_steps b)
     return (pbi_job_steps){a.rise + (b.rise - a.fall), b.fall};
 }
 
-/* Below 0 where a must come before b, 0 where it does not matter. */
+/* Below 0 if a must come before b, 0 if it does not matter. */
 static inline int pbi_job_compare(pbi_job_steps a, pbi_job_steps b)
 {
     bool a_sinks = a.fall > a.rise, b_sinks = b.fall > b.rise;
@@ -48,7 +49,7 @@ static inline bool pbi_tree_is_planned(const pb_graph *g, pb_node v)
     return (g->flags[v] & PB_NODE_NEEDED) && pb_graph_is_computed(g, v);
 }
 
-/* The needed nodes that are computed, each after its inputs, into `order` with the least peak among postorders. */
+/* The needed nodes that are computed, each after its inputs, into `order` with the minimum peak among postorders. */
 pb_status pbi_tree_postorder(const pbi_tree *t, pb_node *order, pbi_job_steps *all);
 
 #endif

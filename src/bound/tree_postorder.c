@@ -1,7 +1,7 @@
-/* tree_postorder.c -- the best order of a forest that finishes a subtree before it begins the next.
+/* tree_postorder.c -- the best order of a forest that finishes a subtree before it starts the next.
  *
- * Each subtree is then one job, and the inputs of a node follow one another in the order of jobs: for values of one size
- * the rule of Sethi and Ullman, for others Liu's (1986).
+ * Each subtree is then one job, and the inputs of a node follow one another in the order of jobs: for values of
+ * equal size this is the rule of Sethi and Ullman, for others Liu's (1986).
  */
 #include "bound/tree_parts.h"
 
@@ -21,7 +21,7 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* The computed inputs of v in their order, from `row` on; their number. The jobs of the subtrees are known. */
+/* The computed inputs of v in their order, from `row` on; returns their number. The jobs of the subtrees are known. */
 static uint32_t sort_inputs(const pbi_tree *t, pb_node v, entry *row)
 {
     uint32_t count = 0;

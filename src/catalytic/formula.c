@@ -1,8 +1,8 @@
 /* formula.c -- arithmetic formulas: reading, and plain evaluation.
  *
- * A register program for a product takes twice the instructions of both factors, so what lies under many products is dear.
- * Products of several factors are therefore put together anew, the two cheapest first, as in a Huffman code: that is the
- * cheapest order, n factors take about n^2 instructions, where left to right they would take 2^n.
+ * A register program for a product takes twice the instructions of both factors, so a factor below many products is
+ * expensive. Products of several factors are therefore regrouped, the two cheapest first, as in a Huffman code:
+ * that is the cheapest order; n factors take about n^2 instructions, from left to right they would take 2^n.
  */
 #include "pebble/catalytic.h"
 
@@ -27,11 +27,11 @@ typedef struct reader {
     pb_arena *arena, *scratch;
     pb_formula_node *node;
     size_t node_count, node_room;
-    uint32_t *value; /* of what is complete, to be combined */
+    uint32_t *value; /* complete values, to be combined */
     size_t value_count, value_room;
     pending *wait;
     size_t wait_count, wait_room;
-    char *names; /* of the variables, one behind the other, each with its NUL */
+    char *names; /* of the variables, each with its NUL */
     uint64_t *name_start;
     size_t names_length, names_room, name_count, name_room;
     pbi_name_index index;
@@ -54,7 +54,7 @@ static pb_status refuse(reader *r, size_t place, const char *why)
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Adds a node and leaves it as the last complete value. */
+/* Adds a node, as the last complete value. */
 static pb_status add_node(reader *r, pb_formula_op op, uint32_t left, uint32_t right)
 {
     if (r->node_count == UINT32_MAX - 1)
@@ -121,7 +121,7 @@ static pb_status combine(reader *r)
     return add_node(r, what, left, right);
 }
 
-static pb_status push(reader *r, char op)
+static pb_status push_operator(reader *r, char op)
 {
     if (!RESERVE(r, r->scratch, r->wait, wait_room, r->wait_count + 1))
         return PB_ENOMEM;
@@ -129,7 +129,7 @@ static pb_status push(reader *r, char op)
     return PB_OK;
 }
 
-/* Where a value may begin; *whole: one was read. */
+/* At the start of a value; *whole: one was read. */
 static pb_status read_value(reader *r, bool *whole)
 {
     char c = r->text[r->at];
@@ -137,7 +137,7 @@ static pb_status read_value(reader *r, bool *whole)
     if (*whole)
         return is_letter(c) ? read_name(r) : read_number(r);
     if (c == '(' || c == '-')
-        return push(r, c == '(' ? '(' : 'n');
+        return push_operator(r, c == '(' ? '(' : 'n');
     return refuse(r, r->at, c ? "a name, a number, - or ( is expected" : "it ends where a value is expected");
 }
 
@@ -153,7 +153,7 @@ static pb_status close_group(reader *r)
     return status;
 }
 
-/* Behind a value. *next: another one must follow. */
+/* After a value. *next: another one must follow. */
 static pb_status read_operator(reader *r, bool *next)
 {
     char c = r->text[r->at];
@@ -165,7 +165,7 @@ static pb_status read_operator(reader *r, bool *next)
         return refuse(r, r->at, "+, -, * or ) is expected; formulas have no other operations");
     while (status == PB_OK && r->wait_count && strength(r->wait[r->wait_count - 1].op) >= strength(c))
         status = combine(r);
-    return status == PB_OK ? push(r, c) : status;
+    return status == PB_OK ? push_operator(r, c) : status;
 }
 
 static pb_status read_all(reader *r)
@@ -191,7 +191,7 @@ static pb_status read_all(reader *r)
     return status;
 }
 
-/* ---- products anew ---- */
+/* ---- regrouping products ---- */
 
 typedef struct figures {
     uint64_t *cost; /* instructions */
@@ -243,7 +243,7 @@ static void sift_down(const builder *b, uint32_t *heap, size_t count, size_t at)
     }
 }
 
-/* The two cheapest factors at a time. */
+/* Multiplies the two cheapest factors at a time. */
 static uint32_t multiply(builder *b, uint32_t *heap, size_t count)
 {
     for (size_t i = count / 2; i-- > 0;)

@@ -1,27 +1,29 @@
-/* register_program.c -- Ben-Or and Cleve's register programs: their instructions one by one, forwards and back, and running them.
+/* register_program.c -- Ben-Or and Cleve's register programs: iterating over their instructions in both directions, and
+ * running them.
  *
- * Problem     R[j] += R[i] * f, where f is a formula, with a third register R[k] of unknown content that comes back.
- * Idea        f a leaf x: that is the instruction. f = g + h: one after the other. f = g * h:
+ * Problem     R[j] += R[i] * f, for a formula f, with a third register R[k] of unknown content that is restored.
+ * Idea        f is a leaf x: that is the instruction. f = g + h: one after the other. f = g * h:
  *                 R[k] += R[i] * g;  R[j] += R[k] * h;  R[k] -= R[i] * g;  R[j] -= R[k] * h
- *             adds (R[k] + R[i]*g) * h - R[k] * h = R[i]*g*h to R[j], whatever R[k] was; each line is a program of the same kind with
- *             the register that is left as its helper. Where R[i] is the number one, f itself is added.
- * Invariants  a program of opposite sign undoes what a program did; every prefix can be undone by walking back.
+ *             adds (R[k] + R[i]*g) * h - R[k] * h = R[i]*g*h to R[j], whatever R[k] was; each line is a program of
+ * the same
+ *             kind with the remaining register as its helper. If R[i] is the number one, f itself is added.
+ * Invariants  a program of opposite sign undoes what a program did; every prefix can be undone by running it backwards.
  * Cost        the instructions of a sum are those of its parts, of a product twice as many: at most 4^depth.
  * Source      M. Ben-Or and R. Cleve, "Computing algebraic formulas using a constant number of registers", 1988.
- * Limits      formulas, where every value is used once: a graph with shared values must be written out as one.
+ * Limits      formulas, in which every value is used once: shared values of a graph must be expanded.
  */
 #include "pebble/catalytic.h"
 
 #include "base/context.h"
 
-enum { FORWARD = 1, BACK = -1, POLL = 1 << 19 /* lanes of instructions between two looks whether to stop */ };
+enum { FORWARD = 1, BACK = -1, POLL = 1 << 19 /* lanes of instructions between two polls */ };
 
 /* The leaves of the unfolded program are its instructions; a cursor is the path to one of them. */
 struct pbi_register_frame {
-    uint32_t node; /* of the formula; TOP: what is around it */
+    uint32_t node; /* of the formula; TOP: the whole program */
     uint8_t by, to;
     bool subtract;
-    uint8_t child; /* the part that the path goes on with */
+    uint8_t child; /* the part with which the path continues */
 };
 typedef struct pbi_register_frame frame;
 
@@ -50,7 +52,8 @@ static uint8_t helper(const pb_register_program *p, uint8_t a, uint8_t b)
     return a != 0 && b != 0 ? 0 : a != 1 && b != 1 ? 1 : last;
 }
 
-/* All of it: with three borrowed registers the output gets what the first one has more with the formula than without. */
+/* The whole program: with three borrowed registers the output gets the difference of the first one with and without
+ * the formula. */
 static frame top_child(const pb_register_program *p, unsigned child)
 {
     uint32_t root = p->formula->node_count - 1;
@@ -77,7 +80,7 @@ static frame child_of(const pb_register_program *p, const frame *at, unsigned ch
     return (frame){n->right, k, at->to, (child == 3) != at->subtract, 0};
 }
 
-/* Goes down from the last frame to a leaf, by first or by last children. */
+/* Descends from the last frame to a leaf, by first or by last children. */
 static void descend(pb_register_program *p, int way)
 {
     frame *at = &p->frame[p->frames - 1];
@@ -89,10 +92,10 @@ static void descend(pb_register_program *p, int way)
     }
 }
 
-/* To the next leaf in that direction; false: there is none, and the cursor is at that end. */
+/* Moves to the next leaf in that direction; false: there is none, and the cursor is at that end. */
 static bool step(pb_register_program *p, int way)
 {
-    int other_end = way == FORWARD ? -1 : 1; /* of `stage`: before the first, on the way, behind the last */
+    int other_end = way == FORWARD ? -1 : 1; /* of `stage`: before the first, inside, after the last */
     if (p->stage == -other_end)
         return false;
     if (p->stage == other_end) {
@@ -156,7 +159,7 @@ uint64_t pb_register_program_length(const pb_formula *f, uint32_t borrowed)
 
 /* ---- running ---- */
 
-/* One lane after the other; `x` NULL: the same in all. Subtracting is adding the negative, which costs nothing here. */
+/* Lane by lane; `x` NULL: the same in all. Subtracting is adding the negative, which costs nothing here. */
 static void multiply_add(size_t lanes, uint64_t *restrict to, const uint64_t *restrict by, const uint64_t *restrict x,
                          uint64_t same, uint64_t sign)
 {
@@ -204,8 +207,8 @@ static void execute(const pb_formula *f, const pb_catalytic_buffers *b, const pb
         multiply_add(b->lanes, to, by, x, same, i->subtract != undo ? UINT64_MAX : 1);
 }
 
-/* Takes back what was done, from the last instruction to the first. */
-static void walk_back(pb_register_program *p, const pb_catalytic_buffers *b)
+/* Undoes everything, from the last instruction to the first. */
+static void run_backwards(pb_register_program *p, const pb_catalytic_buffers *b)
 {
     pb_instruction i;
     do {
@@ -232,7 +235,7 @@ pb_status pb_catalytic_run(pb_context *ctx, const pb_formula *f, const pb_cataly
         pbi_progress(ctx, "instructions", done, all);
         status = pbi_poll(ctx);
         if (status != PB_OK)
-            walk_back(&p, b);
+            run_backwards(&p, b);
     }
     pb_arena_release(&scratch);
     return status;

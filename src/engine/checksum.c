@@ -8,7 +8,7 @@ static const uint64_t P1 = 0x9e3779b185ebca87u, P2 = 0xc2b2ae3d27d4eb4fu, P3 = 0
 
 static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
 
-/* The least byte first, whatever the machine. */
+/* Little-endian on every machine. */
 static uint64_t word(const unsigned char *at)
 {
     uint64_t x = 0;

@@ -1,4 +1,4 @@
-/* effect.c -- what a legal move does to memory. */
+/* effect.c -- how a legal move changes memory. */
 #include "engine/engine_parts.h"
 
 static pbi_effect computing(const pb_graph *g, const pb_moves *moves, pb_step k, uint8_t *there)

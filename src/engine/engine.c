@@ -1,4 +1,4 @@
-/* engine.c -- see engine.h: addresses and memory before a run. engine_run.c plays the moves. */
+/* engine.c -- see engine.h: addresses and memory before a run. engine_run.c executes the moves. */
 #include "pebble/engine.h"
 
 #include "base/checked.h"
@@ -11,7 +11,7 @@ enum { IO_THREADS = 2 };
 
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
-/* A value in borrowed memory is combined with unknown bytes: who makes it and who reads it must know. */
+/* A value in borrowed memory is combined with unknown bytes: the kernels that compute and read it must support that. */
 static pb_status check_lent(pb_engine *e, pb_node v)
 {
     const pb_graph *g = e->graph;
@@ -47,15 +47,15 @@ static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
 static pb_status assign(pb_engine *e, const pb_certificate *plan)
 {
     uint64_t most = e->options.most_bytes;
-    pb_status status = pbi_leg_make(e->ctx, plan, &e->options, true, most, &e->arena, &e->whole);
+    pb_status status = pbi_phase_make(plan, &e->options, true, most, &e->arena, &e->whole);
     if (status != PB_OK)
         return status;
     if (most && e->whole.packing.size > most)
         return pbi_fail(e->ctx, PB_ELIMIT, "the values need %llu bytes of addresses, and there are %llu",
                         (unsigned long long)e->whole.packing.size, (unsigned long long)most);
     e->block_bytes = e->whole.packing.size;
-    /* Where plans may change, the block has room for any within the cap, and an eighth for gaps between addresses: what is not
-     * used is not touched. */
+    /* If plans may change, the block has room for any plan within the cap, and an eighth more for gaps between
+     * addresses. Memory that is not used is never touched. */
     uint64_t cap = e->whole.game->cap, room;
     if (e->options.replan && cap < UINT64_MAX / 4) {
         room = pbi_round_up(cap + cap / 8 + 64 * e->options.align, e->options.align);
@@ -97,8 +97,8 @@ static pb_status take_tables(pb_engine *e)
         e->stored = pb_arena_zero(&e->arena, nodes, 1);
         e->loading = pb_arena_zero(&e->arena, nodes, 1);
     }
-    for (uint32_t i = 0; i < PBI_MOST_UNDER_WAY; i++)
-        e->under_way[i] = &e->room[i];
+    for (uint32_t i = 0; i < PBI_MAX_PENDING; i++)
+        e->pending[i] = &e->room[i];
     if (!e->value || !e->times || !e->hidden || (e->lends && !e->lent_sum) || (g->part_start && !e->part_done) ||
         (tiers && (!e->slot || !e->stored || !e->loading)))
         return PB_ENOMEM;
@@ -111,7 +111,7 @@ static pb_status take_block(pb_engine *e)
     unsigned char *block = NULL;
     if (pbi_add(e->block_bytes, align, &bytes) && bytes <= SIZE_MAX)
         block = pb_arena_alloc(&e->arena, (size_t)bytes, 1);
-    if (!block && e->block_bytes > e->whole.packing.size) { /* what other plans might need is not to be had */
+    if (!block && e->block_bytes > e->whole.packing.size) { /* not enough for other plans: take what this one needs */
         e->block_bytes = e->whole.packing.size;
         return take_block(e);
     }
@@ -154,7 +154,7 @@ pb_status pbi_engine_new(pb_context *ctx, const pb_certificate *plan, const pb_k
     e->options.align = options->align ? options->align : PB_ALIGN_DEFAULT;
     e->special = options->check || kernels->kinds;
     atomic_init(&e->lowered, UINT64_MAX);
-    pb_arena_init(&e->rest_arena, ctx);
+    pb_arena_init(&e->remainder_arena, ctx);
     pb_status status = check_kernels(e, pb_certificate_moves(plan));
     if (status == PB_OK)
         status = assign(e, plan);
@@ -186,7 +186,7 @@ void pb_engine_free(pb_engine *e)
     if (!e)
         return;
     pbi_slow_close(e->slow);
-    pb_arena_release(&e->rest_arena);
+    pb_arena_release(&e->remainder_arena);
     pb_arena arena = e->arena;
     pb_arena_release(&arena);
 }

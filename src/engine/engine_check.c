@@ -1,8 +1,9 @@
-/* engine_check.c -- the checking mode: kernels that write past their values, change their inputs, or read what they must not.
+/* engine_check.c -- the checking mode: finds kernels that write past their values, change their inputs, or read what
+ * they must not.
  *
- * Bytes behind every value must stay as they are. A kernel sees addresses of its inputs and of what it makes; all others lead to a
- * decoy. It runs a second time with other bytes in the decoy, in the workspace and in what it makes: if the result differs, it
- * read some of them. A result that is computed again later must have the same bits as the first time.
+ * Guard bytes behind every value must not change. A kernel sees the addresses of its inputs and results; all others
+ * lead to a decoy. It runs a second time with other bytes in the decoy, in the workspace and in its results: if the
+ * result differs, it read some of them. A recomputed result must have the same bits as the first time.
  */
 #include "engine/engine_parts.h"
 
@@ -72,7 +73,7 @@ pb_status pbi_check_cleared(pb_engine *e, pb_node v)
     return pbi_check_guard(e, v);
 }
 
-/* One computation under suspicion. */
+/* One computation that is checked. */
 typedef struct suspect {
     pb_engine *e;
     pb_call call;
@@ -110,7 +111,7 @@ static void show(const suspect *s, bool shown)
     e->check.table[v] = shown ? e->value[v] : e->check.decoy;
 }
 
-static pb_status look(const suspect *s, unsigned char decoy)
+static pb_status run_with_decoy(const suspect *s, unsigned char decoy)
 {
     pb_engine *e = s->e;
     const pb_graph *g = e->graph;
@@ -134,13 +135,13 @@ static pb_status look(const suspect *s, unsigned char decoy)
 static pb_status run(suspect *s, unsigned char decoy)
 {
     pb_engine *e = s->e;
-    e->during -= e->granted_bytes; /* of the same kernel's run before: it gave them back */
+    e->during -= e->granted_bytes; /* granted to the previous run of the same kernel, which returned them */
     pbi_forget_grants(e);
     pb_status status = e->kernels->of[s->call.node](e->kernels->state, e->ctx, &s->call);
-    return status == PB_OK ? look(s, decoy) : status;
+    return status == PB_OK ? run_with_decoy(s, decoy) : status;
 }
 
-/* Results must be what they were, in this run of the kernel and in those before. */
+/* Results must be equal in both runs of the kernel, and to those of earlier computations. */
 static pb_status compare(suspect *s, pb_node made, bool now)
 {
     pb_engine *e = s->e;
@@ -178,7 +179,7 @@ static void refill(const suspect *s, unsigned char what)
     memset(e->check.decoy, what, e->check.largest);
 }
 
-/* An exclusive-or kernel takes its result away when it runs again, and makes it when it runs once more. */
+/* An exclusive-or kernel removes its result when it runs again, and restores it when it runs a third time. */
 static pb_status run_thrice(suspect *s)
 {
     pb_engine *e = s->e;
@@ -218,7 +219,7 @@ pb_status pbi_check_run(pb_engine *e, const pb_call *call, pb_node over, const p
     pb_node v = call->node;
     suspect s = {.e = e, .call = *call, .over = over, .part = part, .parts = parts, .was_there = was_there};
     s.call.value = e->check.table;
-    s.workspace = e->leg->game->graph->workspace[v];
+    s.workspace = e->phase->game->graph->workspace[v];
     s.inputs = sum_of_inputs(&s);
     if (s.workspace)
         pbi_check_fresh(e, call->workspace, s.workspace, s.workspace);
@@ -232,6 +233,6 @@ pb_status pbi_check_run(pb_engine *e, const pb_call *call, pb_node over, const p
         status = run_again(&s);
     show(&s, false);
     if (status == PB_OK && over != PB_NO_NODE && g->size[v] && e->value[v] == e->value[over])
-        pbi_check_fresh(e, e->value[v], 0, g->size[v]); /* it is narrower now than what it was made over */
+        pbi_check_fresh(e, e->value[v], 0, g->size[v]); /* it is smaller than the value that it overwrote */
     return status;
 }

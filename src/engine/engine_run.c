@@ -1,7 +1,8 @@
-/* engine_run.c -- plays the moves of a schedule on real memory.
+/* engine_run.c -- executes the moves of a schedule on real memory.
  *
- * Each move costs a few steps beside its kernel: the lifetimes that begin at it are the next ones of a list, and bytes in use are
- * counted as the verifier counts them. What is rare (stores and loads under way, checks, new plans) stands elsewhere.
+ * A move costs a few steps in addition to its kernel: the lifetimes that start at it are the next ones of a list, and
+ * bytes in use are counted as the verifier counts them. Rare cases (running stores and loads, checks, new plans) are in
+ * other files.
  */
 #include "engine/engine_parts.h"
 
@@ -13,14 +14,14 @@
 
 static uint8_t kind_of(const pb_engine *e, pb_node v) { return e->kernels->kinds ? e->kernels->kinds[v] : 0; }
 
-/* Places of what begins at this time. Returns the workspace. */
-static void *begin(pb_engine *e, uint64_t time)
+/* Sets the addresses of values that start at this time. Returns the workspace. */
+static void *take_places(pb_engine *e, uint64_t time)
 {
-    const pbi_leg *leg = e->leg;
+    const pbi_phase *phase = e->phase;
     void *workspace = NULL;
-    for (; e->next < leg->lives.count && leg->lives.life[e->next].from == time; e->next++) {
-        pb_node v = leg->lives.life[e->next].node;
-        unsigned char *at = e->block + leg->packing.offset[e->next];
+    for (; e->next < phase->lives.count && phase->lives.life[e->next].from == time; e->next++) {
+        pb_node v = phase->lives.life[e->next].node;
+        unsigned char *at = e->block + phase->packing.offset[e->next];
         if (v == PB_NO_NODE)
             workspace = at;
         else
@@ -29,12 +30,12 @@ static void *begin(pb_engine *e, uint64_t time)
     return workspace;
 }
 
-/* Before a kernel runs: fresh memory as it wants it. */
-static void prepare(pb_engine *e, pb_node v, pb_node made, pb_node over)
+/* Sets up the memory of a result before its kernel runs. */
+static void set_up_result(pb_engine *e, pb_node v, pb_node made, pb_node over)
 {
     const pb_graph *g = e->graph;
     if (!e->value[made]) {
-        e->value[made] = e->nothing; /* of no size */
+        e->value[made] = e->nothing; /* it has no size */
         return;
     }
     if (!g->size[made])
@@ -74,15 +75,15 @@ static void lend(pb_engine *e, pb_node v)
     e->lent_used += size;
     e->m.borrowed = e->lent_used > e->m.borrowed ? e->lent_used : e->m.borrowed;
     if (!size) {
-        e->lent_sum[v] = UINT64_MAX; /* how a value without a size is known to be there */
+        e->lent_sum[v] = UINT64_MAX; /* marks a value without a size as borrowed */
         return;
     }
-    e->value[v] = e->lent + e->leg->lent_packing.offset[e->next_lent++];
+    e->value[v] = e->lent + e->phase->lent_packing.offset[e->next_lent++];
     e->lent_sum[v] = pbi_checksum(e->value[v], size, v);
 }
 
-/* Are the lender's bytes there again? */
-static bool gave_back(const pb_engine *e, pb_node v)
+/* Whether the lender's bytes are restored. */
+static bool is_restored(const pb_engine *e, pb_node v)
 {
     uint64_t size = e->graph->size[v];
     return !size || pbi_checksum(e->value[v], size, v) == e->lent_sum[v];
@@ -95,7 +96,7 @@ static void unlend(pb_engine *e, pb_node v)
     e->lent_sum[v] = 0;
 }
 
-static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
+static void add_kernel_time(pb_engine *e, uint64_t *sum, uint64_t *ns)
 {
     *ns = 0;
     if (!e->ctx->clock_ns)
@@ -107,146 +108,170 @@ static void times_up(pb_engine *e, uint64_t *sum, uint64_t *ns)
     e->m.flux += (double)*ns * (double)e->during;
 }
 
-/* The kernel failed: nothing was made. */
-static void take_back(pb_engine *e, pb_step k, bool was_there, const pb_node *part, uint32_t parts)
+/* The kernel failed: removes its results. */
+static void remove_results(pb_engine *e, pb_step k, bool was_there, const pb_node *part, uint32_t parts)
 {
-    pb_node v = e->leg->moves->move[k].node;
+    pb_node v = e->phase->moves->move[k].node;
     for (uint32_t i = 0; i < parts; i++)
         e->value[part[i]] = NULL;
-    bool lent = e->leg->moves->move[k].flags & PB_MOVE_BORROW;
-    if (lent && gave_back(e, v)) /* else some of it was made there already */
+    bool lent = e->phase->moves->move[k].flags & PB_MOVE_BORROW;
+    if (lent && is_restored(e, v)) /* else the kernel has written some of it */
         unlend(e, v);
     if (!was_there)
         e->value[v] = NULL;
     e->times[v]--;
 }
 
-/* What most moves are: nothing in place, borrowed, under way or checked, and no by-products. */
+static pb_call call_of(pb_engine *e, pb_node v, void *workspace)
+{
+    return (pb_call){.node = v,
+                     .value = e->value,
+                     .fixed = e->block,
+                     .workspace = workspace,
+                     .times = e->times[v],
+                     .grant = pbi_grant,
+                     .owner = e};
+}
+
+static void start_kernel_time(pb_engine *e)
+{
+    if (e->options.timed)
+        e->last_ns = pbi_now(e);
+    pbi_forget_grants(e);
+}
+
+/* Counts a computation that took `ns`. */
+static void count_computation(pb_engine *e, const pb_call *call, uint64_t ns)
+{
+    e->m.computed++;
+    if (call->times) {
+        e->m.recomputed++;
+        e->m.recompute_ns += ns;
+    }
+    if (e->options.timed)
+        e->options.timed(e->options.timed_state, call->node, ns);
+}
+
+/* The fast path for most moves: nothing in place, borrowed, running or checked, and no by-products. */
 static pb_status compute_plainly(pb_engine *e, pb_step k, pb_node v)
 {
     const pb_graph *g = e->graph;
     uint64_t ns;
-    pbi_note_peak(e, e->used + g->size[v] + e->leg->game->graph->workspace[v]);
-    void *workspace = begin(e, k + 1);
+    pbi_note_peak(e, e->used + g->size[v] + e->phase->game->graph->workspace[v]);
+    void *workspace = take_places(e, k + 1);
     if (!e->value[v])
-        e->value[v] = e->nothing; /* of no size */
-    pb_call call = {.node = v,
-                    .value = e->value,
-                    .fixed = e->block,
-                    .workspace = workspace,
-                    .times = e->times[v]++,
-                    .grant = pbi_grant,
-                    .owner = e};
-    if (e->options.timed)
-        e->last_ns = pbi_now(e);
-    pbi_forget_grants(e);
+        e->value[v] = e->nothing; /* it has no size */
+    pb_call call = call_of(e, v, workspace);
+    e->times[v]++;
+    start_kernel_time(e);
     pb_status status = e->kernels->of[v](e->kernels->state, e->ctx, &call);
-    times_up(e, &e->m.kernel_ns, &ns);
+    add_kernel_time(e, &e->m.kernel_ns, &ns);
     if (status != PB_OK) {
-        take_back(e, k, false, NULL, 0);
+        remove_results(e, k, false, NULL, 0);
         return status;
     }
     e->used += g->size[v];
-    e->m.computed++;
-    if (call.times) {
-        e->m.recomputed++;
-        e->m.recompute_ns += ns;
-    }
-    if (e->options.timed)
-        e->options.timed(e->options.timed_state, v, ns);
+    count_computation(e, &call, ns);
     return PB_OK;
+}
+
+typedef struct computation {
+    pb_node v, over; /* over: the input that is overwritten, or PB_NO_NODE */
+    const pb_node *part;
+    uint32_t parts;
+    bool was_there, lent;
+    uint64_t made, gone; /* bytes that it adds and removes */
+    uint64_t during;     /* bytes in use while it runs */
+} computation;
+
+static computation computation_of(const pb_engine *e, pb_step k)
+{
+    const pb_graph *g = e->graph;
+    const pb_moves *moves = e->phase->moves;
+    const pb_move *move = &moves->move[k];
+    computation c = {.v = move->node,
+                     .over = move->flags & PB_MOVE_OVER ? pb_moves_over(moves, k) : PB_NO_NODE,
+                     .was_there = e->value[move->node] != NULL,
+                     .lent = move->flags & PB_MOVE_BORROW};
+    if (move->flags & PB_MOVE_ALSO)
+        c.part = pb_moves_also(moves, k, &c.parts);
+    uint64_t own = c.was_there || c.lent ? 0 : g->size[c.v], saved = 0;
+    c.made = own;
+    for (uint32_t i = 0; i < c.parts; i++)
+        c.made += g->size[c.part[i]];
+    if (c.over != PB_NO_NODE) {
+        c.gone = g->size[c.over];
+        saved = own < c.gone ? own : c.gone;
+    }
+    c.during = e->used + c.made - saved + e->phase->game->graph->workspace[c.v];
+    return c;
+}
+
+/* Runs the kernel with memory for its results set up. */
+static pb_status run_kernel(pb_engine *e, pb_step k, const computation *c)
+{
+    uint64_t ns;
+    bool has_parts = e->graph->flags[c->v] & PB_NODE_HAS_PARTS;
+    if (has_parts)
+        hide_parts(e, c->v);
+    pb_call call = call_of(e, c->v, take_places(e, k + 1));
+    call.parts_only = c->was_there;
+    e->times[c->v]++;
+    if (c->lent)
+        lend(e, c->v);
+    if (!c->was_there)
+        set_up_result(e, c->v, c->v, c->over);
+    for (uint32_t i = 0; i < c->parts; i++)
+        set_up_result(e, c->v, c->part[i], PB_NO_NODE);
+    start_kernel_time(e);
+    pb_status status = e->options.check ? pbi_check_run(e, &call, c->over, c->part, c->parts, c->was_there)
+                                        : e->kernels->of[c->v](e->kernels->state, e->ctx, &call);
+    add_kernel_time(e, &e->m.kernel_ns, &ns);
+    if (has_parts)
+        show_parts(e, c->v);
+    if (status != PB_OK)
+        remove_results(e, k, c->was_there, c->part, c->parts);
+    else
+        count_computation(e, &call, ns);
+    return status;
 }
 
 static pb_status compute(pb_engine *e, pb_step k)
 {
-    const pb_graph *g = e->graph;
-    const pb_moves *moves = e->leg->moves;
-    const pb_move *move = &moves->move[k];
-    pb_node v = move->node, over = move->flags & PB_MOVE_OVER ? pb_moves_over(moves, k) : PB_NO_NODE;
-    uint32_t parts = 0;
-    const pb_node *part = move->flags & PB_MOVE_ALSO ? pb_moves_also(moves, k, &parts) : NULL;
-    bool was_there = e->value[v] != NULL, lent = move->flags & PB_MOVE_BORROW,
-         has_parts = g->flags[v] & PB_NODE_HAS_PARTS;
-    uint64_t own = was_there || lent ? 0 : g->size[v], made = own, gone = 0, saved = 0, ns;
-    for (uint32_t i = 0; i < parts; i++)
-        made += g->size[part[i]];
-    if (over != PB_NO_NODE) {
-        gone = g->size[over];
-        saved = own < gone ? own : gone;
-    }
-    uint64_t during = e->used + made - saved + e->leg->game->graph->workspace[v];
-    if (e->under_way_count) {
-        pb_status status = pbi_settle(e, v, over);
+    computation c = computation_of(e, k);
+    pb_status status = PB_OK;
+    if (e->pending_count) {
+        status = pbi_wait_for_operands(e, c.v, c.over);
         if (status == PB_OK)
-            status = pbi_make_room(e, during, k);
+            status = pbi_make_room(e, c.during, k);
         if (status != PB_OK)
             return status;
     }
-    pbi_note_peak(e, during);
-    if (has_parts)
-        hide_parts(e, v);
-    pb_call call = {.node = v,
-                    .value = e->value,
-                    .fixed = e->block,
-                    .workspace = begin(e, k + 1),
-                    .times = e->times[v]++,
-                    .parts_only = was_there,
-                    .grant = pbi_grant,
-                    .owner = e};
-    if (lent)
-        lend(e, v);
-    if (!was_there)
-        prepare(e, v, v, over);
-    for (uint32_t i = 0; i < parts; i++)
-        prepare(e, v, part[i], PB_NO_NODE);
-    if (e->options.timed)
-        e->last_ns = pbi_now(e);
-    pbi_forget_grants(e);
-    pb_status status = e->options.check ? pbi_check_run(e, &call, over, part, parts, was_there)
-                                        : e->kernels->of[v](e->kernels->state, e->ctx, &call);
-    times_up(e, &e->m.kernel_ns, &ns);
-    if (has_parts)
-        show_parts(e, v);
-    if (status != PB_OK) {
-        take_back(e, k, was_there, part, parts);
+    pbi_note_peak(e, c.during);
+    status = run_kernel(e, k, &c);
+    if (status != PB_OK)
         return status;
-    }
-    e->used += made - gone;
-    for (uint32_t i = 0; i < parts; i++)
-        e->part_done[part[i]] = 1;
-    if (over != PB_NO_NODE)
-        e->value[over] = NULL;
-    e->m.computed++;
-    if (call.times) {
-        e->m.recomputed++;
-        e->m.recompute_ns += ns;
-    }
-    if (e->options.timed)
-        e->options.timed(e->options.timed_state, v, ns);
+    e->used += c.made - c.gone;
+    for (uint32_t i = 0; i < c.parts; i++)
+        e->part_done[c.part[i]] = 1;
+    if (c.over != PB_NO_NODE)
+        e->value[c.over] = NULL;
     return PB_OK;
 }
 
-/* By-products have no kernel of their own: they are forgotten, as plain values are. */
+/* By-products have no kernel: they are forgotten, as values of kernels without flags are. */
 static pb_status run_backwards(pb_engine *e, pb_node v, void *workspace)
 {
     const pb_graph *g = e->graph;
     bool has_parts = g->flags[v] & PB_NODE_HAS_PARTS;
-    pb_call call = {.node = v,
-                    .value = e->value,
-                    .fixed = e->block,
-                    .workspace = workspace,
-                    .times = e->times[v],
-                    .undo = true,
-                    .grant = pbi_grant,
-                    .owner = e};
+    pb_call call = call_of(e, v, workspace);
+    call.undo = true;
     uint64_t ns;
     if (has_parts)
         hide_parts(e, v);
-    if (e->options.timed)
-        e->last_ns = pbi_now(e);
-    pbi_forget_grants(e);
+    start_kernel_time(e);
     pb_status status = e->kernels->of[v](e->kernels->state, e->ctx, &call);
-    times_up(e, &e->m.uncompute_ns, &ns);
+    add_kernel_time(e, &e->m.uncompute_ns, &ns);
     if (has_parts)
         show_parts(e, v);
     return status;
@@ -255,23 +280,23 @@ static pb_status run_backwards(pb_engine *e, pb_node v, void *workspace)
 static pb_status uncompute(pb_engine *e, pb_step k)
 {
     const pb_graph *g = e->graph;
-    pb_node v = e->leg->moves->move[k].node;
+    pb_node v = e->phase->moves->move[k].node;
     uint64_t size = g->size[v];
     bool lent = size ? !pbi_in_block(e, e->value[v]) : e->lent_count && e->lent_sum[v] == UINT64_MAX;
-    pb_status status = e->under_way_count ? pbi_settle(e, v, PB_NO_NODE) : PB_OK;
+    pb_status status = e->pending_count ? pbi_wait_for_operands(e, v, PB_NO_NODE) : PB_OK;
     if (status != PB_OK)
         return status;
-    uint64_t during = e->used + e->leg->game->graph->workspace[v];
-    if (e->under_way_count)
+    uint64_t during = e->used + e->phase->game->graph->workspace[v];
+    if (e->pending_count)
         status = pbi_make_room(e, during, k);
     pbi_note_peak(e, during);
-    void *workspace = begin(e, k + 1);
+    void *workspace = take_places(e, k + 1);
     if (status == PB_OK && (kind_of(e, v) & PB_KERNEL_XOR) && !(g->flags[v] & PB_NODE_BYPRODUCT))
         status = run_backwards(e, v, workspace);
     if (status != PB_OK)
         return status;
     if (lent) {
-        if (!gave_back(e, v))
+        if (!is_restored(e, v))
             return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not give the borrowed bytes back",
                             pb_graph_name(g, v));
         unlend(e, v);
@@ -287,7 +312,7 @@ static pb_status uncompute(pb_engine *e, pb_step k)
 
 static pb_status release(pb_engine *e, pb_node v)
 {
-    pb_status status = e->under_way_count ? pbi_leave(e, v) : PB_OK;
+    pb_status status = e->pending_count ? pbi_leave(e, v) : PB_OK;
     if (e->options.check && status == PB_OK)
         status = pbi_check_guard(e, v);
     e->value[v] = NULL;
@@ -297,18 +322,18 @@ static pb_status release(pb_engine *e, pb_node v)
 
 static pb_status load(pb_engine *e, pb_step k)
 {
-    pb_node v = e->leg->moves->move[k].node;
+    pb_node v = e->phase->moves->move[k].node;
     uint64_t size = e->graph->size[v], during = e->used + size;
-    bool early = false;
-    for (uint32_t i = 0; i < e->under_way_count && !early; i++)
-        early = e->under_way[i]->early && e->under_way[i]->at == k;
-    pb_status status = e->under_way_count && !early ? pbi_make_room(e, during, k) : PB_OK;
+    bool prefetch = false;
+    for (uint32_t i = 0; i < e->pending_count && !prefetch; i++)
+        prefetch = e->pending[i]->prefetch && e->pending[i]->at == k;
+    pb_status status = e->pending_count && !prefetch ? pbi_make_room(e, during, k) : PB_OK;
     if (status != PB_OK)
         return status;
-    begin(e, k + 1);
+    take_places(e, k + 1);
     if (!e->value[v])
         e->value[v] = e->nothing;
-    else if (e->options.check && size) /* the bytes behind it; a load under way writes the value itself */
+    else if (e->options.check && size) /* guard bytes only: a running load writes the value itself */
         pbi_check_fresh(e, e->value[v], 0, size);
     status = pbi_load(e, k);
     e->used = during;
@@ -318,18 +343,18 @@ static pb_status load(pb_engine *e, pb_step k)
 
 static pb_status play(pb_engine *e, pb_step k)
 {
-    const pb_move *move = &e->leg->moves->move[k];
+    const pb_move *move = &e->phase->moves->move[k];
     pb_node v = move->node;
     pb_status status = PB_OK;
     if (move->op == PB_FREE)
         status = release(e, v);
-    if (e->next_early < e->leg->early_count && status == PB_OK)
-        status = pbi_load_early(e, k);
+    if (e->next_prefetch < e->phase->prefetch_count && status == PB_OK)
+        status = pbi_start_prefetches(e, k);
     if (status != PB_OK)
         return status;
     switch (move->op) {
     case PB_COMPUTE:
-        if (!move->flags && !e->special && !e->under_way_count && !(e->graph->flags[v] & PB_NODE_HAS_PARTS))
+        if (!move->flags && !e->special && !e->pending_count && !(e->graph->flags[v] & PB_NODE_HAS_PARTS))
             return compute_plainly(e, k, v);
         return compute(e, k);
     case PB_FREE: return PB_OK;
@@ -341,24 +366,24 @@ static pb_status play(pb_engine *e, pb_step k)
     }
 }
 
-void pbi_engine_begin_leg(pb_engine *e, const pbi_leg *leg)
+void pbi_engine_begin_phase(pb_engine *e, const pbi_phase *phase)
 {
-    e->leg = leg;
-    e->next = e->next_lent = e->next_early = 0;
+    e->phase = phase;
+    e->next = e->next_lent = e->next_prefetch = 0;
     memset(e->next_filed, 0, sizeof e->next_filed);
-    e->limit = leg->peak;
+    e->limit = phase->peak;
 }
 
 static pb_status start(pb_engine *e)
 {
     const pb_graph *g = e->graph;
-    pbi_engine_begin_leg(e, &e->whole);
+    pbi_engine_begin_phase(e, &e->whole);
     memset(e->value, 0, g->node_count * sizeof *e->value);
     memset(e->times, 0, g->node_count * sizeof *e->times);
     memset(e->file_end, 0, sizeof e->file_end);
     if (e->check.sum)
         memset(e->check.sum, 0, g->node_count * sizeof *e->check.sum);
-    if (e->stored) { /* nor is anything left of a run that failed */
+    if (e->stored) { /* from a run that failed */
         memset(e->stored, 0, g->node_count);
         memset(e->loading, 0, g->node_count);
     }
@@ -370,16 +395,16 @@ static pb_status start(pb_engine *e)
         memcpy(e->workspace, g->workspace, g->node_count * sizeof *e->workspace);
     e->m = (pb_measured){.block = e->whole.packing.size};
     e->cap = e->whole.game->cap;
-    e->lent_used = e->lent_count = e->wanted = 0;
-    e->leaving_bytes = e->early_bytes = 0;
+    e->lent_used = e->lent_count = e->requested = 0;
+    e->leaving_bytes = e->prefetch_bytes = 0;
     e->used = g->fixed_size;
     pb_status status = e->slow ? pbi_fill_slow(e) : PB_OK;
-    begin(e, 0);
+    take_places(e, 0);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) {
         if (!(g->flags[v] & PB_NODE_GIVEN) || (g->flags[v] & PB_NODE_GIVEN_SLOW))
             continue;
         e->used += g->size[v];
-        prepare(e, v, v, PB_NO_NODE);
+        set_up_result(e, v, v, PB_NO_NODE);
         status = e->kernels->fill ? e->kernels->fill(e->kernels->state, e->ctx, v, e->value[v]) : PB_OK;
     }
     if (e->options.check && g->fixed_size && status == PB_OK)
@@ -390,20 +415,20 @@ static pb_status start(pb_engine *e)
 
 /* ---- when predictions are wrong ---- */
 
-/* A lowered cap: does what is left fit, or is it planned anew? `k` is the next move. */
-static pb_status look_at_cap(pb_engine *e, pb_step k, bool *changed)
+/* After the cap was lowered: checks that the remaining moves fit, or replans them. `k` is the next move. */
+static pb_status apply_lowered_cap(pb_engine *e, pb_step k, bool *changed)
 {
     uint64_t asked = atomic_load_explicit(&e->lowered, memory_order_relaxed), peak;
     *changed = false;
     if (asked >= e->cap || e->lent_count)
         return PB_OK;
     e->cap = asked;
-    pb_status status = pbi_rest_peak(e, k, &peak);
+    pb_status status = pbi_remaining_peak(e, k, &peak);
     if (status != PB_OK)
         return status;
-    if (peak + e->early_bytes + e->leaving_bytes <= asked) {
-        e->limit = peak + e->early_bytes;
-        e->next_early = e->leg->early_count; /* they were planned for more memory */
+    if (peak + e->prefetch_bytes + e->leaving_bytes <= asked) {
+        e->limit = peak + e->prefetch_bytes;
+        e->next_prefetch = e->phase->prefetch_count; /* they were planned for more memory */
         return PB_OK;
     }
     char why[160];
@@ -415,8 +440,8 @@ static pb_status look_at_cap(pb_engine *e, pb_step k, bool *changed)
     return pbi_replan(e, PB_NO_NODE, why);
 }
 
-/* The lender has to know. */
-static void say_what_is_left(pb_engine *e)
+/* The lender needs this information. */
+static void report_left_borrowed(pb_engine *e)
 {
     char *text = e->ctx->error.message;
     size_t length = strlen(text), room = sizeof e->ctx->error.message - length;
@@ -432,23 +457,23 @@ static pb_status run(pb_engine *e)
     for (pb_step k = 0; status == PB_OK; k++) {
         if (atomic_load_explicit(&e->lowered, memory_order_relaxed) < e->cap) {
             bool changed;
-            status = look_at_cap(e, k, &changed);
+            status = apply_lowered_cap(e, k, &changed);
             if (status != PB_OK)
                 break;
             k = changed ? 0 : k;
         }
-        if (k >= e->leg->moves->count)
+        if (k >= e->phase->moves->count)
             break;
-        if (!e->lent_count &&
-            (e->ctx->stop || e->ctx->stopped != PB_GO_ON)) /* else what was borrowed is given back first */
+        /* While memory is borrowed, a stop has to wait: it is returned first. */
+        if (!e->lent_count && (e->ctx->stop || e->ctx->stopped != PB_GO_ON))
             status = pbi_poll(e->ctx);
         if (status == PB_OK)
             status = play(e, k);
-        if (status == PB_ELIMIT && e->wanted) {
+        if (status == PB_ELIMIT && e->requested) {
             char why[400];
             memcpy(why, e->ctx->error.message, sizeof why - 1);
             why[sizeof why - 1] = '\0';
-            status = pbi_replan(e, e->leg->moves->move[k].node, why);
+            status = pbi_replan(e, e->phase->moves->move[k].node, why);
             k = (pb_step)-1;
         }
     }
@@ -456,7 +481,7 @@ static pb_status run(pb_engine *e)
     pb_status drained = e->slow ? pbi_drain(e) : PB_OK;
     if (status != PB_OK) {
         e->ctx->error = error;
-        say_what_is_left(e);
+        report_left_borrowed(e);
     }
     if (status == PB_OK && drained == PB_OK && e->options.check)
         for (pb_node v = 0; v < e->graph->node_count && status == PB_OK; v++)
@@ -467,7 +492,7 @@ static pb_status run(pb_engine *e)
 pb_status pb_engine_run(pb_engine *e, pb_measured *out)
 {
     uint64_t from = pbi_now(e);
-    pb_arena_release(&e->rest_arena);
+    pb_arena_release(&e->remainder_arena);
     pb_status status = run(e);
     e->m.total_ns = pbi_now(e) - from;
     atomic_store(&e->lowered, UINT64_MAX);

@@ -1,8 +1,8 @@
-/* gap.c -- a gap of the block that nothing stands in now. Rare, and so it looks at every node. */
+/* gap.c -- finds a gap in the block. It is rarely needed, so it may examine every node. */
 #include "engine/engine_parts.h"
 
 typedef struct asked {
-    uint64_t at, room, next; /* next: behind what is in the way */
+    uint64_t at, room, next; /* next: the end of what overlaps */
 } asked;
 
 static bool stands_in(asked *a, uint64_t offset, uint64_t room)
@@ -21,14 +21,14 @@ static bool is_free(const pb_engine *e, asked *a, uint64_t workspace, uint64_t w
     for (uint32_t i = 0; i < e->granted_count; i++)
         if (stands_in(a, e->granted[i].offset, e->granted[i].room))
             return false;
-    for (uint32_t i = 0; i < e->under_way_count; i++)
-        if (stands_in(a, e->under_way[i]->offset, e->under_way[i]->room))
+    for (uint32_t i = 0; i < e->pending_count; i++)
+        if (stands_in(a, e->pending[i]->offset, e->pending[i]->room))
             return false;
     for (pb_node v = 0; v < g->node_count; v++)
         if (e->value[v] && pbi_in_block(e, e->value[v]) &&
             stands_in(a, (uint64_t)((unsigned char *)e->value[v] - e->block), pbi_room_of(e, g->size[v])))
             return false;
-    if (g->part_start) /* by-products that the kernel must not see */
+    if (g->part_start) /* by-products that are hidden from the kernel */
         for (uint32_t i = 0; i < e->hidden_count; i++)
             if (e->hidden[i] && pbi_in_block(e, e->hidden[i]) &&
                 stands_in(a, (uint64_t)((unsigned char *)e->hidden[i] - e->block),

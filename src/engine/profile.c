@@ -1,21 +1,21 @@
 /* profile.c -- see profile.h.
  *
- * Medians of single nodes leave out what happens now and then (interrupts, memory that other programs wanted), and a sum of medians is
- * less than the median of sums. What plans should predict is the whole, so the costs are made to add up to it. Clocks cost some 20 ns a
- * node; the engine looks at them in every run, so they are part of what a computation takes and are not taken off.
+ * Medians of single nodes leave out rare events (interrupts, memory pressure from other programs), and a sum of medians
+ * is less than the median of sums. Plans should predict the whole run, so the costs are scaled to add up to it. Reading
+ * the clock costs some 20 ns per node; the engine reads it in every run, so it is part of the cost of a computation.
  */
 #include "pebble/profile.h"
 
 #include "base/checked.h"
 #include "base/context.h"
-#include "engine/written.h"
+#include "engine/program_order.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_RUNS = 5, MOST_RUNS = 50, EXTRA_ROOM = 80 };
+enum { MIN_RUNS = 5, MAX_RUNS = 50, EXTRA_ROOM = 80 };
 static const uint64_t enough_ns = 1000000000;
 
 typedef struct profiler {
@@ -26,8 +26,8 @@ typedef struct profiler {
     uint32_t most;
     uint64_t *sample;        /* [run][node] */
     uint64_t *whole, *inner; /* by run: without filling; in kernels */
-    uint64_t *now;           /* the row of the run that goes on */
-    uint64_t first_ns;       /* when its first kernel began */
+    uint64_t *now;           /* the row of the current run */
+    uint64_t first_ns;       /* when its first kernel started */
     bool began;
 } profiler;
 
@@ -89,7 +89,7 @@ static pb_status run_all(profiler *p, pb_profiled *out)
     out->block = m.block;
     for (uint32_t r = 0; r < p->most; r++) {
         pbi_progress(p->ctx, "measuring", r, p->most);
-        if (!p->options->repeat && r >= LEAST_RUNS && clock_of(p->ctx) - begin > enough_ns)
+        if (!p->options->repeat && r >= MIN_RUNS && clock_of(p->ctx) - begin > enough_ns)
             break;
         status = run_once(p, r + 1, r, &m);
         if (status != PB_OK)
@@ -172,7 +172,7 @@ pb_status pb_profile_run(pb_context *ctx, const pb_graph *g, const pb_kernels *k
     pb_arena scratch;
     const pb_certificate *plan;
     pb_profiled found = {0};
-    profiler p = {.ctx = ctx, .g = g, .options = options, .most = options->repeat ? options->repeat : MOST_RUNS};
+    profiler p = {.ctx = ctx, .g = g, .options = options, .most = options->repeat ? options->repeat : MAX_RUNS};
     pb_engine_options how = {.timed = take_time, .timed_state = &p};
     if (!ctx->clock_ns)
         return pbi_fail(ctx, PB_EINVAL, "there is no clock to measure with");

@@ -1,7 +1,7 @@
-/* rearrange.c -- pieces of memory change their places without memory beside them.
+/* rearrange.c -- moves pieces of memory to new places without extra memory.
  *
- * They are pushed together downwards, sorted by rotating neighbours, and pushed apart upwards: a piece never lies above the place
- * it goes to, since those before it in the order of places take less room than their places do.
+ * Pieces are compacted downwards, sorted by rotating neighbours, and spread upwards. A piece is never above its new
+ * place, since the pieces before it, in the order of new places, take no more room than their places do.
  */
 #include "engine/engine_parts.h"
 

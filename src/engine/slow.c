@@ -1,7 +1,7 @@
 /* slow.c -- see slow.h.
  *
- * Direct input and output needs aligned memory and lengths, values have neither: each thread has a buffer that values pass
- * through in pieces, where their checksum is made on the way.
+ * Direct input and output needs aligned memory and lengths; values have neither. Each thread has a buffer through which
+ * values pass in pieces, and computes their checksum on the way.
  */
 #define _GNU_SOURCE /* O_DIRECT, O_TMPFILE */
 #include "engine/slow.h"
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 18, MOST_THREADS = 16, IN_VAIN = 4 };
+enum { PIECE = 1 << 18, MAX_THREADS = 16, IN_VAIN = 4 };
 
 typedef struct slow_file {
     int file;
@@ -36,10 +36,10 @@ typedef struct hand {
 struct pbi_slow {
     pthread_mutex_t lock;
     pthread_cond_t work, finished;
-    pbi_transfer *first, *last; /* not begun yet */
+    pbi_transfer *first, *last; /* not started yet */
     bool closing;
     uint32_t hands, started;
-    hand hand[MOST_THREADS];
+    hand hand[MAX_THREADS];
     slow_file file[PB_MAX_TIERS];
     uint32_t file_count;
     pbi_slow_calls calls;
@@ -61,8 +61,8 @@ static ssize_t system_read(void *state, int file, void *bytes, size_t count, off
 
 /* ---- transfers, in any thread ---- */
 
-/* Where a transfer goes on after `some` bytes more: one that is direct only where a unit begins. False: it has come no further for
- * several times (the file ends there, or the disk is full), so that it never will. */
+/* Where a transfer continues after `some` more bytes: a direct one only at the start of a unit. False: several
+ * attempts made no progress (the file ends here, or the disk is full), so it will never finish. */
 static bool go_on(const slow_file *f, size_t some, size_t goal, size_t *done, int *in_vain)
 {
     size_t now = *done + some;
@@ -110,7 +110,7 @@ static bool get(const pbi_slow *s, pbi_transfer *t, unsigned char *bytes, size_t
     return true;
 }
 
-/* The place in the file is the seed: a block that belongs elsewhere has another checksum. */
+/* The offset in the file is the seed: a block from another place has another checksum. */
 static void store(const pbi_slow *s, pbi_transfer *t, unsigned char *buffer)
 {
     bool direct = s->file[t->tier].direct;
@@ -194,7 +194,7 @@ void pbi_slow_begin(pbi_slow *s, pbi_transfer *t)
     t->next = NULL;
     t->done = t->differs = false;
     t->error = 0;
-    if (!s->started) { /* the system refused threads: then here and now */
+    if (!s->started) { /* the system refused threads: transfer at once */
         transfer(s, t, s->hand[0].buffer);
         t->done = true;
         return;
@@ -259,7 +259,7 @@ static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, s
         file = mkstemp(name);
         if (file >= 0) {
             fcntl(file, F_SETFD, FD_CLOEXEC);
-            unlink(name); /* nothing is left behind, however the process ends */
+            unlink(name); /* leaves no file behind, however the process ends */
         }
     }
     if (file < 0)
@@ -269,7 +269,7 @@ static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, s
     return PB_OK;
 }
 
-/* Direct where the file system can: some refuse the flag, others the first write. */
+/* Direct if the file system supports it: some refuse the flag, others the first write. */
 static void make_direct(slow_file *f, unsigned char *buffer)
 {
     int flags = fcntl(f->file, F_GETFL);
@@ -318,7 +318,7 @@ pb_status pbi_slow_open(pb_context *ctx, pb_arena *arena, const pbi_slow_options
     s->calls = o->calls ? *o->calls : (pbi_slow_calls){system_write, system_read, NULL};
     s->clock_ns = ctx->clock_ns;
     s->clock_state = ctx->callback_state;
-    s->hands = o->threads < 1 ? 1 : o->threads > MOST_THREADS ? MOST_THREADS : o->threads;
+    s->hands = o->threads < 1 ? 1 : o->threads > MAX_THREADS ? MAX_THREADS : o->threads;
     for (uint32_t i = 0; i < s->hands; i++) {
         unsigned char *buffer = pb_arena_alloc(arena, PIECE + PBI_SLOW_UNIT, 1);
         if (!buffer)

@@ -1,4 +1,4 @@
-/* slow_measure.c -- what a slow tier costs: medians of stores and loads of two sizes, and the line through them. */
+/* slow_measure.c -- the cost of a slow tier: medians of stores and loads of two sizes, and the line through them. */
 #include "engine/slow.h"
 #include "pebble/engine.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = PBI_SLOW_UNIT, LARGE = 1 << 24, LEAST_LARGE = 1 << 16, SMALL_TIMES = 31, LARGE_TIMES = 7 };
+enum { SMALL = PBI_SLOW_UNIT, LARGE = 1 << 24, MIN_LARGE = 1 << 16, SMALL_TIMES = 31, LARGE_TIMES = 7 };
 
 static int by_number(const void *a, const void *b)
 {
@@ -53,7 +53,7 @@ static pb_status medians(trial *t, uint64_t bytes, int times, uint64_t *store_ns
     return PB_OK;
 }
 
-/* Prices are whole numbers: at least one for a byte, since nothing is free. */
+/* Prices are whole numbers: at least one per byte, since a transfer is never free. */
 static void line(uint64_t small_ns, uint64_t large_ns, uint64_t bytes, uint64_t *fixed, uint64_t *per_unit)
 {
     uint64_t rise = large_ns > small_ns ? large_ns - small_ns : 0, run = bytes - SMALL;
@@ -84,7 +84,7 @@ pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_
     if (!ctx->clock_ns)
         return pbi_fail(ctx, PB_EINVAL, "a slow tier cannot be measured without a clock");
     bytes = bytes ? bytes : LARGE;
-    bytes = bytes < LEAST_LARGE ? LEAST_LARGE : bytes;
+    bytes = bytes < MIN_LARGE ? MIN_LARGE : bytes;
     pb_arena_init(&arena, ctx);
     t.memory = pb_arena_zero(&arena, bytes, 1);
     pb_status status = t.memory ? PB_OK : PB_ENOMEM;

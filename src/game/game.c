@@ -37,7 +37,7 @@ static pb_status refuse_weights(pb_context *ctx, const char *text, pbi_decimal_v
         ctx, PB_ERANGE,
         "the weights \"%.60s\" have too many digits: with the same number of digits behind the point, at most %d, "
         "each must stay below 2^64; multiply all three by one number, or leave the smallest out",
-        text, PBI_MOST_DECIMALS);
+        text, PBI_MAX_DECIMALS);
 }
 
 pb_status pb_weights_parse(pb_context *ctx, const char *text, pb_weights *out)

@@ -1,17 +1,18 @@
-/* price_link.c -- decimal prices of tiers as links of a machine, for replays that know prices as whole numbers only.
+/* price_link.c -- decimal prices of tiers as links of a machine, for replays that only support whole numbers as prices.
  *
- * Idea    a link costs latency + per_unit * size + ceil(size * 10^9 / bandwidth). The whole part of the price per unit is
- *         per_unit, the fixed part rounded down or up the latency. What then remains for each value says between which numbers
- *         the bandwidth lies. It is 10^9 over the part behind the point where that will do: it does for every size where the
- *         fixed part is whole and 1 over the rest is too.
- * Limits  where no bandwidth costs the same for all values of the graph there are no links.
+ * Idea    a link costs latency + per_unit * size + ceil(size * 10^9 / bandwidth). The whole part of the price per
+ * unit is
+ *         per_unit; the fixed part, rounded down or up, is the latency. The remaining price of each value gives an
+ *         interval for the bandwidth. 10^9 over the fractional part is used if it is in that interval: it is for every
+ *         size if the fixed part is whole and 1 over the fractional part is whole too.
+ * Limits  if no bandwidth gives the exact price for all values of the graph, there are no links.
  */
 #include "base/decimal.h"
 #include "game/price.h"
 
 #define SECOND UINT64_C(1000000000)
 
-/* What a link without bandwidth leaves of the price of this size; false: it costs more than that. */
+/* The price of this size minus that of a link without bandwidth; false: it would be negative. */
 static bool what_remains(const pb_tier *tier, bool load, const pb_price_link *l, uint64_t size, uint64_t *rest)
 {
     uint64_t price = load ? pbi_load_price(tier, size) : pbi_store_price(tier, size), part;
@@ -25,7 +26,8 @@ static bool serves(const pb_graph *g, const pb_tier *tier, bool load, const pb_p
 {
     uint64_t rest;
     for (pb_node v = 0; v < g->node_count; v++) {
-        pb_u128 ticks = pbi_u128_product(g->size[v], SECOND); /* ceil(ticks / bandwidth) has to be the rest */
+        /* ceil(ticks / bandwidth) must equal the remaining price */
+        pb_u128 ticks = pbi_u128_product(g->size[v], SECOND);
         if (!what_remains(tier, load, l, g->size[v], &rest))
             return false;
         if (!l->bandwidth || !g->size[v] ? rest != 0
@@ -36,7 +38,7 @@ static bool serves(const pb_graph *g, const pb_tier *tier, bool load, const pb_p
     return true;
 }
 
-/* The least bandwidth that is no slower than the price of any value of moderate size. */
+/* The smallest bandwidth that is not slower than the price of any value of moderate size. */
 static uint64_t least_bandwidth(const pb_graph *g, const pb_tier *tier, bool load, const pb_price_link *l)
 {
     uint64_t most = 1, rest;

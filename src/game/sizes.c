@@ -1,11 +1,11 @@
-/* sizes.c -- sizes and times as people type them. Decimals are kept as integers, so that 12.5% of anything is exact. */
+/* sizes.c -- parses sizes and times. Decimals are kept as integers, so that 12.5% of anything is exact. */
 #include "pebble/game.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 9 };
+enum { MAX_DIGITS = 9 };
 
 /* number / 10^digits */
 typedef struct decimal {
@@ -13,7 +13,7 @@ typedef struct decimal {
     uint64_t scale;
 } decimal;
 
-/* Past 64 bits the number stays at the most there is, and *large is set. */
+/* Beyond 64 bits the number is saturated, and *large is set. */
 static bool decimal_parse(const char **text, decimal *out, bool *large)
 {
     const char *at = *text;
@@ -28,7 +28,7 @@ static bool decimal_parse(const char **text, decimal *out, bool *large)
             continue;
         }
         unsigned digit = (unsigned)(*at - '0');
-        if (after >= 0 && ++after > MOST_DIGITS)
+        if (after >= 0 && ++after > MAX_DIGITS)
             return false;
         *large |= out->number > (UINT64_MAX - digit) / 10;
         out->number = *large ? UINT64_MAX : out->number * 10 + digit;
@@ -75,7 +75,7 @@ static bool multiply_divide(uint64_t a, uint64_t b, uint64_t divisor, bool up, u
     return true;
 }
 
-/* Bytes in a unit such as KiB, MB or k; 0 when it is none. Letters may be small. */
+/* Bytes in a unit such as KiB, MB or k; 0 if it is not a unit. Letters may be lower case. */
 static uint64_t unit_bytes(const char *unit)
 {
     static const char prefixes[] = "kmgtpe";
@@ -116,8 +116,8 @@ bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint
     } else if (number && *at == '\0' && value.scale == 1) {
         *out = value.number;
     } else if (unit) {
-        uint64_t graph_unit = size_unit[1] ? unit_bytes(size_unit) : 1; /* one letter says too little */
-        /* In the graph's own unit: down, so that the cap is never passed. */
+        uint64_t graph_unit = size_unit[1] ? unit_bytes(size_unit) : 1; /* one letter is not enough */
+        /* In the graph's own unit: rounded down, so that the cap is never exceeded. */
         fits = multiply_divide(value.number, unit, value.scale, false, out);
         *out = fits && graph_unit > 1 ? *out / graph_unit : *out;
     } else {

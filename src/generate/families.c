@@ -1,4 +1,4 @@
-/* families.c -- the table of families, and the one way to call a generator. */
+/* families.c -- the table of families, and the call of a generator. */
 #include "generate/families.h"
 
 #include <string.h>

@@ -33,7 +33,7 @@ pb_status pbi_generate_chain(pb_context *ctx, const pbi_params *params, pb_build
 typedef struct adjoint {
     pbi_emit e;
     pbi_node_profile profile;
-    uint64_t steps, states; /* states: x_0 and those that steps make */
+    uint64_t steps, states; /* states: x_0 and the results of steps */
     uint64_t step_cost, step_size, grad_cost, grad_size, saved_size;
     bool reads_output, reads_saved, inplace;
 } adjoint;
@@ -54,7 +54,7 @@ static void emit_states(adjoint *a)
         spec.cost = pbi_node_profile_cost(&a->profile, PBI_STEPS, a->step_cost, i - 1);
         pb_node v = pbi_emit_step(&a->e, &spec);
         pbi_emit_edge(&a->e, v - 1, v);
-        /* Never over x_0: it is the caller's, and could not be made again. */
+        /* Never overwrites x_0: it belongs to the caller, and could not be recomputed. */
         if (a->inplace && i > 1)
             pbi_emit_inplace(&a->e, v, v - 1);
     }
@@ -111,7 +111,7 @@ pb_status pbi_generate_adjoint_chain(pb_context *ctx, const pbi_params *params, 
                  .reads_output = pbi_param_is(params, "form", "inputs-outputs"),
                  .reads_saved = pbi_param_is(params, "form", "saved"),
                  .inplace = pbi_param_is(params, "inplace", "yes")};
-    /* Where gradients read inputs alone nobody reads the last state, so it is not made. */
+    /* If gradients read only inputs, the last state has no reader and is not computed. */
     a.states = a.reads_output || a.reads_saved ? a.steps + 1 : a.steps;
     pbi_emit_init(&a.e, ctx, params->family->name, builder);
     if (pbi_emit_budget(&a.e, a.states + a.steps + (a.reads_saved ? a.steps : 0), 4 * a.steps) != PB_OK)

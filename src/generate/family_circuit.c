@@ -1,6 +1,6 @@
 /* family_circuit.c -- adders and multipliers, gate by gate.
  *
- * A gate is named by the value and what computes it, as in `s3.xor`. The inputs are no nodes unless they are asked for.
+ * A gate is named by the value and its operation, as in `s3.xor`. The inputs are not nodes unless this is requested.
  */
 #include "generate/families.h"
 #include "graph/emit.h"
@@ -10,7 +10,7 @@
 typedef struct circuit {
     pbi_emit e;
     bool majority;
-    bool inputs, given; /* are inputs nodes; are they there from the start */
+    bool inputs, given; /* inputs are nodes; they are given */
 } circuit;
 
 /* The place of a gate in its circuit: its row and column, or its column alone. */
@@ -99,8 +99,8 @@ pb_status pbi_generate_adder(pb_context *ctx, const pbi_params *params, pb_build
     return c.e.status;
 }
 
-/* One row of the array: row `i` of the partial products is added to the upper bits of the sum so far, which sum[0..n-1]
- * holds from its second lowest bit on; its highest may be nothing. */
+/* One row of the array: adds row `i` of the partial products to the upper bits of the sum so far; sum[0..n-1] has
+ * them from its second lowest bit on, and the highest may be missing. */
 static void add_row(circuit *c, uint64_t i, uint64_t bits, const pb_node *product, pb_node *sum)
 {
     pb_node carry = NOTHING, low;
@@ -120,9 +120,9 @@ static void add_row(circuit *c, uint64_t i, uint64_t bits, const pb_node *produc
 
 pb_status pbi_generate_multiplier(pb_context *ctx, const pbi_params *params, pb_builder *builder)
 {
-    enum { MOST_BITS = 1024 };
+    enum { MAX_BITS = 1024 };
     uint64_t bits = pbi_param_integer(params, "bits");
-    pb_node a[MOST_BITS], b[MOST_BITS], product[MOST_BITS], sum[MOST_BITS];
+    pb_node a[MAX_BITS], b[MAX_BITS], product[MAX_BITS], sum[MAX_BITS];
     circuit c;
     circuit_init(&c, ctx, params, builder);
     if (pbi_emit_budget(&c.e, 6 * bits * bits + 2 * bits, 12 * bits * bits) != PB_OK)

@@ -1,8 +1,8 @@
 /* family_layered.c -- random layered graphs in linear time.
  *
- * Neighbouring layers are first covered: both are shuffled and paired off around the longer one, so each node has an
- * input in the layer before and each node of that layer a reader. Further edges up to the mean degree are then drawn,
- * some of them from layers farther back. Shares are fixed-point integers, so no machine rounds them differently.
+ * Neighbouring layers are first covered: both are shuffled and paired cyclically along the longer one, so each node
+ * has an input in the previous layer and each node of that layer a reader. Further edges up to the mean degree are
+ * then drawn, some of them from earlier layers. Shares are fixed-point integers, so that all machines round equally.
  */
 #include "base/arena.h"
 #include "base/rng.h"
@@ -57,7 +57,7 @@ static bool cut_layers(layered *l, pb_arena *arena)
 static uint64_t draw_size(layered *l)
 {
     uint64_t size = pbi_rng_below(&l->rng, l->max_size);
-    /* The product of two even draws: a quarter of the most on average, as in the published graphs. */
+    /* The product of two uniform draws: a quarter of the maximum on average, as in the published graphs. */
     return 1 + (l->skewed ? pbi_u128_product(size, pbi_rng_next(&l->rng)).high : size);
 }
 

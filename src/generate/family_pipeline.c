@@ -1,4 +1,4 @@
-/* family_pipeline.c -- an image that goes through stages of filters, tile by tile.
+/* family_pipeline.c -- an image that passes through stages of filters, tile by tile.
  *
  * A tile of stage s reads the tiles of stage s-1 that its pixels and their halo touch. Stage 0 is the input image.
  */
@@ -79,7 +79,7 @@ static void emit_tile(pipeline *p, uint64_t stage, uint64_t row, uint64_t column
     spec.size = pbi_times(pixels, p->pixel_size);
     if (stage == 0) {
         spec.flags = p->input_flags;
-        spec.cost = p->input_flags & PB_NODE_GIVEN ? 0 : spec.size; /* one operation a byte read */
+        spec.cost = p->input_flags & PB_NODE_GIVEN ? 0 : spec.size; /* one operation per byte read */
         pbi_emit_node(&p->e, &spec);
         return;
     }
@@ -103,7 +103,7 @@ static void order_by_stage(pipeline *p)
         pbi_emit_order(&p->e, (pb_node)v);
 }
 
-/* One tile on the way down: those it reads, and how many of them have been visited. */
+/* A tile on the path: the tiles it reads, and how many of them have been visited. */
 typedef struct visit {
     uint64_t stage, row, column;
     span rows, columns;

@@ -1,8 +1,8 @@
 /* family_traversal.c -- the traversal of a hash tree as a graph: every authentication path, one after the other.
  *
- * Nodes are numbered by level from the leaves up, then comes the publication of the root, then the paths; strategies know
- * the graph by these numbers. A path is a node without cost and size that reads its hashes and the path before it, so that
- * the order of the paths is fixed and what is computed in between is not.
+ * Nodes are numbered by level from the leaves up, followed by the publication of the root and then the paths;
+ * strategies recognize the graph by these numbers. A path is a node without cost and size that reads its hashes and
+ * the previous path, so that the order of the paths is fixed and the order of computations in between is not.
  */
 #include "generate/families.h"
 #include "graph/emit.h"
@@ -55,7 +55,7 @@ static void emit_paths(traversal *t)
     pbi_emit_target(&t->e, before);
 }
 
-/* As a program would be written that has memory for all: the tree as a stack machine computes it, then the paths. */
+/* The order of a program with memory for everything: the tree as a stack machine computes it, then the paths. */
 static void emit_order(traversal *t)
 {
     for (uint64_t leaf = 0; leaf < t->leaves; leaf++) {

@@ -1,5 +1,4 @@
-/* family_tree.c -- in-trees and hash trees. Nodes are created in postorder: the order a recursive program computes
- * them. */
+/* family_tree.c -- in-trees and hash trees. Nodes are created in postorder: the order of a recursive program. */
 #include "base/arena.h"
 #include "base/context.h"
 #include "base/rng.h"
@@ -11,10 +10,10 @@
 typedef struct tree {
     uint32_t count;
     uint32_t *parent, *first, *next; /* first child, next sibling; PB_NO_NODE for none */
-    pb_node *placed;                 /* node of each number, once it is made */
+    pb_node *placed;                 /* node of each number, once it is created */
 } tree;
 
-/* Of a skewed tree, still to be made: so many nodes below this parent. */
+/* Part of a skewed tree that is still to be created: so many nodes below this parent. */
 typedef struct subtree {
     uint32_t count, parent;
 } subtree;
@@ -36,7 +35,7 @@ static void shape_complete(tree *t, uint64_t arity)
         t->parent[i] = (uint32_t)((i - 1) / arity);
 }
 
-/* Parents drawn from the nodes that have room for another child. */
+/* Parents are drawn from the nodes that have room for another child. */
 static bool shape_random(tree *t, pb_arena *arena, uint64_t arity, uint64_t seed)
 {
     uint32_t *open = pb_arena_alloc(arena, t->count, sizeof *open);
@@ -57,7 +56,7 @@ static bool shape_random(tree *t, pb_arena *arena, uint64_t arity, uint64_t seed
     return true;
 }
 
-static bool push(pb_arena *arena, subtree **stack, size_t *room, size_t *depth, subtree item)
+static bool push_subtree(pb_arena *arena, subtree **stack, size_t *room, size_t *depth, subtree item)
 {
     void *items = *stack;
     if (!pbi_arena_reserve(arena, &items, room, *depth + 1, sizeof item))
@@ -67,14 +66,14 @@ static bool push(pb_arena *arena, subtree **stack, size_t *room, size_t *depth, 
     return true;
 }
 
-/* The first child gets `skew` of the nodes below its parent, the others equal shares of the rest.
- * The heavy child is pushed first and so numbered last: the stack holds arity entries a level of the light ones. */
+/* The first child gets `skew` of the nodes below its parent, the others equal shares of the remaining ones. The
+ * heavy child is pushed first and so numbered last: the stack has arity entries per level of the light ones. */
 static bool shape_skewed(tree *t, pb_arena *arena, uint64_t arity, double skew)
 {
     subtree *stack = NULL;
     size_t room = 0, depth = 0;
     uint32_t made = 0;
-    if (!push(arena, &stack, &room, &depth, (subtree){t->count, PB_NO_NODE}))
+    if (!push_subtree(arena, &stack, &room, &depth, (subtree){t->count, PB_NO_NODE}))
         return false;
     while (depth) {
         subtree now = stack[--depth];
@@ -85,12 +84,12 @@ static bool shape_skewed(tree *t, pb_arena *arena, uint64_t arity, double skew)
         uint32_t others = (uint32_t)(below < arity ? below : arity) - 1;
         uint32_t heavy = others ? (uint32_t)(skew * (double)below) : below;
         heavy = heavy < 1 ? 1 : heavy > below - others ? below - others : heavy;
-        if (!push(arena, &stack, &room, &depth, (subtree){heavy, number}))
+        if (!push_subtree(arena, &stack, &room, &depth, (subtree){heavy, number}))
             return false;
         for (uint32_t k = 0, rest = below - heavy; k < others; k++) {
             uint32_t share = rest / (others - k);
             rest -= share;
-            if (!push(arena, &stack, &room, &depth, (subtree){share, number}))
+            if (!push_subtree(arena, &stack, &room, &depth, (subtree){share, number}))
                 return false;
         }
     }
@@ -176,7 +175,7 @@ typedef struct merkle {
     bool data_given;
 } merkle;
 
-/* Is hash `i` of `level` the sibling of one on the way from the proved leaf to the root? */
+/* Whether hash `i` of `level` is the sibling of one on the path from the proved leaf to the root. */
 static bool on_proof(const merkle *m, uint64_t level, uint64_t i)
 {
     return m->proof && level < m->height && i == ((m->proof - 1) >> level ^ 1);
@@ -210,7 +209,7 @@ static pb_node emit_hash(merkle *m, uint64_t level, uint64_t i)
     return pbi_emit_step(&m->e, &spec);
 }
 
-/* After leaf k the hashes of all subtrees that end with it follow, as a stack machine would compute them. */
+/* After leaf k come the hashes of all subtrees that end with it, as a stack machine computes them. */
 static void emit_leaf(merkle *m, uint64_t leaf, pb_node pending[])
 {
     pb_node data = m->data_size ? emit_data(m, leaf) : PB_NO_NODE;

@@ -3,7 +3,7 @@
 #include "generate/families.h"
 #include "generate/training.h"
 
-/* Convolution, normalisation, and relu where `relu` is not NULL. */
+/* Convolution, normalisation, and relu if `relu` is not NULL. */
 typedef struct unit {
     const char *conv, *norm, *relu;
     uint64_t channels, kernel, stride;
@@ -114,7 +114,7 @@ static pbi_value unet_level(pbi_tape *t, pbi_value x, uint64_t convs, uint64_t c
     return x;
 }
 
-#define UNET_DEPTH 12 /* the most that families.def allows */
+#define UNET_DEPTH 12 /* the max that families.def allows */
 
 static pb_status write_unet(pbi_training *s, const pbi_params *params)
 {

@@ -19,7 +19,7 @@ pbi_node_profile pbi_node_profile_read(const pbi_params *params, uint64_t length
     return profile;
 }
 
-/* A stream's state only counts, so its `at`-th number needs none of those before it. */
+/* A stream's state is a counter, so its `at`-th number does not depend on those before it. */
 static uint64_t draw(uint64_t stream, uint64_t at, uint64_t least, uint64_t range)
 {
     pbi_rng rng = {stream + at * 0x9e3779b97f4a7c15u};

@@ -1,4 +1,4 @@
-/* params.c -- one reader for the parameters of every family, so that every refusal reads alike. */
+/* params.c -- one reader for the parameters of every family, so that all error messages are alike. */
 #include "generate/params.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/out.h"
 
 /* Plain decimals only. A mantissa below 2^53 over a power of ten up to 10^22 divides with a single rounding, so the
- * same text is the same double everywhere, whatever the C library's locale. */
+ * same text gives the same double on every machine and in every locale. */
 static bool parse_real(const char *text, double *out)
 {
     uint64_t mantissa = 0;
@@ -116,7 +116,7 @@ static pb_status refuse_key(pb_context *ctx, const pb_family *family, const char
     return pbi_fail(ctx, PB_EUNKNOWN, "%s has no parameter '%.60s'; it has %s", family->name, key, list);
 }
 
-/* Is `value` one of the words after the sign of "other=a|b"? */
+/* Whether `value` is one of the words after the = of "other=a|b". */
 static bool is_listed(const char *with, const char *value, size_t length)
 {
     pbi_param_value found;

@@ -1,4 +1,4 @@
-/* params.h -- the parameters of one call of a generator: read, checked and asked for by key.
+/* params.h -- the parameters of one call of a generator: read, checked and accessed by key.
  *
  *     pbi_params p;
  *     if (pbi_params_read(ctx, family, options, count, &p) == PB_OK)
@@ -36,11 +36,11 @@ pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_opt
 uint64_t pbi_param_integer(const pbi_params *p, const char *key);
 double pbi_param_real(const pbi_params *p, const char *key);
 bool pbi_param_is(const pbi_params *p, const char *key, const char *word);
-/* Does the family have this key? For code that several families share. */
+/* Whether the family has this key. For code that several families share. */
 bool pbi_params_has(const pbi_params *p, const char *key);
 
-/* "tree(height=5,seed=3)": the first parameter, and the others where they differ from their defaults; only those that
- * count with the words given. */
+/* "tree(height=5,seed=3)": the first parameter, and the others if they differ from their defaults; only those that
+ * are used with the given words. */
 pb_status pbi_params_title(pb_context *ctx, const pbi_params *p, pb_arena *arena, const char **title);
 
 #endif

@@ -1,4 +1,4 @@
-/* training.h -- what the families of training steps share: their common parameters and a tape's life.
+/* training.h -- shared by the families of training steps: their common parameters and a tape.
  *
  *     pbi_training s;
  *     pbi_training_start(&s, ctx, params, builder, &arena);
@@ -16,7 +16,7 @@ typedef struct pbi_training {
     pbi_tape tape;
 } pbi_training;
 
-/* `s` must stay where it is: its tape points at its emit. */
+/* `s` must not be moved: its tape points at its emit. */
 void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *params, pb_builder *builder,
                         pb_arena *arena);
 

@@ -1,8 +1,8 @@
 /* cost_digits.c -- costs with decimals, counted in a finer unit.
  *
- * Idea    costs inside are whole. The builder takes decimals as whole numbers of 10^-digits of the file's unit, where digits are
- *         the most that any cost so far has; a cost with more of them multiplies those that are already there, which happens
- *         once for each new number of digits. Freezing gives the finer unit its name.
+ * Idea    costs are whole numbers internally. The builder takes decimals as multiples of 10^-digits of the file's unit,
+ *         with the largest number of digits of any cost so far; a cost with more digits scales the earlier costs, which
+ *         happens once for each new number of digits. Freezing names the finer unit.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -48,7 +48,7 @@ pb_status pbi_builder_take_cost(pb_builder *b, pbi_decimal value, uint64_t *out)
     return PB_OK;
 }
 
-/* "0.001 step" is 3 and "step"; 0 and the text itself where it does not begin like that. */
+/* "0.001 step" is 3 and "step"; 0 and the text itself if it does not start like that. */
 static uint32_t part_of(const char *unit, const char **base)
 {
     *base = unit;

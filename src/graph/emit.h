@@ -1,4 +1,4 @@
-/* emit.h -- how code writes a graph: a builder whose first failure sticks, and labels for names.
+/* emit.h -- how code builds a graph: a builder that keeps its first failure, and labels for names.
  *
  *     pbi_emit e;
  *     pbi_emit_init(&e, ctx, "chain", builder);
@@ -8,8 +8,8 @@
  *     pbi_emit_edge(&e, u, v);
  *     return e.status;
  *
- * After a failure every call does nothing, so loops need only look at e.status now and then. A cost or size of
- * UINT64_MAX, which the saturating pbi_times gives on overflow, is refused by name.
+ * After a failure every call does nothing, so loops need to check e.status only now and then. A cost or size of
+ * UINT64_MAX, which the saturating pbi_times returns on overflow, is refused with the node's name.
  */
 #ifndef PBI_EMIT_H
 #define PBI_EMIT_H
@@ -17,24 +17,24 @@
 #include "base/checked.h"
 #include "pebble/graph.h"
 
-/* More than any planner takes, and a slip of the keyboard away from a useful number. */
+/* More than any planner handles, and easily reached by a typing error. */
 #define PBI_GENERATED_NODES 200000000u
 #define PBI_GENERATED_EDGES 1000000000u
 
 typedef struct pbi_emit {
     pb_context *ctx;
     pb_builder *builder;
-    const char *maker; /* begins sentences: the family, the model */
+    const char *maker; /* for messages: the family, the model */
     pb_status status;
     uint32_t since_poll;
 } pbi_emit;
 
 void pbi_emit_init(pbi_emit *e, pb_context *ctx, const char *maker, pb_builder *builder);
 
-/* Refuse counts that are too large, before anything is built. */
+/* Refuses counts that are too large, before anything is built. */
 pb_status pbi_emit_budget(pbi_emit *e, uint64_t nodes, uint64_t edges);
 
-/* A node alone; a node that is also the next of the named order; a by-product of `owner`. */
+/* A node; a node that is also the next in the named order; a by-product of `owner`. */
 pb_node pbi_emit_node(pbi_emit *e, const pb_node_spec *spec);
 pb_node pbi_emit_step(pbi_emit *e, const pb_node_spec *spec);
 pb_node pbi_emit_part(pbi_emit *e, const pb_node_spec *spec, pb_node owner);
@@ -44,7 +44,7 @@ void pbi_emit_inplace(pbi_emit *e, pb_node v, pb_node input);
 void pbi_emit_target(pbi_emit *e, pb_node v);
 void pbi_emit_units(pbi_emit *e, const char *cost_unit, const char *size_unit);
 
-/* A short text put together without printf: names of a million nodes are made this way. */
+/* A short text built without printf, for the names of a million nodes. */
 typedef struct pbi_label {
     char text[120];
     size_t length;
@@ -56,7 +56,7 @@ void pbi_label_number(pbi_label *label, uint64_t number);
 /* "p3_14" from "p", 3, 14. */
 void pbi_label_pair(pbi_label *label, const char *prefix, uint64_t a, uint64_t b);
 
-/* a * b, or UINT64_MAX where that overflows; such values never enter a graph. */
+/* a * b, or UINT64_MAX on overflow; such values never enter a graph. */
 static inline uint64_t pbi_times(uint64_t a, uint64_t b)
 {
     uint64_t product;

@@ -1,4 +1,4 @@
-/* graph_builder.c -- gathers nodes and edges; graph_freeze.c turns them into a graph. */
+/* graph_builder.c -- collects nodes and edges; graph_freeze.c turns them into a graph. */
 #include "graph/graph_builder.h"
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@ static uint32_t names_find(const pbi_names *names, const char *text, size_t leng
     return pbi_name_index_find(&names->index, names->text, names->start, text, length);
 }
 
-/* Adds a text that is not there yet. */
+/* Adds a text that is not in the index yet. */
 static bool names_add(pb_arena *arena, pbi_names *names, const char *text, size_t length)
 {
     void *bytes = names->text, *start = names->start;

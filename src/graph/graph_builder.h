@@ -1,4 +1,4 @@
-/* graph_builder.h -- what the builder has gathered, for freeze. */
+/* graph_builder.h -- the builder's content, for freeze. */
 #ifndef PBI_GRAPH_BUILDER_H
 #define PBI_GRAPH_BUILDER_H
 
@@ -43,7 +43,7 @@ typedef struct pbi_extra {
 
 struct pb_builder {
     pb_context *ctx;
-    pb_arena arena; /* holds everything below; the builder itself too lives in `home` */
+    pb_arena arena; /* has everything below; the builder itself is in `home` */
     pb_arena home;
     pbi_names names, groups;
     pbi_record *record;
@@ -54,7 +54,7 @@ struct pb_builder {
     pbi_nodes targets, order;
     pbi_extra *extras;
     size_t extra_count, extra_room;
-    char *extra; /* the graph's own */
+    char *extra; /* of the graph */
     char *name, *cost_unit, *size_unit;
     uint64_t fixed_size;
     bool forward_only;
@@ -64,10 +64,11 @@ struct pb_builder {
 /* Decimals that a cost may have. */
 #define PBI_COST_DIGITS 12
 
-/* A cost as read: *out is what the node gets, in the unit of all costs; the costs of earlier nodes follow a finer unit.
- *   returns PB_ERANGE one of them passes 64 bits then */
+/* A cost as read: *out is the node's cost in the unit of all costs; if the unit becomes finer, earlier costs are
+ * scaled.
+ *   returns PB_ERANGE a cost then passes 64 bits */
 pb_status pbi_builder_take_cost(pb_builder *b, pbi_decimal value, uint64_t *out);
-/* All costs are in: names their unit, "us" for 0.001 ms, "0.1 step" for 0.1 step. */
+/* After the last cost: names their unit, "us" for 0.001 ms, "0.1 step" for 0.1 step. */
 pb_status pbi_builder_name_cost_unit(pb_builder *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* graph_costs.c -- the same graph with other costs: what does not change is shared, so it takes two arrays. */
+/* graph_costs.c -- the same graph with other costs: unchanged parts are shared, so it needs only two arrays. */
 #include "base/checked.h"
 #include "base/context.h"
 #include "pebble/graph.h"
@@ -24,7 +24,7 @@ static pb_status replace_costs(pb_context *ctx, pb_graph *g, const uint64_t *cos
     return PB_OK;
 }
 
-/* "a,b", or the one that is there. */
+/* "a,b", or the one that is not empty. */
 static const char *join(pb_arena *arena, const char *a, const char *b)
 {
     size_t first = strlen(a), second = strlen(b);

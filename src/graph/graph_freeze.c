@@ -1,7 +1,7 @@
-/* graph_freeze.c -- from a builder's lists to an immutable graph: rows both ways, order, depth, needs.
+/* graph_freeze.c -- from a builder's lists to an immutable graph: rows in both directions, order, depth, needed nodes.
  *
- * Every step is linear but the lexicographic order, which needs a heap, and only when the nodes
- * are not already numbered in a topological order.
+ * Every step is linear except the lexicographic order, which needs a heap, and only if the nodes are not already
+ * numbered in a topological order.
  */
 #include "base/arena.h"
 #include "base/checked.h"
@@ -58,7 +58,7 @@ static pb_status rows_of_pairs(freezer *f, const pbi_pairs *pairs, bool by_b, ui
     return PB_OK;
 }
 
-/* Transposes rows; the result's rows come out ascending. Repeated entries of a row are dropped. */
+/* Transposes rows; the result's rows are ascending. Repeated entries of a row are dropped. */
 static pb_status transpose(freezer *f, const uint32_t *start, const pb_node *row, uint32_t *to_start, pb_node *to_row)
 {
     uint32_t n = f->n;
@@ -249,7 +249,7 @@ static pb_status freeze_targets(freezer *f)
     return PB_OK;
 }
 
-/* A node is needed if a target or kept node is it or depends on it. */
+/* A node is needed if a target or kept node is this node or depends on it. */
 static void mark_needed(freezer *f)
 {
     const pb_graph *g = f->g;
@@ -269,7 +269,7 @@ static void mark_needed(freezer *f)
     }
 }
 
-/* Sums that every later stage may then form without checks: sizes with any workspace, costs once each. */
+/* Sums that later stages may then compute without checks: sizes with any workspace, costs once each. */
 static pb_status freeze_quantities(freezer *f)
 {
     size_t n = f->n;
@@ -378,7 +378,7 @@ static pb_status freeze_flags(freezer *f)
 static pb_status freeze_needs(freezer *f)
 {
     mark_needed(f);
-    for (pb_node v = 0; v < f->n; v++) /* cannot overflow: all costs together fit */
+    for (pb_node v = 0; v < f->n; v++) /* cannot overflow: the sum of all costs fits */
         if ((f->flags[v] & PB_NODE_NEEDED) && !(f->flags[v] & (PB_NODE_GIVEN | PB_NODE_BYPRODUCT)))
             f->g->needed_cost += f->g->cost[v];
     return PB_OK;

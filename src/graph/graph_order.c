@@ -1,4 +1,4 @@
-/* graph_order.c -- the order of the program as written, depth, and cycles with their nodes. */
+/* graph_order.c -- program order, depth, and cycles with their nodes. */
 #include "base/context.h"
 #include "graph/graph_parts.h"
 
@@ -51,7 +51,7 @@ static bool numbered_topologically(const pb_graph *g)
     return true;
 }
 
-/* Walks from a node that is on or behind a cycle, always to an input that is not done, until a node repeats. */
+/* Follows inputs that are not done, from a node on or after a cycle, until a node repeats. */
 static pb_status report_cycle(pb_context *ctx, const pb_graph *g, const uint32_t *waiting, pb_arena *scratch)
 {
     uint32_t n = g->node_count;
@@ -116,7 +116,7 @@ static pb_status smallest_order(pb_context *ctx, pb_graph *g, pb_node *order, pb
     return done == n ? PB_OK : report_cycle(ctx, g, waiting, scratch);
 }
 
-/* Puts the computed nodes of a full order, in that order, into g. */
+/* Stores the computed nodes of a full order in g. */
 static void keep_computed(pb_graph *g, pb_node *order, uint32_t count)
 {
     uint32_t kept = 0;

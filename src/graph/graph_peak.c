@@ -1,4 +1,4 @@
-/* graph_peak.c -- the peak of the program as written, which percent caps are percentages of; looking nodes up. */
+/* graph_peak.c -- the peak in program order, to which percent caps refer; finding nodes by name. */
 #include "base/checked.h"
 #include "pebble/graph.h"
 
@@ -15,7 +15,7 @@ pb_node pb_graph_find(const pb_graph *g, const char *name)
     return PB_NO_NODE;
 }
 
-/* Place in the order after which each value is no longer read; UINT32_MAX: never freed, or never read if given. */
+/* Position in the order after which each value is no longer read; UINT32_MAX: never freed, or never read if given. */
 static void fill_last_use(const pb_graph *g, uint32_t *last)
 {
     memset(last, 0xff, g->node_count * sizeof *last);

@@ -13,7 +13,7 @@ const char *pb_shape_name(pb_shape shape)
 static uint32_t in_count(const pb_graph *g, pb_node v) { return g->in_start[v + 1] - g->in_start[v]; }
 static uint32_t out_count(const pb_graph *g, pb_node v) { return g->out_start[v + 1] - g->out_start[v]; }
 
-/* n-1 edges and no node with two readers make a forest's union one tree; with no node reading two, one path. */
+/* With n-1 edges and no node with two readers, a forest is one tree; if also no node reads two, one path. */
 static pb_shape tree_shape(const pb_graph *g)
 {
     if (g->owner || (uint64_t)g->edge_count + 1 != g->node_count)
@@ -27,8 +27,8 @@ static pb_shape tree_shape(const pb_graph *g)
     return chain ? PB_SHAPE_CHAIN : PB_SHAPE_IN_TREE;
 }
 
-/* Gradient `v` at place `at` of the path must read the node before it and forward nodes no later than the last
- * gradient did. *low, *high: the forward places that the last gradient read. */
+/* Gradient `v` at position `at` of the path must read the node before it and no forward node later than the last
+ * gradient did. *low, *high: the forward positions that the last gradient read. */
 static bool gradient_fits(const pb_graph *g, const uint32_t *place, pb_node v, uint32_t turn, uint32_t *low,
                           uint32_t *high)
 {

@@ -1,11 +1,11 @@
-/* graph_turn.h -- where a training step turns: the place in an order where most values wait to be read. */
+/* graph_turn.h -- the turning point of a training step: the position in an order where most values wait to be read. */
 #ifndef PBI_GRAPH_TURN_H
 #define PBI_GRAPH_TURN_H
 
 #include <stdint.h>
 
-/* The first such place of `count`. last[p] is the place of the last reader of what is made at p, or p for none; `ends` has
- * a zero for every place. */
+/* The first such position of `count`. last[p] is the position of the last reader of the value computed at p, or p
+ * for none; `ends` has a zero for every position. */
 static inline uint32_t pbi_find_turn(const uint32_t *last, uint32_t count, uint32_t *ends)
 {
     uint32_t waiting = 0, most = 0, turn = 0;

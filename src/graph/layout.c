@@ -1,11 +1,11 @@
-/* layout.c -- see layout.h: chooses the kind, and puts the parts together. */
+/* layout.c -- see layout.h: chooses the kind, and combines the parts. */
 #include "graph/layout_parts.h"
 
 #include <math.h>
 
-#define LEAST_RADIUS 0.2f
-#define MOST_RADIUS 0.46f /* neighbours do not touch */
-#define LANE_GAP 1.5f     /* between the way there and the way back */
+#define MIN_RADIUS 0.2f
+#define MAX_RADIUS 0.46f /* neighbours do not touch */
+#define LANE_GAP 1.5f    /* between the forward and the backward pass */
 
 static void make_radii(const pb_graph *g, float *radius)
 {
@@ -13,10 +13,10 @@ static void make_radii(const pb_graph *g, float *radius)
     for (pb_node v = 0; v < g->node_count; v++)
         most = g->size[v] > most ? g->size[v] : most;
     for (pb_node v = 0; v < g->node_count; v++)
-        radius[v] = LEAST_RADIUS + (MOST_RADIUS - LEAST_RADIUS) * (float)sqrt((double)g->size[v] / (double)most);
+        radius[v] = MIN_RADIUS + (MAX_RADIUS - MIN_RADIUS) * (float)sqrt((double)g->size[v] / (double)most);
 }
 
-/* From the least y of a lane to the largest; 0 to 0 for an empty one. */
+/* The smallest and the largest y of a lane; 0 and 0 for an empty one. */
 static void reach(const pb_graph *g, const pb_layout *l, uint8_t lane, float *least, float *most)
 {
     bool any = false;
@@ -30,7 +30,7 @@ static void reach(const pb_graph *g, const pb_layout *l, uint8_t lane, float *le
     }
 }
 
-/* The way there goes right and the way back left below it, both over the whole width. */
+/* The forward pass goes right, the backward pass left below it, both over the whole width. */
 static void place_lanes(const pb_graph *g, const uint32_t *layer, const uint32_t count[2], pb_layout *l)
 {
     uint32_t longest = count[0] > count[1] ? count[0] : count[1];
@@ -73,7 +73,7 @@ static pb_status make_layered(pb_context *ctx, const pb_graph *g, pb_arena *scra
     return status;
 }
 
-/* What the members of each group cover. */
+/* The area that the members of each group cover. */
 static void make_boxes(const pb_graph *g, pb_layout *l)
 {
     for (pb_node v = 0; g->group && v < g->node_count; v++) {

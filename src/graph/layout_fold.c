@@ -1,7 +1,7 @@
 /* layout_fold.c -- long layouts in rows below one another, like lines of text.
  *
- * A network of hundreds of layers is a thousand times as wide as high, and nothing of it can be seen at once. It is cut
- * into rows of about equal width, so that the whole is about twice as wide as high. Cuts go where they part the
+ * A network of hundreds of layers is a thousand times as wide as high, and cannot be shown at once. It is cut into
+ * rows of about equal width, so that the whole is about twice as wide as high. Cuts are placed where they split the
  * fewest groups.
  */
 #include "graph/layout_parts.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 
 #define LONGEST 10.0 /* width over height, beyond which it is folded */
-#define SHAPE 2.2    /* width over height that is aimed at */
+#define SHAPE 2.2    /* desired width over height */
 #define ROW_GAP 2.0f
 
-/* How many rows are best; 1: leave it. */
-static uint32_t rows_wanted(const pb_layout *l)
+/* The best number of rows; 1: do not fold. */
+static uint32_t row_count(const pb_layout *l)
 {
     double width = l->width, row = l->height + ROW_GAP;
     if (width < LONGEST * l->height || width < 40)
@@ -23,7 +23,7 @@ static uint32_t rows_wanted(const pb_layout *l)
     return rows < 1 ? 1 : rows > width / 8 ? (uint32_t)(width / 8) : (uint32_t)rows;
 }
 
-/* parted[c]: groups that a cut at the left edge of column c would part. */
+/* parted[c]: groups that a cut at the left edge of column c would split. */
 static bool count_parted(const pb_graph *g, const pb_layout *l, uint32_t columns, int32_t *parted, pb_arena *scratch)
 {
     float *low = pb_arena_alloc(scratch, g->group_count, sizeof *low);
@@ -52,7 +52,7 @@ static bool count_parted(const pb_graph *g, const pb_layout *l, uint32_t columns
     return true;
 }
 
-/* The column to begin the next row at: near `ideal`, where the fewest groups are parted. */
+/* The first column of the next row: near `ideal`, where the fewest groups are split. */
 static uint32_t choose_cut(const int32_t *parted, uint32_t ideal, uint32_t slack, uint32_t least, uint32_t most)
 {
     uint32_t best = ideal;
@@ -74,7 +74,7 @@ static uint32_t row_of_node(const pb_graph *g, const pb_layout *l, const uint32_
     return row_of[(uint32_t)floorf(x)];
 }
 
-/* Where each row begins: the least left edge of what is in it. */
+/* The left edge of each row: the smallest left edge of its content. */
 static void find_left(const pb_graph *g, const pb_layout *l, const uint32_t *row, bool boxes, float *left)
 {
     for (pb_node v = 0; v < g->node_count; v++) {
@@ -124,7 +124,7 @@ static bool cut_columns(const pb_graph *g, const pb_layout *l, uint32_t rows, ui
 
 pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_layout *l)
 {
-    uint32_t rows = rows_wanted(l), columns = (uint32_t)ceilf(l->width);
+    uint32_t rows = row_count(l), columns = (uint32_t)ceilf(l->width);
     if (rows < 2)
         return PB_OK;
     uint32_t *row_of = pb_arena_alloc(scratch, (size_t)columns + 1, sizeof *row_of);

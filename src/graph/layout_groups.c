@@ -1,8 +1,8 @@
-/* layout_groups.c -- groups seen as one thing each: boxes in layers, the members inside.
+/* layout_groups.c -- groups as single items: boxes in layers, with the members inside.
  *
- * A training step has the way there and the way back of a layer in one group, so the graph of groups has cycles. Groups are
- * therefore sorted by the mean depth of their members on the way there, and only edges that go up in that order make
- * layers. Nodes without a group stand alone.
+ * In a training step the forward and the backward pass of a layer are in one group, so the graph of groups has cycles.
+ * Groups are therefore sorted by the mean depth of their members in the forward pass, and only edges that go up in that
+ * order determine layers. A node without a group is an item of its own.
  */
 #include "graph/layout_parts.h"
 
@@ -85,7 +85,7 @@ static bool rank_items(collapse *c, pb_arena *scratch)
     return true;
 }
 
-/* Mean depth of the members on the way there; of all, where none is. */
+/* Mean depth of the members in the forward pass; of all members if none is in it. */
 static bool make_keys(collapse *c, pb_arena *scratch)
 {
     c->key = pb_arena_zero(scratch, c->count, sizeof *c->key);
@@ -104,7 +104,7 @@ static bool make_keys(collapse *c, pb_arena *scratch)
     return rank_items(c, scratch);
 }
 
-/* Does this edge count: between two items, up in the order, on the way there where there are two ways? */
+/* Whether this edge counts: between two items, up in the order, in the forward pass if there are two passes. */
 static bool counts(const collapse *c, pb_node from, pb_node to)
 {
     uint32_t a = c->item[from], b = c->item[to];
@@ -175,7 +175,7 @@ static bool make_boxes(collapse *c, pb_arena *scratch)
     return true;
 }
 
-/* Left edges of the columns, each as wide as its widest item; the width of all. */
+/* Left edges of the columns, each as wide as its widest item; *whole is the total width. */
 static bool place_columns(collapse *c, pb_arena *scratch, float *whole)
 {
     double *left = pb_arena_zero(scratch, (size_t)c->layer_count + 1, sizeof *left);

@@ -1,10 +1,11 @@
-/* layout_lanes.c -- the way back of a training step, and the layers of both ways.
+/* layout_lanes.c -- finds the backward pass of a training step, and the layers of both passes.
  *
- * A node belongs to the way back if its name says so, or if it reads one that does. The names are those of the generators
- * (x.dx, x.dw, x.dsum, x.update, g_3) and of common frameworks (grad, backward). Where names say nothing, the order does:
- * a training step turns where most values wait to be read, and what waited longest is read last. A graph counts as a
- * training step only if much of it waits for the backward pass, in about the opposite order, and half of that pass reads it:
- * with fewer, these are skips of a forward network. Where a reader knows that there are no gradients nothing is guessed.
+ * A node belongs to the backward pass if its name indicates it, or if it reads a node of the backward pass. The
+ * names are those of the generators (x.dx, x.dw, x.dsum, x.update, g_3) and of common frameworks (grad, backward).
+ * If names do not help, the order is used: a training step turns where most values wait to be read, and the values
+ * that waited longest are read last. A graph counts as a training step only if much of it waits for the backward
+ * pass, in about the opposite order, and half of that pass reads it: with fewer, these are skip connections of a
+ * forward network. Nothing is guessed if the graph is known to have no gradients.
  */
 #include "base/context.h"
 #include "graph/graph_parts.h"
@@ -14,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST_SOURCES = 6 };
+enum { MIN_SOURCES = 6 };
 
 pb_node *pbi_layout_by_depth(const pb_graph *g, pb_arena *scratch)
 {
@@ -26,7 +27,7 @@ pb_node *pbi_layout_by_depth(const pb_graph *g, pb_arena *scratch)
         next[g->depth[v] + 1]++;
     for (uint32_t d = 0; d <= g->max_depth; d++)
         next[d + 1] += next[d];
-    /* By-products share their maker's depth, and go behind all makers of that depth. */
+    /* By-products have their maker's depth, and come after all makers of that depth. */
     for (int parts = 0; parts < 2; parts++)
         for (pb_node v = 0; v < g->node_count; v++)
             if (((g->flags[v] & PB_NODE_BYPRODUCT) != 0) == parts)
@@ -36,7 +37,7 @@ pb_node *pbi_layout_by_depth(const pb_graph *g, pb_arena *scratch)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Does `text` hold the lower-case `word`, whatever the case of its letters? */
+/* Whether `text` contains the lower-case `word`, ignoring case. */
 static bool holds(const char *text, const char *word)
 {
     for (; *text; text++) {
@@ -63,7 +64,7 @@ static bool names_backward(const char *name)
     return holds(name, "grad") || holds(name, "backward");
 }
 
-/* All that reads a node of the way back belongs to it. Returns how many do. */
+/* Marks everything that reads a node of the backward pass. Returns how many nodes belong to it. */
 static uint32_t close_lane(const pb_graph *g, const pb_node *by_depth, uint8_t *lane)
 {
     uint32_t count = 0;
@@ -86,14 +87,14 @@ static bool by_names(const pb_graph *g, const pb_node *by_depth, uint8_t *lane)
         marked += lane[v];
     }
     uint32_t all = marked ? close_lane(g, by_depth, lane) : 0;
-    /* Both ways are there, and names that hold by chance would mark much that they do not name. */
+    /* Both passes exist. Names that match by accident would mark many nodes that do not match. */
     return marked >= 2 && all - marked <= marked / 2 && all >= g->node_count / 10 && g->node_count - all >= 2 &&
            all <= g->node_count - g->node_count / 10;
 }
 
 /* ---- by the order ---- */
 
-/* Nodes behind the turn that read something from before it. */
+/* Nodes after the turn that read something from before it. */
 static uint32_t count_readers(const pb_graph *g, const uint32_t *place, uint32_t turn)
 {
     uint32_t count = 0;
@@ -107,7 +108,7 @@ static uint32_t count_readers(const pb_graph *g, const uint32_t *place, uint32_t
     return count;
 }
 
-/* Is what waits at the turn much of what was made, and is it read in the opposite order? */
+/* Whether many of the computed values wait at the turn, and are read in the opposite order. */
 static bool turns_back(const pb_graph *g, const uint32_t *last, uint32_t turn)
 {
     double n = 0, sx = 0, sy = 0, sxx = 0, syy = 0, sxy = 0;
@@ -123,7 +124,7 @@ static bool turns_back(const pb_graph *g, const uint32_t *last, uint32_t turn)
         sxy += x * y;
     }
     double spread = sqrt((n * sxx - sx * sx) * (n * syy - sy * sy));
-    return n >= LEAST_SOURCES && n >= 0.3 * (turn + 1) && spread > 0 && n * sxy - sx * sy <= -0.7 * spread;
+    return n >= MIN_SOURCES && n >= 0.3 * (turn + 1) && spread > 0 && n * sxy - sx * sy <= -0.7 * spread;
 }
 
 static bool by_order(const pb_graph *g, const pb_node *by_depth, pb_arena *scratch, uint8_t *lane, pb_status *status)
@@ -188,7 +189,7 @@ pb_status pb_layout_backward(pb_context *ctx, const pb_graph *g, uint8_t *lane, 
 
 /* ---- layers ---- */
 
-/* Sources stand just before what reads them, not all at the beginning. */
+/* Sources are placed just before their readers, not all at the beginning. */
 static void pull_sources(const pb_graph *g, const uint8_t *lane, const uint32_t count[2], uint32_t *layer)
 {
     for (pb_node v = 0; v < g->node_count; v++) {

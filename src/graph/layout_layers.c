@@ -1,10 +1,10 @@
-/* layout_layers.c -- order within layers, and places.
+/* layout_layers.c -- order within layers, and positions.
  *
- * Idea. Sweeps over the layers sort each by the mean place of its items' neighbours in the layers before, then in those
- * behind (Sugiyama, Tagawa and Toda 1981). Edges over several layers get no dummy nodes: they pull like the others, which
- * costs some crossings and saves most of the time and memory on graphs with long edges. Then items are moved to the mean
- * of their neighbours as far as order and distance allow: for one layer that is an isotonic regression, solved exactly by
- * pooling adjacent violators.
+ * Idea. Sweeps over the layers sort each by the mean position of its items' neighbours in the layers before, then
+ * in those after it (Sugiyama, Tagawa and Toda 1981). Edges over several layers get no dummy nodes: they pull like
+ * the others, which costs some crossings and saves most of the time and memory on graphs with long edges. Then
+ * items are moved towards the mean of their neighbours as far as order and distance allow: for one layer that is an
+ * isotonic regression, solved exactly by pooling adjacent violators.
  *
  * Cost. A fixed number of sweeps of O(nodes + edges), and sorts of each layer. */
 #include "base/context.h"
@@ -21,7 +21,7 @@ typedef struct entry {
 } entry;
 
 typedef struct block {
-    double sum, weight; /* of what its items want, from the place of its first */
+    double sum, weight; /* of the desired positions of its items, relative to that of its first */
     uint32_t count;
 } block;
 
@@ -31,13 +31,13 @@ typedef struct sweeper {
     uint32_t *at;          /* items, layer by layer, in their order */
     entry *entries, *room; /* of the widest layer */
     block *blocks;
-    float *weight;  /* of each item: ends yield to what lies on the way */
+    float *weight;  /* of each item: items at the ends yield to those in between */
     double *offset; /* of items in a layer that touch one another */
 } sweeper;
 
 static float height_of(const pbi_layers *l, uint32_t item) { return l->height ? l->height[item] : 1.0f; }
 
-static bool prepare(sweeper *s, pb_arena *scratch)
+static bool set_up_layers(sweeper *s, pb_arena *scratch)
 {
     const pbi_layers *l = s->l;
     uint32_t widest = 0;
@@ -81,7 +81,7 @@ static void weigh(const sweeper *s)
     }
 }
 
-/* One after the other, the middle of them at 0. */
+/* Places the items one after the other, centred at 0. */
 static void stack(const sweeper *s, uint32_t layer)
 {
     const pbi_layers *l = s->l;
@@ -109,7 +109,7 @@ static void add_row(const sweeper *s, const uint32_t *start, const uint32_t *row
     }
 }
 
-/* The mean place of the neighbours on the sides asked for; where there are none, its own. */
+/* The mean position of the neighbours on the requested sides; its own if there are none. */
 static float barycentre(const sweeper *s, uint32_t item, bool inputs, bool readers)
 {
     const pbi_layers *l = s->l;
@@ -173,7 +173,7 @@ static void order_layer(const sweeper *s, uint32_t layer, bool down)
     stack(s, layer);
 }
 
-/* Least squares to what every item wants, in this order and without overlap. */
+/* Least squares to the desired positions, in this order and without overlap. */
 static void place_layer(const sweeper *s, uint32_t layer, bool inputs, bool readers)
 {
     const pbi_layers *l = s->l;
@@ -200,8 +200,8 @@ static void place_layer(const sweeper *s, uint32_t layer, bool inputs, bool read
             l->y[at[i]] = (float)(s->blocks[b].sum / s->blocks[b].weight + s->offset[i]);
 }
 
-/* Where everything within some layers lies on average moves to 0, so that long graphs do not drift away. A layer moves as a
- * whole: distances stay. `sums` has two entries for each layer and one more. */
+/* Moves the mean position within some layers to 0, so that long graphs do not drift. A layer moves as a whole:
+ * distances do not change. `sums` has two entries per layer and one more. */
 static void straighten(const sweeper *s, uint32_t from, uint32_t to, double *sums)
 {
     const pbi_layers *l = s->l;
@@ -249,7 +249,7 @@ pb_status pbi_layers_place(pb_context *ctx, const pbi_layers *l, pb_arena *scrat
 {
     sweeper s = {.l = l};
     pb_status status = PB_OK;
-    if (!prepare(&s, scratch))
+    if (!set_up_layers(&s, scratch))
         return PB_ENOMEM;
     weigh(&s);
     for (uint32_t k = 0; k < l->layer_count; k++)

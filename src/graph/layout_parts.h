@@ -1,10 +1,10 @@
-/* layout_parts.h -- what the files of the layout share. */
+/* layout_parts.h -- shared by the files of the layout. */
 #ifndef PBI_LAYOUT_PARTS_H
 #define PBI_LAYOUT_PARTS_H
 
 #include "pebble/layout.h"
 
-/* Things in layers, with edges between them: nodes, or groups seen as one. */
+/* Items in layers, with edges between them: nodes, or groups as single items. */
 typedef struct pbi_layers {
     uint32_t count, layer_count;
     const uint32_t *layer;                /* of each item */
@@ -15,23 +15,24 @@ typedef struct pbi_layers {
     float *y;            /* out: the middle of each item, about 0 */
 } pbi_layers;
 
-/* Orders the items of each layer by the barycentres of their neighbours, and places them near those, without overlap.
- * `scratch` is the caller's to release. */
+/* Orders the items of each layer by the barycentres of their neighbours, and places them near those, without
+ * overlap. The caller releases `scratch`. */
 pb_status pbi_layers_place(pb_context *ctx, const pbi_layers *l, pb_arena *scratch);
 
-/* Nodes by depth, lowest first, by index within: a topological order of all of them. */
+/* Nodes by depth, lowest first, by index within a depth: a topological order of all nodes. */
 pb_node *pbi_layout_by_depth(const pb_graph *g, pb_arena *scratch);
 
-/* The ways there and back by lane; layer[v] counts from 0 in each lane, and edges within a lane go to a higher one.
- * count[0], count[1]: layers of each lane. */
+/* Forward and backward pass by lane; layer[v] counts from 0 in each lane, and edges within a lane go to a higher
+ * layer. count[0], count[1]: layers of each lane. */
 pb_status pbi_layout_layers(const pb_graph *g, const uint8_t *lane, pb_arena *scratch, uint32_t *layer,
                             uint32_t count[2]);
 
-/* Each node in the middle of what it reads; in-trees only. Fills x, y and the extent. */
+/* Each node centred on the nodes it reads; in-trees only. Fills x, y and the extent. */
 pb_status pbi_layout_tree(const pb_graph *g, pb_arena *scratch, pb_layout *out);
-/* Cuts a long layout into rows; moves x and y, and changes the extent. `boxes`: they are there, and stay whole. */
+/* Cuts a long layout into rows; moves x and y, and changes the extent. `boxes`: there are boxes, which are not
+ * split. */
 pb_status pbi_layout_fold(const pb_graph *g, bool boxes, pb_arena *scratch, pb_layout *l);
-/* Groups as one thing each. Fills x, y, boxes and the extent. */
+/* Groups as single items. Fills x, y, boxes and the extent. */
 pb_status pbi_layout_groups(pb_context *ctx, const pb_graph *g, pb_arena *scratch, pb_layout *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* layout_tree.c -- in-trees: leaves side by side, every other node in the middle of what it reads.
+/* layout_tree.c -- in-trees: leaves next to each other, every other node centred on the nodes it reads.
  *
- * The leaves below a node take a run of places of their own, so no two nodes of a column can meet. A node stands as many
- * columns from the root as there are edges between them.
+ * The leaves below a node take consecutive places, so no two nodes of a column can collide. The column of a node is its
+ * number of edges from the root.
  */
 #include "graph/layout_parts.h"
 

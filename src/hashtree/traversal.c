@@ -1,7 +1,8 @@
 /* traversal.c -- the stream: the whole tree once, then outputs and the work between them, piece by piece.
  *
- * The set-up goes from the right: node 1 of the top level, then of the next, down to leaf 1; then leaf 0, and with it up to
- * the root. What is computed late is small, so that the first path, which stays, and the work on it take H + 1 slots.
+ * The set-up goes from right to left: node 1 of the top level, then of the next, down to leaf 1; then leaf 0, and
+ * from it up to the root. What is computed last is small, so that the first path, which is kept, and the work on it
+ * take H + 1 slots.
  */
 #include "hashtree/traversal_state.h"
 
@@ -107,7 +108,7 @@ pb_status pb_traversal_init(pb_context *ctx, const pb_traversal_spec *spec, pb_a
     return PB_OK;
 }
 
-/* The node of two hashes in the set-up. Those that the traversal begins with stay. Returns its slot. */
+/* The node of two hashes in the set-up. Nodes that the traversal starts with are kept. Returns its slot. */
 static uint32_t build_node(pbi_traversal *s, const pbi_algorithm *a, uint8_t level, uint64_t index, uint32_t left,
                            uint32_t right)
 {
@@ -121,7 +122,7 @@ static uint32_t build_node(pbi_traversal *s, const pbi_algorithm *a, uint8_t lev
     return slot;
 }
 
-/* One leaf of the subtree that is built, and what follows from it. */
+/* One leaf of the subtree that is built, and the hashes that follow from it. */
 static void build_leaf(pbi_traversal *s, const pbi_algorithm *a)
 {
     pbi_treehash *b = &s->build;
@@ -141,7 +142,7 @@ static void build_leaf(pbi_traversal *s, const pbi_algorithm *a)
         b->busy = false;
 }
 
-/* Node 1 of every level is there: leaf 0, and up to the root. */
+/* Node 1 of every level is computed: leaf 0, and up to the root. */
 static void build_spine(pbi_traversal *s, const pbi_algorithm *a)
 {
     uint32_t slot = pbi_slot_take(s);

@@ -1,13 +1,14 @@
-/* traversal_bds.c -- the traversal of Buchmann, Dahmen and Schneider (2008), as XMSS uses it, and one without its haste.
+/* traversal_bds.c -- the traversal of Buchmann, Dahmen and Schneider (2008), as XMSS uses it, and a lazy variant.
  *
- * A left node of the path is one hash of two nodes that were in paths not long before: the right one is kept for it. So
- * only right nodes have to be computed from leaves, each with twice the time. Right nodes of the k levels below the root,
- * the dearest, are never let go after the set-up: 2^k - k - 1 of them beside those of the first path. Of the others each
- * level has one computation at a time, and half as many leaves as there are such levels are enough for an output, always
- * spent where the lowest hash waits, beside the leaf that the next path needs itself.
+ * A left node of the path is one hash of two nodes that were in recent paths: the right one is kept for it. So only
+ * right nodes have to be computed from leaves, with twice the time for each. Right nodes of the k levels below the
+ * root, the most expensive ones, are kept from the set-up to the end: 2^k - k - 1 of them in addition to those of
+ * the first path. For the others each level has one computation at a time, and half as many leaves as there are
+ * such levels are enough for an output, always spent where the lowest hash waits, in addition to the leaf that the
+ * next path itself needs.
  *
- * Lazy computes right nodes only when a path needs them, from the top level down in the slots of the levels below: as much
- * work in all, or less, in H + H/2 slots and those that are never let go, but nearly all of it for a few outputs.
+ * Lazy computes right nodes only when a path needs them, from the top level down in the slots of the levels below:
+ * the same total work or less, in H + H/2 slots and those that are always kept, but nearly all of it for a few outputs.
  */
 #include "hashtree/traversal_state.h"
 
@@ -64,8 +65,8 @@ static void take_right(pbi_traversal *s, unsigned level)
     pbi_treehash_begin(s, &s->stack[level], (uint8_t)level, index + 2);
 }
 
-/* The level that turns from a right node to a left one, which is made; the right nodes below it are still the old ones. On
- * level 0 it is a leaf, which comes last: the work before it then has its slot. */
+/* The level that changes from a right node to a left one, which is computed; the right nodes below it are still the
+ * old ones. On level 0 it is a leaf, which comes last, so that the work before it can use its slot. */
 static unsigned turn_left(pbi_traversal *s)
 {
     uint64_t last = s->next - 1;
@@ -97,8 +98,8 @@ static void pay_leaf(pbi_traversal *s)
     pbi_put(s, (pb_hash_action){.kind = PB_HASH_LEAF, .slot = s->auth[0], .index = s->next - 1});
 }
 
-/* Where several wait on the same level, the published rule takes the computation of the lower node. The higher one stores
- * a hash or two less, and is in time for every height up to CHECKED and every k: all were run. */
+/* If several wait on the same level, the published rule takes the computation of the lower node. The higher one
+ * stores a hash or two less, and is in time for every height up to CHECKED and every k: all were run. */
 static unsigned choose(const pbi_traversal *s)
 {
     enum { CHECKED = 20 };

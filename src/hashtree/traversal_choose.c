@@ -1,10 +1,9 @@
-/* traversal_choose.c -- what was published of each algorithm, and the cheapest one within a cap, by what streams really
- * take. */
+/* traversal_choose.c -- published limits of each algorithm, and the cheapest one within a cap, by measured streams. */
 #include "pebble/hashtree.h"
 
 #include "base/context.h"
 
-enum { HIGHEST = 24, USUAL_SHARE = 8, MOST_ROWS = PB_TRAVERSAL_COUNT * (PB_TRAVERSAL_MAX_K + 1) };
+enum { HIGHEST = 24, USUAL_SHARE = 8, MAX_ROWS = PB_TRAVERSAL_COUNT * (PB_TRAVERSAL_MAX_K + 1) };
 
 void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise *out)
 {
@@ -21,20 +20,21 @@ void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise 
                                       "Buchmann, Dahmen, Schneider 2008"};
 }
 
-/* Stores this many at least: a path, and the right nodes that are never let go. */
+/* Min number of stored hashes: a path, and the right nodes that are always kept. */
 static uint64_t least_stored(const pb_traversal_spec *spec)
 {
     return spec->height + (pb_traversal_takes_k(spec->kind) ? (UINT64_C(1) << spec->k) - spec->k - 1 : 0);
 }
 
-/* Without a cap tables of the size of the tree would win: rows then end where they pass a few paths. */
+/* Without a cap, tables of the size of the tree would win: the limit is then a few paths. */
 static uint64_t most_stored(const pb_traversal_request *r)
 {
     uint64_t usual = USUAL_SHARE * (uint64_t)r->height;
     return r->cap == UINT64_MAX ? usual : r->cap > usual ? r->cap : usual;
 }
 
-/* With k = 1 nothing is retained: it is k = 0 but for the rounding of bds. Where there is no cap, every second k will do. */
+/* With k = 1 nothing is retained: it equals k = 0 except for the rounding of bds. Without a cap, every second k is
+ * enough. */
 static bool is_worth_a_row(const pb_traversal_request *r, const pb_traversal_spec *spec)
 {
     bool odd = (spec->height - spec->k) % 2;
@@ -81,7 +81,7 @@ pb_status pb_traversal_choose(pb_context *ctx, const pb_traversal_request *reque
                               pb_traversal_choice *out)
 {
     pb_traversal_choice c = {.winner = UINT32_MAX};
-    pb_traversal_row *row = pb_arena_zero(arena, MOST_ROWS + 1, sizeof *row);
+    pb_traversal_row *row = pb_arena_zero(arena, MAX_ROWS + 1, sizeof *row);
     pb_status status = row ? PB_OK : PB_ENOMEM;
     if (request->height > HIGHEST)
         return pbi_fail(ctx, PB_ELIMIT, "a tree of height %u is too high to run: at most %d", (unsigned)request->height,

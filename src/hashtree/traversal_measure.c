@@ -1,5 +1,5 @@
-/* traversal_measure.c -- replays a stream and counts. It knows what is in each slot and nothing of how the stream is made.
- */
+/* traversal_measure.c -- replays a stream and counts. It tracks the content of each slot, and does not depend on how
+ * the stream is made. */
 #include "pebble/hashtree.h"
 
 #include "base/arena.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* What a slot holds; level EMPTY: nothing. */
+/* The content of a slot; level EMPTY: nothing. */
 typedef struct held {
     uint64_t index;
     uint8_t level;

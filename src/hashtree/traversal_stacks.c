@@ -1,11 +1,11 @@
 /* traversal_stacks.c -- traversal with a stack for each level: direct, classic Merkle, Szydlo.
  *
- * Before path s + 1 is output, the path changes on level h where 2^h divides s + 1. Merkle has the next hash of each level
- * computed on a stack of its own meanwhile, from when the last one was taken. It takes 2^(h+1) - 1 units, leaves and
- * hashes, and has 2^h outputs for it: two units for each output are enough. Szydlo (2004) spends the same units on the
- * stack whose lowest hash is lowest: then few stacks hold anything at a time, 2H - 2 hashes beside the path, and 2H - 1
- * units are enough. Direct has no stacks but computes what changes when it changes, from the top level down, so that each
- * level's work has the slots of the levels below: H in all.
+ * Before path s + 1 is output, the path changes on level h if 2^h divides s + 1. Merkle computes the next hash of each
+ * level on a separate stack, starting when the last one was taken. It takes 2^(h+1) - 1 units, leaves and hashes,
+ * and has 2^h outputs for it: two units per output are enough. Szydlo (2004) spends the same units on the stack
+ * whose lowest hash is lowest: then few stacks are in use at a time, with 2H - 2 hashes in addition to the path,
+ * and 2H - 1 units are enough. Direct has no stacks but computes what changes when it changes, from the top level
+ * down, so that the work of each level uses the slots of the levels below: H in total.
  */
 #include "hashtree/traversal_state.h"
 
@@ -40,7 +40,7 @@ static bool stacks_keep(pbi_traversal *s, uint8_t level, uint64_t index, uint32_
 {
     if (index == 1)
         s->auth[level] = slot;
-    else if (index == 0) /* done already */
+    else if (index == 0) /* already done */
         s->stack[level] = (pbi_treehash){.target = level, .count = 1, .tail = {{slot, level}}};
     return index < 2;
 }
@@ -90,7 +90,7 @@ static pbi_treehash *lowest_stack(pbi_traversal *s)
 static void szydlo_work(pbi_traversal *s)
 {
     pbi_treehash *best = NULL;
-    unsigned low = 0; /* when it was chosen: it stays the choice until it is above that */
+    unsigned low = 0; /* when it was chosen: it remains the choice until it is above that */
     for (unsigned i = 0; i < 2 * s->height - 1; i++) {
         if (!best || pbi_treehash_low(best) > low) {
             best = lowest_stack(s);

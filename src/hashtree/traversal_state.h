@@ -1,4 +1,4 @@
-/* traversal_state.h -- what the parts of a traversal share: slots, stacks of hashes, and the queue they write to. */
+/* traversal_state.h -- shared by the parts of a traversal: slots, stacks of hashes, and the queue they write to. */
 #ifndef PBI_TRAVERSAL_STATE_H
 #define PBI_TRAVERSAL_STATE_H
 
@@ -14,13 +14,13 @@ typedef struct pbi_tail {
     uint8_t level;
 } pbi_tail;
 
-/* Computes one node of the tree from its leaves, from the left to the right. */
+/* Computes one node of the tree from its leaves, from left to right. */
 typedef struct pbi_treehash {
     uint64_t leaf;  /* the next to compute */
     uint8_t target; /* level of the node */
-    bool busy;      /* begun or to be begun, and not done */
+    bool busy;      /* started or to be started, and not done */
     uint8_t count;
-    pbi_tail tail[PBI_LEVELS + 1]; /* levels fall from the bottom; only the two on top may be alike */
+    pbi_tail tail[PBI_LEVELS + 1]; /* levels decrease from the bottom; only the two on top may be equal */
 } pbi_treehash;
 
 typedef enum pbi_phase { PBI_BUILD, PBI_UPDATE, PBI_WORK, PBI_OUTPUT, PBI_OVER } pbi_phase;
@@ -34,11 +34,11 @@ struct pb_traversal_state {
     pbi_phase phase;
     uint32_t todo; /* pieces of work before that */
 
-    uint32_t *free; /* slots that were used and are free */
+    uint32_t *free; /* used slots that are free now */
     uint32_t free_count, slots;
 
     uint32_t auth[PBI_LEVELS]; /* the path */
-    uint32_t keep[PBI_LEVELS]; /* bds: right nodes that a left one will be made of */
+    uint32_t keep[PBI_LEVELS]; /* bds: right nodes from which a left one will be computed */
     uint32_t *retain;          /* bds: right nodes near the root, by level and place */
     uint32_t retain_start[PBI_LEVELS];
     pbi_treehash build;             /* set-up: node 1 of each level, from the top level down */
@@ -57,26 +57,27 @@ static inline void pbi_slot_free(pbi_traversal *s, uint32_t slot)
     s->free[s->free_count++] = slot;
 }
 
-/* Begin node `index` of level `target`; nothing where the tree has no such node. */
+/* Starts node `index` of level `target`; does nothing if the tree has no such node. */
 void pbi_treehash_begin(pbi_traversal *s, pbi_treehash *h, uint8_t target, uint64_t index);
-/* One leaf, or one hash of the two on top where they are alike. */
+/* One leaf, or one hash of the two on top if they are on the same level. */
 void pbi_treehash_unit(pbi_traversal *s, pbi_treehash *h);
 /* One leaf and all hashes that follow from it. */
 void pbi_treehash_leaf(pbi_traversal *s, pbi_treehash *h);
-/* The level of the lowest hash on it; its own where it is empty, PBI_NO_LEVEL where nothing is to be done. */
+/* The level of the lowest hash on it; its own if it is empty, PBI_NO_LEVEL if there is nothing to do. */
 static inline unsigned pbi_treehash_low(const pbi_treehash *h)
 {
     return !h->busy ? PBI_NO_LEVEL : h->count ? h->tail[h->count - 1].level : h->target;
 }
-/* Takes the node that is done. */
+/* Takes the finished node. */
 uint32_t pbi_treehash_take(pbi_treehash *h);
 
-/* Nodes of the next path only when it needs them, from `level` down: one leaf at a time, and on until level 0 is done. */
+/* Computes nodes of the next path only when it needs them, from `level` down: one leaf at a time, until level 0 is
+ * done. */
 void pbi_descent_begin(pbi_traversal *s, unsigned level);
 void pbi_descent_leaf(pbi_traversal *s);
 
-/* Of each algorithm: does the set-up keep node `index` of `level`, which is in `slot`? (Asked once or twice.) What follows the output of path
- * next - 1, before any piece of work; it sets s->todo. One piece of work. */
+/* Of each algorithm: whether the set-up keeps node `index` of `level`, which is in `slot` (called once or twice);
+ * what follows the output of path next - 1, before any piece of work (it sets s->todo); one piece of work. */
 typedef struct pbi_algorithm {
     bool (*keeps)(pbi_traversal *s, uint8_t level, uint64_t index, uint32_t slot);
     void (*update)(pbi_traversal *s);

@@ -1,4 +1,4 @@
-/* treehash.c -- one node of the tree from its leaves, with a hash for each level at most. */
+/* treehash.c -- one node of the tree from its leaves, with at most one hash per level. */
 #include "hashtree/traversal_state.h"
 
 void pbi_treehash_begin(pbi_traversal *s, pbi_treehash *h, uint8_t target, uint64_t index)
@@ -22,7 +22,7 @@ static bool two_alike(const pbi_treehash *h)
     return h->count > 1 && h->tail[h->count - 1].level == h->tail[h->count - 2].level;
 }
 
-/* The node takes the place of its left child. */
+/* The node overwrites its left child. */
 static void join_two(pbi_traversal *s, pbi_treehash *h)
 {
     pbi_tail right = h->tail[--h->count], *left = &h->tail[h->count - 1];

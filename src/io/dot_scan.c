@@ -26,7 +26,7 @@ bool pbi_dot_is_keyword(const pbi_dot *dot, const char *word)
     return true;
 }
 
-pb_status pbi_dot_unexpected(pbi_dot *dot, const char *wanted)
+pb_status pbi_dot_unexpected(pbi_dot *dot, const char *expected)
 {
     const char *found = dot->kind == PBI_DOT_END     ? "the end of the file"
                         : dot->kind == PBI_DOT_HTML  ? "an HTML text"
@@ -34,14 +34,14 @@ pb_status pbi_dot_unexpected(pbi_dot *dot, const char *wanted)
                         : dot->kind == PBI_DOT_LINE  ? "'--'"
                                                      : NULL;
     if (found)
-        return pbi_text_fail(dot->text, dot->place, "expected %s, found %s", wanted, found);
+        return pbi_text_fail(dot->text, dot->place, "expected %s, found %s", expected, found);
     if (dot->kind == PBI_DOT_SIGN)
-        return pbi_text_fail(dot->text, dot->place, "expected %s, found '%c'", wanted, dot->sign);
+        return pbi_text_fail(dot->text, dot->place, "expected %s, found '%c'", expected, dot->sign);
     size_t length = dot->token.length < 60 ? dot->token.length : 60;
-    return pbi_text_fail(dot->text, dot->place, "expected %s, found \"%.*s\"", wanted, (int)length, dot->token.bytes);
+    return pbi_text_fail(dot->text, dot->place, "expected %s, found \"%.*s\"", expected, (int)length, dot->token.bytes);
 }
 
-/* Steps over one character, with lines and wide characters counted; its bytes go to the token when `keep`. */
+/* Steps over one character, counting lines and wide characters; with `keep`, its bytes go to the token. */
 static pb_status take_char(pbi_dot *dot, bool keep)
 {
     pbi_text *text = dot->text;
@@ -62,8 +62,8 @@ static pb_status take_char(pbi_dot *dot, bool keep)
     return !keep || pbi_bytes_add(&dot->token, text->at - length, length) ? PB_OK : PB_ENOMEM;
 }
 
-/* The byte at text->at, reading on where the buffer ends; *ended at the end of the file. */
-static unsigned char look(pbi_text *text, bool *ended)
+/* The byte at text->at, reading more if the buffer is at its end; *ended at the end of the file. */
+static unsigned char peek_byte(pbi_text *text, bool *ended)
 {
     if (text->at == text->end)
         pbi_text_more(text);
@@ -75,7 +75,7 @@ static pb_status skip_line(pbi_dot *dot)
 {
     bool ended;
     pb_status status = PB_OK;
-    while (status == PB_OK && look(dot->text, &ended) != '\n' && !ended)
+    while (status == PB_OK && peek_byte(dot->text, &ended) != '\n' && !ended)
         status = take_char(dot, false);
     return status;
 }
@@ -170,7 +170,7 @@ static pb_status take_html(pbi_dot *dot)
     text->at++;
     for (uint64_t depth = 1;;) {
         bool ended;
-        unsigned char c = look(text, &ended);
+        unsigned char c = peek_byte(text, &ended);
         if (ended)
             return pbi_text_fail(text, dot->place, "an HTML text begins here and is never closed");
         depth += c == '<';
@@ -197,7 +197,7 @@ static pb_status take_word(pbi_dot *dot)
     }
     size_t digits = 0;
     for (;;) {
-        unsigned char c = look(text, &ended);
+        unsigned char c = peek_byte(text, &ended);
         bool dot_sign = number && c == '.' && !point;
         if (ended || !(is_digit(c) || is_letter(c) || dot_sign))
             break;

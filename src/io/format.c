@@ -1,4 +1,4 @@
-/* format.c -- the names of formats, and which of them a file is in. */
+/* format.c -- the names of formats, and recognition of a file's format. */
 #include "base/context.h"
 #include "io/formats.h"
 
@@ -34,7 +34,7 @@ bool pb_inputs_parse(const char *name, pb_inputs *out)
     return false;
 }
 
-/* Does `path` end with `ending`, in whatever case? `ending` is lower case. */
+/* Whether `path` ends with `ending`, ignoring case. `ending` is lower case. */
 static bool ends_with(const char *path, const char *ending)
 {
     size_t have = strlen(path), need = strlen(ending);
@@ -63,7 +63,7 @@ pb_format pb_format_of_path(const char *path)
     return PB_FORMAT_AUTO;
 }
 
-/* The first byte that is neither white space nor inside a comment of DOT or CSV; the end when the buffer has none. */
+/* The first byte that is neither white space nor inside a comment of DOT or CSV; the end if the buffer has none. */
 static const char *first_word(const pbi_text *text)
 {
     const char *c = text->at, *end = text->end;
@@ -84,7 +84,7 @@ static const char *first_word(const pbi_text *text)
     }
 }
 
-/* Is the word at `c` this one, in whatever case, and followed by what may follow it in DOT? */
+/* Whether the word at `c` is this one, ignoring case, followed by a byte that may follow it in DOT. */
 static bool is_word(const char *c, const char *end, const char *word)
 {
     size_t length = strlen(word);
@@ -130,7 +130,7 @@ static bool looks_like_bench(const char *c, const char *end)
     return behind > gate && after < end && *after == '(';
 }
 
-/* A word of BLIF that a file can begin with. */
+/* A BLIF keyword with which a file can start. */
 static bool looks_like_blif(const char *c, const char *end)
 {
     return is_word(c, end, ".model") || is_word(c, end, ".inputs") || is_word(c, end, ".outputs") ||
@@ -143,14 +143,14 @@ static bool looks_like_aiger(const char *c, const char *end)
     return end - c > 4 && (memcmp(c, "aag ", 4) == 0 || memcmp(c, "aig ", 4) == 0) && c[4] >= '0' && c[4] <= '9';
 }
 
-/* A model begins with its version, a small number, and goes on with the producer, the opsets or the graph. */
+/* A model starts with its version, a small number, followed by the producer, the opsets or the graph. */
 static bool looks_like_onnx(const char *c, const char *end)
 {
     return end - c >= 3 && c[0] == 0x08 && c[1] > 0 && c[1] < 64 && strchr("\x12\x1a\x22\x28\x32\x3a\x42", c[2]) &&
            c[2];
 }
 
-/* What the content says for certain; PB_FORMAT_AUTO when it says nothing. */
+/* The format if the content determines it; else PB_FORMAT_AUTO. */
 static pb_format sniff(const pbi_text *text)
 {
     const char *c = first_word(text), *end = text->end;
@@ -167,7 +167,7 @@ static pb_format sniff(const pbi_text *text)
     return looks_like_blif(c, end) ? PB_FORMAT_BLIF : looks_like_bench(c, end) ? PB_FORMAT_BENCH : PB_FORMAT_AUTO;
 }
 
-/* Edge lists have no sign of their own: a comma in the first line will do where nothing else is known. */
+/* Edge lists have no mark: a comma in the first line is enough if nothing else is known. */
 static bool looks_like_csv(const pbi_text *text)
 {
     const char *c = first_word(text);
@@ -204,7 +204,7 @@ static bool is_circuit(pb_format format)
     return format == PB_FORMAT_BENCH || format == PB_FORMAT_BLIF || format == PB_FORMAT_AIGER;
 }
 
-/* Sizes and training are a model's: whoever gives them for another file hears of it. */
+/* Sizes and training are options for models: warns if they are given for another file. */
 static void note_model_options(pb_context *ctx, pb_format format, const pb_read_options *options)
 {
     if (ctx->log && format != PB_FORMAT_ONNX && (options->train || options->batch || options->dim_count))
@@ -212,7 +212,7 @@ static void note_model_options(pb_context *ctx, pb_format format, const pb_read_
                  "the file is no ONNX model: what was said of dimensions, batch and training is left alone");
 }
 
-/* The options that made the graph another one than its file alone, as words that options of the command are made of. */
+/* The options that change the graph, as words from which options of the command can be made. */
 static pb_status note_reading(pb_context *ctx, const pb_read_options *o, bool model, pb_arena *result,
                               const pb_graph **g)
 {
@@ -247,9 +247,9 @@ static pb_status note_reading(pb_context *ctx, const pb_read_options *o, bool mo
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
                              const pb_read_options *options, pb_arena *result, const pb_graph **out)
 {
-    static const pb_read_options standard = {.inputs = PB_INPUTS_AUTO};
+    static const pb_read_options defaults = {.inputs = PB_INPUTS_AUTO};
     if (!options)
-        options = &standard;
+        options = &defaults;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_text text;

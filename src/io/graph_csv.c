@@ -1,6 +1,6 @@
 /* graph_csv.c -- graphs as comma-separated records (RFC 4180).
  *
- * Two fields are an edge. More begin with a word: `edge,from,to`, `node,name,cost,size,key=value,...` or
+ * Two fields are an edge. Longer records start with a word: `edge,from,to`, `node,name,cost,size,key=value,...` or
  * `graph,key,value`. docs/formats.md has the details.
  */
 #include "base/arena.h"
@@ -24,7 +24,7 @@ typedef struct reader {
     pb_buffer record;
     field *fields;
     size_t count, room;
-    bool any; /* a record was read already: headers are over */
+    bool any; /* a record was read: a header is no longer possible */
 } reader;
 
 static pb_status fail(reader *r, pbi_place place, const char *message)
@@ -32,7 +32,7 @@ static pb_status fail(reader *r, pbi_place place, const char *message)
     return pbi_text_fail(r->text, place, "%s", message);
 }
 
-static unsigned char look(pbi_text *text, bool *ended)
+static unsigned char peek_byte(pbi_text *text, bool *ended)
 {
     if (text->at == text->end)
         pbi_text_more(text);
@@ -64,7 +64,7 @@ static pb_status take_char(reader *r)
 static void skip_blanks(pbi_text *text)
 {
     bool ended;
-    for (unsigned char c = look(text, &ended); c == ' ' || c == '\t' || c == '\r'; c = look(text, &ended))
+    for (unsigned char c = peek_byte(text, &ended); c == ' ' || c == '\t' || c == '\r'; c = peek_byte(text, &ended))
         text->at++;
 }
 
@@ -81,7 +81,7 @@ static pb_status take_quoted(reader *r, pbi_place place)
             text->at++;
             skip_blanks(text);
             bool ended;
-            unsigned char after = look(text, &ended);
+            unsigned char after = peek_byte(text, &ended);
             if (!ended && after != ',' && after != '\n')
                 return fail(r, pbi_text_place(text), "a quoted field must be followed by ',' or the end of the line");
             return PB_OK;
@@ -98,7 +98,7 @@ static pb_status take_bare(reader *r, size_t at)
     bool ended;
     unsigned char c;
     pb_status status = PB_OK;
-    while (status == PB_OK && (c = look(r->text, &ended)) != ',' && c != '\n' && !ended) {
+    while (status == PB_OK && (c = peek_byte(r->text, &ended)) != ',' && c != '\n' && !ended) {
         if (c == '"')
             return fail(r, pbi_text_place(r->text), "a field with a quotation mark must stand in quotes as a whole");
         status = take_char(r);
@@ -108,7 +108,7 @@ static pb_status take_bare(reader *r, size_t at)
     return status;
 }
 
-/* Reads one line, or more where quoted fields hold line ends. */
+/* Reads one line, or several if quoted fields contain line ends. */
 static pb_status take_record(reader *r)
 {
     pbi_text *text = r->text;
@@ -122,14 +122,14 @@ static pb_status take_record(reader *r)
             return PB_ENOMEM;
         r->fields = items;
         field *f = &r->fields[r->count++];
-        *f = (field){.at = r->record.length, .quoted = look(text, &ended) == '"', .place = pbi_text_place(text)};
+        *f = (field){.at = r->record.length, .quoted = peek_byte(text, &ended) == '"', .place = pbi_text_place(text)};
         pb_status status = f->quoted ? take_quoted(r, f->place) : take_bare(r, f->at);
         f->length = r->record.length - f->at;
         if (status == PB_OK && !pbi_bytes_add(&r->record, "", 1))
             return PB_ENOMEM;
         if (status != PB_OK)
             return status;
-        unsigned char c = look(text, &ended);
+        unsigned char c = peek_byte(text, &ended);
         if (ended)
             return text->status;
         text->at++;
@@ -140,14 +140,14 @@ static pb_status take_record(reader *r)
     }
 }
 
-/* Steps over empty lines and comments; *more false at the end. */
+/* Skips empty lines and comments; *more false at the end. */
 static pb_status skip_to_record(reader *r, bool *more)
 {
     pbi_text *text = r->text;
     for (;;) {
         bool ended;
         skip_blanks(text);
-        unsigned char c = look(text, &ended);
+        unsigned char c = peek_byte(text, &ended);
         *more = !ended;
         if (ended)
             return text->status;
@@ -158,7 +158,7 @@ static pb_status skip_to_record(reader *r, bool *more)
             pb_status status = take_char(r);
             if (status != PB_OK)
                 return status;
-            c = look(text, &ended);
+            c = peek_byte(text, &ended);
         }
         if (!ended) {
             text->at++;
@@ -220,7 +220,7 @@ static pb_status read_node(reader *r)
     for (size_t i = 2; i < r->count && status == PB_OK; i++) {
         pbi_slice value = text_of(r, i), key = {i == 2 ? "cost" : "size", 4};
         if (i < 4 && !value.length)
-            continue; /* left out: the default */
+            continue; /* omitted: the default */
         if (i >= 4) {
             const char *sign = memchr(value.bytes, '=', value.length);
             if (!sign)

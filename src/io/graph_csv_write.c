@@ -3,7 +3,7 @@
 #include "io/formats.h"
 #include "io/node_table.h"
 
-/* A field: `key` (may be empty) and text, in quotes where a reader could mistake it. */
+/* A field: `key` (may be empty) and text, in quotes if a reader could mistake it. */
 static void write_field(pbi_out *out, const char *key, const char *text)
 {
     bool quoted = !*text || strpbrk(text, ",\"\n\r\t #") != NULL;

@@ -1,7 +1,7 @@
 /* graph_dot.c -- reads directed graphs in the DOT language of Graphviz.
  *
- * Subgraphs nest, so their state is a stack of frames; nothing recurses. The nodes mentioned in a statement lie on
- * another stack: an operand of an edge is a range of it, be it one node or all that a subgraph mentions.
+ * Subgraphs nest, so their state is a stack of frames; nothing recurses. The nodes mentioned in a statement are on
+ * another stack: an operand of an edge is a range of it, one node or all nodes of a subgraph.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -9,7 +9,7 @@
 #include "io/formats.h"
 #include "io/node_table.h"
 
-enum { MOST_NESTED = 1000, EDGES_PER_POLL = 1 << 16 };
+enum { MAX_NESTED = 1000, EDGES_PER_POLL = 1 << 16 };
 
 typedef struct range {
     size_t from, to;
@@ -19,7 +19,7 @@ typedef enum expect { EXPECT_STATEMENT, EXPECT_OPERAND } expect;
 
 /* One open `{`. */
 typedef struct frame {
-    pbi_node_row standard; /* what `node [...]` said so far */
+    pbi_node_row defaults; /* defaults from `node [...]` */
     size_t first;          /* its nodes are those mentioned from here on */
     expect next;
     range last; /* left operand of the arrow, when one is open */
@@ -34,7 +34,7 @@ typedef struct reader {
     size_t depth, frame_room;
     pb_node *mentioned;
     size_t mentioned_count, mentioned_room;
-    pb_buffer held; /* a name or key, while the token behind it is looked at */
+    pb_buffer held; /* a name or key, while the next token is read */
     uint64_t edges;
 } reader;
 
@@ -64,7 +64,7 @@ static pb_status set(reader *r, attribute_of of, pbi_node_row *row, pbi_slice va
     return PB_OK;
 }
 
-/* [a=b, c; d=e] [...]: the token is the first '['; ends behind the last ']'. A key alone means true. */
+/* [a=b, c; d=e] [...]: the token is the first '['; ends after the last ']'. A key alone means true. */
 static pb_status read_attributes(reader *r, attribute_of of, pbi_node_row *row)
 {
     pb_status status = PB_OK;
@@ -128,7 +128,7 @@ static pb_status connect(reader *r, range from, range to, pbi_place place)
     return PB_OK;
 }
 
-/* The token behind an operand was taken: an arrow, attributes, or the end of the statement. */
+/* After the token behind an operand: an arrow, attributes, or the end of the statement. */
 static pb_status after_operand(reader *r, range operand, bool single, pbi_place place)
 {
     frame *f = top(r);
@@ -147,19 +147,19 @@ static pb_status after_operand(reader *r, range operand, bool single, pbi_place 
     if (is_sign(r, '[')) {
         if (!single && !chained)
             return pbi_dot_unexpected(&r->dot, "a statement: attributes do not follow a subgraph");
-        /* The row may move while its texts are kept, so a copy is filled. */
+        /* The row may move while its texts are stored, so a copy is filled. */
         pb_node v = r->mentioned[operand.from];
         pbi_node_row row = r->table.row[v];
         status = read_attributes(r, chained ? OF_NOTHING : OF_NODE, &row);
         if (!chained)
             r->table.row[v] = row;
     }
-    if (r->depth == 1) /* no subgraph will ask for them */
+    if (r->depth == 1) /* no subgraph needs them */
         r->mentioned_count = 0;
     return status;
 }
 
-/* Ports (a:n, a:p:se) say where edges are drawn; they are stepped over. */
+/* Ports (a:n, a:p:se) only affect drawing; they are skipped. */
 static pb_status skip_port(reader *r)
 {
     pb_status status = PB_OK;
@@ -173,11 +173,11 @@ static pb_status skip_port(reader *r)
     return status;
 }
 
-/* The held name is a node; the token behind it was taken. */
+/* The held name is a node; the next token was taken. */
 static pb_status node_operand(reader *r, pbi_place place)
 {
     pb_node v;
-    pb_status status = pbi_node_table_get(&r->table, held(r).bytes, held(r).length, &top(r)->standard, place, &v);
+    pb_status status = pbi_node_table_get(&r->table, held(r).bytes, held(r).length, &top(r)->defaults, place, &v);
     if (status == PB_OK)
         status = mention(r, v);
     if (status == PB_OK)
@@ -200,36 +200,36 @@ static pb_status name_group(reader *r, uint64_t *group)
     return pbi_node_table_keep(&r->table, name, length, group);
 }
 
-static pb_status push(reader *r, const pbi_node_row *standard)
+static pb_status push_frame(reader *r, const pbi_node_row *defaults)
 {
-    if (r->depth == MOST_NESTED)
-        return pbi_text_fail(r->dot.text, r->dot.place, "subgraphs are nested more than %d deep", MOST_NESTED);
+    if (r->depth == MAX_NESTED)
+        return pbi_text_fail(r->dot.text, r->dot.place, "subgraphs are nested more than %d deep", MAX_NESTED);
     void *items = r->frames;
     if (!pbi_arena_reserve(r->scratch, &items, &r->frame_room, r->depth + 1, sizeof *r->frames))
         return PB_ENOMEM;
     r->frames = items;
-    r->frames[r->depth++] = (frame){.standard = *standard, .first = r->mentioned_count};
+    r->frames[r->depth++] = (frame){.defaults = *defaults, .first = r->mentioned_count};
     return pbi_dot_next(&r->dot);
 }
 
 static pb_status open_subgraph(reader *r)
 {
-    pbi_node_row standard = top(r)->standard;
+    pbi_node_row defaults = top(r)->defaults;
     pb_status status = PB_OK;
     if (!is_sign(r, '{')) {
         status = pbi_dot_next(&r->dot);
         if (status == PB_OK && pbi_dot_is_name(&r->dot)) {
-            status = name_group(r, &standard.group);
+            status = name_group(r, &defaults.group);
             if (status == PB_OK)
                 status = pbi_dot_next(&r->dot);
         }
         if (status == PB_OK && !is_sign(r, '{'))
             return pbi_dot_unexpected(&r->dot, "'{' after subgraph");
     }
-    return status == PB_OK ? push(r, &standard) : status;
+    return status == PB_OK ? push_frame(r, &defaults) : status;
 }
 
-/* The token is '}' of a subgraph: all it mentions is an operand of the frame outside. */
+/* The token is '}' of a subgraph: all its nodes are an operand of the outer frame. */
 static pb_status close_subgraph(reader *r)
 {
     range operand = {top(r)->first, r->mentioned_count};
@@ -239,7 +239,7 @@ static pb_status close_subgraph(reader *r)
     return status == PB_OK ? after_operand(r, operand, false, place) : status;
 }
 
-/* graph [...], node [...] and edge [...] set what holds from here on. */
+/* graph [...], node [...] and edge [...] set defaults from here on. */
 static pb_status read_defaults(reader *r)
 {
     attribute_of of = pbi_dot_is_keyword(&r->dot, "node")                     ? OF_NODE
@@ -248,10 +248,10 @@ static pb_status read_defaults(reader *r)
     pb_status status = pbi_dot_next(&r->dot);
     if (status == PB_OK && !is_sign(r, '['))
         return pbi_dot_unexpected(&r->dot, "'[' after node, edge or graph");
-    pbi_node_row row = top(r)->standard;
+    pbi_node_row row = top(r)->defaults;
     if (status == PB_OK)
         status = read_attributes(r, of, &row);
-    top(r)->standard = row;
+    top(r)->defaults = row;
     return status;
 }
 
@@ -273,7 +273,7 @@ static pb_status read_named(reader *r)
     return status == PB_OK ? pbi_dot_next(&r->dot) : status;
 }
 
-/* One step of the body: from the token at the start of a statement or operand to behind it. */
+/* One step of the body: a statement or operand, from its first token. */
 static pb_status step(reader *r)
 {
     bool operand = top(r)->next == EXPECT_OPERAND;
@@ -294,7 +294,7 @@ static pb_status step(reader *r)
     return pbi_dot_unexpected(&r->dot, "a statement or '}'");
 }
 
-/* [strict] digraph [name] {; ends behind the brace. */
+/* [strict] digraph [name] {; ends after the brace. */
 static pb_status read_head(reader *r)
 {
     pb_status status = pbi_dot_next(&r->dot);
@@ -315,7 +315,7 @@ static pb_status read_head(reader *r)
     }
     if (status == PB_OK && !is_sign(r, '{'))
         return pbi_dot_unexpected(&r->dot, "'{'");
-    return status == PB_OK ? push(r, &PBI_NODE_STANDARD) : status;
+    return status == PB_OK ? push_frame(r, &PBI_NODE_STANDARD) : status;
 }
 
 static pb_status read_document(reader *r)

@@ -1,4 +1,4 @@
-/* graph_dot_write.c -- writes DOT that the reader takes back whole: fields of nodes and graph are attributes. */
+/* graph_dot_write.c -- writes DOT that the reader reads back completely: fields of nodes and graph are attributes. */
 #include "base/out.h"
 #include "io/formats.h"
 #include "io/node_table.h"

@@ -1,4 +1,4 @@
-/* graph_inputs.c -- the given values of a graph as free ones, or as ones that must be computed. */
+/* graph_inputs.c -- changes the given values of a graph to free ones, or to ones that must be computed. */
 #include "base/context.h"
 #include "graph/graph_builder.h"
 #include "io/formats.h"
@@ -39,7 +39,7 @@ static pb_status relate(pb_builder *b, const pb_graph *g, pb_node v)
     return status;
 }
 
-/* What is computed now comes first in the order, as it was there first before. */
+/* Formerly given nodes come first in the order, since they were in memory first. */
 static pb_status add_order(pb_builder *b, const pb_graph *g, pb_inputs inputs)
 {
     pb_status status = PB_OK;

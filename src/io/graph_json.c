@@ -1,8 +1,8 @@
 /* graph_json.c -- reads pebble-graph/1.
  *
- * One pass: fields may come in any order, so a name that no node carries yet is set aside with its place and looked
- * up when the document is complete. Indices need no such care: only the largest one is remembered, and compared with
- * the number of nodes at the end.
+ * One pass: fields may come in any order, so a name that no node has yet is stored with its position and resolved
+ * when the document is complete. For indices only the largest one is remembered, and compared with the number of
+ * nodes at the end.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -42,7 +42,8 @@ typedef uint64_t reference;
 
 typedef enum reference_use { USE_EDGE, USE_INPLACE, USE_BYPRODUCT, USE_TARGET, USE_ORDER } reference_use;
 
-/* What waits for a name: an edge a -> b, `inplace` or `byproduct_of` b of node a, a target or next in order b. */
+/* A reference that waits for a name: an edge a -> b, `inplace` or `byproduct_of` b of node a, a target or next in
+ * order b. */
 typedef struct waiting {
     reference a, b;
     uint32_t line, column;
@@ -57,13 +58,13 @@ typedef struct placed_reference {
 typedef struct reader {
     pb_context *ctx;
     pb_arena *scratch;
-    pb_arena waits; /* what waits for names, dropped before the graph is built */
+    pb_arena waits; /* waiting references, released before the graph is built */
     pb_builder *builder;
     pbi_json json;
     uint32_t seen;
     bool nodes_known, order_waits;
-    uint64_t most; /* the largest index met before the nodes were known, plus 1 */
-    pbi_place most_place;
+    uint64_t max_index; /* the largest index read before the nodes were known, plus 1 */
+    pbi_place max_index_place;
     waiting *wait;
     size_t wait_count, wait_room;
     pb_buffer names; /* of waiting references, NUL-terminated */
@@ -73,7 +74,7 @@ typedef struct reader {
     pbi_keys graph_keys, node_keys;
 } reader;
 
-/* A fault that the builder found gets the place where it was met; exhausted memory has none. */
+/* Adds the position to an error of the builder, unless memory is exhausted. */
 static pb_status placed(reader *r, pb_status status, pbi_place place)
 {
     if (status != PB_OK && status != PB_ENOMEM) {
@@ -103,14 +104,14 @@ static pb_status check_index(reader *r, uint64_t index, pbi_place place)
     if (index >= PB_MAX_NODES)
         return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
                            "there is no node %" PRIu64 ": a graph has at most %u nodes", index, PB_MAX_NODES);
-    if (index >= r->most) {
-        r->most = index + 1;
-        r->most_place = place;
+    if (index >= r->max_index) {
+        r->max_index = index + 1;
+        r->max_index_place = place;
     }
     return PB_OK;
 }
 
-/* Takes the next value as a node. */
+/* Reads the next value as a node. */
 static pb_status read_reference(reader *r, pbi_field field, reference *out)
 {
     pbi_json_kind kind;
@@ -153,7 +154,7 @@ static pb_status apply(reader *r, reference_use use, pb_node a, pb_node b)
 
 static uint32_t narrow(uint64_t value) { return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX; }
 
-/* Hands a pair to the builder, or sets it aside until its names are known. `order` must not overtake itself. */
+/* Passes a pair to the builder, or stores it until its names are known. `order` must keep its order. */
 static pb_status relate(reader *r, reference_use use, reference a, reference b, pbi_place place)
 {
     if (!((a | b) & NAMED) && !(use == USE_ORDER && r->order_waits))
@@ -177,11 +178,11 @@ static pb_status look_up(reader *r, reference node, pbi_place place, pb_node *ou
     return *out == PB_NO_NODE ? unknown_name(r, name, strlen(name), place) : PB_OK;
 }
 
-/* The document is complete: every name must be known now. */
-static pb_status settle(reader *r)
+/* The document is complete: resolves all waiting names. */
+static pb_status resolve_waiting(reader *r)
 {
-    if (r->most > pb_builder_node_count(r->builder))
-        return too_large(r, r->most - 1, r->most_place);
+    if (r->max_index > pb_builder_node_count(r->builder))
+        return too_large(r, r->max_index - 1, r->max_index_place);
     for (size_t i = 0; i < r->wait_count; i++) {
         const waiting *w = &r->wait[i];
         pbi_place place = {w->line, w->column};
@@ -197,7 +198,7 @@ static pb_status settle(reader *r)
     return PB_OK;
 }
 
-/* An unknown field: its member is appended as text to `into`. */
+/* An unknown field: appends its member as text to `into`. */
 static pb_status keep_extra(reader *r, pbi_slice key, pb_buffer *into, pbi_keys *keys)
 {
     if (into->length && !pbi_bytes_add(into, ",", 1))
@@ -247,7 +248,7 @@ static pb_status read_bit(reader *r, pbi_field field, uint16_t bit, uint16_t *fl
     return status;
 }
 
-/* A text of the node, which the builder takes only when the node is complete. */
+/* A text of the node, which the builder takes when the node is complete. */
 static pb_status read_label(reader *r, pbi_field field, pb_buffer *into)
 {
     pbi_slice text;
@@ -380,14 +381,14 @@ static pb_status read_nodes(reader *r, pbi_field field)
     uint64_t index = 0;
     while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more)
         status = read_node(r, index++);
-    if (status == PB_OK && r->most > index)
-        return too_large(r, r->most - 1, r->most_place);
+    if (status == PB_OK && r->max_index > index)
+        return too_large(r, r->max_index - 1, r->max_index_place);
     r->nodes_known = true;
     return status;
 }
 
-/* [u,v] without white space, as writers put it: most of a large file. False: take the long way, which also looks
- * at indices from `limit` on. */
+/* [u,v] without white space, as writers print it: most of a large file. False: use the slow path, which also handles
+ * indices from `limit` on. */
 static bool plain_edge(pbi_text *text, uint64_t limit, reference end[2])
 {
     const char *c = text->at;
@@ -435,7 +436,7 @@ static pb_status read_edges(reader *r, pbi_field field)
     while (status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more) {
         pbi_place place = pbi_text_place(r->json.text);
         reference end[2];
-        if (!plain_edge(r->json.text, r->nodes_known ? pb_builder_node_count(r->builder) : r->most, end))
+        if (!plain_edge(r->json.text, r->nodes_known ? pb_builder_node_count(r->builder) : r->max_index, end))
             status = read_edge_ends(r, field, end);
         if (status == PB_OK && end[0] == end[1])
             status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "the edge leads from a node to itself");
@@ -532,7 +533,7 @@ static pb_status read_document(reader *r)
         if (!(r->seen & UINT32_C(1) << which))
             return pbi_text_fail(r->json.text, place, "the graph has no field \"%s\"", graph_fields[which].bytes);
     if (status == PB_OK)
-        status = settle(r);
+        status = resolve_waiting(r);
     if (status == PB_OK && r->graph_extra.length)
         status = pb_builder_set_extra(r->builder, PB_NO_NODE, r->graph_extra.bytes, r->graph_extra.length);
     return status;

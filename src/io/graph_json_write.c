@@ -1,4 +1,4 @@
-/* graph_json_write.c -- writes pebble-graph/1: one node a line, fields only where they are not the default. */
+/* graph_json_write.c -- writes pebble-graph/1: one node per line; fields that have their default are omitted. */
 #include "base/out.h"
 #include "io/formats.h"
 

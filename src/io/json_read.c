@@ -40,16 +40,16 @@ pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint
     return PB_OK;
 }
 
-pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind wanted)
+pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected)
 {
     pbi_json_kind kind;
     pb_status status = pbi_json_peek(json, &kind);
-    if (status != PB_OK || kind == wanted || (kind == PBI_JSON_TRUE && wanted == PBI_JSON_FALSE))
+    if (status != PB_OK || kind == expected || (kind == PBI_JSON_TRUE && expected == PBI_JSON_FALSE))
         return status;
-    return pbi_field_fail(json, field, "must be %s, not %s", pbi_json_kind_name(wanted), pbi_json_kind_name(kind));
+    return pbi_field_fail(json, field, "must be %s, not %s", pbi_json_kind_name(expected), pbi_json_kind_name(kind));
 }
 
-/* The text of an integer: a number, or the inside of a string. */
+/* The text of an integer: a number, or the content of a string. */
 static pb_status integer_text(pbi_json *json, pbi_field field, pbi_slice *out)
 {
     pbi_json_kind kind;
@@ -161,7 +161,7 @@ pb_status pbi_read_real(pbi_json *json, pbi_field field, double *out)
         status = pbi_json_number(json, &text);
     if (status != PB_OK)
         return status;
-    char copy[1024]; /* numbers are shorter: the scanner sees to it */
+    char copy[1024]; /* numbers are shorter: the scanner ensures it */
     memcpy(copy, text.bytes, text.length);
     copy[text.length] = '\0';
     double value = strtod(copy, NULL);
@@ -214,7 +214,7 @@ void pbi_keys_init(pbi_keys *keys, pb_arena *arena) { *keys = (pbi_keys){.arena 
 void pbi_keys_clear(pbi_keys *keys)
 {
     keys->used = 0;
-    if (++keys->stamp == 0) { /* stamps went round: the old ones would count again */
+    if (++keys->stamp == 0) { /* the stamps wrapped around: old ones would be valid again */
         if (keys->slot_count)
             memset(keys->slot, 0, keys->slot_count * sizeof *keys->slot);
         keys->stamp = 1;

@@ -1,22 +1,22 @@
-/* json_read.h -- typed values from a JSON stream, with sentences that name the field. */
+/* json_read.h -- typed values from a JSON stream, with messages that name the field. */
 #ifndef PBI_JSON_READ_H
 #define PBI_JSON_READ_H
 
 #include "base/decimal.h"
 #include "io/json_scan.h"
 
-/* Which field a value is, for sentences: {"size", "node", 3} is "size" of node 3, {"edges", "item", 3} is item 3 of
- * "edges". `of` NULL: the document's own. */
+/* The field of a value, for messages: {"size", "node", 3} is "size" of node 3, {"edges", "item", 3} is item 3 of
+ * "edges". `of` NULL: a field of the document. */
 typedef struct pbi_field {
     const char *name;
     const char *of;
     uint64_t index;
 } pbi_field;
 
-/* PB_EFORMAT at the place of the value met last: the field, then the formatted rest of the sentence. */
+/* PB_EFORMAT at the position of the last value: the field, then the formatted end of the message. */
 pb_status pbi_field_fail(pbi_json *json, pbi_field field, const char *format, ...);
 
-/* The position of `key` among names, `count` when it is none of them. */
+/* The position of `key` among names, `count` if it is not one of them. */
 uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count);
 #define PBI_NAME(text)            \
     {                             \
@@ -26,8 +26,8 @@ uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count);
 /* Marks field `which` in *seen; a second time is an error at the key. */
 pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint32_t *seen);
 
-/* Looks at the next value and refuses every other kind (true and false count as one). */
-pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind wanted);
+/* Checks the kind of the next value (true and false count as one kind). */
+pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected);
 /* Non-negative integers, as digits or as a string of digits. */
 pb_status pbi_read_whole(pbi_json *json, pbi_field field, uint64_t *out);
 /* A cost: a decimal of 0 or more, as a number or as a string. */
@@ -43,7 +43,7 @@ pb_status pbi_read_copy(pbi_json *json, pbi_field field, pb_arena *arena, const 
 /* Appends `key` as a JSON string. */
 bool pbi_bytes_add_quoted(pb_buffer *buffer, pbi_slice key);
 
-/* A set of keys: who repeats one? Emptied in one step, for millions of small objects. */
+/* A set of keys, to detect repetitions. Cleared in one step, for millions of small objects. */
 typedef struct pbi_key_slot {
     uint64_t hash;
     size_t at, length;
@@ -57,13 +57,13 @@ typedef struct pbi_keys {
 } pbi_keys;
 void pbi_keys_init(pbi_keys *keys, pb_arena *arena);
 void pbi_keys_clear(pbi_keys *keys);
-/* Adds the key text->bytes[at .. at+length); the set remembers offsets only. *fresh false: it was there. */
+/* Adds the key text->bytes[at .. at+length); the set stores offsets only. *fresh false: it was already in the set. */
 pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
 
-/* What to do about a decimal where a whole number has to be, from "; " on; "" where it is none. `key`: cost, size... */
+/* Advice about a decimal in place of a whole number, from "; " on; "" if it is not a decimal. `key`: cost, size... */
 #define PBI_WHOLE_ADVICE 160
 void pbi_whole_advice(const char *key, pbi_slice text, char advice[PBI_WHOLE_ADVICE]);
-/* A cost as text, with at most PBI_COST_DIGITS decimals; false with the rest of a sentence, "must be ...". */
+/* A cost as text, with at most PBI_COST_DIGITS decimals; false with the end of a message, "must be ...". */
 bool pbi_cost_parse(pbi_slice text, pbi_decimal *out, char why[PBI_WHOLE_ADVICE]);
 
 #endif

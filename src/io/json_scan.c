@@ -16,15 +16,15 @@ void pbi_json_init(pbi_json *json, pbi_text *text, pb_arena *scratch)
     pb_buffer_init(&json->token, scratch);
 }
 
-/* What is at text->at and should not be. */
-static pb_status unexpected(pbi_json *json, const char *wanted)
+/* An error about the byte at text->at. */
+static pb_status unexpected(pbi_json *json, const char *expected)
 {
     pbi_text *text = json->text;
     char room[24];
-    return pbi_text_fail(text, pbi_text_place(text), "expected %s, found %s", wanted, pbi_text_seen(text, room));
+    return pbi_text_fail(text, pbi_text_place(text), "expected %s, found %s", expected, pbi_text_seen(text, room));
 }
 
-/* Steps over white space; the byte that follows, NUL at the end of the file. */
+/* Skips white space; returns the next byte, NUL at the end of the file. */
 static char next_char(pbi_text *text)
 {
     for (;;) {
@@ -75,7 +75,7 @@ pb_status pbi_json_enter(pbi_json *json, pbi_json_kind kind)
     return PB_OK;
 }
 
-/* On to what follows in the innermost container, which `close` ends. */
+/* Advances to the next element of the innermost container, which `close` ends. */
 static pb_status advance(pbi_json *json, char close, bool *more)
 {
     pbi_text *text = json->text;
@@ -113,7 +113,7 @@ pb_status pbi_json_member(pbi_json *json, pbi_slice *key, bool *more)
     status = pbi_json_string(json, key);
     if (status != PB_OK)
         return status;
-    /* The key may lie in the buffer, which moves when more is read: then it goes to the token first. */
+    /* The key may be in the buffer, which moves when more is read: it is then copied to the token first. */
     if (*text->at != ':') {
         if (key->bytes != json->token.bytes) {
             json->token.length = 0;
@@ -129,7 +129,7 @@ pb_status pbi_json_member(pbi_json *json, pbi_slice *key, bool *more)
     return PB_OK;
 }
 
-/* 1: a character of a string that stands for itself and takes one byte. */
+/* 1: a character that is copied unchanged and takes one byte. */
 static const unsigned char plain[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -137,7 +137,7 @@ static const unsigned char plain[256] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 };
 
-/* The four digits of \uXXXX at `c`; false when they are not hexadecimal. */
+/* The four digits of \uXXXX at `c`; false if they are not hexadecimal. */
 static bool hex4(const char *c, uint32_t *out)
 {
     uint32_t value = 0;
@@ -199,7 +199,7 @@ static pb_status take_escape(pbi_json *json)
     return pbi_bytes_add(&json->token, bytes, encode(code, bytes)) ? PB_OK : PB_ENOMEM;
 }
 
-/* Takes what stopped the run of plain characters: *closed at the end of the string. */
+/* Takes the byte that ended a sequence of plain characters: *closed at the end of the string. */
 static pb_status take_special(pbi_json *json, pbi_place start, bool *closed)
 {
     pbi_text *text = json->text;
@@ -260,7 +260,7 @@ static const char *digits(const char *c)
     return c;
 }
 
-/* The end of the number at `c`, NULL when it breaks the grammar. The NUL behind the buffer stops it. */
+/* The end of the number at `c`, NULL if it breaks the grammar. The NUL after the buffer stops it. */
 static const char *number_end(const char *c)
 {
     if (*c == '-')

@@ -5,9 +5,9 @@
  *         if (key is known) pbi_json_whole(...); else pbi_json_skip(&json);
  *     pbi_json_end(&json)
  *
- * Memory is one buffer and one token, whatever the size of the file. Nothing recurses; values may be nested
- * PBI_JSON_DEPTH deep. Text must be UTF-8. Repeated keys are the reader's business. Every call returns PB_OK or
- * leaves a sentence with line and column in ctx->error; after a failure only the status counts.
+ * Memory is one buffer and one token, for files of any size. Nothing recurses; values may be nested PBI_JSON_DEPTH
+ * deep. Text must be UTF-8. The caller checks for repeated keys. Every call returns PB_OK or leaves a message with
+ * line and column in ctx->error; after a failure only the status is valid.
  */
 #ifndef PBI_JSON_SCAN_H
 #define PBI_JSON_SCAN_H
@@ -33,35 +33,35 @@ typedef struct pbi_json {
     uint64_t objects; /* bit d-1: the container at depth d is an object */
     uint32_t depth;
     bool first;      /* nothing was taken from the innermost container yet */
-    pbi_place place; /* of the value, or key, that was met last */
+    pbi_place place; /* of the last value or key */
     pb_buffer token;
 } pbi_json;
 
 void pbi_json_init(pbi_json *json, pbi_text *text, pb_arena *scratch);
 
-/* Looks at the value that comes next without taking it. */
+/* The kind of the next value, without taking it. */
 pb_status pbi_json_peek(pbi_json *json, pbi_json_kind *kind);
 
-/* Takes the opening bracket of a value that peek said is an array or an object. */
+/* Takes the opening bracket of an array or an object, as peek reported. */
 pb_status pbi_json_enter(pbi_json *json, pbi_json_kind kind);
-/* On to the next item; *more false: the array was closed and left. */
+/* Advances to the next item; *more false: the array was closed and left. */
 pb_status pbi_json_item(pbi_json *json, bool *more);
-/* On to the next member's value; the key lives until the next call. */
+/* Advances to the next member's value; the key lives until the next call. */
 pb_status pbi_json_member(pbi_json *json, pbi_slice *key, bool *more);
 
-/* Take a value of the kind that peek told. Slices live until the next call. */
+/* Take a value of the kind that peek reported. Slices live until the next call. */
 pb_status pbi_json_string(pbi_json *json, pbi_slice *out); /* decoded; may hold NUL */
-pb_status pbi_json_number(pbi_json *json, pbi_slice *out); /* as written; at most 1000 characters */
-/* Is this text a number as JSON writes them? */
+pb_status pbi_json_number(pbi_json *json, pbi_slice *out); /* unchanged; at most 1000 characters */
+/* Whether this text is a JSON number. */
 bool pbi_json_is_number(const char *text);
 pb_status pbi_json_word(pbi_json *json, pbi_json_kind kind);
 
-/* Takes any value, checks its grammar, forgets it. */
+/* Skips any value, checking its grammar. */
 pb_status pbi_json_skip(pbi_json *json);
-/* The same, appending its text as written to `into`. */
+/* The same, appending its unchanged text to `into`. */
 pb_status pbi_json_raw(pbi_json *json, pb_buffer *into);
 
-/* Nothing but white space may follow the document. */
+/* Only white space may follow the document. */
 pb_status pbi_json_end(pbi_json *json);
 
 #endif

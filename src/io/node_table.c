@@ -32,7 +32,7 @@ pb_node pbi_node_table_find(const pbi_node_table *table, const char *name, size_
     return pbi_name_index_find(&table->index, table->text.bytes, table->start, name, length);
 }
 
-pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t length, const pbi_node_row *standard,
+pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t length, const pbi_node_row *defaults,
                              pbi_place place, pb_node *out)
 {
     *out = pbi_node_table_find(table, name, length);
@@ -53,7 +53,7 @@ pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t len
         return status;
     if (!pbi_name_index_add(&table->index, table->arena, table->text.bytes, table->start, v))
         return PB_ENOMEM;
-    table->row[v] = *standard;
+    table->row[v] = *defaults;
     table->row[v].line = place.line;
     table->row[v].column = place.column;
     table->count++;
@@ -99,10 +99,10 @@ static bool is(pbi_slice text, const char *word)
     return strlen(word) == text.length && memcmp(text.bytes, word, text.length) == 0;
 }
 
-static pb_status bad_value(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, const char *wanted)
+static pb_status bad_value(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, const char *expected)
 {
     return pbi_fail_at(table->ctx, PB_EFORMAT, place.line, place.column, "%.*s must be %s, not \"%.*s\"",
-                       (int)key.length, key.bytes, wanted, (int)(value.length < 60 ? value.length : 60), value.bytes);
+                       (int)key.length, key.bytes, expected, (int)(value.length < 60 ? value.length : 60), value.bytes);
 }
 
 static pb_status set_whole(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, uint64_t *out)
@@ -195,7 +195,7 @@ static pb_status unknown(pbi_node_table *table, pbi_place place, const char *fie
                        field, (int)(length < 80 ? length : 80), name);
 }
 
-/* Looks up the names of the list at `at`: inputs that v may take over, or the graph's order or targets (no v). */
+/* Resolves the names of the list at `at`: inputs that v may overwrite, or the graph's order or targets (no v). */
 static pb_status add_list(pbi_node_table *table, uint64_t at, pbi_place place, const char *field, pb_node v,
                           pb_buffer *name)
 {

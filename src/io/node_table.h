@@ -1,4 +1,4 @@
-/* node_table.h -- nodes that appear by being mentioned, for formats where their fields may follow later. */
+/* node_table.h -- nodes that are created when first mentioned, for formats in which their fields may follow later. */
 #ifndef PBI_NODE_TABLE_H
 #define PBI_NODE_TABLE_H
 
@@ -7,7 +7,7 @@
 #include "io/text_source.h"
 #include "pebble/graph.h"
 
-/* What is known of a node so far. Texts are offsets into pbi_node_table.text, 0 for none. */
+/* The fields of a node so far. Texts are offsets into pbi_node_table.text, 0 for none. */
 typedef struct pbi_node_row {
     pbi_decimal cost;
     uint64_t size, workspace;
@@ -15,7 +15,7 @@ typedef struct pbi_node_row {
     uint64_t line, column;          /* of the first mention */
     uint16_t flags;
     bool cost_stated; /* a by-product has no cost unless one is stated */
-    bool described;   /* has a record of its own, for formats that allow one at most */
+    bool described;   /* has a record, for formats that allow at most one */
 } pbi_node_row;
 #define PBI_NODE_STANDARD ((pbi_node_row){.cost = {1, 0}, .size = 1})
 
@@ -37,12 +37,12 @@ typedef struct pbi_node_table {
 pb_status pbi_node_table_init(pbi_node_table *table, pb_context *ctx, pb_arena *arena);
 void pbi_node_table_release(pbi_node_table *table);
 
-/* The node of this name; a new one starts as a copy of `standard`. The name holds no NUL. */
-pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t length, const pbi_node_row *standard,
+/* The node of this name; a new one starts as a copy of `defaults`. The name must not contain NUL. */
+pb_status pbi_node_table_get(pbi_node_table *table, const char *name, size_t length, const pbi_node_row *defaults,
                              pbi_place place, pb_node *out);
-/* PB_NO_NODE when no node has this name. */
+/* PB_NO_NODE if no node has this name. */
 pb_node pbi_node_table_find(const pbi_node_table *table, const char *name, size_t length);
-/* Keeps a text; *out is its offset, never 0. */
+/* Stores a text; *out is its offset, never 0. */
 pb_status pbi_node_table_keep(pbi_node_table *table, const char *text, size_t length, uint64_t *out);
 
 /* A field of a node as text: cost, size, workspace, given, once, keep, target, inplace, byproduct_of or group.
@@ -52,13 +52,14 @@ pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice
 /* A field of the graph as text: name, cost_unit, size_unit, fixed_size, order or targets. */
 pb_status pbi_node_table_set_graph(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, bool *known);
 
-/* Lists of names: separated by blanks; a backslash takes the next byte as it is, but \e stands for nothing, so that
- * an empty name can be written. The next name of *list is decoded into `name`; *more false at the end. */
+/* Lists of names, separated by blanks; a backslash escapes the next byte; \e is empty, so that an empty name can be
+ * written. The next name of *list is decoded into `name`; *more false at the end. */
 pb_status pbi_name_list_next(const char **list, pb_buffer *name, bool *more);
 /* Appends a name to such a list. */
 bool pbi_name_list_add(pb_buffer *list, const char *name);
 
-/* All was read: the nodes go to the builder, the names in `inplace` and `owner` are looked up, the graph is frozen. */
+/* Everything was read: adds the nodes to the builder, resolves the names in `inplace` and `owner`, freezes the
+ * graph. */
 pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const pb_graph **out);
 
 #endif

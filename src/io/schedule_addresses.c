@@ -1,4 +1,5 @@
-/* schedule_addresses.c -- the addresses of a schedule file: an object with the alignment, the size and an offset for each lifetime. */
+/* schedule_addresses.c -- the addresses in a schedule file: an object with the alignment, the size and an offset per
+ * lifetime. */
 #include "base/arena.h"
 #include "base/context.h"
 #include "io/schedule_reader.h"

@@ -1,9 +1,9 @@
-/* schedule_binary.c -- the compact twin of pebble-schedule/1 (.pbs).
+/* schedule_binary.c -- the compact binary form of pebble-schedule/1 (.pbs).
  *
  * Eight bytes of magic, a version byte, the document without its moves as length and JSON, the number of moves, the
- * moves, and the CRC-32 of all before it. Numbers are varints: seven bits a byte, low ones first. A move is one byte
- * (operation, what follows, tier) and the zigzag difference to the node of the move before it. Nothing is allocated
- * by a count from the file: memory grows only with bytes that are there.
+ * moves, and the CRC-32 of everything before it. Numbers are varints: seven bits per byte, low bits first. A move
+ * is one byte (operation, what follows, tier) and the zigzag difference to the node of the previous move. Nothing
+ * is allocated for a count in the file: memory grows only with bytes that were read.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -75,7 +75,7 @@ static void write_move(pbi_out *out, const pb_moves *moves, pb_step k, pb_node b
     unsigned head = move->op;
     head |= over != PB_NO_NODE ? OVER_BIT : 0u;
     head |= count ? ALSO_BIT : 0u;
-    head |= move->flags & PB_MOVE_BORROW ? BORROW_BIT : 0u; /* where others have their tier */
+    head |= move->flags & PB_MOVE_BORROW ? BORROW_BIT : 0u; /* in the bits that other moves use for their tier */
     head |= has_tier(move->op) ? (unsigned)(move->tier - 1) << TIER_SHIFT : 0u;
     pbi_out_char(out, (char)head);
     write_difference(out, before, move->node);
@@ -138,7 +138,7 @@ typedef struct reader {
     pb_context *ctx;
     pbi_text *text;
     crc sum;
-    const char *summed; /* bytes before it are in the sum */
+    const char *summed; /* bytes before it are in the checksum */
     pb_arena *scratch;
     pb_moves *moves;
     uint32_t node_limit;
@@ -204,11 +204,11 @@ static pb_status read_node(reader *r, pb_node from, pb_node *out)
 
 static pb_status read_also(reader *r, pb_node node, uint32_t *count)
 {
-    uint64_t wanted;
-    pb_status status = read_varint(r, &wanted);
-    if (status == PB_OK && (wanted == 0 || wanted > UINT32_MAX - 2))
+    uint64_t expected;
+    pb_status status = read_varint(r, &expected);
+    if (status == PB_OK && (expected == 0 || expected > UINT32_MAX - 2))
         return refuse(r, "a move makes an impossible number of by-products");
-    for (*count = 0; status == PB_OK && *count < wanted; ++*count) {
+    for (*count = 0; status == PB_OK && *count < expected; ++*count) {
         void *items = r->also;
         if (!pbi_arena_reserve(r->scratch, &items, &r->also_room, (size_t)*count + 1, sizeof *r->also))
             return PB_ENOMEM;

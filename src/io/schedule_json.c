@@ -1,7 +1,7 @@
 /* schedule_json.c -- reads pebble-schedule/1: the fields of the document; schedule_moves.c reads the moves.
  *
- * Members come in any order. Costs are decimals in units of the weights, so their text waits until the
- * whole document is read.
+ * Members may come in any order. Costs are decimals in units of the weights, so their text is kept until the whole
+ * document is read.
  */
 #include "io/schedule_reader.h"
 
@@ -53,7 +53,7 @@ static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **ou
     return pbi_read_copy(&r->json, field, r->result, out);
 }
 
-/* A word out of a few: the schedule keeps what it stands for. */
+/* One of a few words: the schedule stores its meaning. */
 static pb_status read_word(pbi_schedule_reader *r, pbi_field field, uint32_t which)
 {
     pbi_slice text;
@@ -101,7 +101,7 @@ static pb_status read_hash(pbi_schedule_reader *r, pbi_field field)
     return PB_OK;
 }
 
-/* Takes a null, if that is what comes. */
+/* Takes a null, if it is the next value. */
 static pb_status skip_null(pbi_json *json, bool *was_null)
 {
     pbi_json_kind kind;
@@ -126,7 +126,7 @@ static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const cha
     return *out ? PB_OK : PB_ENOMEM;
 }
 
-/* With the place of this price, which is lost once all are read. */
+/* Checks a price at its position, which is lost once all are read. */
 static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char *text)
 {
     if (pb_price_check(r->ctx, text) == PB_OK)
@@ -138,7 +138,7 @@ static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char
 
 static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
 {
-    static const pbi_slice names[] = {/* the prices first, as pb_price has them */
+    static const pbi_slice names[] = {/* the prices first, in the order of pb_price */
                                       PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
                                       PBI_NAME("load_per_unit"), PBI_NAME("cap")};
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
@@ -216,7 +216,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
     return status;
 }
 
-/* An option of the strategy's own: its value as text. */
+/* An option of the strategy: its value as text. */
 static pb_status read_option(pbi_schedule_reader *r, pbi_slice key)
 {
     pb_option option = {pb_arena_text(r->result, key.bytes, key.length), NULL};
@@ -369,12 +369,12 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     return status;
 }
 
-/* A decimal in units of 10^-digits; false when it has finer ones, is negative or too large. */
+/* A decimal in units of 10^-digits; false if it is finer, negative or too large. */
 static bool parse_cost(const char *text, uint32_t digits, pb_u128 *out)
 {
     size_t length = strlen(text);
     pbi_decimal small;
-    if (strpbrk(text, "eE")) { /* as other programs write small ones */
+    if (strpbrk(text, "eE")) { /* as other programs write small numbers */
         if (pbi_decimal_parse(text, length, &small) != PBI_DECIMAL_FINE || small.digits > digits)
             return false;
         *out = pbi_u128_product(small.number, pbi_decimal_unit(digits - small.digits));

@@ -33,7 +33,7 @@ static void write_cap(pbi_out *out, const char *key, uint64_t cap)
         pbi_out_json_u64(out, cap);
 }
 
-/* Whole numbers as everywhere, others as decimals. */
+/* Whole numbers as integers, others as decimals. */
 static void write_price(pbi_out *out, const pb_tier *tier, pb_price which)
 {
     char text[32];
@@ -66,7 +66,7 @@ static void write_tiers(pbi_out *out, const pb_schedule *s)
         pbi_schedule_write_machine(out, s);
 }
 
-/* Numbers that every reader holds exactly, and booleans, are written bare; the reader takes either as text. */
+/* Numbers that every reader represents exactly, and booleans, are written without quotes; the reader accepts both. */
 static void write_option_value(pbi_out *out, const char *value)
 {
     bool bare = strcmp(value, "true") == 0 || strcmp(value, "false") == 0 ||
@@ -94,7 +94,7 @@ static void write_options(pbi_out *out, const pb_schedule *s)
     pbi_out_char(out, '}');
 }
 
-/* A number where a double holds it exactly enough to read it back, else a string. */
+/* A number if a double is exact enough to read it back, else a string. */
 static void write_cost(pbi_out *out, pb_u128 cost, const pb_weights *weights)
 {
     char text[PB_COST_TEXT];
@@ -136,7 +136,7 @@ static void write_metric(pbi_out *out, const pb_schedule *s, uint32_t which)
     }
 }
 
-/* Those that are stated; gap always is, if only as null. */
+/* The stated ones; gap always, if only as null. */
 static void write_metrics(pbi_out *out, const pb_schedule *s)
 {
     pbi_out_text(out, ",\n\"metrics\":");

@@ -1,5 +1,5 @@
-/* schedule_machine.c -- decimal prices of tiers as links of a machine, for replays that know prices as whole numbers only. Our own
- * reader takes the decimals, not the machine. */
+/* schedule_machine.c -- decimal prices of tiers as links of a machine, for replays that only support whole numbers
+ * as prices. Our own reader uses the decimals, not the machine. */
 #include "io/formats.h"
 
 static void write_link(pbi_out *out, const pb_price_link *l, uint32_t tier, bool load)

@@ -64,7 +64,7 @@ static pb_status read_also(pbi_schedule_reader *r, pbi_field field)
     return status;
 }
 
-/* The memory that a value is made in. */
+/* The memory in which a value is computed. */
 static pb_status read_place(pbi_schedule_reader *r, pbi_field field)
 {
     pbi_slice word;
@@ -75,7 +75,8 @@ static pb_status read_place(pbi_schedule_reader *r, pbi_field field)
     return status;
 }
 
-/* {"over": u, "also": [..]} or {"in": "borrow"} of a computation. A key that is not known would change what the move means. */
+/* {"over": u, "also": [..]} or {"in": "borrow"} of a computation. Unknown keys are errors: they might change the
+ * meaning of the move. */
 static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node node)
 {
     static const pbi_slice names[] = {PBI_NAME("over"), PBI_NAME("also"), PBI_NAME("in")};

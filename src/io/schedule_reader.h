@@ -1,4 +1,4 @@
-/* schedule_reader.h -- what the parts of the schedule reader share. */
+/* schedule_reader.h -- shared by the parts of the schedule reader. */
 #ifndef PBI_SCHEDULE_READER_H
 #define PBI_SCHEDULE_READER_H
 
@@ -14,14 +14,14 @@ typedef struct pbi_schedule_reader {
     pb_schedule *s;
     pbi_json json;
     bool with_moves;
-    uint32_t seen, stated; /* fields met; those that were not null */
+    uint32_t seen, stated; /* fields that were read; those that were not null */
     const char *cost_text, *bound_text;
     pbi_place cost_place, bound_place;
     pb_option *options;
     size_t option_count, option_room;
     pb_buffer option_names;
     pbi_keys option_keys;
-    pbi_name_index names; /* of the graph, built when the first name is met */
+    pbi_name_index names; /* of the graph, built for the first name */
     pb_node *also;
     size_t also_count, also_room;
 } pbi_schedule_reader;

@@ -26,7 +26,7 @@ pb_status pbi_text_init(pbi_text *text, pb_context *ctx, pb_source source, pb_ar
     return PB_OK;
 }
 
-/* What is kept so far leaves the buffer before its bytes are moved. */
+/* Copies kept bytes before the buffer moves. */
 static bool save_kept(pbi_text *text)
 {
     if (!text->kept)
@@ -75,7 +75,7 @@ bool pbi_text_more(pbi_text *text)
     return got > 0;
 }
 
-/* Length by the first byte, and the range of the second, which rules out overlong forms and surrogates. */
+/* Length by the first byte, and the range of the second, which excludes overlong forms and surrogates. */
 static size_t wide_length(const unsigned char *c, size_t have)
 {
     size_t length = c[0] >= 0xc2 && c[0] <= 0xdf ? 2 : (c[0] & 0xf0) == 0xe0 ? 3 : c[0] >= 0xf0 && c[0] <= 0xf4 ? 4 : 0;

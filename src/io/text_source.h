@@ -1,8 +1,8 @@
-/* text_source.h -- a source of bytes through one fixed buffer, with line and column.
+/* text_source.h -- reads a source of bytes through one fixed buffer, with line and column.
  *
- * Scanners read text->at directly: *text->end is always NUL, so a loop over bytes needs no second test until it
- * meets a NUL. Lines end with '\n'; columns count characters from 1, not bytes: whoever steps over a character of
- * several bytes does so with pbi_text_wide, which also checks that it is UTF-8.
+ * Scanners read text->at directly: *text->end is always NUL, so a loop over bytes needs no second test until it reads a
+ * NUL. Lines end with '\n'; columns count characters from 1, not bytes: step over a character of several bytes with
+ * pbi_text_wide, which also checks that it is UTF-8.
  */
 #ifndef PBI_TEXT_SOURCE_H
 #define PBI_TEXT_SOURCE_H
@@ -15,7 +15,7 @@ typedef struct pbi_place {
     uint64_t line, column;
 } pbi_place;
 
-/* Bytes that somebody else owns. */
+/* Borrowed bytes. */
 typedef struct pbi_slice {
     const char *bytes;
     size_t length;
@@ -27,17 +27,17 @@ typedef struct pbi_text {
     const char *at, *end;
     char *buffer;
     uint64_t consumed;         /* bytes of the source before buffer[0] */
-    uint64_t line, line_start; /* line_start: where column 1 is, moved on by the extra bytes of wide characters */
-    const char *kept;          /* first byte not yet copied to `keep`; NULL when nothing is kept */
+    uint64_t line, line_start; /* line_start: position of column 1, moved by the extra bytes of wide characters */
+    const char *kept;          /* first byte not yet copied to `keep`; NULL if nothing is kept */
     pb_buffer *keep;
     bool ended;
     pb_status status; /* why reading stopped early, else PB_OK */
 } pbi_text;
 
-/* Takes its buffer from `arena` and reads the first bytes; a byte order mark is stepped over. */
+/* Takes its buffer from `arena` and reads the first bytes; skips a byte order mark. */
 pb_status pbi_text_init(pbi_text *text, pb_context *ctx, pb_source source, pb_arena *arena);
 
-/* More bytes behind text->end; those not yet read stay, but move: only text->at stays valid. False at the end. */
+/* Reads more bytes after text->end; unread bytes move, and only text->at stays valid. False at the end. */
 bool pbi_text_more(pbi_text *text);
 
 /* `need` bytes from text->at on, unless the source ends before: need is at most PBI_TEXT_AHEAD. */
@@ -69,17 +69,17 @@ static inline void pbi_text_newline(pbi_text *text)
  * well-formed UTF-8 (overlong forms, surrogates and values above U+10FFFF are not). Ensure 4 bytes before. */
 size_t pbi_text_wide(pbi_text *text);
 
-/* From text->at on, copy what is read to `into` until pbi_text_keep_end. */
+/* Copies what is read from text->at on to `into`, until pbi_text_keep_end. */
 void pbi_text_keep(pbi_text *text, pb_buffer *into);
 pb_status pbi_text_keep_end(pbi_text *text);
 
-/* PB_EFORMAT with a sentence at a place; the status of the source instead when that failed. */
+/* PB_EFORMAT with a message at a position; the status of the source if that failed. */
 pb_status pbi_text_fail(pbi_text *text, pbi_place place, const char *format, ...);
 
-/* How the byte at text->at is called in sentences: 'x', end of file, byte 0x01. */
+/* The byte at text->at in messages: 'x', end of file, byte 0x01. */
 const char *pbi_text_seen(const pbi_text *text, char room[24]);
 
-/* Appends to a buffer; false when memory is exhausted. The bytes are not NUL-terminated by this. */
+/* Appends to a buffer; false if memory is exhausted. Does not add a NUL. */
 bool pbi_bytes_grow(pb_buffer *buffer, size_t more);
 static inline bool pbi_bytes_add(pb_buffer *buffer, const char *bytes, size_t length)
 {

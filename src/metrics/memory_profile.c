@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "game/price.h"
 
-/* Memory of a legal schedule, move by move: legality is known, so only sizes are followed. */
+/* Memory of a legal schedule, move by move: only sizes are tracked. */
 typedef struct tape {
     const pb_game *game;
     const pb_moves *moves;
@@ -18,8 +18,7 @@ typedef struct tick {
 
 enum { ABSENT, OWN, BORROWED };
 
-/* `resident`: one byte a node, so that a computation for by-products alone adds no second value, and what is in borrowed
- * memory adds none. */
+/* `resident`: one byte per node, so that a computation for by-products alone, or in borrowed memory, adds no value. */
 static tick step(tape *t, pb_step k, uint8_t *resident)
 {
     const pb_graph *g = t->game->graph;
@@ -43,7 +42,7 @@ static tick step(tape *t, pb_step k, uint8_t *resident)
             made += g->size[also[i]];
             resident[also[i]] = OWN;
         }
-        if (move->flags & PB_MOVE_BORROW) { /* alone, and not there yet */
+        if (move->flags & PB_MOVE_BORROW) { /* no other flags, and the value is not resident */
             resident[v] = BORROWED;
             made = 0;
         } else if (!resident[v]) {
@@ -95,7 +94,7 @@ static tape tape_start(const pb_certificate *c, uint8_t *resident)
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* The part of `parts` in which place `at` of `length` lies; just before it with `before`. */
+/* The index of the part, of `parts`, that contains position `at` of `length`; with `before`, just before it. */
 static uint32_t part_of(uint64_t at, uint64_t length, uint32_t parts, bool before)
 {
     uint64_t part;

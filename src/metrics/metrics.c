@@ -1,11 +1,11 @@
-/* metrics.c -- figures of a certified schedule: sums come from the certificate, depth is worked out here. */
+/* metrics.c -- figures of a certified schedule: sums come from the certificate, the depth is computed here. */
 #include "pebble/metrics.h"
 
 #include "base/checked.h"
 #include "base/context.h"
 
-/* One copy of a value, in fast memory or in a tier: the level at which it is there (GONE: it is not), and the highest
- * level that read it, which outlasts its removal: what is made there next comes after that. */
+/* One copy of a value, in fast memory or in a tier: the level at which it was made (GONE: there is none), and the
+ * highest level that read it. The latter outlasts its removal: the next copy comes after it. */
 typedef struct level {
     uint32_t made, read;
 } level;
@@ -39,13 +39,13 @@ static uint32_t compute_level(depths *d, pb_step k)
 {
     const pb_move *move = &d->moves->move[k];
     level *made = &d->fast[move->node];
-    bool again = made->made != GONE; /* run only for by-products: the value itself stays as it is */
+    bool again = made->made != GONE; /* run only for by-products: the value itself does not change */
     uint32_t count, start = again ? 0 : made->read;
     const pb_node *also = pb_moves_also(d->moves, k, &count);
     for (uint32_t i = 0; i < count; i++)
         start = later(start, d->fast[also[i]].read);
     pb_node over = pb_moves_over(d->moves, k);
-    if (over != PB_NO_NODE) /* takes its memory: after all that read it */
+    if (over != PB_NO_NODE) /* reuses its memory: after everything that read it */
         start = later(start, d->fast[over].read);
     uint32_t now = read_inputs(d, move->node, start);
     if (over != PB_NO_NODE)
@@ -66,7 +66,7 @@ static uint32_t copy_level(level *from, level *to)
     return now;
 }
 
-/* Free and drop have no length. */
+/* Free and drop have length 0. */
 static uint32_t move_level(depths *d, pb_step k)
 {
     const pb_move *move = &d->moves->move[k];
@@ -104,7 +104,7 @@ static bool depths_init(depths *d, const pb_game *game, const pb_moves *moves, p
     return d->fast != NULL;
 }
 
-/* The longest chain of moves that depend on each other. */
+/* The critical path: the longest chain of moves that depend on each other. */
 static pb_status measure_depth(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t *depth)
 {
     pb_arena scratch;

@@ -1,4 +1,4 @@
-/* sweep_mark.c -- what stands out in a sweep: winners, the Pareto front, its knee, and where the winner flips. */
+/* sweep_mark.c -- winners, the Pareto front, its knee, and the flips of the winner in a sweep. */
 #include "pebble/metrics.h"
 #include "pebble/sweep.h"
 
@@ -11,7 +11,7 @@ const char *pb_sweep_winner_name(const pb_sweep *s, uint32_t cell)
     return line->portfolio ? s->cells[cell].schedule.strategy : line->spec;
 }
 
-/* Does cell a cost less than cell b? Then ties go to less work, a smaller peak, fewer moves; b wins what is equal. */
+/* Whether cell a costs less than cell b. Ties go to less work, a smaller peak, fewer moves; then b wins. */
 static bool cheaper(const pb_sweep *s, uint32_t a, uint32_t b)
 {
     const pb_metrics *x = &s->cells[a].schedule.metrics, *y = &s->cells[b].schedule.metrics;
@@ -61,7 +61,7 @@ static void mark_winners(pb_sweep *s)
 typedef struct point {
     uint64_t peak, makespan;
     uint32_t cell;
-    bool reused; /* the plan of another cell: that one stands for both */
+    bool reused; /* the plan of another cell, which represents both */
 } point;
 
 static int by_peak(const void *left, const void *right)
@@ -76,7 +76,7 @@ static int by_peak(const void *left, const void *right)
     return a->cell < b->cell ? -1 : a->cell > b->cell;
 }
 
-/* Points by rising peak, each of less work than all before it; then turned, the largest peak first. */
+/* Points by ascending peak, each with less work than all before it; then reversed, the largest peak first. */
 static void mark_front(pb_sweep *s, point *points)
 {
     uint32_t count = 0;
@@ -127,7 +127,7 @@ static bool same_winner(const pb_sweep *s, uint32_t a, uint32_t b)
            strcmp(pb_sweep_winner_name(s, a), pb_sweep_winner_name(s, b)) == 0;
 }
 
-/* A winner on both sides is wanted: where nothing fits any more is no flip. */
+/* A flip has a winner on both sides: a cap at which nothing fits is not a flip. */
 static void add_flip(pb_sweep *s, bool across_weights, uint32_t w, uint32_t k, uint32_t before, uint32_t after)
 {
     if (before != PB_NO_CELL && after != PB_NO_CELL && !same_winner(s, before, after))

@@ -15,7 +15,7 @@ typedef struct maker {
     const pb_moves *moves;
     uint64_t align;
     pb_arena *result;
-    uint32_t *open; /* the lifetime that a node's value is in, NOT_THERE or ELSEWHERE */
+    uint32_t *open; /* the lifetime of a node's value, NOT_THERE or ELSEWHERE */
     pb_lifetime *life;
     uint64_t count, room;
     uint32_t places;
@@ -38,7 +38,7 @@ static pb_status reserve(maker *m)
     return PB_OK;
 }
 
-/* A lifetime that begins now, in the place of another one or in one of its own. */
+/* A lifetime that starts now, in the place of another one or in a new place. */
 static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uint32_t place)
 {
     uint64_t rounded;
@@ -59,7 +59,7 @@ static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uin
     return PB_OK;
 }
 
-/* Values are there during the move that takes them away. */
+/* Values are still in memory during the move that removes them. */
 static void end(maker *m, uint64_t time, pb_node v)
 {
     if (m->open[v] < ELSEWHERE)
@@ -94,7 +94,7 @@ static pb_status compute(maker *m, pb_step k, pb_node v)
             place = m->life[m->open[over]].place;
         end(m, k + 2, over);
     }
-    if (m->open[v] == NOT_THERE) /* else it is computed again for its by-products */
+    if (m->open[v] == NOT_THERE) /* else it is recomputed for its by-products */
         status = begin(m, k + 1, v, g->size[v], place);
     for (uint32_t i = 0; i < parts && status == PB_OK; i++)
         status = begin(m, k + 1, part[i], g->size[part[i]], NEW_PLACE);
@@ -128,7 +128,7 @@ static pb_status play(maker *m, pb_step k)
     }
 }
 
-/* Values in borrowed memory: nothing is made over them, and they are uncomputed. */
+/* Values in borrowed memory: nothing overwrites them, and they are uncomputed. */
 static pb_status play_borrowed(maker *m, pb_step k)
 {
     const pb_move *move = &m->moves->move[k];

@@ -1,7 +1,7 @@
 /* pack.c -- see pack.h: quick packings first, then a search for smaller ones.
  *
- * The largest sum of sizes at any time is a lower bound. Where quick packings do not meet it, the search is asked for that very
- * size, and then for sizes between what is proved too little and what was found.
+ * The largest sum of sizes at any time is a lower bound. If quick packings do not reach it, the search tries this size,
+ * and then sizes between the largest one proved too small and the best one found.
  */
 #include "pebble/pack.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { FEW = 4000, /* places that greedy ways may look at pairwise */ SEARCHED = 4000 };
+enum { FEW = 4000, /* places that greedy methods may compare pairwise */ SEARCHED = 4000 };
 #define EFFORT 2000000000u
 
 static bool is_capped(const pb_pack_options *o) { return o->cap && o->cap != PB_UNLIMITED; }
@@ -28,8 +28,8 @@ static uint64_t size_of(const pbi_places *p, const uint64_t *offset)
     return size;
 }
 
-/* Between *least, below which nothing is possible, and the size at hand. First the cap or the least itself is asked for, and then
- * what lies halfway between `hope`, below which nothing was found, and the size. */
+/* Between *least, the lower bound, and the current size. First tries the cap or the lower bound itself, then the
+ * middle between `hope`, for which nothing was found, and the size. */
 static pb_status search_smaller(pb_context *ctx, const pbi_places *p, const pb_pack_options *o, uint64_t unit,
                                 uint64_t *offset, uint64_t *size, uint64_t *least)
 {
@@ -50,7 +50,7 @@ static pb_status search_smaller(pb_context *ctx, const pbi_places *p, const pb_p
         if (found == PBI_PACK_NONE)
             *least = target + unit;
         if (is_capped(o) && target >= o->cap / unit * unit)
-            break; /* within the cap, or not: all that was asked */
+            break; /* the cap was the only question */
         target = hope < *size ? hope + (*size - hope) / 2 / unit * unit : hope;
     }
     return status;
@@ -69,7 +69,7 @@ static pb_status pack_places(pb_context *ctx, const pbi_places *p, const pb_pack
     return *size < UINT64_MAX && status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* What is there at all times can lie below everything else. */
+/* What is in use at all times can be below everything else. */
 static void put_first_lowest(const pb_lifetimes *lives, uint64_t *offset)
 {
     const pb_lifetime *life = lives->life;

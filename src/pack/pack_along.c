@@ -1,8 +1,9 @@
-/* pack_along.c -- a packing along the time axis: each place takes the gap that fits it best, with the room of its largest piece, and
- * gives it back when it ends.
+/* pack_along.c -- a packing along the time axis: each place takes the best-fitting gap, with the size of its largest
+ * piece, and gives it back when it ends.
  *
- * Memory is a list of blocks in the order of addresses, in use or gaps, the last one a gap without end. Gaps are in a search tree
- * by size and address as well, kept in balance by random priorities: so a place costs a logarithm of the number of gaps.
+ * Memory is a list of blocks in the order of addresses, in use or gaps; the last one is a gap without end. Gaps are
+ * also in a search tree by size and address, balanced by random priorities: a place costs the logarithm of the
+ * number of gaps.
  */
 #include "pack/pack_parts.h"
 
@@ -18,13 +19,13 @@ typedef struct block {
     uint64_t low, high;
     uint32_t before, after; /* in the order of addresses */
     uint32_t left, right;   /* of a gap: in the tree */
-    uint32_t priority;      /* no gap under another one in the tree has a larger one */
+    uint32_t priority;      /* a gap below another one in the tree never has a larger priority */
     bool gap;
 } block;
 
 typedef struct memory {
     block *block;
-    uint32_t count, unused; /* `unused`: blocks to be used again, chained by `after` */
+    uint32_t count, unused; /* `unused`: blocks for reuse, linked by `after` */
     uint32_t root;
     pbi_rng rng;
 } memory;
@@ -33,13 +34,13 @@ typedef struct memory {
 
 static uint64_t room_of(const block *b) { return b->high - b->low; }
 
-/* Does gap a come before b: smaller, or as large and lower? */
+/* Whether gap a comes before b: smaller, or of equal size and lower. */
 static bool is_before(const block *a, const block *b)
 {
     return room_of(a) != room_of(b) ? room_of(a) < room_of(b) : a->low < b->low;
 }
 
-/* Both trees as one; all of `left` comes before all of `right`. */
+/* Joins both trees; all of `left` comes before all of `right`. */
 static uint32_t join(memory *m, uint32_t left, uint32_t right)
 {
     uint32_t root, *hole = &root;
@@ -61,24 +62,24 @@ static uint32_t join(memory *m, uint32_t left, uint32_t right)
 static void tree_add(memory *m, uint32_t gap)
 {
     block *b = m->block;
-    uint32_t *hole = &m->root, rest;
+    uint32_t *hole = &m->root, subtree;
     b[gap].gap = true;
     b[gap].priority = (uint32_t)(pbi_rng_next(&m->rng) >> 32);
     while (*hole != NONE && b[*hole].priority >= b[gap].priority)
         hole = is_before(&b[*hole], &b[gap]) ? &b[*hole].right : &b[*hole].left;
-    rest = *hole;
+    subtree = *hole;
     *hole = gap;
-    /* What was there is divided into what comes before the gap and what comes after it. */
+    /* The old subtree is split into what comes before the gap and what comes after it. */
     uint32_t *before = &b[gap].left, *after = &b[gap].right;
-    while (rest != NONE) {
-        if (is_before(&b[rest], &b[gap])) {
-            *before = rest;
-            before = &b[rest].right;
-            rest = *before;
+    while (subtree != NONE) {
+        if (is_before(&b[subtree], &b[gap])) {
+            *before = subtree;
+            before = &b[subtree].right;
+            subtree = *before;
         } else {
-            *after = rest;
-            after = &b[rest].left;
-            rest = *after;
+            *after = subtree;
+            after = &b[subtree].left;
+            subtree = *after;
         }
     }
     *before = *after = NONE;
@@ -94,7 +95,7 @@ static void tree_remove(memory *m, uint32_t gap)
     b[gap].gap = false;
 }
 
-/* The smallest gap with this much room; there is always the last one. */
+/* The smallest gap with this much room; the last one always has it. */
 static uint32_t best_gap(const memory *m, uint64_t size)
 {
     uint32_t best = NONE;
@@ -128,7 +129,7 @@ static void forget(memory *m, uint32_t index)
     m->unused = index;
 }
 
-/* A block of this size at the low end of the gap that fits best. */
+/* A block of this size at the low end of the best-fitting gap. */
 static uint32_t take(memory *m, uint64_t size)
 {
     block *b = m->block;
@@ -146,7 +147,7 @@ static uint32_t take(memory *m, uint64_t size)
     return index;
 }
 
-/* The block becomes a gap, one with the gaps beside it. */
+/* The block becomes a gap, merged with adjacent gaps. */
 static void give_back(memory *m, uint32_t index)
 {
     block *b = m->block;
@@ -171,7 +172,7 @@ typedef struct moment {
     uint32_t place;
 } moment;
 
-/* Early ones first; at the same time large ones. */
+/* By start; at the same time large ones first. */
 static int by_time(const void *a, const void *b)
 {
     const moment *x = a, *y = b;
@@ -218,7 +219,7 @@ pb_status pbi_pack_along(pb_context *ctx, const pbi_places *p, uint64_t *offset,
     moment *begin = pb_arena_alloc(&scratch, n, sizeof *begin), *end = pb_arena_alloc(&scratch, n, sizeof *end);
     uint32_t *block_of = pb_arena_alloc(&scratch, n, sizeof *block_of);
     uint64_t *now = pb_arena_zero(&scratch, n, sizeof *now);
-    /* A place takes one new block; with gaps between there are never more than this. */
+    /* A place takes one new block; with the gaps between them there are never more than this. */
     memory m = {pb_arena_alloc(&scratch, 2 * (size_t)n + 2, sizeof *m.block), 1, NONE, NONE, {0}};
     pb_status status = begin && end && block_of && now && m.block ? PB_OK : PB_ENOMEM;
     if (status == PB_OK) {

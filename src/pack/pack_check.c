@@ -1,4 +1,5 @@
-/* pack_check.c -- do the offsets keep all lifetimes apart? By a sweep over time with what is there in the order of addresses. */
+/* pack_check.c -- checks that no lifetimes overlap: a sweep over time with the current lifetimes in the order of
+ * addresses. */
 #include "pebble/pack.h"
 
 #include "base/context.h"
@@ -24,11 +25,11 @@ static int by_time(const void *a, const void *b)
 typedef struct sweep {
     const pb_lifetimes *lives;
     const uint64_t *offset;
-    uint32_t *there; /* by address */
+    uint32_t *there; /* current lifetimes by address */
     uint32_t count;
 } sweep;
 
-/* Where offset lies among what is there. */
+/* The position of an offset among the current lifetimes. */
 static uint32_t find(const sweep *s, uint64_t offset)
 {
     uint32_t low = 0, high = s->count;
@@ -47,7 +48,7 @@ static bool same_place(const sweep *s, uint32_t i, uint32_t j)
     return s->lives->life[i].place == s->lives->life[j].place;
 }
 
-/* False: it overlaps *other. What is in one place may be there together: one is made over the other. */
+/* False: it overlaps *other. Lifetimes of one place may overlap: one overwrites the other. */
 static bool enter(sweep *s, uint32_t life, uint32_t *other)
 {
     const pb_lifetime *l = s->lives->life;
@@ -60,7 +61,7 @@ static bool enter(sweep *s, uint32_t life, uint32_t *other)
     }
     while (before > 0 && same_place(s, s->there[before - 1], life))
         before--;
-    /* All that begin where the one before does: of one place the larger may not be the last. */
+    /* All that start at the same offset as the previous one: of one place the larger may not be the last. */
     for (uint32_t i = before; i > 0 && s->offset[s->there[i - 1]] == s->offset[s->there[before - 1]]; i--) {
         if (s->offset[s->there[i - 1]] + l[s->there[i - 1]].size <= s->offset[life])
             continue;
@@ -89,7 +90,7 @@ static bool is_placed(const pb_lifetimes *lives, const pb_packing *packing, uint
     return (!lives->align || at % lives->align == 0) && size <= packing->size && at <= packing->size - size;
 }
 
-/* Each by itself, and all of one place at one offset. */
+/* Each place alone, and all lifetimes of one place at one offset. */
 static bool check_places(const pb_lifetimes *lives, const pb_packing *packing, uint32_t *first, uint32_t *a,
                          uint32_t *b)
 {
@@ -123,7 +124,7 @@ static size_t list_events(const pb_lifetimes *lives, event *events)
     return count;
 }
 
-/* The sweep counts on what is in a place and ends after it begins. */
+/* The sweep requires that each lifetime has a place and ends after it starts. */
 static pb_status check_lives(pb_context *ctx, const pb_lifetimes *lives)
 {
     for (uint32_t i = 0; i < lives->count; i++) {

@@ -1,4 +1,5 @@
-/* pack_greedy.c -- packings that are quick to find: places in the order of size, area or length, each as low as it can be. */
+/* pack_greedy.c -- packings that are quick to find: places in the order of size, area or length, each as low as
+ * possible. */
 #include "pack/pack_parts.h"
 
 #include "base/arena.h"
@@ -32,20 +33,20 @@ static int by_low(const void *a, const void *b)
     return x->low != y->low ? (x->low < y->low ? -1 : 1) : x->high < y->high ? -1 : x->high > y->high;
 }
 
-static bool is_beside(const pbi_places *p, uint32_t u, uint32_t v)
+static bool overlap_in_time(const pbi_places *p, uint32_t u, uint32_t v)
 {
     return pbi_place_from(p, u) < pbi_place_to(p, v) && pbi_place_from(p, v) < pbi_place_to(p, u);
 }
 
-/* What is taken by those placed that live together with v, as spans of addresses where an offset of v must not begin. */
+/* The spans of addresses at which an offset of v must not start, because of placed ones that live at the same time. */
 static uint32_t taken_spans(const pbi_places *p, const uint64_t *offset, const uint32_t *placed, uint32_t count,
                             uint32_t v, span *out)
 {
     uint32_t spans = 0;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t u = placed[k], i = p->piece_start[u], j = p->piece_start[v];
-        uint64_t above = 0, below = 0; /* room that u needs over its offset where v lives, and v where u does */
-        if (!is_beside(p, u, v))
+        uint64_t above = 0, below = 0; /* room that u needs above its offset where v lives, and v where u does */
+        if (!overlap_in_time(p, u, v))
             continue;
         while (i < p->piece_start[u + 1] && j < p->piece_start[v + 1]) {
             const pbi_piece *a = &p->piece[i], *b = &p->piece[j];

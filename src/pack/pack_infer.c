@@ -1,10 +1,11 @@
-/* pack_infer.c -- what follows from the places that have their offsets.
+/* pack_infer.c -- consequences of the offsets that are already fixed.
  *
- * The search looks for the packing within the cap whose offsets have the least sum, and places in the order of offsets. In that packing
- * each place rests on the floor or on a lower one: otherwise it could be lowered. So a place that is to come and whose turn at `rest`
- * is over ("late") will rest on something that is to come too, and lie higher than that. If nothing is left for it to rest on, or
- * what is left begins so high that the place would fit below it, the packing is not the one that is sought. And in each
- * section what is to come lies between the lowest offset that any of it can have and the cap.
+ * The search looks for the packing within the cap with the minimum sum of offsets, and places in the order of
+ * offsets. In that packing each place lies directly on the floor or on a lower one: otherwise it could be lowered.
+ * So an unplaced place whose turn at its supporting offset is over ("late") will lie on another unplaced one, and
+ * above it. If no such place is left, or those left start so high that the place would fit below them, this is not
+ * the packing in question. And in each section the unplaced places are between the lowest offset that any of them
+ * can have and the cap.
  */
 #include "pack/pack_search.h"
 
@@ -14,13 +15,13 @@ static void first_guess(pbi_pack_state *s, const pbi_pack_part *part)
 {
     for (uint32_t i = 0; i < part->count; i++) {
         uint32_t v = part->place[i];
-        s->late[v] = s->rest[v] < part->floor || (s->rest[v] == part->floor && s->rank[v] < part->after);
-        s->low[v] = s->late[v] ? part->floor : s->rest[v];
+        s->late[v] = s->support[v] < part->floor || (s->support[v] == part->floor && s->rank[v] < part->after);
+        s->low[v] = s->late[v] ? part->floor : s->support[v];
     }
     s->steps += part->count;
 }
 
-/* What a late place can rest on lifts it. False: it is late for good. */
+/* Raises a late place onto what can support it. False: nothing can. */
 static bool lift(pbi_pack_state *s, uint32_t v, bool *changed)
 {
     const pbi_pack_tables *t = s->t;
@@ -32,7 +33,7 @@ static bool lift(pbi_pack_state *s, uint32_t v, bool *changed)
             continue;
         uint64_t top = s->low[b->place] + b->under;
         least = top < least ? top : least;
-        can_drop = can_drop && s->low[b->place] >= s->rest[v] + b->over;
+        can_drop = can_drop && s->low[b->place] >= s->support[v] + b->over;
     }
     s->steps += t->neighbour_start[v + 1] - t->neighbour_start[v];
     if (can_drop)

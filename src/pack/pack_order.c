@@ -1,7 +1,7 @@
-/* pack_order.c -- in which order places are tried that would rest at the same offset.
+/* pack_order.c -- the order in which places with the same supporting offset are tried.
  *
- * No order is good for all sets, and a bad one costs a search that never ends; so many are tried for a short time each. The later ones
- * are blurred, and some of them put first what lives where earlier ones failed.
+ * No order is good for all sets, and with a bad one the search never ends; so many are tried for a short time each.
+ * Later ones are randomized, and some of them put places first that live where earlier orders failed.
  */
 #include "pack/pack_search.h"
 
@@ -63,7 +63,7 @@ void pbi_pack_order(pbi_pack_state *s, uint32_t which, pbi_rng *rng, pbi_ranked_
         s->rank[s->order[i]] = i;
         s->twin[i] = PBI_NO_PLACE;
     }
-    /* `low` serves as the last place seen of each kind: it is found anew at every placement. */
+    /* `low` is used for the last place of each kind: it is recomputed at every placement. */
     for (uint32_t v = 0; v < n; v++)
         s->low[v] = PBI_NO_PLACE;
     for (uint32_t i = 0; i < n; i++) {

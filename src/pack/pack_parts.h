@@ -1,10 +1,10 @@
-/* pack_parts.h -- what the ways to pack share: places with their pieces on a compressed time axis. */
+/* pack_parts.h -- shared by the packing methods: places with their pieces on a compressed time axis. */
 #ifndef PBI_PACK_PARTS_H
 #define PBI_PACK_PARTS_H
 
 #include "pebble/pack.h"
 
-/* Part of a place: `size` bytes in the sections from .. to-1, between which nothing begins or ends. */
+/* Part of a place: `size` bytes in the sections from .. to-1. Within a section nothing starts or ends. */
 typedef struct pbi_piece {
     uint32_t from, to;
     uint64_t size;
@@ -14,9 +14,9 @@ typedef struct pbi_places {
     uint32_t count, section_count;
     pbi_piece *piece;
     uint32_t *piece_start; /* count + 1 */
-    uint64_t *load;        /* per section: the sum of sizes */
-    uint64_t *length;      /* per section: of time */
-    uint64_t *size;        /* per place: of its largest piece */
+    uint64_t *load;        /* by section: the sum of sizes */
+    uint64_t *length;      /* by section: its duration */
+    uint64_t *size;        /* by place: of its largest piece */
     uint64_t most_load;
 } pbi_places;
 
@@ -32,14 +32,15 @@ static inline uint32_t pbi_place_to(const pbi_places *p, uint32_t place)
     return p->piece[p->piece_start[place + 1] - 1].to;
 }
 
-/* Offsets by place, and the size of the block. Keeps them if they are better than what is there: *size is the least so far. */
+/* Offsets by place, and the size of the block. Keeps them if they are better than the current ones: *size is the
+ * minimum so far. */
 pb_status pbi_pack_greedy(pb_context *ctx, const pbi_places *p, uint64_t *offset, uint64_t *size);
-/* Along the time axis into the gap that fits best: for many places. */
+/* Along the time axis into the best-fitting gap: for many places. */
 pb_status pbi_pack_along(pb_context *ctx, const pbi_places *p, uint64_t *offset, uint64_t *size);
 
 typedef enum pbi_packed { PBI_PACKED, PBI_PACK_NONE, PBI_PACK_UNKNOWN } pbi_packed;
 
-/* Is there a packing within `cap`? PBI_PACK_NONE is proved. *effort is lowered by the placements tried. */
+/* Whether there is a packing within `cap`. PBI_PACK_NONE is proved. Subtracts the placements tried from *effort. */
 pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, uint64_t cap, uint64_t seed, uint64_t *effort,
                           uint64_t *offset, pbi_packed *out);
 

@@ -1,4 +1,4 @@
-/* pack_places.c -- lifetimes on a time axis that has only the moments at which something begins or ends. */
+/* pack_places.c -- lifetimes on a time axis that has only the moments at which something starts or ends. */
 #include "pack/pack_parts.h"
 
 #include "base/checked.h"
@@ -58,8 +58,8 @@ static pb_status count_pieces(pb_context *ctx, const pb_lifetimes *lives, pbi_pl
     return PB_OK;
 }
 
-/* One more piece of a place that has those from `first` to *end. Where two are there at the same time the larger one counts. False: it
- * begins or ends before the last one does. */
+/* Adds a piece to a place that has those from `first` to *end. While two overlap in time the larger one counts.
+ * False: it starts or ends before the last one does. */
 static bool add_piece(pbi_piece *first, pbi_piece **end, pbi_piece piece)
 {
     while (*end > first && (*end)[-1].to > piece.from) {
@@ -79,7 +79,7 @@ static bool add_piece(pbi_piece *first, pbi_piece **end, pbi_piece piece)
     return true;
 }
 
-/* Closes the holes that pieces left which were not needed. */
+/* Removes the holes of unused pieces. */
 static void close_up(pbi_places *p, pbi_piece *const *end)
 {
     uint32_t kept = 0;
@@ -113,14 +113,14 @@ static pb_status add_pieces(pb_context *ctx, const pb_lifetimes *lives, const ui
     return PB_OK;
 }
 
-/* Sums of sizes by what begins and ends in each section. */
+/* Sums of sizes from what starts and ends in each section. */
 static pb_status add_loads(pb_context *ctx, pbi_places *p)
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < p->piece_start[p->count]; i++)
         if (!pbi_add(all, p->piece[i].size, &all) || all > UINT64_MAX / 2)
             return pbi_fail(ctx, PB_ERANGE, "the sizes of all lifetimes pass 2^63");
-    for (uint32_t i = 0; i < p->piece_start[p->count]; i++) { /* differences: they wrap, their sums do not */
+    for (uint32_t i = 0; i < p->piece_start[p->count]; i++) { /* differences wrap around, their sums do not */
         p->load[p->piece[i].from] += p->piece[i].size;
         p->load[p->piece[i].to] -= p->piece[i].size;
     }

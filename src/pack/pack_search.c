@@ -1,19 +1,25 @@
 /* pack_search.c -- branch and bound over offsets: is there a packing within the cap?
  *
- * Problem     offsets for places whose pieces have lifetimes, so that nothing overlaps and all is below the cap.
- * Idea        of all packings within the cap the one whose offsets have the least sum is sought. Taken in the order of offsets, and at
- *             one offset in a fixed order, each place rests on those before it: so its offset is known when its turn comes, and
- *             only the order is searched. A place is a candidate only below the top that any other one would reach, which could
- *             otherwise be lowered to there. Of places that are alike the first in the fixed order is the lower one.
- *             pack_infer.c tells what cannot end well. What is to come and no longer overlaps in time falls apart into parts
- *             that do not matter to each other: each is solved on its own, and where one cannot be, the others need not be tried.
- *             The fixed order decides how long it takes; so many take turns, with limits (pack_order.c).
- * Invariants  `rest` is where a place would rest on those placed; what is to come in a part comes after the place before it, by offset
- *             and order.
- * Cost        a placement takes time in proportion to the part: its places, their neighbours, and what lives in its sections.
- * Source      canonical packings, bounds of sections, the ceiling and parts: Moffitt, MiniMalloc (ASPLOS 2023). What follows for
- *             places that are late, places that are alike and orders by conflicts are ours, as is the code.
- * Limits      exponential: a limit of effort leaves the question open.
+ * Problem     offsets for places whose pieces have lifetimes, so that nothing overlaps and everything is below the cap.
+ * Idea        search for the packing within the cap with the minimum sum of offsets. Taken in the order of offsets,
+ * and at
+ *             one offset in a fixed order, each place lies on those before it: its offset is known when its turn
+ * comes, and
+ *             only the order is searched. A place is a candidate only below the top that any other one would reach,
+ * which
+ *             could otherwise be lowered to there. Of equal places the first in the fixed order is the lower one.
+ *             pack_infer.c detects dead ends. Unplaced places that no longer overlap in time form independent
+ * parts: each
+ *             is solved separately, and if one is infeasible, the others need not be tried. The fixed order decides how
+ *             long it takes; so many orders take turns, with limits (pack_order.c).
+ * Invariants  `support` is the offset at which a place would lie on those placed; the unplaced places of a part
+ * come after
+ *             the place before the part, by offset and order.
+ * Cost        a placement takes time proportional to the part: its places, their neighbours, and what lives in its
+ *             sections.
+ * Source      canonical packings, bounds of sections, the ceiling and parts: Moffitt, MiniMalloc (ASPLOS 2023). The
+ *             treatment of late places, of equal places and orders by conflicts are ours, as is the code.
+ * Limits      exponential: with a limit on effort there may be no answer.
  */
 #include "pack/pack_search.h"
 
@@ -25,7 +31,7 @@
 enum { POLL = 256 };
 #define NO_PART UINT32_MAX
 
-/* ---- placing and taking back ---- */
+/* ---- placing and undoing ---- */
 
 static void count_in(pbi_pack_state *s, uint32_t v, bool comes)
 {
@@ -43,21 +49,21 @@ static void place(pbi_pack_finder *f, uint32_t v)
     count_in(s, v, false);
     for (uint32_t k = t->neighbour_start[v]; k < t->neighbour_start[v + 1]; k++) {
         const pbi_neighbour *b = &t->neighbour[k];
-        uint64_t rest = s->rest[v] + b->over;
-        if (s->placed[b->place] || s->rest[b->place] >= rest)
+        uint64_t support = s->support[v] + b->over;
+        if (s->placed[b->place] || s->support[b->place] >= support)
             continue;
-        f->log[f->log_count++] = (pbi_pack_change){b->place, s->rest[b->place]};
-        s->rest[b->place] = rest;
+        f->log[f->log_count++] = (pbi_pack_change){b->place, s->support[b->place]};
+        s->support[b->place] = support;
     }
 }
 
-/* The place that a pbi_pack_frame tried, and all that was done for the parts that it left. */
-static void take_back(pbi_pack_finder *f, uint32_t index)
+/* Undoes the placement of a frame, and everything that was done for its parts. */
+static void undo_placement(pbi_pack_finder *f, uint32_t index)
 {
     pbi_pack_frame *top = &f->stack[index];
     while (f->log_count > top->change_at) {
         pbi_pack_change *c = &f->log[--f->log_count];
-        f->s.rest[c->place] = c->rest;
+        f->s.support[c->place] = c->support;
     }
     for (uint32_t k = index; k < f->depth; k++)
         if (f->s.placed[f->stack[k].chosen])
@@ -83,36 +89,36 @@ static void push_part(pbi_pack_finder *f, uint32_t parent, pbi_pack_span part, u
                             .children_at = f->children_count,
                             .change_at = f->log_count};
     for (uint32_t k = part.from; k < part.to; k++) {
-        uint64_t reach = s->rest[f->pool[k]] + s->p->size[f->pool[k]];
+        uint64_t reach = s->support[f->pool[k]] + s->p->size[f->pool[k]];
         top->ceiling = reach < top->ceiling ? reach : top->ceiling;
     }
 }
 
-/* The lowest first, then the first in the order, of those after the last one that was tried. */
+/* The next candidate after the last one tried: the lowest first, then the first in the order. */
 static bool next_candidate(pbi_pack_finder *f, pbi_pack_frame *top)
 {
     const pbi_pack_state *s = &f->s;
     uint32_t best = PBI_NO_PLACE;
     for (uint32_t k = top->part.from; k < top->part.to; k++) {
         uint32_t v = f->pool[k];
-        uint64_t at = s->rest[v];
+        uint64_t at = s->support[v];
         if (at < top->tried_at || (at == top->tried_at && s->rank[v] < top->tried_rank) || at >= top->ceiling)
             continue;
         if (s->twin[v] != PBI_NO_PLACE && !s->placed[s->twin[v]])
             continue;
-        if (best == PBI_NO_PLACE || at < s->rest[best])
+        if (best == PBI_NO_PLACE || at < s->support[best])
             best = v;
     }
     f->s.steps += top->part.to - top->part.from;
     if (best == PBI_NO_PLACE)
         return false;
     top->chosen = best;
-    top->tried_at = s->rest[best];
+    top->tried_at = s->support[best];
     top->tried_rank = s->rank[best] + 1;
     return true;
 }
 
-/* How many of the places from `from` on go on from each section to the next. */
+/* How many of the places from `from` on continue from each section to the next. */
 static void count_crossings(pbi_pack_finder *f, const pbi_pack_frame *top, uint32_t from)
 {
     const pbi_pack_span *part = &top->part;
@@ -122,7 +128,7 @@ static void count_crossings(pbi_pack_finder *f, const pbi_pack_frame *top, uint3
     pbi_crossing_sum(f->crossing, part->first, part->last);
 }
 
-/* Places that begin in the sections, from those listed at from .. to-1, go to the end of the pool. */
+/* Appends the places that start in the sections, from those listed at from .. to-1, to the pool. */
 static void gather(pbi_pack_finder *f, pbi_pack_span *part, uint32_t from, uint32_t to)
 {
     part->from = f->pool_count;
@@ -135,8 +141,8 @@ static void gather(pbi_pack_finder *f, pbi_pack_span *part, uint32_t from, uint3
     f->s.steps += to - from;
 }
 
-/* What is left of a part goes to the pool; false: memory is out. */
-static bool list_rest(pbi_pack_finder *f, const pbi_pack_frame *top)
+/* Adds the remaining places of a part to the pool; false: out of memory. */
+static bool list_remaining(pbi_pack_finder *f, const pbi_pack_frame *top)
 {
     uint32_t most = top->part.to - top->part.from;
     void *pool = f->pool, *children = f->children;
@@ -153,7 +159,7 @@ static bool list_rest(pbi_pack_finder *f, const pbi_pack_frame *top)
     return true;
 }
 
-/* What is left, listed from `from` on, falls apart where nothing goes on. */
+/* Splits the remaining places, listed from `from` on, where none continues. */
 static void split(pbi_pack_finder *f, pbi_pack_frame *top, uint32_t from)
 {
     uint32_t to = f->pool_count;
@@ -190,7 +196,7 @@ static pb_status begin(pbi_pack_finder *f, uint32_t first, uint32_t last)
         uint32_t v = s->order[i];
         if (pbi_place_from(s->p, v) < first || pbi_place_from(s->p, v) >= last)
             continue;
-        s->rest[v] = 0;
+        s->support[v] = 0;
         s->placed[v] = s->p->size[v] == 0; /* fits everywhere */
         if (!s->placed[v])
             f->pool[f->pool_count++] = v;
@@ -201,7 +207,8 @@ static pb_status begin(pbi_pack_finder *f, uint32_t first, uint32_t last)
     return PB_OK;
 }
 
-/* The next part to solve after this one is: a sibling, or one of an ancestor; false: there is none, all is placed. */
+/* The next part to solve after this one: a sibling, or one of an ancestor; false: there is none, everything is
+ * placed. */
 static bool go_on(pbi_pack_finder *f, uint32_t index)
 {
     for (; index != NO_PART; index = f->stack[index].parent) {
@@ -214,13 +221,13 @@ static bool go_on(pbi_pack_finder *f, uint32_t index)
     return false;
 }
 
-/* The candidate of the part on top of the stack gets its offset. *good: what is left may fit, and is divided into parts. */
+/* Places the candidate of the part on top of the stack. *good: the remaining ones may fit, and are split into parts. */
 static pb_status try_candidate(pbi_pack_finder *f, uint32_t index, bool *good)
 {
     pbi_pack_frame *top = &f->stack[index];
     uint32_t from = f->pool_count;
     place(f, top->chosen);
-    if (!list_rest(f, top))
+    if (!list_remaining(f, top))
         return PB_ENOMEM;
     pbi_pack_part left = {f->pool + from, f->pool_count - from, top->part.first,
                           top->part.last, top->tried_at,        top->tried_rank};
@@ -246,14 +253,14 @@ pb_status pbi_pack_run(pbi_pack_finder *f, const pbi_pack_span *sections, uint64
                 *out = PBI_PACK_NONE;
                 return PB_OK;
             }
-            take_back(f, index); /* one part that cannot be solved is enough */
+            undo_placement(f, index); /* one infeasible part is enough */
             continue;
         }
         if (++tried % POLL == 0 && pbi_poll(f->ctx) != PB_OK)
             return PB_ECANCELLED;
         status = try_candidate(f, index, &good);
         if (status == PB_OK && !good) {
-            take_back(f, index);
+            undo_placement(f, index);
         } else if (status == PB_OK && !go_on(f, index)) {
             *out = PBI_PACKED;
             return PB_OK;

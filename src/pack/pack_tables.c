@@ -1,4 +1,4 @@
-/* pack_tables.c -- who lives at the same time as whom, and which places are alike. */
+/* pack_tables.c -- which places live at the same time, and which places are equal. */
 #include "pack/pack_search.h"
 
 #include "base/arena.h"
@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-enum { MOST_NEIGHBOURS = 4000000 };
+enum { MAX_NEIGHBOURS = 4000000 };
 
-static bool is_beside(const pbi_places *p, uint32_t u, uint32_t v)
+static bool overlap_in_time(const pbi_places *p, uint32_t u, uint32_t v)
 {
     return u != v && pbi_place_from(p, u) < pbi_place_to(p, v) && pbi_place_from(p, v) < pbi_place_to(p, u);
 }
 
-/* The room that each needs under the other. Both begin at their offset at all times, so whichever is lower is lower always. */
+/* The room that each needs below the other. Both start at their offset at all times, so the lower one is always the
+ * lower one. */
 static pbi_neighbour measure(const pbi_places *p, uint32_t v, uint32_t other)
 {
     pbi_neighbour b = {.place = other};
@@ -38,14 +39,14 @@ static pb_status make_neighbours(pb_context *ctx, const pbi_places *p, pb_arena 
     for (uint32_t v = 0; v < p->count; v++) {
         t->neighbour_start[v] = (uint32_t)count;
         void *items = t->neighbour;
-        *fit = count + p->count <= MOST_NEIGHBOURS;
+        *fit = count + p->count <= MAX_NEIGHBOURS;
         if (!*fit)
             return PB_OK;
         if (!pbi_arena_reserve(arena, &items, &room, count + p->count, sizeof *t->neighbour))
             return PB_ENOMEM;
         t->neighbour = items;
         for (uint32_t u = 0; u < p->count; u++) {
-            if (!is_beside(p, u, v))
+            if (!overlap_in_time(p, u, v))
                 continue;
             t->neighbour[count] = measure(p, v, u);
             count += t->neighbour[count].over > 0;
@@ -65,11 +66,11 @@ static pb_status make_members(const pbi_places *p, pb_arena *arena, pbi_pack_tab
         return PB_ENOMEM;
     for (uint32_t i = 0; i < p->piece_start[p->count]; i++)
         all += p->piece[i].to - p->piece[i].from;
-    *fit = all <= MOST_NEIGHBOURS;
+    *fit = all <= MAX_NEIGHBOURS;
     t->member = *fit ? pb_arena_alloc(arena, all, sizeof *t->member) : NULL;
     if (!t->member)
         return *fit ? PB_ENOMEM : PB_OK;
-    /* Counts two ahead, so that filling moves each start to where it belongs. */
+    /* Counts two positions ahead, so that filling moves each start to its final value. */
     for (uint32_t i = 0; i < p->piece_start[p->count]; i++)
         for (uint32_t s = p->piece[i].from; s < p->piece[i].to; s++)
             start[s + 2]++;
@@ -95,7 +96,7 @@ static bool is_alike(const pbi_places *p, uint32_t u, uint32_t v)
     return true;
 }
 
-/* Places that are alike are neighbours. */
+/* Equal places are neighbours. */
 static void make_kinds(const pbi_places *p, pbi_pack_tables *t)
 {
     for (uint32_t v = 0; v < p->count; v++) {

@@ -1,7 +1,8 @@
-/* pack_turns.c -- the search for a packing within a cap: parts of the time axis by themselves, and orders in turns.
+/* pack_turns.c -- the search for a packing within a cap: independent parts of the time axis, and orders in turns.
  *
- * How long a search takes hangs on the order in which it tries places, and nothing tells beforehand which order is good: with one of them
- * a set is packed in a tenth of a second, with another one not in an hour. So each order gets a limit, and many get their turn.
+ * The duration of a search depends on the order in which it tries places, and it is not known in advance which order is
+ * good: one packs a set in a tenth of a second, another one not in an hour. So each order gets a limit, and many get a
+ * turn.
  */
 #include "pack/pack_search.h"
 
@@ -36,7 +37,7 @@ static bool alloc_state(pbi_pack_finder *f, const pbi_places *p, const pbi_pack_
     s->twin = pb_arena_alloc(arena, n, sizeof *s->twin);
     s->placed = pb_arena_alloc(arena, n, 1);
     s->late = pb_arena_alloc(arena, n, 1);
-    s->rest = pb_arena_alloc(arena, n, sizeof *s->rest);
+    s->support = pb_arena_alloc(arena, n, sizeof *s->support);
     s->low = pb_arena_alloc(arena, n, sizeof *s->low);
     s->to_come = pb_arena_alloc(arena, m, sizeof *s->to_come);
     s->conflicts = pb_arena_zero(arena, m, sizeof *s->conflicts);
@@ -45,8 +46,8 @@ static bool alloc_state(pbi_pack_finder *f, const pbi_places *p, const pbi_pack_
     f->crossing = pb_arena_alloc(arena, m, sizeof *f->crossing);
     f->cut = pb_arena_zero(arena, m, sizeof *f->cut);
     f->ranked = pb_arena_alloc(arena, n, sizeof *f->ranked);
-    return s->order && s->rank && s->twin && s->placed && s->late && s->rest && s->low && s->to_come && s->conflicts &&
-           f->stack && f->log && f->crossing && f->cut && f->ranked;
+    return s->order && s->rank && s->twin && s->placed && s->late && s->support && s->low && s->to_come &&
+           s->conflicts && f->stack && f->log && f->crossing && f->cut && f->ranked;
 }
 
 /* All orders in turns until one of them has an answer for these sections. */
@@ -63,7 +64,7 @@ static pb_status run_orders(pbi_pack_finder *f, const pbi_pack_span *sections, p
     return status;
 }
 
-/* Sections that nothing goes on from are ends of parts that have nothing to do with each other: each is searched by itself. */
+/* Sections from which no place continues separate independent parts: each is searched separately. */
 static pb_status run_parts(pbi_pack_finder *f, pbi_rng rng, uint64_t effort, pbi_packed *out)
 {
     const pbi_places *p = f->s.p;
@@ -101,7 +102,7 @@ pb_status pbi_pack_search(pb_context *ctx, const pbi_places *p, uint64_t cap, ui
         status = alloc_state(&f, p, &tables) ? run_parts(&f, (pbi_rng){seed}, *effort, out) : PB_ENOMEM;
     *effort -= f.s.steps < *effort ? f.s.steps : *effort;
     if (status == PB_OK && *out == PBI_PACKED)
-        memcpy(offset, f.s.rest, p->count * sizeof *offset);
+        memcpy(offset, f.s.support, p->count * sizeof *offset);
     pb_arena_release(&scratch);
     return status;
 }

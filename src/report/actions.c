@@ -1,13 +1,13 @@
-/* actions.c -- a plan of an adjoint chain in the words of adjoint codes: Forward, Reverse, Copy, Move.
+/* actions.c -- a plan of an adjoint chain as actions of adjoint codes: Forward, Reverse, Copy, Move.
  *
- * State i is x_i, step i leads to x_{i+1}, gradient i is the reverse of step i. There are two kinds of chain:
+ * State i is x_i, step i computes x_{i+1}, gradient i is the reverse of step i. There are two kinds of chain:
  *   inputs          gradient i reads x_i and runs its step again: a taped Forward and a Reverse
  *   inputs-outputs  gradient i reads x_i and x_{i+1}: a Reverse, and x_{i+1} is what step i wrote for it
  *
- * Adjoint codes have one working state; a plan has values in memory. A value that a move has just made or loaded is the
- * working state, until the next one is. If it is read again after that it must have been kept: the Forward that leaves it
- * then writes restart data. So what each value is still read for has to be known before it is left: one pass backwards
- * over the moves notes that, one pass forwards writes.
+ * Adjoint codes have one working state; a plan has values in memory. A value that a move has just computed or
+ * loaded is the working state, until the next one is. If it is read after that it must have been kept: the Forward
+ * that leaves it then writes restart data. So the remaining reads of each value must be known before it is left: a
+ * backward pass over the moves records them, and a forward pass writes the actions.
  */
 #include "pebble/report.h"
 
@@ -20,32 +20,32 @@
 
 #define NOTHING UINT32_MAX
 
-/* What a value is read for, before it leaves memory. */
+/* Why a value is read before it leaves memory. */
 enum { FOR_STEP = 1, FOR_ITS_GRADIENT = 2, FOR_GRADIENT_BEFORE = 4, FOR_STORING = 8 };
-/* Of a load: the copy in slow memory is loaded once more. */
+/* Of a load: the copy in slow memory is loaded again later. */
 enum { LOADED_AGAIN = 16 };
 enum storage { NO_STORAGE, WORK, RAM, DISK };
 
 typedef struct chain {
     const pb_graph *graph;
     const pb_moves *moves;
-    uint32_t steps, states; /* states with x_0; a gradient has a depth from `states` on */
+    uint32_t steps, states; /* states includes x_0; a gradient has a depth from `states` on */
     bool reads_output;
-    uint8_t *later; /* of each move: what the value it goes on from, or loads, is read for afterwards */
-    uint8_t *made;  /* what the value it makes is read for */
+    uint8_t *later; /* of each move: later reads of the value from which it continues, or which it loads */
+    uint8_t *made;  /* later reads of the value it makes */
 } chain;
 
-/* A Forward or Reverse that may grow, or a store that may become part of a Forward. */
+/* A Forward or Reverse that may be extended, or a store that may become part of a Forward. */
 typedef struct writer {
     pbi_out out;
     const chain *c;
     uint32_t work;     /* the working state */
-    uint8_t work_uses; /* what it is still read for */
-    bool *kept;        /* states in RAM beside the working state */
+    uint8_t work_uses; /* its remaining reads */
+    bool *kept;        /* states in RAM other than the working state */
     uint32_t from, to;
     bool restart, reverse, reversing, forward_ended;
     unsigned storage;
-    uint32_t stored; /* the working state goes to `tier` with the next Forward, or NOTHING */
+    uint32_t stored; /* the working state is written to `tier` by the next Forward, or NOTHING */
     unsigned tier;
 } writer;
 
@@ -53,7 +53,7 @@ static bool is_state(const chain *c, pb_node v) { return c->graph->depth[v] < c-
 static uint32_t state_of(const chain *c, pb_node v) { return c->graph->depth[v]; }
 static uint32_t step_of(const chain *c, pb_node v) { return c->steps - 1 - (c->graph->depth[v] - c->states); }
 
-/* ---- What kind of chain is it? ---- */
+/* ---- The kind of chain ---- */
 
 static pb_status check_gradient(pb_context *ctx, const chain *c, pb_node v)
 {
@@ -90,7 +90,7 @@ static pb_status understand(pb_context *ctx, const pb_certificate *certificate, 
                               "Actions are for adjoint chains, as `pebble gen adjoint-chain` makes them; this "
                               "graph's shape is %s.",
                               pb_shape_name(c->graph->shape));
-    /* The last gradient of a chain of inputs reads one value, as a step does, and is taken for one. */
+    /* The last gradient of a chain of inputs reads one value, as a step does, and is counted as one. */
     c->reads_output = parts.forward_count == parts.gradient_count + 1;
     c->states = c->reads_output ? parts.forward_count : parts.forward_count - 1;
     c->steps = c->reads_output ? parts.gradient_count : parts.gradient_count + 1;
@@ -109,7 +109,7 @@ static pb_status understand(pb_context *ctx, const pb_certificate *certificate, 
     return PB_OK;
 }
 
-/* ---- Backwards: what is each value still read for? ---- */
+/* ---- Backward pass: remaining reads of each value ---- */
 
 static void note_reads(const chain *c, pb_step k, pb_node v, uint8_t *uses)
 {
@@ -119,7 +119,7 @@ static void note_reads(const chain *c, pb_step k, pb_node v, uint8_t *uses)
         uses[from + 1] = 0;
         pb_node over = pb_moves_over(c->moves, k);
         if (over != PB_NO_NODE)
-            uses[from] = 0; /* nothing reads it afterwards */
+            uses[from] = 0; /* nothing reads it later */
         c->later[k] = uses[from];
         uses[from] |= FOR_STEP;
         return;
@@ -134,7 +134,7 @@ static void note_reads(const chain *c, pb_step k, pb_node v, uint8_t *uses)
 static pb_status look_ahead(pb_context *ctx, chain *c, pb_arena *scratch)
 {
     uint8_t *uses = pb_arena_zero(scratch, c->states, sizeof *uses);
-    uint8_t *loads = pb_arena_zero(scratch, c->states, sizeof *loads); /* by tier, one bit each */
+    uint8_t *loads = pb_arena_zero(scratch, c->states, sizeof *loads); /* one bit per tier */
     c->later = pb_arena_zero(scratch, c->moves->count, sizeof *c->later);
     c->made = pb_arena_zero(scratch, c->moves->count, sizeof *c->made);
     if (!uses || !loads || (c->moves->count && (!c->later || !c->made)))
@@ -169,7 +169,7 @@ static pb_status look_ahead(pb_context *ctx, chain *c, pb_arena *scratch)
     return PB_OK;
 }
 
-/* ---- Forwards: the actions ---- */
+/* ---- Forward pass: the actions ---- */
 
 static const char *storage_name(unsigned storage)
 {
@@ -194,7 +194,7 @@ static void write_transfer(writer *w, const char *verb, uint32_t state, unsigned
     pbi_out_text(&w->out, ")\n");
 }
 
-/* Writes what was waiting to grow. */
+/* Writes the pending action. */
 static void flush(writer *w)
 {
     if (w->stored != NOTHING)
@@ -218,7 +218,7 @@ static void flush(writer *w)
     }
 }
 
-/* Another state is about to take the place of the working state, which may still be read. */
+/* Another state is about to replace the working state, which may still be read. */
 static void save_work(writer *w)
 {
     flush(w);
@@ -228,7 +228,7 @@ static void save_work(writer *w)
     w->kept[w->work] = true;
 }
 
-/* Makes state i the working state; it is read for `later` afterwards. */
+/* Makes state i the working state; `later` are its remaining reads. */
 static void bring(writer *w, uint32_t i, uint8_t later)
 {
     if (w->work == i)
@@ -275,7 +275,7 @@ static void reverse(writer *w, uint32_t step)
     w->to = step + 1;
 }
 
-/* Is gradient `step` the next thing to be computed after move k? */
+/* Whether gradient `step` is the next computation after move k. */
 static bool reversed_at_once(const chain *c, pb_step k, uint32_t step)
 {
     for (pb_step next = k + 1; next < c->moves->count; next++)
@@ -303,12 +303,12 @@ static void write_compute(writer *w, pb_step k, pb_node v)
         bring(w, step, c->later[k]);
         forward(w, step, later && !w->kept[step], true, WORK);
         flush(w);
-        w->work = NOTHING; /* the reverse step uses it up */
+        w->work = NOTHING; /* the reverse step consumes it */
     }
     reverse(w, step);
 }
 
-/* A loaded value is the working state if the next thing that is made comes from it, and it is no step's reverse data. */
+/* A loaded value becomes the working state if the next computation reads it, unless it is reverse data of a step. */
 static bool goes_to_work(const chain *c, pb_step k, uint32_t i)
 {
     if (c->made[k] & FOR_GRADIENT_BEFORE)

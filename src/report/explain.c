@@ -1,9 +1,10 @@
-/* explain.c -- gathers what an explanation needs and has it told. */
+/* explain.c -- collects the data of an explanation and writes it. */
 #include "report/explain.h"
 
 #include "base/context.h"
 
-pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, const pbi_teller *teller, pb_sink sink)
+pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, const pbi_explain_writer *writer,
+                      pb_sink sink)
 {
     pb_arena scratch;
     pbi_overview overview;
@@ -11,15 +12,15 @@ pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, co
     if (node != PB_NO_NODE && node >= pb_certificate_game(c)->graph->node_count)
         return pbi_fail(ctx, PB_EINVAL, "the graph has no node %u", (unsigned)node);
     pb_arena_init(&scratch, ctx);
-    pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, teller->shares, &scratch, &overview)
+    pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, writer->shares, &scratch, &overview)
                                           : pbi_story_make(ctx, c, node, &scratch, &story);
     if (status == PB_OK) {
         pbi_out out;
         pbi_out_init(&out, ctx, sink);
         if (node == PB_NO_NODE)
-            teller->overview(&out, &overview);
+            writer->overview(&out, &overview);
         else
-            teller->story(&out, &story);
+            writer->story(&out, &story);
         status = pbi_out_finish(&out);
     }
     pb_arena_release(&scratch);

@@ -1,11 +1,12 @@
-/* explain_absence.c -- for each time a value was away: where memory was tightest, and what keeping it would have taken.
+/* explain_absence.c -- for each absence of a value: where memory was tightest, and what keeping it would have needed.
  *
- * One walk. The moves so far that no later one passes in memory stand on a stack, so the fullest move since a value went
- * is found by halving. Keeping the value changes nothing else in the plan: every move in between has its size more. What a
- * computation makes again together is kept together, for only then is it spared. Borrowed memory is watched likewise: a value
- * that was there both times could have stayed there.
+ * One walk over the moves. A stack has the moves so far that no later one exceeds in memory, so the move with the most
+ * memory since a value was removed is found by bisection. Keeping the value changes nothing else in the plan: every
+ * move in between needs its size in addition. Values that one computation recomputes together are kept together,
+ * because only then is it saved. Borrowed memory is treated likewise: a value that was in it both times could have
+ * remained there.
  *
- * The pipeline drops what is needless by the same definition, with code of its own (plan/cleanup/cleanup.c).
+ * The pipeline removes needless recomputations by the same definition, with separate code (plan/cleanup/cleanup.c).
  */
 #include "report/explain.h"
 
@@ -22,7 +23,7 @@ typedef struct full_move {
     uint64_t during;
 } full_move;
 
-/* Moves so far, fuller ones first; the latest ends it. */
+/* Moves so far, in descending order of memory; ends with the latest. */
 typedef struct fullest {
     full_move *move;
     size_t count, room;
@@ -32,17 +33,17 @@ typedef struct watcher {
     pbi_walk walk;
     pb_arena *arena;
     pb_node only;          /* this value alone, or PB_NO_NODE */
-    pb_step *gone;         /* per value: the move that removed it; PBI_NO_STEP: it is there, or never was */
-    uint64_t *kept_then;   /* per value: memory during that move, had the value stayed */
-    pb_step *computed;     /* per node: its last computation, or PBI_NO_STEP, */
+    pb_step *gone;         /* by value: the move that removed it; PBI_NO_STEP: it is resident, or never was */
+    uint64_t *kept_then;   /* by value: memory during that move if the value had been kept */
+    pb_step *computed;     /* by node: its last computation, or PBI_NO_STEP, */
     uint64_t *during_then; /* and memory during it */
-    uint64_t *ended_then;  /* and the time by its end */
-    uint64_t *time_then;   /* per value: the time of its removal, or of the computation that could have made it */
-    double *flux_then;     /* per value: what keeping it changes in the flux of that move */
-    bool *lent_then;       /* per value: it is or was in borrowed memory; NULL where nothing is borrowed */
+    uint64_t *ended_then;  /* and the time at its end */
+    uint64_t *time_then;   /* by value: the time of its removal, or of the computation that could have made it */
+    double *flux_then;     /* by value: how keeping it changes the flux of that move */
+    bool *lent_then;       /* by value: it is or was in borrowed memory; NULL if nothing is borrowed */
     uint64_t lent;         /* borrowed memory in use */
     uint64_t peak;         /* of the plan */
-    pb_node *group;        /* what the move at hand makes again */
+    pb_node *group;        /* values that the current move recomputes */
     fullest own, borrowed;
     size_t room;
     pbi_absences *out;
@@ -60,7 +61,7 @@ static bool push_move(pb_arena *arena, fullest *f, pb_step step, uint64_t during
     return true;
 }
 
-/* The fullest move behind `since`; the first of several. NULL: there is none. */
+/* The move with the most memory after `since`; the first of several. NULL: there is none. */
 static const full_move *fullest_since(const fullest *f, pb_step since)
 {
     size_t low = 0, high = f->count;
@@ -74,7 +75,7 @@ static const full_move *fullest_since(const fullest *f, pb_step since)
     return low < f->count ? &f->move[low] : NULL;
 }
 
-/* A by-product that was left out when its node was computed before could have been made and kept then. */
+/* A by-product that was not made when its node was computed before could have been made and kept then. */
 static void as_if_made(watcher *x, pb_node v)
 {
     const pbi_walk *w = &x->walk;
@@ -88,7 +89,8 @@ static void as_if_made(watcher *x, pb_node v)
     x->flux_then[v] = (double)w->cost * (double)w->graph->size[v];
 }
 
-/* Puts what the move at hand makes again into the group, the first to go first. None: it is made for the first time. */
+/* Collects the values that the current move recomputes, the first removed first. None: they are made for the first
+ * time. */
 static size_t gather(watcher *x)
 {
     const pbi_walk *w = &x->walk;
@@ -117,8 +119,8 @@ static void need_at_least(pbi_absence *a, uint64_t need, const full_move *full)
     }
 }
 
-/* Memory had the group stayed: a move has the sizes of those more that were gone by then. Of the fullest move since each
- * of them went, with all that went before it, the worst is the worst of all. */
+/* Memory if the group had been kept: a move needs the sizes of all members that were removed before it. The maximum
+ * is at one of the moves with the most memory since the removal of each member. */
 static pbi_absence weigh_group(const watcher *x, const pb_node *group, size_t count)
 {
     const pbi_walk *w = &x->walk;
@@ -142,7 +144,7 @@ static pbi_absence weigh_group(const watcher *x, const pb_node *group, size_t co
     return a;
 }
 
-/* What keeping the group would change in the cost, where peak or flux have a price. */
+/* How keeping the group would change the cost, if peak or flux have a weight. */
 static double change_in_cost(const watcher *x, const pb_node *group, const pbi_absence *a)
 {
     const pbi_walk *w = &x->walk;
@@ -153,7 +155,7 @@ static double change_in_cost(const watcher *x, const pb_node *group, const pbi_a
     return (double)by->alpha * rise + (double)by->beta * flux - (double)by->gamma * (double)a->saves;
 }
 
-/* Would the plan be as good or better with the group kept, and all else as it is? */
+/* Whether the plan would be as good or better with the group kept and everything else unchanged. */
 static void judge_group(const watcher *x, const pb_node *group, pbi_absence *a)
 {
     const pbi_walk *w = &x->walk;
@@ -199,7 +201,7 @@ static void go_away(watcher *x, pb_node v)
     const pbi_walk *w = &x->walk;
     uint64_t made = w->makes ? w->graph->size[w->move.node] : 0, size = w->graph->size[v];
     x->gone[v] = w->step;
-    /* Overwritten: without that the new value would have needed room of its own. */
+    /* Overwritten: if it had been kept, the new value would have needed memory of its own. */
     bool over = w->move.op == PB_COMPUTE;
     x->kept_then[v] = over ? pbi_add_saturated(w->during, made < size ? made : size) : 0;
     x->time_then[v] = w->end;
@@ -207,7 +209,7 @@ static void go_away(watcher *x, pb_node v)
         over ? (double)w->cost * (double)(made < size ? made : size) : -(double)w->cost * (double)w->during;
 }
 
-/* Borrowed memory after the move; most of it during the move is what there is before or after. */
+/* Borrowed memory after the move; its maximum during the move is that before or after it. */
 static bool watch_borrowed(watcher *x)
 {
     const pbi_walk *w = &x->walk;
@@ -303,7 +305,7 @@ static int by_forced_work(const void *a, const void *b)
     return x->step < y->step ? -1 : x->step > y->step;
 }
 
-/* The moments at which memory was tightest for some absence; `item` is sorted by them. */
+/* The moves at which memory was tightest for some absence; `item` is sorted by them. */
 static pb_status gather_moments(const pbi_absences *all, pb_arena *scratch, pbi_pressure *out)
 {
     out->moments = pb_arena_alloc(scratch, all->count, sizeof *out->moments);
@@ -325,7 +327,7 @@ static pb_status gather_moments(const pbi_absences *all, pb_arena *scratch, pbi_
 
 static void find_raise(const pbi_absences *all, uint64_t cap, pbi_pressure *out)
 {
-    for (size_t i = 0; i < all->count; i++) { /* most saving first, so that of equal needs the best is taken */
+    for (size_t i = 0; i < all->count; i++) { /* largest saving first, so that of equal needs the best is taken */
         const pbi_absence *x = &all->item[i];
         out->spare += x->needless;
         if (x->need > cap && !x->stuck && (!out->raised || x->need < out->raise.need)) {

@@ -1,4 +1,4 @@
-/* explain_json.c -- explanations for programs. Steps count from 0; null is "none". */
+/* explain_json.c -- explanations as JSON. Steps count from 0; null is "none". */
 #include "pebble/report.h"
 
 #include "base/context.h"
@@ -28,7 +28,7 @@ static void field_u128(pbi_out *out, const char *key, pb_u128 value)
     pbi_out_json_u128(out, value);
 }
 
-/* saves: the work, or null where the value could not be made again. */
+/* saves: the work, or null if the value could not be recomputed. */
 static void field_saves(pbi_out *out, uint64_t work, bool complete, bool possible)
 {
     if (possible)
@@ -38,7 +38,7 @@ static void field_saves(pbi_out *out, uint64_t work, bool complete, bool possibl
     pbi_out_format(out, ",\"exact\":%s", complete && possible ? "true" : "false");
 }
 
-/* The cap that keeping a value would take, how far that is over the cap (0: it would have fitted), what it spares. */
+/* The cap that keeping a value would need, the excess over the cap (0: it would have fit), what it saves. */
 static void fields_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t saves)
 {
     field_u64(out, "cap_to_keep", need);
@@ -202,6 +202,6 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
 
 pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink)
 {
-    static const pbi_teller teller = {LONGEST_LIST, write_overview, write_story};
-    return pbi_explain(ctx, c, node, &teller, sink);
+    static const pbi_explain_writer writer = {LONGEST_LIST, write_overview, write_story};
+    return pbi_explain(ctx, c, node, &writer, sink);
 }

@@ -1,4 +1,4 @@
-/* explain_overview.c -- where a plan spends its work and its memory, value by value. */
+/* explain_overview.c -- the work and the memory of a plan, value by value. */
 #include "report/explain.h"
 
 #include "base/checked.h"
@@ -6,22 +6,22 @@
 
 #include <stdlib.h>
 
-enum { MOST_VISITS = 50000000, POLL_MOVES = 1 << 14 };
+enum { MAX_VISITS = 50000000, POLL_MOVES = 1 << 14 };
 
-/* Per value, while walking. */
+/* By value, during the walk. */
 typedef struct tally {
     pb_u128 held;
-    pb_step last;      /* the move that made or read it last */
+    pb_step last;      /* the last move that made or read it */
     uint64_t last_end; /* time after that */
     uint64_t times, gaps, saves;
-    bool lacking, stuck; /* effort ran out; cannot be made again */
+    bool lacking, stuck; /* effort ran out; cannot be recomputed */
 } tally;
 
 typedef struct counter {
     pbi_walk walk;
     pbi_rework rework;
     tally *tallies;
-    bool *wanted; /* values whose savings are worked out; NULL in the first walk */
+    bool *with_savings; /* values whose savings are computed; NULL in the first walk */
 } counter;
 
 static void touch(counter *n, pb_node v, pb_step k)
@@ -30,7 +30,7 @@ static void touch(counter *n, pb_node v, pb_step k)
     n->tallies[v].last_end = n->walk.end;
 }
 
-/* The move k reads v (or the end needs it): add what waiting for it held, and what that saves. */
+/* Move k reads v (or the end needs it): adds the memory-time of waiting for it, and what that saves. */
 static void close_gap(counter *n, pb_node v, pb_step k)
 {
     tally *t = &n->tallies[v];
@@ -38,10 +38,10 @@ static void close_gap(counter *n, pb_node v, pb_step k)
     uint64_t time = n->walk.end - t->last_end;
     if (k <= since || time == 0)
         return;
-    if (!n->wanted) {
+    if (!n->with_savings) {
         t->gaps++;
         pbi_u128_add(&t->held, pbi_u128_product(time, n->walk.graph->size[v]));
-    } else if (n->wanted[v]) {
+    } else if (n->with_savings[v]) {
         pbi_rework_cost cost = pbi_rework_of(&n->rework, n->walk.resident, v);
         t->saves = pbi_add_saturated(t->saves, cost.work);
         t->lacking |= !cost.complete;
@@ -71,7 +71,7 @@ static pb_status count_moves(pb_context *ctx, counter *n)
             touch(n, m->node, k);
         for (uint32_t i = 0; i < w->also_count; i++)
             touch(n, w->also[i], k);
-        if (m->op == PB_COMPUTE && !n->wanted)
+        if (m->op == PB_COMPUTE && !n->with_savings)
             n->tallies[m->node].times++;
         pbi_rework_note(&n->rework, m);
     }
@@ -143,17 +143,18 @@ static pb_status make_lists(const counter *n, size_t longest, pb_arena *scratch,
     return PB_OK;
 }
 
-/* The second walk: what the values of the kept list save. */
+/* The second walk: the savings of the values in the kept list. */
 static pb_status weigh(pb_context *ctx, counter *n, const pb_certificate *c, pb_arena *scratch, pbi_overview *out)
 {
     pb_status status = pbi_walk_init(&n->walk, c, scratch);
     if (status == PB_OK)
-        status = pbi_rework_init(&n->rework, out->game, MOST_VISITS, scratch);
-    n->wanted = status == PB_OK ? pb_arena_zero(scratch, n->walk.graph->node_count, sizeof *n->wanted) : NULL;
-    if (!n->wanted)
+        status = pbi_rework_init(&n->rework, out->game, MAX_VISITS, scratch);
+    n->with_savings =
+        status == PB_OK ? pb_arena_zero(scratch, n->walk.graph->node_count, sizeof *n->with_savings) : NULL;
+    if (!n->with_savings)
         return PB_ENOMEM;
     for (size_t i = 0; i < out->kept_length; i++)
-        n->wanted[out->kept[i].node] = true;
+        n->with_savings[out->kept[i].node] = true;
     status = count_moves(ctx, n);
     for (size_t i = 0; i < out->kept_length && status == PB_OK; i++) {
         const tally *t = &n->tallies[out->kept[i].node];
@@ -167,7 +168,7 @@ static pb_status weigh(pb_context *ctx, counter *n, const pb_certificate *c, pb_
 pb_status pbi_overview_make(pb_context *ctx, const pb_certificate *c, size_t longest, pb_arena *scratch,
                             pbi_overview *out)
 {
-    counter n = {.wanted = NULL};
+    counter n = {.with_savings = NULL};
     *out = (pbi_overview){.game = pb_certificate_game(c), .totals = pb_certificate_totals(c)};
     out->list = pb_certificate_moves(c);
     out->moves = out->list->count;

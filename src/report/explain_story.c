@@ -1,4 +1,4 @@
-/* explain_story.c -- gathers the lives of one value: what made it, what it waited for, what removed it. */
+/* explain_story.c -- collects the lives of one value: what made it, what it waited for, what removed it. */
 #include "report/explain.h"
 
 #include "base/arena.h"
@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-enum { MOST_OTHERS = 5, MOST_VISITS = 50000000, DETAILED_LIVES = 64, POLL_MOVES = 1 << 14 };
+enum { MAX_OTHERS = 5, MAX_VISITS = 50000000, DETAILED_LIVES = 64, POLL_MOVES = 1 << 14 };
 
-typedef struct teller {
+typedef struct collector {
     pb_arena *scratch;
     pbi_story *story;
     pbi_walk walk;
@@ -17,13 +17,13 @@ typedef struct teller {
     bool *reader; /* nodes whose computation reads the value */
     size_t life_room, gap_room, other_room;
     bool alive;
-    pb_step last;      /* the last use, or the making */
+    pb_step last;      /* the last use, or the computation */
     uint64_t last_end; /* time after it */
-    pb_step full_step; /* while it is away: the fullest move so far */
+    pb_step full_step; /* while it is absent: the move with the most memory so far */
     uint64_t full;
-} teller;
+} collector;
 
-static pbi_life *life_begin(teller *t, pb_step made)
+static pbi_life *life_begin(collector *t, pb_step made)
 {
     pbi_story *s = t->story;
     void *items = s->lives;
@@ -48,8 +48,8 @@ static pbi_life *life_begin(teller *t, pb_step made)
     return life;
 }
 
-/* The value is read by the move at `step`, or must be there at the end: close the gap before that. */
-static pb_status gap_end(teller *t, pb_step step, bool to_end)
+/* The move at `step` reads the value, or it must be resident at the end: ends the gap before that. */
+static pb_status gap_end(collector *t, pb_step step, bool to_end)
 {
     pbi_story *s = t->story;
     pb_step since = t->last == PBI_NO_STEP ? 0 : t->last + 1;
@@ -69,7 +69,7 @@ static pb_status gap_end(teller *t, pb_step step, bool to_end)
     return PB_OK;
 }
 
-static pb_status use(teller *t, pb_step step)
+static pb_status use(collector *t, pb_step step)
 {
     pbi_life *life = &t->story->lives[t->story->life_count - 1];
     pb_status status = gap_end(t, step, false);
@@ -90,7 +90,7 @@ static bool makes_it(const pbi_walk *w, pb_node v)
     return false;
 }
 
-static pb_status follow(teller *t)
+static pb_status follow(collector *t)
 {
     pbi_story *s = t->story;
     pbi_walk *w = &t->walk;
@@ -116,7 +116,7 @@ static pb_status follow(teller *t)
     return PB_OK;
 }
 
-static pb_status tell(pb_context *ctx, teller *t)
+static pb_status collect_lives(pb_context *ctx, collector *t)
 {
     pbi_story *s = t->story;
     pb_status status = PB_OK;
@@ -142,23 +142,23 @@ static pb_status tell(pb_context *ctx, teller *t)
     return status == PB_OK && stays ? gap_end(t, s->moves->count, true) : status;
 }
 
-/* Keeps the largest values that are resident, largest first. */
-static pb_status list_others(teller *t, pbi_life *life, const bool *resident)
+/* Keeps the largest resident values, largest first. */
+static pb_status list_others(collector *t, pbi_life *life, const bool *resident)
 {
     const pb_graph *g = t->story->game->graph;
-    pb_node best[MOST_OTHERS];
+    pb_node best[MAX_OTHERS];
     size_t count = 0, all = 0;
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!resident[v] || g->size[v] == 0)
             continue;
         all++;
-        size_t at = count < MOST_OTHERS ? count++ : count;
+        size_t at = count < MAX_OTHERS ? count++ : count;
         while (at > 0 && g->size[best[at - 1]] < g->size[v]) {
-            if (at < MOST_OTHERS)
+            if (at < MAX_OTHERS)
                 best[at] = best[at - 1];
             at--;
         }
-        if (at < MOST_OTHERS)
+        if (at < MAX_OTHERS)
             best[at] = v;
     }
     pbi_story *s = t->story;
@@ -175,8 +175,8 @@ static pb_status list_others(teller *t, pbi_life *life, const bool *resident)
     return PB_OK;
 }
 
-/* A second walk, to see what was there at the fullest moment of each absence. */
-static pb_status tell_others(teller *t, const pb_certificate *c)
+/* A second walk, for the resident values at the tightest moment of each absence. */
+static pb_status collect_others(collector *t, const pb_certificate *c)
 {
     pbi_story *s = t->story;
     pb_status status = pbi_walk_init(&t->walk, c, t->scratch);
@@ -189,8 +189,8 @@ static pb_status tell_others(teller *t, const pb_certificate *c)
     return status;
 }
 
-/* What keeping the value over each absence would have taken. Each ends where a life begins. */
-static pb_status tell_needs(pb_context *ctx, teller *t, const pb_certificate *c)
+/* What keeping the value over each absence would have needed. Each ends where a life starts. */
+static pb_status collect_needs(pb_context *ctx, collector *t, const pb_certificate *c)
 {
     pbi_absences absences;
     pb_status status = pbi_absences_make(ctx, c, t->story->node, t->scratch, &absences);
@@ -206,19 +206,19 @@ static pb_status tell_needs(pb_context *ctx, teller *t, const pb_certificate *c)
 
 pb_status pbi_story_make(pb_context *ctx, const pb_certificate *c, pb_node node, pb_arena *scratch, pbi_story *out)
 {
-    teller t = {.scratch = scratch, .story = out, .full_step = PBI_NO_STEP};
+    collector t = {.scratch = scratch, .story = out, .full_step = PBI_NO_STEP};
     *out = (pbi_story){.game = pb_certificate_game(c), .moves = pb_certificate_moves(c), .node = node};
     const pb_graph *g = out->game->graph;
     pb_status status = pbi_walk_init(&t.walk, c, scratch);
     if (status == PB_OK)
-        status = pbi_rework_init(&t.rework, out->game, MOST_VISITS, scratch);
+        status = pbi_rework_init(&t.rework, out->game, MAX_VISITS, scratch);
     t.reader = status == PB_OK ? pb_arena_zero(scratch, g->node_count, sizeof *t.reader) : NULL;
     if (!t.reader)
         return PB_ENOMEM;
     for (uint32_t i = g->out_start[node]; i < g->out_start[node + 1]; i++)
         t.reader[g->out[i]] = true;
-    status = tell(ctx, &t);
+    status = collect_lives(ctx, &t);
     if (status == PB_OK)
-        status = tell_others(&t, c);
-    return status == PB_OK ? tell_needs(ctx, &t, c) : status;
+        status = collect_others(&t, c);
+    return status == PB_OK ? collect_needs(ctx, &t, c) : status;
 }

@@ -1,4 +1,4 @@
-/* explain_text.c -- explanations as people read them. */
+/* explain_text.c -- explanations as text. */
 #include "pebble/report.h"
 
 #include "base/context.h"
@@ -18,7 +18,7 @@ static void amount(pbi_out *out, uint64_t value, const char *unit)
 }
 
 /* "move 12 (compute b)" */
-static void say_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_step k)
+static void write_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_step k)
 {
     pbi_out_text(out, "move ");
     pbi_out_u64(out, k);
@@ -27,7 +27,7 @@ static void say_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_
     pbi_out_char(out, ')');
 }
 
-static void say_saving(pbi_out *out, const pbi_rework_cost *cost, const char *unit)
+static void write_saving(pbi_out *out, const pbi_rework_cost *cost, const char *unit)
 {
     if (!cost->possible) {
         pbi_out_text(out, "could not be made again");
@@ -50,7 +50,7 @@ static void held_text(pb_u128 held, char text[PB_U128_TEXT])
         memmove(plus, plus + 1, strlen(plus));
 }
 
-static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
+static void write_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
 {
     const pb_graph *g = s->game->graph;
     char held[PB_U128_TEXT];
@@ -63,7 +63,7 @@ static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
         pbi_out_text(out, " to the end");
     else {
         pbi_out_text(out, " for ");
-        say_move(out, g, s->moves, gap->to);
+        write_move(out, g, s->moves, gap->to);
     }
     held_text(gap->held, held);
     pbi_out_text(out, ": holds ");
@@ -71,11 +71,11 @@ static void say_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
     pbi_out_text(out, " for ");
     amount(out, gap->time, g->cost_unit);
     pbi_out_format(out, " (%s), ", held);
-    say_saving(out, &gap->saves, g->cost_unit);
+    write_saving(out, &gap->saves, g->cost_unit);
     pbi_out_char(out, '\n');
 }
 
-static void say_making(pbi_out *out, const pbi_story *s, size_t i)
+static void write_making(pbi_out *out, const pbi_story *s, size_t i)
 {
     const pbi_life *life = &s->lives[i];
     const pb_graph *g = s->game->graph;
@@ -98,7 +98,7 @@ static void say_making(pbi_out *out, const pbi_story *s, size_t i)
     }
     if (life->first_use != PBI_NO_STEP) {
         pbi_out_text(out, i ? " because " : ", first read by ");
-        say_move(out, g, s->moves, life->first_use);
+        write_move(out, g, s->moves, life->first_use);
         if (i)
             pbi_out_text(out, " needs it");
         if (life->uses > 1)
@@ -107,8 +107,8 @@ static void say_making(pbi_out *out, const pbi_story *s, size_t i)
     pbi_out_char(out, '\n');
 }
 
-/* What keeping a value instead would take. */
-static void say_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t saves)
+/* What keeping a value instead would need. */
+static void write_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t saves)
 {
     const pb_graph *g = game->graph;
     if (need > game->cap) {
@@ -125,8 +125,8 @@ static void say_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_t 
     amount(out, saves, g->cost_unit);
 }
 
-/* What took its place while it was away. */
-static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
+/* The values that used the memory while it was absent. */
+static void write_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
 {
     const pb_graph *g = s->game->graph;
     if (life->full_step == PBI_NO_STEP)
@@ -134,7 +134,7 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
     pbi_out_text(out, "       while it was away memory reached ");
     amount(out, life->full, g->size_unit);
     pbi_out_text(out, " at ");
-    say_move(out, g, s->moves, life->full_step);
+    write_move(out, g, s->moves, life->full_step);
     for (size_t i = 0; i < life->other_count; i++) {
         pb_node v = s->others[life->first_other + i];
         char size[AMOUNT_ROOM];
@@ -149,11 +149,11 @@ static void say_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
     pbi_out_text(out, life->together > 1 ? "and what is made with it instead " : "instead ");
     if (s->game->borrow)
         pbi_out_text(out, "in memory of our own ");
-    say_need(out, s->game, life->need, life->saves);
+    write_need(out, s->game, life->need, life->saves);
     pbi_out_char(out, '\n');
 }
 
-static void say_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
+static void write_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
 {
     const pb_graph *g = s->game->graph;
     pbi_out_text(out, "       ");
@@ -178,7 +178,7 @@ static void say_removal(pbi_out *out, const pbi_story *s, const pbi_life *life)
         pbi_out_text(out, life->last_use == PBI_NO_STEP ? ", never read\n" : ", after its last use\n");
 }
 
-static void say_head(pbi_out *out, const pbi_story *s)
+static void write_head(pbi_out *out, const pbi_story *s)
 {
     const pb_graph *g = s->game->graph;
     uint32_t readers = g->out_start[s->node + 1] - g->out_start[s->node];
@@ -202,25 +202,25 @@ static void say_head(pbi_out *out, const pbi_story *s)
                        s->loaded == 1 ? "" : "s");
 }
 
-static void say_story(pbi_out *out, const pbi_story *s)
+static void write_story(pbi_out *out, const pbi_story *s)
 {
-    say_head(out, s);
+    write_head(out, s);
     for (size_t i = 0; i < s->life_count && i < SHOWN_LIVES; i++) {
         const pbi_life *life = &s->lives[i];
         pbi_out_format(out, "%5zu. ", i + 1);
-        say_making(out, s, i);
-        say_others(out, s, life);
+        write_making(out, s, i);
+        write_others(out, s, life);
         for (size_t k = 0; k < life->gap_count && k < SHOWN_GAPS; k++)
-            say_gap(out, s, &s->gaps[life->first_gap + k]);
+            write_gap(out, s, &s->gaps[life->first_gap + k]);
         if (life->gap_count > SHOWN_GAPS)
             pbi_out_format(out, "       and waits %zu times more\n", life->gap_count - SHOWN_GAPS);
-        say_removal(out, s, life);
+        write_removal(out, s, life);
     }
     if (s->life_count > SHOWN_LIVES)
         pbi_out_format(out, "  and %zu lives more (all of them with --json)\n", s->life_count - SHOWN_LIVES);
 }
 
-/* A name in a column: cut with dots where it is too long. */
+/* A name in a column: cut with dots if it is too long. */
 static void column_name(pbi_out *out, const char *name)
 {
     char shown[PB_PLAIN_CHAR], plain[8 * NAME_WIDTH];
@@ -246,7 +246,7 @@ static void column_name(pbi_out *out, const char *name)
         pbi_out_char(out, ' ');
 }
 
-static void say_again(pbi_out *out, const pbi_overview *o)
+static void write_again(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     char work[AMOUNT_ROOM];
@@ -266,7 +266,7 @@ static void say_again(pbi_out *out, const pbi_overview *o)
     }
 }
 
-static void say_absences(pbi_out *out, const pbi_overview *o)
+static void write_absences(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     const pbi_pressure *p = &o->pressure;
@@ -294,7 +294,7 @@ static void say_absences(pbi_out *out, const pbi_overview *o)
     }
 }
 
-static void say_moments(pbi_out *out, const pbi_overview *o)
+static void write_moments(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     const pbi_pressure *p = &o->pressure;
@@ -304,7 +304,7 @@ static void say_moments(pbi_out *out, const pbi_overview *o)
     for (size_t i = 0; i < p->moment_count && i < SHOWN_MOMENTS; i++) {
         const pbi_moment *m = &p->moments[i];
         pbi_out_text(out, "  ");
-        say_move(out, g, o->list, m->step);
+        write_move(out, g, o->list, m->step);
         pbi_out_text(out, ": ");
         amount(out, m->memory, g->size_unit);
         pbi_out_format(out, ", over which %llu absence%s cost%s ", (unsigned long long)m->absences,
@@ -314,22 +314,22 @@ static void say_moments(pbi_out *out, const pbi_overview *o)
     }
 }
 
-/* What the plan pays for the cap, time by time. */
-static void say_pressure(pbi_out *out, const pbi_overview *o)
+/* What the plan pays for the cap, absence by absence. */
+static void write_pressure(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     const pbi_pressure *p = &o->pressure;
     if (!p->absence_count)
         return;
-    say_absences(out, o);
-    say_moments(out, o);
+    write_absences(out, o);
+    write_moments(out, o);
     if (p->raised) {
         pbi_out_text(out, "\nThe smallest cap that spares one of them in this plan is ");
         amount(out, p->raise.need, g->size_unit);
         pbi_out_text(out, ", ");
         amount(out, p->raise.need - o->game->cap, g->size_unit);
         pbi_out_text(out, " more:\n  ");
-        say_move(out, g, o->list, p->raise.made);
+        write_move(out, g, o->list, p->raise.made);
         pbi_out_text(out, " and its ");
         amount(out, p->raise.saves, g->cost_unit);
         pbi_out_text(out, " would not be needed.\n");
@@ -339,7 +339,7 @@ static void say_pressure(pbi_out *out, const pbi_overview *o)
                        (unsigned long long)p->spare, p->spare == 1 ? "is" : "are");
 }
 
-static void say_kept(pbi_out *out, const pbi_overview *o)
+static void write_kept(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     char held[PB_U128_TEXT], share_text[16], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
@@ -368,7 +368,7 @@ static void say_kept(pbi_out *out, const pbi_overview *o)
     }
 }
 
-static void say_overview(pbi_out *out, const pbi_overview *o)
+static void write_overview(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     pbi_out_plain(out, g->name[0] ? g->name : "the graph");
@@ -392,13 +392,13 @@ static void say_overview(pbi_out *out, const pbi_overview *o)
         amount(out, o->totals->io, g->cost_unit);
     }
     pbi_out_char(out, '\n');
-    say_again(out, o);
-    say_pressure(out, o);
-    say_kept(out, o);
+    write_again(out, o);
+    write_pressure(out, o);
+    write_kept(out, o);
 }
 
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink)
 {
-    static const pbi_teller teller = {SHOWN_SHARES, say_overview, say_story};
-    return pbi_explain(ctx, c, node, &teller, sink);
+    static const pbi_explain_writer writer = {SHOWN_SHARES, write_overview, write_story};
+    return pbi_explain(ctx, c, node, &writer, sink);
 }

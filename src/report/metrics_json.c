@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { NUMBER_DIGITS = 15 }; /* what every reader holds exactly */
+enum { NUMBER_DIGITS = 15 }; /* what every reader represents exactly */
 
 void pbi_put_text(pbi_out *out, const char *key, const char *text)
 {

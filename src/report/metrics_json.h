@@ -1,15 +1,15 @@
-/* metrics_json.h -- pieces of JSON that several documents have in common. */
+/* metrics_json.h -- parts of JSON that several documents share. */
 #ifndef PBI_METRICS_JSON_H
 #define PBI_METRICS_JSON_H
 
 #include "base/out.h"
 #include "pebble/schedule.h"
 
-/* A key as it stands in the text (with comma and colon), then the value; null for NULL. */
+/* A key in its written form (with comma and colon), then the value; null for NULL. */
 void pbi_put_text(pbi_out *out, const char *key, const char *text);
 void pbi_put_u64(pbi_out *out, const char *key, uint64_t value);
 void pbi_put_cap(pbi_out *out, const char *key, uint64_t cap);   /* null for PB_UNLIMITED */
-void pbi_put_share(pbi_out *out, const char *key, double value); /* null where it is negative */
+void pbi_put_share(pbi_out *out, const char *key, double value); /* null if it is negative */
 void pbi_put_weights(pbi_out *out, const char *key, const pb_weights *weights);
 /* {...} */
 void pbi_put_metrics(pbi_out *out, const pb_metrics *m, const pb_weights *weights);

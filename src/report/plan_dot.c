@@ -1,4 +1,4 @@
-/* plan_dot.c -- the graph in DOT, each node coloured by what the plan does with its value. */
+/* plan_dot.c -- the graph in DOT, each node coloured by the plan's treatment of its value. */
 #include "pebble/report.h"
 
 #include "base/out.h"

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_WIDTH = 20, LEAST_HEIGHT = 4, LABEL_ROOM = 32, EIGHTHS = 8, MARGIN = 5 };
+enum { MIN_WIDTH = 20, MIN_HEIGHT = 4, LABEL_ROOM = 32, EIGHTHS = 8, MARGIN = 5 };
 
-/* What the marks are made of, with and without Unicode. */
+/* The characters of the plot, with and without Unicode. */
 typedef struct glyphs {
     const char *levels[EIGHTHS + 1]; /* empty .. full cell */
     const char *cap, *axis, *corner, *wall, *tick, *peak;
@@ -56,7 +56,7 @@ static void label(plot *p, const char *text, const char *edge)
     pbi_out_text(&p->out, edge);
 }
 
-/* Filled eighths of the whole height for one column; anything above zero shows. */
+/* Filled eighths of the whole height for one column; anything above zero is visible. */
 static uint32_t level_of(uint64_t value, uint64_t top, uint32_t rows)
 {
     if (top == 0 || value == 0)
@@ -82,7 +82,7 @@ static void draw_cap(plot *p)
     pbi_out_text(&p->out, " cap\n");
 }
 
-/* The row, from below, that has a label half way up, and the memory at its upper edge. */
+/* The row, from below, with a label at half height, and the memory at its upper edge. */
 static bool is_middle(const plot *p, uint32_t row) { return p->rows >= 4 && row + 1 == p->rows / 2; }
 static uint64_t edge_of(const plot *p, uint32_t row) { return (uint64_t)((double)p->top * (row + 1) / p->rows); }
 
@@ -122,7 +122,7 @@ static void draw_axis(plot *p)
     pbi_out_format(&p->out, "%*s 0%*s\n", p->label_width + 1, "", to[0] ? (int)p->columns - 1 : 0, to);
 }
 
-/* "▲ peak 9 of 10 (90 %)": the mark below the peak's column, the words on the side where they fit. */
+/* "▲ peak 9 of 10 (90 %)": the mark below the peak's column, the words on the side with enough room. */
 static void draw_peak(plot *p)
 {
     char text[128], peak[LABEL_ROOM], cap[LABEL_ROOM];
@@ -135,7 +135,7 @@ static void draw_peak(plot *p)
                                      floor(100.0 * (double)p->totals->peak / (double)p->game->cap));
     }
     bool right = x + 2 + length <= room, left = !right && length + 1 <= x;
-    if (!right && !left) { /* say less */
+    if (!right && !left) { /* use a shorter text */
         text[length = brief] = '\0';
         right = x + 2 + length <= room;
         left = !right && length + 1 <= x;
@@ -180,19 +180,19 @@ static pb_status measure(pb_context *ctx, const pb_certificate *c, const pb_plot
 {
     char text[LABEL_ROOM];
     uint64_t peak = p->totals->peak, cap = p->game->cap;
-    uint32_t height = style->height < LEAST_HEIGHT ? LEAST_HEIGHT : style->height;
-    uint32_t width = style->width < LEAST_WIDTH ? LEAST_WIDTH : style->width;
-    p->cap_line = height > LEAST_HEIGHT && cap != PB_UNLIMITED && cap / 2 <= peak;
+    uint32_t height = style->height < MIN_HEIGHT ? MIN_HEIGHT : style->height;
+    uint32_t width = style->width < MIN_WIDTH ? MIN_WIDTH : style->width;
+    p->cap_line = height > MIN_HEIGHT && cap != PB_UNLIMITED && cap / 2 <= peak;
     p->top = p->cap_line ? cap : peak;
-    p->slow_line = p->game->kind == PB_GAME_TIERED && height > LEAST_HEIGHT + 1;
+    p->slow_line = p->game->kind == PB_GAME_TIERED && height > MIN_HEIGHT + 1;
     p->rows = height - 3 - (p->cap_line ? 1 : 0) - (p->slow_line ? 1 : 0);
     p->label_width = 6;
     quantity(p, p->top, text);
     widen(p, text);
     quantity(p, edge_of(p, p->rows / 2 - (p->rows > 1)), text);
     widen(p, text);
-    uint32_t beside = (uint32_t)p->label_width + 2 + MARGIN; /* labels, wall, " cap" on the right */
-    p->columns = width > beside + 4 ? width - beside : 4;
+    uint32_t used_by_labels = (uint32_t)p->label_width + 2 + MARGIN; /* labels, wall, " cap" on the right */
+    p->columns = width > used_by_labels + 4 ? width - used_by_labels : 4;
     p->axis = p->totals->compute_work || p->totals->uncompute_work || p->totals->io ? PB_AXIS_TIME : PB_AXIS_MOVES;
     pb_status status = pb_profile_make(ctx, c, p->axis, p->columns, scratch, &p->profile);
     for (uint32_t x = p->columns; status == PB_OK && x-- > 0;)

@@ -1,4 +1,4 @@
-/* rework.c -- see rework.h. Walks back from the value over absent ancestors, with a stack of its own. */
+/* rework.c -- see rework.h. Follows absent ancestors of the value, with an explicit stack. */
 #include "report/rework.h"
 
 #include "base/checked.h"
@@ -30,7 +30,7 @@ void pbi_rework_note(pbi_rework *r, const pb_move *move)
         r->copies[move->node] = (uint8_t)(r->copies[move->node] & ~bit);
 }
 
-/* The cheapest load of a value that lies in some slow tier. */
+/* The cheapest load of a value that is in a slow tier. */
 static uint64_t load_cost(const pbi_rework *r, pb_node v)
 {
     uint64_t least = UINT64_MAX;
@@ -49,7 +49,7 @@ pbi_rework_cost pbi_rework_of(pbi_rework *r, const bool *resident, pb_node v)
     const pb_graph *g = r->game->graph;
     pbi_rework_cost sum = {.complete = true, .possible = true};
     uint32_t depth = 0;
-    if (++r->round == 0) { /* the round counter came around: forget all visits */
+    if (++r->round == 0) { /* the round counter wrapped around: forget all visits */
         memset(r->seen, 0, g->node_count * sizeof *r->seen);
         r->round = 1;
     }
@@ -73,7 +73,7 @@ pbi_rework_cost pbi_rework_of(pbi_rework *r, const bool *resident, pb_node v)
         }
         if (maker != u) {
             if (r->seen[maker] == r->round)
-                continue; /* its computation is counted already */
+                continue; /* its computation is already counted */
             r->seen[maker] = r->round;
         }
         sum.work = pbi_add_saturated(sum.work, g->cost[maker]);

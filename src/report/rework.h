@@ -1,4 +1,4 @@
-/* rework.h -- what it would cost to make a value again from what is resident at some moment. */
+/* rework.h -- the cost of recomputing a value from what is resident at some moment. */
 #ifndef PBI_REWORK_H
 #define PBI_REWORK_H
 
@@ -10,21 +10,21 @@ typedef struct pbi_rework {
     uint32_t round;
     pb_node *stack;
     uint32_t stack_room;
-    uint8_t *copies; /* bit t-1: the value lies in slow tier t */
+    uint8_t *copies; /* bit t-1: the value is in slow tier t */
     uint64_t visits; /* still allowed */
 } pbi_rework;
 
 typedef struct pbi_rework_cost {
-    uint64_t work; /* work and io; a lower bound when not complete */
+    uint64_t work; /* work and io; a lower bound if not complete */
     bool complete; /* false: the effort ran out */
-    bool possible; /* false: it, or something it needs, can never be made again */
+    bool possible; /* false: it, or something it needs, can never be recomputed */
 } pbi_rework_cost;
 
-/* `visits` bounds the effort of all calls together. */
+/* `visits` limits the effort of all calls together. */
 pb_status pbi_rework_init(pbi_rework *r, const pb_game *game, uint64_t visits, pb_arena *scratch);
-/* Follow a store or a drop; other moves do not matter. */
+/* Notes a store or a drop; other moves do not matter. */
 void pbi_rework_note(pbi_rework *r, const pb_move *move);
-/* The cost of making v again, as if it were absent, each missing ancestor made once. */
+/* The cost of recomputing v, as if it were absent, each missing ancestor computed once. */
 pbi_rework_cost pbi_rework_of(pbi_rework *r, const bool *resident, pb_node v);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* RFC 4180: quoted where the text holds a comma, a quote or a line break. */
+/* RFC 4180: quoted if the text contains a comma, a quote or a line break. */
 static void csv_text(pbi_out *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {

@@ -1,4 +1,4 @@
-/* sweep_csv.c -- a sweep as a table for programs: one row a cell, the columns always the same. */
+/* sweep_csv.c -- a sweep as CSV: one row per cell, always the same columns. */
 #include "pebble/report.h"
 
 #include "base/out.h"
@@ -10,7 +10,7 @@ static const char names[] =
     "recompute_count,uncompute,flux,moves,depth,cost,overhead,lower_bound,gap,winner,front,knee,planned,from_cap,"
     "policy,seconds\n";
 
-/* RFC 4180: quoted where the text holds a comma, a quote or a line break. */
+/* RFC 4180: quoted if the text contains a comma, a quote or a line break. */
 static void put_text(pbi_out *out, const char *text)
 {
     text = text ? text : "";

@@ -1,8 +1,8 @@
 /* sweep_svg.c -- a sweep as a picture: overhead against the cap.
  *
- * A plan holds for every larger cap, a bound for every smaller one. So both are drawn as stairs: a line stays where it
- * is until the next larger cap, the region out of reach stays until the next smaller one. Colours are legible on light
- * and on dark ground, and there is no background.
+ * A plan is valid for every larger cap, a bound for every smaller one. So both are drawn as stairs: a line continues to
+ * the next larger cap, the infeasible region to the next smaller one. Colours are legible on light and on dark
+ * backgrounds, and there is no background.
  */
 #include "pebble/report.h"
 
@@ -21,7 +21,7 @@ enum {
     PLOT_HEIGHT = 310,
     LEGEND = LEFT + PLOT_WIDTH + 24,
     COLORS = 8,
-    MOST_LABELS = 9, /* flips with words */
+    MAX_LABELS = 9, /* max flips with labels */
     FLIP_ROWS = 3
 };
 
@@ -84,7 +84,7 @@ static void put_segment(const panel *p, const char *class, double x1, double y1,
 
 /* ---- scales ---- */
 
-/* 1, 2 or 5 times a power of ten, so that there are about `parts` of them in `span`. */
+/* 1, 2 or 5 times a power of ten, so that `span` has about `parts` steps. */
 static double nice_step(double span, int parts)
 {
     double rough = span / parts, power = pow(10, floor(log10(rough)));
@@ -101,7 +101,7 @@ static double bound_of(const panel *p, uint32_t cell)
     return f->bound_kind == PB_BOUND_NONE || above < 0 || p->least_work <= 0 ? 0 : above / p->least_work;
 }
 
-/* The top of the plot: all of the winners, and what other lines have up to somewhat above that. */
+/* The top of the plot: all winners, and other lines up to somewhat above them. */
 static double choose_most(const pb_sweep *s)
 {
     double winners = 0, all = 0;
@@ -170,7 +170,7 @@ static void put_x_axis(const panel *p)
     put_label(p, LEFT + PLOT_WIDTH / 2.0, y + 54, "middle", "", "cap, of the peak as written");
 }
 
-/* What is proved out of reach in the game of the first line. */
+/* The proved infeasible region in the game of the first line. */
 static void put_bound(const panel *p)
 {
     const pb_sweep *s = p->s;
@@ -240,7 +240,7 @@ static void put_knee(const panel *p)
                        y_of(p, m->overhead));
 }
 
-/* The names of both sides at the top of the plot, in rows where they would meet. */
+/* The names of both sides at the top of the plot, in rows if they would overlap. */
 static void put_flips(const panel *p)
 {
     const pb_sweep *s = p->s;
@@ -252,14 +252,14 @@ static void put_flips(const panel *p)
         double x = x_of(p, ((double)s->caps[flip->cap] + (double)s->caps[flip->cap + 1]) / 2);
         double y = p->top + TOP + 12 + 15 * (double)(labels % FLIP_ROWS);
         put_segment(p, "flip", x, p->top + TOP, x, bottom_of(p));
-        if (labels++ >= MOST_LABELS)
+        if (labels++ >= MAX_LABELS)
             continue;
         put_label(p, x - 5, y, "end", "small", pb_sweep_winner_name(s, flip->after));
         put_label(p, x + 5, y, "start", "small", pb_sweep_winner_name(s, flip->before));
     }
 }
 
-/* What the legend adds to a line that is not to be seen. */
+/* The legend's note for a line that is not visible. */
 static const char *absence(const panel *p, uint32_t l)
 {
     const pb_sweep *s = p->s;

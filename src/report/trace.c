@@ -1,7 +1,7 @@
 /* trace.c -- Chrome trace events, as chrome://tracing and Perfetto read them.
  *
- * The time axis is the schedule's own: work and io added up, one device, nothing overlapped. A cost in ns is
- * shown as it is; any other unit counts as a microsecond, the unit of the format. Moves without cost are instants.
+ * The time axis is that of the schedule: work and io added up, one device, no overlap. A cost in ns is shown
+ * exactly; any other unit counts as a microsecond, the unit of the format. Moves without cost are instants.
  */
 #include "pebble/report.h"
 
@@ -23,7 +23,7 @@ static void next_event(tracer *t)
     t->first = false;
 }
 
-/* The format wants plain JSON numbers, whatever their size. */
+/* The format needs plain JSON numbers of any size. */
 static void write_time(tracer *t, uint64_t time)
 {
     pbi_out_u64(&t->out, t->nanoseconds ? time / 1000 : time);
@@ -73,7 +73,7 @@ static void write_move(tracer *t, const pbi_walk *w, bool again)
     pbi_out_text(&t->out, "}}");
 }
 
-/* Counters hold until the next sample: one during the move, one after it where that differs. */
+/* Counters are valid until the next sample: one during the move, one after it if it differs. */
 static void write_counters(tracer *t, const pbi_walk *w)
 {
     if (w->during != w->before)

@@ -1,11 +1,11 @@
-/* walk.h -- goes through a certified schedule move by move, for everything that is written about it.
+/* walk.h -- iterates over a certified schedule move by move, for all reports.
  *
  *     pbi_walk w;
  *     if (pbi_walk_init(&w, certificate, &scratch) != PB_OK) ...
  *     while (pbi_walk_next(&w))
  *         use(w.step, w.move, w.during);
  *
- * The schedule is known to be legal, so nothing is checked again here.
+ * The schedule is known to be legal, so nothing is checked here.
  */
 #ifndef PBI_WALK_H
 #define PBI_WALK_H
@@ -18,10 +18,10 @@ typedef struct pbi_walk {
     const pb_game *game;
     const pb_graph *graph;
     const pb_moves *moves;
-    bool *borrowed; /* per node; NULL where nothing is borrowed */
+    bool *borrowed; /* by node; NULL if nothing is borrowed */
     bool *resident; /* in fast memory: after the move, or before the first one */
 
-    /* The move that pbi_walk_next went to. */
+    /* The current move. */
     pb_step step;
     pb_move move;
     uint64_t cost;       /* its work or io */
@@ -43,8 +43,8 @@ bool pbi_walk_next(pbi_walk *w);
 /* The values that a move reads: the inputs of a node that it computes or uncomputes, else none. */
 const pb_node *pbi_walk_reads(const pb_graph *g, const pb_move *move, uint32_t *count);
 
-/* What comes of each move later on, by one backward pass. One entry a move:
- *   again  of what the move removes: the move that makes or loads it again, or PBI_NO_STEP
+/* The consequences of each move, by one backward pass. One entry per move:
+ *   again  of what the move removes: the move that recomputes or loads it, or PBI_NO_STEP
  *   use    of what the move makes or loads: the first move that reads it, or PBI_NO_STEP */
 typedef struct pbi_links {
     pb_step *again, *use;

@@ -1,4 +1,4 @@
-/* schedule.c -- move lists, and the words of schedules. */
+/* schedule.c -- move lists, and the names of operations and outcomes. */
 #include "pebble/schedule.h"
 
 #include "base/arena.h"
@@ -48,8 +48,8 @@ void pb_moves_init(pb_moves *moves, pb_arena *arena)
     moves->arena = arena;
 }
 
-/* Room for one more move. Its fields are written one by one where they stay: a move that is put together elsewhere and
- * copied as a whole waits for its last field at every step. */
+/* Room for one more move. Its fields are written in place, one by one: building a move elsewhere and copying it as a
+ * whole would wait for its last field at every step. */
 static inline bool has_room(pb_moves *moves)
 {
     void *items = moves->move;
@@ -82,7 +82,7 @@ pb_status pb_moves_add(pb_moves *moves, pb_op op, pb_node node, uint8_t tier)
     return PB_OK;
 }
 
-/* The by-products of a computation; *arg becomes their place. */
+/* The by-products of a computation; *arg becomes their index. */
 static pb_status add_extra(pb_moves *moves, const pb_node *also, uint32_t also_count, uint32_t *arg)
 {
     void *extra = moves->extra;
@@ -143,7 +143,7 @@ void pb_cost_text(pb_u128 cost, const pb_weights *weights, char text[PB_COST_TEX
 {
     char digits[PB_U128_TEXT];
     size_t length = pb_u128_text(cost, digits), point = weights->digits, used = 0;
-    while (point && digits[length - 1] == '0' && length > 1) { /* trailing zeros behind the point */
+    while (point && digits[length - 1] == '0' && length > 1) { /* trailing zeros after the point */
         length--;
         point--;
     }

@@ -1,4 +1,4 @@
-/* tape.c -- see tape.h: operations as they come in, forward. */
+/* tape.c -- see tape.h: records operations in forward order. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* tape.h -- training steps: operations are written down forward, the tape adds the way back.
+/* tape.h -- training steps: operations are recorded in forward order, the tape adds the backward pass.
  *
  *     pbi_tape t;
  *     pbi_tape_init(&t, &emit, &arena, &options);
@@ -8,10 +8,11 @@
  *     pbi_op_loss(&t, "loss", x, labels);
  *     return pbi_tape_backward(&t);
  *
- * Each operation follows a rule (tape_rules.c has the table) that says what its gradients read: inputs, its own output or
- * what it saved on the side. Values that several operations read get their gradients added up by nodes named `dsum`.
- * Parameters and constants are values without a node: they lie in the graph's fixed memory, and reading them is free.
- * Adding an operation: one row in the table of rules, one function in tape_ops.c that works out shape and cost.
+ * Each operation follows a rule (tape_rules.c has the table) that lists what its gradients read: inputs, its own
+ * output or what it saved on the side. The gradients of a value with several readers are added by nodes named
+ * `dsum`. Parameters and constants are values without a node: they are in the graph's fixed memory, and reading
+ * them is free. To add an operation: one row in the table of rules, one function in tape_ops.c that computes shape
+ * and cost.
  *
  * Names are "<group>.<operation>", then ".dx" for the gradient of its input (".dx0", ".dx1" with several), ".dw" and
  * ".db" for those of its first and second parameter, ".update" for the optimiser's step.
@@ -24,7 +25,7 @@
 typedef uint32_t pbi_value;
 #define PBI_NO_VALUE UINT32_MAX
 
-/* rows: batch, or all tokens of it. */
+/* rows: batch, or all its tokens. */
 typedef struct pbi_dims {
     uint64_t rows, channels, height, width;
 } pbi_dims;
@@ -36,20 +37,20 @@ bool pbi_grads_parse(const char *name, pbi_grads *out);
 
 typedef struct pbi_optimizer {
     const char *name;
-    uint64_t state, flops; /* for each parameter */
+    uint64_t state, flops; /* per parameter */
 } pbi_optimizer;
-/* none, sgd, momentum, adam; NULL where there is no such. */
+/* none, sgd, momentum, adam; NULL for any other name. */
 const pbi_optimizer *pbi_optimizer_find(const char *name);
 
 typedef struct pbi_tape_options {
     uint64_t element_size; /* bytes of a number */
     pbi_grads grads;
-    uint64_t state_per_parameter; /* numbers the optimiser keeps for each */
-    uint64_t update_cost;         /* flop for each parameter; 0: no optimiser */
-    bool im2col;                  /* convolutions take workspace for one image's patches */
+    uint64_t state_per_parameter; /* numbers that the optimiser keeps per parameter */
+    uint64_t update_cost;         /* flop per parameter; 0: no optimiser */
+    bool im2col;                  /* convolutions need workspace for one image's patches */
     bool dropout;                 /* without it pbi_op_dropout does nothing */
     bool dropout_seed;            /* save the seed, not the mask */
-    bool whole_names;             /* operations have names of their own: no group in front */
+    bool whole_names;             /* operations have full names: no group in front */
 } pbi_tape_options;
 
 typedef enum pbi_op_kind {
@@ -68,13 +69,13 @@ typedef enum pbi_op_kind {
     PBI_OP_EMBED,
     PBI_OP_ATTENTION,
     PBI_OP_LOSS,
-    /* By what their gradients read, for operations that have no more to tell. */
+    /* By what their gradients read, for operations without further properties. */
     PBI_OP_BY_INPUT,  /* element by element: erf, log, clip */
     PBI_OP_BY_OUTPUT, /* element by element: tanh, exp, sqrt */
     PBI_OP_SCALED,    /* element by element, by a constant: negation */
-    PBI_OP_MOVED,     /* transposes, slices, sums: the gradient needs nothing but the output's */
+    PBI_OP_MOVED,     /* transposes, slices, sums: the gradient only needs that of the output */
     PBI_OP_BY_BOTH,   /* a largest value, a length */
-    PBI_OP_CHOICE,    /* the largest or least of several inputs */
+    PBI_OP_CHOICE,    /* the maximum or minimum of several inputs */
     PBI_OP_SUB,
     PBI_OP_MUL,
     PBI_OP_DIV,
@@ -83,22 +84,22 @@ typedef enum pbi_op_kind {
     PBI_OP_WHERE,   /* by its first input */
     PBI_OP_PICKED,  /* by the indices in its second input */
     PBI_OP_SORTED,  /* by the indices it saved */
-    PBI_OP_SCALES,  /* a normalisation by known statistics: factor and term for each channel */
+    PBI_OP_SCALES,  /* a normalisation by known statistics: factor and term per channel */
     PBI_OP_BLOCKED, /* no gradient: comparisons, indices, rounding */
     PBI_OP_KINDS
 } pbi_op_kind;
 
-/* What an operation function hands to the tape. */
+/* What an operation function passes to the tape. */
 typedef struct pbi_op {
     pbi_op_kind kind;
     const char *name;      /* must outlive the tape: a literal, or pbi_tape_text */
     pbi_dims dims;         /* of the output */
     uint64_t element_size; /* of the output; 0: the tape's */
-    uint64_t cost;         /* forward; 0: by the rule, for each element of the output */
+    uint64_t cost;         /* of the forward pass; 0: by the rule, per element of the output */
     uint64_t grad_cost;    /* of each input's gradient; 0: by the rule */
     uint64_t workspace;    /* of the forward node and of each gradient */
-    uint64_t side_size;    /* bytes saved as a by-product for the way back; 0: none */
-    pb_node side;          /* or a node that both ways read; PB_NO_NODE: none */
+    uint64_t side_size;    /* bytes saved as a by-product for the backward pass; 0: none */
+    pb_node side;          /* or a node that both passes read; PB_NO_NODE: none */
     uint16_t flags;        /* of the node */
 } pbi_op;
 
@@ -110,7 +111,7 @@ typedef struct pbi_tape {
     struct pbi_tape_record *ops;
     size_t value_count, value_room, op_count, op_room;
     const char *group; /* of the operations that follow, "" for none */
-    char *label;       /* the name of the node that is being made */
+    char *label;       /* the name of the current node */
     size_t label_length, label_room;
     uint64_t fixed_bytes; /* of parameters and constants */
 } pbi_tape;
@@ -118,20 +119,20 @@ typedef struct pbi_tape {
 void pbi_tape_init(pbi_tape *t, pbi_emit *emit, pb_arena *arena, const pbi_tape_options *options);
 /* The layer or block of the operations that follow. */
 void pbi_tape_group(pbi_tape *t, const char *name);
-/* The same with a number behind, as in "block12". */
+/* The same followed by a number, as in "block12". */
 void pbi_tape_block(pbi_tape *t, const char *name, uint64_t number);
 /* "conv3", for an operation's name. */
 const char *pbi_tape_text(pbi_tape *t, const char *text, uint64_t number);
 
-/* Data that is there from the start and wants no gradient. */
+/* Given data, without a gradient. */
 pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size);
-/* A value in fixed memory: a parameter, which wants a gradient, or a constant. */
+/* A value in fixed memory: a parameter, which gets a gradient, or a constant. */
 pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size, bool learnt);
-/* The forward node; PBI_NO_VALUE after a failure, which every later call takes. */
+/* The forward node; PBI_NO_VALUE after a failure, which every later call accepts. */
 pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op, const pbi_value *in, uint32_t count);
-/* Another output of the operation written last. `saved`: it is what the rule calls the side. */
+/* Another output of the most recent operation. `saved`: it is what the rule calls the side. */
 pbi_value pbi_tape_part(pbi_tape *t, const pbi_op *part, bool saved);
-/* A node of the operation to come that is no value: a random mask, a seed. */
+/* A node of the next operation that is not a value: a random mask, a seed. */
 pb_node pbi_tape_source(pbi_tape *t, const char *name, const char *suffix, uint64_t cost, uint64_t size);
 pbi_dims pbi_tape_dims(const pbi_tape *t, pbi_value value);
 static inline uint64_t pbi_dims_elements(pbi_dims d)
@@ -141,14 +142,14 @@ static inline uint64_t pbi_dims_elements(pbi_dims d)
 
 /* All gradients, in the reverse order of the operations; targets and the fixed size too. */
 pb_status pbi_tape_backward(pbi_tape *t);
-/* No way back: the fixed size alone. */
+/* No backward pass: the fixed size alone. */
 pb_status pbi_tape_forward(pbi_tape *t);
 /* The node of a value, PB_NO_NODE in fixed memory, and whether gradients of parameters pass through it. */
 pb_node pbi_tape_node(const pbi_tape *t, pbi_value value);
 bool pbi_tape_wants_grad(const pbi_tape *t, pbi_value value);
 
-/* Operations, tape_ops.c. Costs in flop: a multiplication and an addition are two; operations that only move data count
- * one for each element. */
+/* Operations, tape_ops.c. Costs in flop: a multiplication and an addition are two; operations that only move data
+ * count one per element. */
 pbi_value pbi_op_linear(pbi_tape *t, const char *name, pbi_value x, uint64_t outputs);
 /* Padded so that the output is the input divided by the stride, rounded up; no bias. */
 pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t channels, uint64_t kernel, uint64_t stride);
@@ -162,11 +163,11 @@ pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t k
 pbi_value pbi_op_mean_pool(pbi_tape *t, const char *name, pbi_value x); /* to 1 x 1 */
 pbi_value pbi_op_add(pbi_tape *t, const char *name, pbi_value a, pbi_value b);
 pbi_value pbi_op_concat(pbi_tape *t, const char *name, pbi_value a, pbi_value b); /* along channels */
-/* rows x inner times inner x columns, for each of `rows` rows in all. */
+/* rows x inner times inner x columns, for `rows` rows in total. */
 pbi_value pbi_op_matmul(pbi_tape *t, const char *name, pbi_value a, pbi_value b, pbi_dims out, uint64_t inner);
 pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x);
 pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x);
-/* Rows of a table of `vocabulary` (and of `positions`, added) picked by tokens. */
+/* Rows of a table of `vocabulary` (and of `positions`, added) selected by tokens. */
 pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t width, uint64_t vocabulary,
                        uint64_t positions);
 typedef struct pbi_attention {

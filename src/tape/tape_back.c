@@ -1,4 +1,4 @@
-/* tape_back.c -- the way back: one loop over the operations in reverse. */
+/* tape_back.c -- the backward pass: one loop over the operations in reverse. */
 #include "base/arena.h"
 #include "tape/tape_parts.h"
 
@@ -13,7 +13,7 @@ static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, uin
         pbi_tape_read(t, o->op.side, reader);
 }
 
-/* Add `grad` to the gradient of a value; the second and later ones need a node that adds. */
+/* Adds `grad` to the gradient of a value; the second and later ones need a node that adds. */
 static void contribute(pbi_tape *t, pbi_value index, pb_node grad, uint16_t flags)
 {
     pbi_tape_value *value = &t->values[index];
@@ -47,7 +47,7 @@ static uint64_t gradient_cost(const pbi_tape *t, const pbi_tape_record *o, uint3
     return pbi_times(elements, r->grad_flops[pbi_rule_row(r, i)]);
 }
 
-/* The node that makes the gradient of input i, which `spec` has the name and size of. */
+/* The node that computes the gradient of input i, whose name and size are in `spec`. */
 static pb_node emit_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, pb_node_spec *spec)
 {
     const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
@@ -75,8 +75,8 @@ static pb_node emit_input_gradient(pbi_tape *t, const pbi_tape_record *o, uint32
     return owner == PB_NO_NODE ? emit_gradient(t, o, i, &spec) : pbi_emit_part(t->emit, &spec, owner);
 }
 
-/* Is a gradient of input i wanted, of a parameter or of a value that was computed? */
-static bool wants(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool parameter)
+/* Whether input i needs a gradient, of a parameter or of a value that was computed. */
+static bool needs_gradient(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool parameter)
 {
     const pbi_tape_value *in = &t->values[o->in[i]];
     return in->wants_grad && (in->node == PB_NO_NODE) == parameter && pbi_rule_gives(&pbi_tape_rules[o->op.kind], i);
@@ -99,7 +99,7 @@ static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node 
         computed += t->values[o->in[i]].node != PB_NO_NODE;
     for (uint32_t i = 0; i < o->in_count; i++) {
         grads[i] = PB_NO_NODE;
-        if (!wants(t, o, i, false))
+        if (!needs_gradient(t, o, i, false))
             continue;
         grads[i] = pass_or_emit(t, o, i, computed == 1 || r->last, owner);
         if (r->joint && owner == PB_NO_NODE)
@@ -110,10 +110,10 @@ static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node 
             contribute(t, o->in[i], grads[i], 0);
 }
 
-/* ".dw", ".db", ".db2", ".db3"...: the digits behind the name of an operation's parameter number `number`. */
+/* ".dw", ".db", ".db2", ".db3"...: the digits after the name of an operation's parameter number `number`. */
 static uint64_t digits_of(uint32_t number) { return number > 1 ? number : 0; }
 
-/* What becomes of a parameter's gradient when the last operation that reads it has given its share. */
+/* Completes a parameter's gradient after the last operation that reads it has contributed. */
 static void finish_parameter(pbi_tape *t, const pbi_tape_record *o, const pbi_tape_value *w, uint32_t number)
 {
     pb_node done = w->grad;
@@ -127,7 +127,7 @@ static void finish_parameter(pbi_tape *t, const pbi_tape_record *o, const pbi_ta
     pbi_emit_target(t->emit, done);
 }
 
-/* Parameter number `number` of the operation is its input i; `owner` makes its gradient already, if it is a node. */
+/* Parameter number `number` of the operation is its input i; `owner` already computes its gradient, if it is a node. */
 static pb_node emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, uint32_t number, pb_node owner)
 {
     pbi_tape_value *w = &t->values[o->in[i]];
@@ -156,7 +156,7 @@ static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
     pb_node owner = PB_NO_NODE;
     uint32_t number = 0;
     for (uint32_t i = 0; i < o->in_count; i++) {
-        if (!wants(t, o, i, true))
+        if (!needs_gradient(t, o, i, true))
             continue;
         pb_node dw = emit_weight_gradient(t, o, i, number++, owner);
         if (pbi_tape_rules[o->op.kind].joint_weights)
@@ -164,8 +164,8 @@ static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
     }
 }
 
-/* Parameters and constants; for each parameter that learns, the buffer its gradient is added into and the optimiser's
- * state (never below four bytes a number). */
+/* Parameters and constants; for each learnable parameter, the buffer of its gradient and the optimiser's state
+ * (never below four bytes per number). */
 static uint64_t training_size(const pbi_tape *t)
 {
     const pbi_tape_options *options = &t->options;
@@ -181,7 +181,7 @@ static uint64_t training_size(const pbi_tape *t)
     return size;
 }
 
-/* Which values get gradients, and how many operations give each parameter a share of its own. */
+/* Which values get gradients, and how many operations contribute to each parameter. */
 static uint32_t mark_reached(pbi_tape *t)
 {
     uint32_t most = 0;

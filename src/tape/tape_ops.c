@@ -1,5 +1,4 @@
-/* tape_ops.c -- shapes, costs and what is saved of each operation. Products saturate: the tape refuses what overflows.
- */
+/* tape_ops.c -- shapes, costs and saved values of each operation. Products saturate: the tape refuses overflows. */
 #include "tape/tape.h"
 
 #include <string.h>
@@ -120,7 +119,7 @@ pbi_value pbi_op_max_pool(pbi_tape *t, const char *name, pbi_value x, uint64_t k
     op.dims.width = pbi_ceil_div(op.dims.width, stride);
     uint64_t elements = pbi_dims_elements(op.dims);
     op.cost = product(elements, kernel, kernel);
-    op.side_size = elements; /* which of the window was largest: a byte each */
+    op.side_size = elements; /* index of the maximum in the window: a byte each */
     return write_one(t, &op, x);
 }
 
@@ -159,8 +158,8 @@ pbi_value pbi_op_softmax(pbi_tape *t, const char *name, pbi_value x)
     return write_one(t, &op, x);
 }
 
-/* A random draw happens once: what the way back needs of it, the mask or the seed, is a node that may not be computed
- * again. With a seed both ways draw the mask anew, at 8 flop an element. */
+/* A random draw happens once: what the backward pass needs of it, the mask or the seed, is a node that may not be
+ * recomputed. With a seed both passes draw the mask again, at 8 flop per element. */
 pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
 {
     if (!t->options.dropout)
@@ -190,7 +189,8 @@ pbi_value pbi_op_attention(pbi_tape *t, const char *name, const pbi_attention *a
     pbi_op op = unary(t, PBI_OP_ATTENTION, name, a->q);
     uint64_t products = product_cost(op.dims.rows, op.dims.channels, a->sequence);
     uint64_t scores = product(op.dims.rows, a->heads, a->sequence);
-    /* Two products forward, five back (the scores are made again), and the softmax each way. */
+    /* Two products in the forward pass, five in the backward pass (the scores are recomputed), and the softmax in
+     * each. */
     op.cost = pbi_add_saturated(pbi_times(2, products), pbi_times(5, scores));
     op.grad_cost = pbi_add_saturated(pbi_times(5, products), pbi_times(9, scores));
     op.side_size = product(op.dims.rows, a->heads, 4);

@@ -1,10 +1,10 @@
-/* tape_parts.h -- what the parts of the tape share: rules, values and records of operations. */
+/* tape_parts.h -- shared by the parts of the tape: rules, values and records of operations. */
 #ifndef PBI_TAPE_PARTS_H
 #define PBI_TAPE_PARTS_H
 
 #include "tape/tape.h"
 
-/* What a gradient reads beside the gradient of the output. */
+/* What a gradient reads in addition to the gradient of the output. */
 enum {
     PBI_READS_IN0 = 1,
     PBI_READS_IN1 = 2,
@@ -13,36 +13,36 @@ enum {
     PBI_READS_SIDE = 16,
     PBI_READS_SELF = 32 /* the input that it is the gradient of */
 };
-enum { PBI_TAPE_RULED = 3 }; /* inputs that a rule tells apart */
+enum { PBI_TAPE_RULED = 3 }; /* inputs that a rule distinguishes */
 
 typedef struct pbi_tape_rule {
-    uint8_t inputs;                     /* that have gradients; those behind have none */
-    uint8_t overwrites;                 /* inputs in whose memory the output may be made, where they are as large */
+    uint8_t inputs;                     /* that have gradients; later ones have none */
+    uint8_t overwrites;                 /* inputs that the output may overwrite, if they are as large */
     uint8_t grad_reads[PBI_TAPE_RULED]; /* by each input's gradient */
-    uint8_t per_element;                /* flop, where the operation states no cost */
-    uint8_t grad_flops[PBI_TAPE_RULED]; /* for each element */
+    uint8_t per_element;                /* flop, if the operation states no cost */
+    uint8_t grad_flops[PBI_TAPE_RULED]; /* per element */
     uint8_t terms;                      /* inputs that are only added: their gradients are sums of the output's */
-    uint8_t passes;                     /* inputs whose gradient is the output's, where they are as large: no node */
+    uint8_t passes;                     /* inputs whose gradient is the output's, if they are as large: no node */
     bool by_output;                     /* grad_flops count elements of the output, not of the input */
     bool any_number;                    /* of inputs, all like the first */
-    bool joint;           /* one kernel makes all gradients: the later ones are by-products of the first */
-    bool joint_weights;   /* one kernel makes those of all parameters */
-    bool grad_overwrites; /* a gradient may be made in the memory of the output's */
-    bool last;            /* a loss: its gradient starts the way back */
+    bool joint;           /* one kernel computes all gradients: the later ones are by-products of the first */
+    bool joint_weights;   /* one kernel computes those of all parameters */
+    bool grad_overwrites; /* a gradient may overwrite that of the output */
+    bool last;            /* a loss: its gradient starts the backward pass */
 } pbi_tape_rule;
 
 extern const pbi_tape_rule pbi_tape_rules[PBI_OP_KINDS];
 
 typedef struct pbi_tape_value {
     pb_node node;     /* PB_NO_NODE: in fixed memory */
-    pb_node grad;     /* sum of what has been contributed, PB_NO_NODE before */
+    pb_node grad;     /* sum of the contributions, PB_NO_NODE before */
     uint32_t sums;    /* additions so far */
-    uint32_t readers; /* of a parameter: operations whose gradients are still to come */
+    uint32_t readers; /* of a parameter: operations that have not contributed their gradients yet */
     pbi_dims dims;
     uint64_t element_size;
     const char *group, *name;
     bool wants_grad;
-    bool reached; /* the loss depends on it in a way that has a gradient */
+    bool reached; /* the loss depends on it through operations with gradients */
     bool given;
 } pbi_tape_value;
 
@@ -55,7 +55,7 @@ typedef struct pbi_tape_record {
     uint32_t parts; /* how many others there are */
 } pbi_tape_record;
 
-/* Does the rule give input i a gradient, and which row is it? */
+/* Whether the rule gives input i a gradient, and its row. */
 static inline bool pbi_rule_gives(const pbi_tape_rule *r, uint32_t i) { return r->any_number || i < r->inputs; }
 static inline uint32_t pbi_rule_row(const pbi_tape_rule *r, uint32_t i) { return r->any_number || r->joint ? 0 : i; }
 static inline bool pbi_rule_marks(uint8_t mask, uint32_t i) { return i < PBI_TAPE_RULED && (mask >> i & 1); }
@@ -66,9 +66,9 @@ static inline uint64_t pbi_tape_size(const pbi_tape_value *value)
 }
 
 void pbi_tape_no_memory(pbi_tape *t);
-/* The spec of a node of `group`; its name stands in t->label until the next. `number` 0: none behind the name. */
+/* The spec of a node of `group`; its name is in t->label until the next call. `number` 0: no number after the name. */
 pb_node_spec pbi_tape_spec(pbi_tape *t, const char *group, const char *name, const char *suffix, uint64_t number);
-/* Reading what lies in fixed memory is no edge. */
+/* Reading from fixed memory is not an edge. */
 void pbi_tape_read(pbi_tape *t, pb_node from, pb_node reader);
 
 #endif

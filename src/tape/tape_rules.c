@@ -1,4 +1,4 @@
-/* tape_rules.c -- the rule of every kind of operation: what its gradients read, and what they cost. */
+/* tape_rules.c -- the rule of every kind of operation: what its gradients read, and their cost. */
 #include "tape/tape_parts.h"
 
 enum {
@@ -10,7 +10,7 @@ enum {
     SELF = PBI_READS_SELF
 };
 
-/* A product of two inputs, and perhaps a third that is added. */
+/* A product of two inputs, with an optional third that is added. */
 #define PRODUCT                                             \
     {                                                       \
         .inputs = 3, .grad_reads = {IN1, IN0}, .terms = IN2 \

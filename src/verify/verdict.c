@@ -1,4 +1,4 @@
-/* verdict.c -- a verdict in words. */
+/* verdict.c -- a verdict as text. */
 #include "pebble/verify.h"
 
 #include <inttypes.h>
@@ -23,8 +23,8 @@ static const char *name_of(const pb_graph *g, pb_node v, char number[16])
     return number;
 }
 
-/* What exactly is wrong, without the place. */
-static int write_fault(char *text, size_t room, const pb_game *game, const pb_verdict *v, pb_op op)
+/* The violation, without the move. */
+static int write_violation(char *text, size_t room, const pb_game *game, const pb_verdict *v, pb_op op)
 {
     const pb_graph *g = game->graph;
     char a[16], b[16];
@@ -80,7 +80,7 @@ size_t pb_verdict_text(const pb_game *game, const pb_moves *moves, const pb_verd
     bool start = v->rule == PB_RULE_START_CAP || v->rule == PB_RULE_START_TIER;
     const pb_move *move = !start && v->step < moves->count ? &moves->move[v->step] : NULL;
     pb_op op = move ? (pb_op)move->op : PB_COMPUTE;
-    write_fault(fault, sizeof fault, game, v, op);
+    write_violation(fault, sizeof fault, game, v, op);
     int length;
     if (v->certificate || v->rule == PB_RULE_NONE || start)
         length = snprintf(text, room, "%s", fault);

@@ -1,8 +1,7 @@
-/* verify.c -- replays a schedule by the rules of docs/games.md and names the first one broken.
+/* verify.c -- replays a schedule by the rules of docs/games.md and reports the first rule that is broken.
  *
- * Deliberately plain: one state word per node, one function per kind of move, checks in a
- * fixed order, so that one fault has one name. Sums of sizes cannot overflow (freezing a graph proves that); work and
- * io are checked here.
+ * Deliberately plain: one state word per node, one function per kind of move, checks in a fixed order, so that one
+ * violation has one name. Sums of sizes cannot overflow (freezing a graph proves that); work and io are checked here.
  */
 #include "pebble/verify.h"
 
@@ -23,16 +22,16 @@ typedef struct replay {
     const pb_graph *g;
     const pb_moves *moves;
     uint16_t *state; /* per node */
-    uint8_t *slow;   /* one bit a tier, one byte a node; NULL without tiers */
+    uint8_t *slow;   /* one bit per tier, one byte per node; NULL without tiers */
     uint64_t slow_used[PB_MAX_TIERS];
-    uint64_t memory; /* resident now, fixed_size included; not what is in borrowed memory */
+    uint64_t memory; /* resident now, including fixed_size, without borrowed memory */
     uint64_t borrowed, borrowed_count;
     uint64_t time; /* work + io so far: must fit 64 bits */
     pb_totals totals;
     pb_verdict verdict;
 } replay;
 
-/* A move as it is judged: what it costs and the memory during it. */
+/* The cost of a move and the memory during it. */
 typedef struct effect {
     uint64_t cost, during;
 } effect;
@@ -92,9 +91,9 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
         return breaks(r, PB_RULE_GIVEN, v, PB_NO_NODE, 0);
     if (kind & PB_NODE_BYPRODUCT)
         return breaks(r, PB_RULE_BYPRODUCT, v, g->owner[v], 0);
-    if ((flags & PB_MOVE_BORROW) && flags != PB_MOVE_BORROW) /* nothing else goes with it */
+    if ((flags & PB_MOVE_BORROW) && flags != PB_MOVE_BORROW) /* no other flags may be combined with it */
         return breaks(r, PB_RULE_MOVE, v, PB_NO_NODE, 0);
-    bool again = kind & RESIDENT; /* allowed only to make by-products */
+    bool again = kind & RESIDENT; /* allowed only for by-products */
     uint32_t also_count = 0;
     if (flags & PB_MOVE_ALSO)
         pb_moves_also(r->moves, k, &also_count);
@@ -138,7 +137,7 @@ static bool play_compute(replay *r, pb_step k, pb_node v, effect *e)
     return true;
 }
 
-/* A by-product is uncomputed by its node's computation run backwards: that needs the node's inputs. */
+/* A by-product is uncomputed by running its node's computation backwards: that needs the node's inputs. */
 static bool play_uncompute(replay *r, pb_node v, effect *e)
 {
     const pb_graph *g = r->g;
@@ -161,7 +160,7 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
     return true;
 }
 
-/* Its fixed part and the price per unit times the size, together rounded up to a whole cost. */
+/* The fixed part and the price per unit times the size, together rounded up to a whole cost. */
 static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size, uint64_t *cost)
 {
     pb_u128 part = pbi_u128_product(per_unit, size);
@@ -174,7 +173,7 @@ static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint32_t digits, ui
     return fits && part.high == 0 && pbi_add(*cost, up, cost);
 }
 
-/* Store, load and drop. *status is PB_ERANGE when the price passes 64 bits. */
+/* Store, load and drop. *status is PB_ERANGE if the price passes 64 bits. */
 static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *status)
 {
     pb_node v = move->node;

@@ -23,7 +23,7 @@ pb_status pbi_adjoint_run_open(pb_context *ctx, const pbi_burgers *model, uint32
 
 void pbi_adjoint_run_close(pbi_adjoint_run *run) { pbi_file_close(&run->disk); }
 
-/* Where a snapshot in memory is; NULL: it is in the file. */
+/* The address of a snapshot in memory; NULL: it is in the file. */
 static double *ram_of(const pbi_adjoint_run *run, unsigned storage, uint32_t slot)
 {
     return storage == PB_STORAGE_RAM && slot < run->ram_slots ? run->ram + slot * pbi_burgers_points(run->model) : NULL;
@@ -37,7 +37,7 @@ static pb_status check_place(const pbi_adjoint_run *run, unsigned storage)
     return PB_OK;
 }
 
-/* Levels beyond RAM share the file, each with every tenth place. */
+/* Levels beyond RAM share the file: each has every tenth place. */
 static uint64_t place_of(const pbi_adjoint_run *run, unsigned storage, uint32_t slot)
 {
     return ((uint64_t)slot * PB_STORAGE_COUNT + storage) * pbi_burgers_state_bytes(run->model);
@@ -74,7 +74,7 @@ static pb_status load(pbi_adjoint_run *run, const pb_action *a)
 static pb_status forward(pbi_adjoint_run *run, const pb_action *a)
 {
     pb_status status = a->flags & PB_WRITE_RESTART ? save(run, a) : PB_OK;
-    if (a->flags & PB_WRITE_REVERSE) /* all that the adjoint of a step needs */
+    if (a->flags & PB_WRITE_REVERSE) /* everything that the adjoint of a step needs */
         memcpy(run->tape, run->state, pbi_burgers_state_bytes(run->model));
     for (uint64_t i = a->n0; i < a->n1 && status == PB_OK; i++) {
         pbi_burgers_step(run->model, run->state, run->state, run->work);

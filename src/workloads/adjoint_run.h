@@ -1,4 +1,4 @@
-/* adjoint_run.h -- a solver that follows a stream of actions (pebble/adjoint.h), with snapshots in memory and in a file.
+/* adjoint_run.h -- a solver driven by a stream of actions (pebble/adjoint.h), with snapshots in memory and in a file.
  *
  *     pbi_adjoint_run run;
  *     pbi_adjoint_run_open(ctx, &model, snapshots, "scratch.file", &arena, &run);
@@ -22,10 +22,11 @@ typedef struct pbi_adjoint_run {
     double *ram;  /* snapshots, one after the other */
     uint32_t ram_slots;
     pbi_file disk;
-    uint64_t steps, writes, reads; /* done: steps forwards, snapshots to and from the file */
+    uint64_t steps, writes, reads; /* so far: forward steps, snapshots written to and read from the file */
 } pbi_adjoint_run;
 
-/* The working state starts as state 0. `path` is a file that is made for levels beyond RAM and removed at once; NULL: there are none. */
+/* The working state starts as state 0. `path` is a file that is created for levels beyond RAM and removed at once;
+ * NULL: there are no such levels. */
 pb_status pbi_adjoint_run_open(pb_context *ctx, const pbi_burgers *model, uint32_t ram_slots, const char *path,
                                pb_arena *arena, pbi_adjoint_run *out);
 void pbi_adjoint_run_close(pbi_adjoint_run *run);

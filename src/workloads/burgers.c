@@ -2,7 +2,7 @@
  *
  * With f(u) = -D(u^2)/2 + nu L u a step is  m = u + dt/2 f(u),  u' = u + dt f(m),  and its adjoint
  *     p = dt f'(m)^T g',   g = g' + p + dt/2 f'(u)^T p,   dJ/dnu += dt <g', L m> + dt/2 <p, L u>.
- * The last sum of each reads g' and u at its own point only, so results may take the place of their inputs.
+ * The last sum of each reads g' and u only at its own point, so results may overwrite their inputs.
  */
 #include "workloads/burgers.h"
 
@@ -11,12 +11,12 @@
 
 void pbi_burgers_init(pbi_burgers *b, uint32_t n)
 {
-    double h = 1.0 / n, nu = 0.005 + 0.5 * h; /* a cell is no wider than the layers that form */
+    double h = 1.0 / n, nu = 0.005 + 0.5 * h; /* a cell is not wider than the layers that form */
     double dt = 0.2 * h * h / nu;
     *b = (pbi_burgers){.n = n, .h = h, .nu = nu, .dt = dt < 0.2 * h ? dt : 0.2 * h};
 }
 
-/* The points around a row of points: their own row and the rows beside it. */
+/* The points around a row of points: this row and the adjacent rows. */
 typedef struct rows {
     const double *mid, *up, *down;
 } rows;
@@ -97,7 +97,7 @@ static void pull_back_add(const pbi_burgers *b, double scale, const double *u, c
     }
 }
 
-/* <g, L u>, rows summed one by one. */
+/* <g, L u>, summed row by row. */
 static double along_nu(const pbi_burgers *b, const double *g, const double *u)
 {
     double sum = 0, scale = 1 / (b->h * b->h);
@@ -134,7 +134,7 @@ void pbi_burgers_begin(const pbi_burgers *b, double *u)
             *u++ = 0.3 + 0.6 * sin(tau * x * b->h) * cos(tau * y * b->h) + 0.2 * cos(2 * tau * (x + y) * b->h + 0.7);
 }
 
-/* What was observed at the end: a smooth hill that has moved. */
+/* The observation at the end: a smooth hill that has moved. */
 static double observed(const pbi_burgers *b, uint32_t x, uint32_t y)
 {
     return 0.4 + 0.3 * sin(tau * (x * b->h - 0.2)) * cos(tau * (y * b->h - 0.1));

@@ -1,10 +1,10 @@
-/* burgers.h -- a time-stepping solver and its adjoint: Burgers' equation on a square that closes on itself.
+/* burgers.h -- a time-stepping solver and its adjoint: Burgers' equation on a square with periodic boundaries.
  *
  *     u_t + (u^2/2)_x + (u^2/2)_y = nu (u_xx + u_yy)
  *
- * by central differences on n x n points and the midpoint rule (second order). The objective is the misfit of the final state,
- * J = h^2/2 sum (u - d)^2 with observations d; its gradient is with respect to the initial state and to nu. Advection is
- * nonlinear, so the adjoint of a step needs the state before it.
+ * by central differences on n x n points and the midpoint rule (second order). The objective is the misfit of the final
+ * state, J = h^2/2 sum (u - d)^2 with observations d; its gradient is with respect to the initial state and to nu.
+ * Advection is nonlinear, so the adjoint of a step needs the state before it.
  */
 #ifndef PBI_BURGERS_H
 #define PBI_BURGERS_H
@@ -16,7 +16,7 @@ typedef struct pbi_burgers {
     double h, dt, nu; /* set by init so that the scheme is stable */
 } pbi_burgers;
 
-/* Fields are n * n numbers, row after row. A gradient is a field and these after it: */
+/* Fields are n * n numbers, row by row. A gradient is a field followed by: */
 enum { PBI_BURGERS_BY_NU, PBI_BURGERS_OBJECTIVE, PBI_BURGERS_TAIL = 8 };
 
 void pbi_burgers_init(pbi_burgers *b, uint32_t n);
@@ -28,13 +28,13 @@ static inline size_t pbi_burgers_gradient_bytes(const pbi_burgers *b)
 }
 
 void pbi_burgers_begin(const pbi_burgers *b, double *u);
-/* `next` may be `u`; `mid` is a field to work in. */
+/* `next` may be `u`; `mid` is a scratch field. */
 void pbi_burgers_step(const pbi_burgers *b, const double *u, double *next, double *mid);
 double pbi_burgers_objective(const pbi_burgers *b, const double *u);
 /* The gradient of the objective at the final state u. */
 void pbi_burgers_turn(const pbi_burgers *b, const double *u, double *gradient);
-/* The adjoint of the step that began at u: from the gradient after it to the one before it, which may be the same memory; `work` has
- * two fields. */
+/* The adjoint of the step that started at u: from the gradient after it to the one before it, which may be the same
+ * memory; `work` has two fields. */
 void pbi_burgers_reverse(const pbi_burgers *b, const double *u, const double *after, double *before, double *work);
 
 /* Operations of a step and of its adjoint. */

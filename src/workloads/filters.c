@@ -1,7 +1,8 @@
 /* filters.c -- see filters.h.
  *
- * Stencils see their input through rows with a halo, put together from tiles: a ring of as many rows as the stencil is high, in which
- * each step down replaces the oldest one. So a filter needs a few rows of workspace, whatever the size of the tile.
+ * Stencils read their input through rows with a halo, assembled from tiles: a ring of as many rows as the stencil
+ * is high, in which each step down replaces the oldest one. So a filter needs a few rows of workspace for tiles of
+ * any size.
  */
 #include "workloads/filters.h"
 
@@ -16,11 +17,11 @@ const char *pbi_stage_name(pbi_stage stage)
 
 /* ---- set-up ---- */
 
-/* exp(-2 x^2 / r^2), scaled so that the sum is 2^16; the middle takes what rounding leaves. */
+/* exp(-2 x^2 / r^2), scaled so that the sum is 2^16; the middle takes the rounding error. */
 static void set_weights(pbi_filters *f)
 {
     int32_t radius = (int32_t)f->blur;
-    double sum = 0, weight[2 * PBI_MOST_RADIUS + 1];
+    double sum = 0, weight[2 * PBI_MAX_RADIUS + 1];
     uint32_t rest = 65536;
     for (int32_t i = -radius; i <= radius; i++)
         sum += weight[i + radius] = radius ? exp(-2.0 * i * i / ((double)radius * radius)) : 1;
@@ -29,7 +30,7 @@ static void set_weights(pbi_filters *f)
     f->weight[radius] += rest;
 }
 
-/* The curve of sRGB, undone. */
+/* The inverse of the sRGB curve. */
 static void set_light(pbi_filters *f)
 {
     for (int i = 0; i < 256; i++) {
@@ -85,14 +86,14 @@ uint64_t pbi_filters_size(const pbi_filters *f, pbi_stage stage, uint32_t t)
     return pbi_round64(used_bytes(f, stage, &a));
 }
 
-/* Rows with a halo: so many, of so many bytes. */
+/* Bytes of the ring of rows with a halo. */
 static uint64_t ring_bytes(const pbi_filters *f, pbi_stage stage, const area *a)
 {
     uint64_t radius = pbi_filters_radius(f, stage);
     return (2 * radius + 1) * (a->width + 2 * radius) * depth(f, stage - 1);
 }
 
-/* A blur has one row with a halo, and a ring of rows that are blurred along themselves: 16 bits. */
+/* A blur has one row with a halo, and a ring of horizontally blurred rows: 16 bits. */
 static uint64_t blur_row_bytes(const pbi_filters *f, const area *a)
 {
     return pbi_round64((a->width + 2 * (uint64_t)f->blur) * f->image.channels);
@@ -119,15 +120,15 @@ uint64_t pbi_filters_cost(const pbi_filters *f, pbi_stage stage, uint32_t t)
     }
 }
 
-/* What a tile of a stage reads: tiles of the stage before it, by their number. */
+/* The input of a tile of a stage: tiles of the previous stage, by their number. */
 typedef struct source {
     const pbi_filters *f;
-    pbi_stage stage; /* before it */
+    pbi_stage stage; /* the previous one */
     uint32_t t;
     void *const *tile;
 } source;
 
-/* Row y, columns x .. x + count - 1; both may lie outside of the image, where the pixels at its edge go on. */
+/* Row y, columns x .. x + count - 1; both may be outside the image, where the pixels at its edge are repeated. */
 static void gather(const source *s, int64_t y, int64_t x, int64_t count, unsigned char *out)
 {
     const pbi_filters *f = s->f;
@@ -156,7 +157,7 @@ static void load(const pbi_filters *f, const area *a, unsigned char *out)
         memcpy(out, f->image.pixels + ((size_t)(a->y + y) * f->image.width + a->x) * pixel, row);
 }
 
-/* One row along itself: 8 bits and 8 after the point. */
+/* One row horizontally: 8 bits and 8 after the point. */
 static void blur_row(const pbi_filters *f, const unsigned char *row, uint32_t count, uint16_t *out)
 {
     uint32_t pixel = f->image.channels, side = 2 * f->blur + 1;
@@ -177,7 +178,7 @@ static void blur(const pbi_filters *f, const area *a, const source *in, unsigned
         blur_row(f, workspace, count, ring + (size_t)(i % side) * count);
         if (i + 1 < side)
             continue;
-        const uint16_t *row[2 * PBI_MOST_RADIUS + 1];
+        const uint16_t *row[2 * PBI_MAX_RADIUS + 1];
         for (uint32_t k = 0; k < side; k++)
             row[k] = ring + (size_t)((i + 1 + k) % side) * count;
         for (uint32_t x = 0; x < count; x++) {
@@ -189,7 +190,7 @@ static void blur(const pbi_filters *f, const area *a, const source *in, unsigned
     }
 }
 
-/* Over its input where that has three channels: what is written was read before. */
+/* May overwrite an input with three channels: pixels are read before they are written. */
 static void transform(const pbi_filters *f, const area *a, const unsigned char *in, uint16_t *out)
 {
     size_t pixels = (size_t)a->width * a->height;
@@ -205,7 +206,8 @@ static void transform(const pbi_filters *f, const area *a, const unsigned char *
     }
 }
 
-/* The rows around row `y` of the tile, in a ring of 2 radius + 1, each with a halo of `radius`; radius rows are there before y = 0. */
+/* The rows around row `y` of the tile, in a ring of 2 radius + 1, each with a halo of `radius`; before y = 0 the
+ * ring has radius rows. */
 typedef struct ring {
     const pbi_filters *f;
     const area *a;
@@ -264,7 +266,7 @@ static void keep_best(pbi_found *found, uint64_t key)
     found->best[at] = key;
 }
 
-/* Is it the largest around, and of equal ones the first? Beyond the image nothing is. */
+/* Whether it is the maximum of its window, and of equal ones the first. Pixels outside the image do not count. */
 static bool is_peak(const ring *r, uint32_t x, uint32_t y, uint32_t value)
 {
     int32_t radius = (int32_t)r->radius;
@@ -283,7 +285,7 @@ static bool is_peak(const ring *r, uint32_t x, uint32_t y, uint32_t value)
     return true;
 }
 
-/* Weights are odd, so that no change of a single pixel leaves the sum as it was; they do not depend on tiles. */
+/* Weights are odd, so that a change of a single pixel changes the sum; they do not depend on tiles. */
 static uint64_t weighed(const uint16_t *row, uint32_t count, uint32_t x, uint32_t y)
 {
     uint64_t sum = 0;
@@ -325,7 +327,7 @@ void pbi_filters_run(const pbi_filters *f, pbi_stage stage, uint32_t t, void *co
     default: detect(f, &a, &from, out, workspace);
     }
     uint64_t used = used_bytes(f, stage, &a);
-    memset((unsigned char *)out + used, 0, pbi_round64(used) - used); /* a value is all of its bytes */
+    memset((unsigned char *)out + used, 0, pbi_round64(used) - used); /* all bytes of a value are defined */
 }
 
 void pbi_found_join(const pbi_found *a, const pbi_found *b, pbi_found *out)

@@ -1,7 +1,7 @@
 /* hash_tree.c -- see hash_tree.h.
  *
- * A message is one prefix byte and what follows. Where data and hashes stand one after the other already, the byte before them is
- * put away, the prefix takes its place for the time of the hash, and nothing is copied.
+ * A message is one prefix byte and the data. If the data is contiguous, the byte before it is saved and replaced by the
+ * prefix during the hash, so that nothing is copied.
  */
 #include "workloads/hash_tree.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    READ_AHEAD = 16384, /* bytes of leaves that are read from a file at a time, one leaf at least */
-    LOOK_EVERY = 65536  /* leaves between two looks whether to stop: subtrees of high trees take many seconds */
+    READ_AHEAD = 16384, /* bytes of leaves that are read from a file at a time, at least one leaf */
+    LOOK_EVERY = 65536  /* leaves between two polls for a stop: subtrees of high trees take many seconds */
 };
 
 static pb_status check_file(const pbi_hash_tree *t, const char *path, uint32_t height)
@@ -49,7 +49,7 @@ pb_status pbi_hash_bytes(pbi_hash_tree *t, const void *bytes, size_t count, unsi
     return pbi_sha256_failed(t->ctx);
 }
 
-/* The hash of `prefix` and `count` bytes; the byte before them is ours to use for a moment. */
+/* The hash of `prefix` and `count` bytes; overwrites the byte before them for a moment. */
 static pb_status hash_behind(pbi_hash_tree *t, unsigned char prefix, unsigned char *bytes, size_t count,
                              unsigned char *out)
 {
@@ -66,8 +66,8 @@ static void put_word(unsigned char *out, uint64_t word)
         out[i] = (unsigned char)(word >> 8 * i);
 }
 
-/* Each word is a number of its own: different leaves differ. More is not needed of what is hashed, and it must take next to no
- * time beside the hash. */
+/* Each word is a different number, so that leaves differ. Hashing needs no more, and making leaves must take almost
+ * no time compared with the hash. */
 static void make_leaf(const pbi_hash_tree *t, uint64_t index, unsigned char *out)
 {
     uint64_t words = t->leaf_size / 8, rest = t->leaf_size % 8, number = index * (words + (rest != 0));
@@ -80,7 +80,7 @@ static void make_leaf(const pbi_hash_tree *t, uint64_t index, unsigned char *out
     }
 }
 
-/* Leaves index .. index + count - 1, one after the other. */
+/* Leaves index .. index + count - 1. */
 static pb_status get_leaves(const pbi_hash_tree *t, uint64_t index, uint64_t count, unsigned char *out)
 {
     if (t->file.handle >= 0)
@@ -106,7 +106,7 @@ pb_status pbi_hash_inner(pbi_hash_tree *t, const unsigned char *left, const unsi
     return pbi_hash_bytes(t, message, sizeof message, out);
 }
 
-/* Leaves that a subtree gets at a time, a power of two. */
+/* How many leaves of a subtree are fetched at a time, a power of two. */
 static uint64_t batch_of(const pbi_hash_tree *t, uint32_t level)
 {
     uint64_t batch = 1, most = t->file.handle >= 0 ? UINT64_C(1) << level : 1;
@@ -138,7 +138,7 @@ pb_status pbi_hash_subtree(pbi_hash_tree *t, uint32_t level, uint64_t index, uns
             status = hash_behind(t, 0, leaf + within * t->leaf_size, t->leaf_size, top);
         top += PBI_HASH;
         for (uint64_t pairs = i; (pairs & 1) && status == PB_OK; pairs >>= 1) {
-            top -= PBI_HASH; /* the two on top become one */
+            top -= PBI_HASH; /* replaces the two on top by one */
             status = hash_behind(t, 1, top - PBI_HASH, 2 * PBI_HASH, top - PBI_HASH);
         }
         if (status == PB_OK && i % LOOK_EVERY == LOOK_EVERY - 1)

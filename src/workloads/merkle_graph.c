@@ -33,7 +33,7 @@ static uint64_t subtree_cost(const pbi_hash_tree *t, uint32_t grain)
 typedef struct stack_machine {
     pbi_draft draft;
     pb_node_spec leaf, inner;
-    uint32_t grain, top; /* levels of leaves of the graph and of its root */
+    uint32_t grain, top; /* levels of the graph's leaves and of its root */
     uint32_t *index;
     pb_node waiting[64]; /* by level: the left one of a pair */
 } stack_machine;
@@ -94,7 +94,7 @@ static void add_hashes(pbi_draft *d, const pbi_paths *p, uint32_t height)
         }
 }
 
-/* What is below, then for each path a hash of its leaf and for each level, and one over all that was sent. */
+/* The subtree, then for each path a hash of its leaf and one per level, and one over everything that was sent. */
 static uint64_t path_cost(const pbi_paths *p)
 {
     uint64_t one = pbi_hash_leaf_cost(p->tree) + PBI_HASH_INNER_COST * (uint64_t)p->height + p->height / 2 + 1;
@@ -122,7 +122,7 @@ static void add_paths(pbi_draft *d, const pbi_paths *p, uint32_t height)
     pbi_emit_target(&d->e, before);
 }
 
-/* As with memory for everything: the tree by a stack machine, then the paths. */
+/* As with unlimited memory: the tree by a stack machine, then the paths. */
 static void add_order(pbi_draft *d, uint32_t height)
 {
     uint64_t leaves = UINT64_C(1) << height;

@@ -66,7 +66,7 @@ pb_status pbi_paths_send(pbi_paths *p, uint64_t index, const unsigned char *cons
 /* ---- by a stream ---- */
 
 typedef struct slots {
-    unsigned char *hash; /* one after the other */
+    unsigned char *hash; /* contiguous */
     unsigned char *room;
 } slots;
 

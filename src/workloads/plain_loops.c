@@ -1,6 +1,6 @@
 /* plain_loops.c -- see plain_loops.h: loops that compilers vectorise.
  *
- * Results over an input have loops of their own, as compilers take the slow way when two arrays are one.
+ * In-place variants have separate loops: compilers generate slow code if two arrays may be the same.
  */
 #include "workloads/plain_loops.h"
 
@@ -22,7 +22,7 @@ void pbi_loop_relu_back(const float *y, const float *dy, float *dx, uint64_t cou
 {
     if (dy == dx) {
         for (uint64_t i = 0; i < count; i++) {
-            float d = dx[i]; /* read in any case: a choice of two numbers is no branch */
+            float d = dx[i]; /* read in any case: selecting one of two numbers needs no branch */
             dx[i] = y[i] > 0 ? d : 0;
         }
         return;
@@ -58,7 +58,7 @@ static uint64_t mix64(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* A number for each index, from nothing but the key: no mask has to be kept. */
+/* A number for each index, from the key alone: no mask has to be kept. */
 static uint32_t draw(uint32_t key, uint32_t i)
 {
     uint32_t z = (i + key) * 0x9e3779b9u;
@@ -67,7 +67,8 @@ static uint32_t draw(uint32_t key, uint32_t i)
     return z ^ z >> 16;
 }
 
-/* 1 for what stays, 0 for what is dropped, out of the borrow of a subtraction: compilers make a branch of a comparison. */
+/* 1 for kept values, 0 for dropped ones, from the borrow of a subtraction: compilers turn a comparison into a
+ * branch. */
 static float stays(uint32_t key, uint32_t i, uint32_t least)
 {
     return (float)(int32_t)(1 - (((draw(key, i) >> 1) - least) >> 31));
@@ -75,7 +76,7 @@ static float stays(uint32_t key, uint32_t i, uint32_t least)
 
 void pbi_loop_dropout(const pbi_mask *mask, const float *x, float *y, uint64_t count)
 {
-    enum { RUN = 1 << 20 }; /* indices of 32 bits inside: vectors of them are twice as wide */
+    enum { RUN = 1 << 20 }; /* indices of 32 bits inside: vectors hold twice as many of them */
     uint64_t key = mix64(mask->seed + mix64(mask->step * 0x9e3779b97f4a7c15u + mask->layer));
     uint32_t least = (uint32_t)((double)mask->rate * 2147483648.0); /* below 2^31, as the rate is below 1 */
     float scale = 1.0f / (1.0f - mask->rate);
@@ -93,7 +94,7 @@ void pbi_loop_dropout(const pbi_mask *mask, const float *x, float *y, uint64_t c
 
 /* ---- softmax ---- */
 
-/* The sum of products in eight sums side by side, as vector units like it, then those in order. */
+/* The sum of products in eight partial sums, as vector units need it, then these in order. */
 static float dot(const float *a, const float *b, uint64_t count)
 {
     enum { LANES = 8 };

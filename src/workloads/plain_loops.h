@@ -1,5 +1,6 @@
-/* plain_loops.h -- what networks need beside a library, in plain C. Each number comes from numbers at its own place or from sums in a
- * fixed order: the same bits whatever the addresses. Results may be made over an input of the same shape: y may be x, dx may be dy. */
+/* plain_loops.h -- what networks need in addition to a library, in plain C. Each number is computed from numbers at
+ * its own place or from sums in a fixed order: the same bits at any address. Results may overwrite an input of the
+ * same shape: y may be x, dx may be dy. */
 #ifndef PBI_PLAIN_LOOPS_H
 #define PBI_PLAIN_LOOPS_H
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 30 };
+enum { MAX_BYTES = 1 << 30 };
 
 typedef struct reader {
     pb_context *ctx;
@@ -107,7 +107,7 @@ pb_status pbi_pnm_parse(pb_context *ctx, const char *name, const unsigned char *
     if (status != PB_OK)
         return status;
     uint64_t values = (uint64_t)image.width * image.height * image.channels;
-    if (values > 2 * (uint64_t)count) /* not even a digit and a space for each: no memory is taken for such */
+    if (values > 2 * (uint64_t)count) /* less than a digit and a space for each: fail without allocating memory */
         return pbi_fail(ctx, PB_EFORMAT, "%s: an image of %u x %u pixels does not fit its %llu bytes", name,
                         image.width, image.height, (unsigned long long)count);
     image.pixels = pb_arena_alloc(arena, values, 1);
@@ -128,7 +128,7 @@ pb_status pbi_pnm_read(pb_context *ctx, const char *path, pb_arena *arena, pbi_i
         return status;
     pb_arena_init(&scratch, ctx);
     unsigned char *bytes = NULL;
-    if (file.size > MOST_BYTES)
+    if (file.size > MAX_BYTES)
         status = pbi_fail(ctx, PB_EFORMAT, "%s: images of more than 1 GiB are not read", path);
     else if (!(bytes = pb_arena_alloc(&scratch, file.size + 1, 1)))
         status = PB_ENOMEM;
@@ -141,7 +141,7 @@ pb_status pbi_pnm_read(pb_context *ctx, const char *path, pb_arena *arena, pbi_i
     return status;
 }
 
-/* ---- an image by formula ---- */
+/* ---- a generated image ---- */
 
 /* 0 .. 255 for a point of a lattice. */
 static uint32_t lattice(uint64_t seed, uint32_t x, uint32_t y)
@@ -162,7 +162,7 @@ static uint32_t noise(uint64_t seed, uint32_t x, uint32_t y, uint32_t shift)
     return (uint32_t)(((uint64_t)top * (side - fy) + (uint64_t)bottom * fy) >> 2 * shift);
 }
 
-/* One disc in most squares of 32 x 32: its brightness where it covers the pixel, else 0. */
+/* One disc in most squares of 32 x 32: its brightness if it covers the pixel, else 0. */
 static uint32_t disc(uint64_t seed, uint32_t x, uint32_t y)
 {
     uint32_t word = lattice(seed + 100, x >> 5, y >> 5) << 8 | lattice(seed + 101, x >> 5, y >> 5);

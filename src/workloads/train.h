@@ -1,7 +1,7 @@
-/* train.h -- networks as graphs of kernels: what the files of the workload train share.
+/* train.h -- networks as graphs of kernels: shared by the files of the workload train.
  *
- * Operations are written down forward, each with a function that adds its gradients; pbi_train_backward walks back over them. A
- * node is made in steps:
+ * Operations are recorded in forward order, each with a function that adds its gradients; pbi_train_backward visits
+ * them in reverse. A node is made in steps:
  *
  *     pbi_making m = pbi_making_begin(t, "conv1", ".dx", bytes, cost);
  *     pbi_making_reads(t, &m, u);                             // u is m.job->in[0]
@@ -10,7 +10,7 @@
  *     m.job->loop = sum_rows;                                 // plain C after it
  *     pb_node v = pbi_making_end(t, &m);
  *
- * After a failure t->status tells, and every later call does nothing.
+ * After a failure t->status is set, and every later call does nothing.
  */
 #ifndef PBI_TRAIN_H
 #define PBI_TRAIN_H
@@ -21,14 +21,14 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
-/* ---- what runs ---- */
+/* ---- running ---- */
 
 /* Where an argument is when the kernel runs. */
 typedef struct pbi_place {
     enum { PBI_AT_VALUE, PBI_AT_FIXED, PBI_AT_WORK } kind;
     pb_node node;
     uint64_t offset;
-    uint64_t spare; /* of a by-product: where in the workspace it goes when it is not wanted */
+    uint64_t spare; /* of a by-product: its offset in the workspace if it is not needed */
 } pbi_place;
 static inline pbi_place pbi_at_value(pb_node v) { return (pbi_place){PBI_AT_VALUE, v, 0, 0}; }
 static inline pbi_place pbi_at_fixed(uint64_t at) { return (pbi_place){PBI_AT_FIXED, PB_NO_NODE, at, 0}; }
@@ -48,22 +48,22 @@ typedef struct pbi_job pbi_job;
 typedef pb_status (*pbi_loop)(const pbi_train *t, const pbi_job *job, const pb_call *call);
 
 enum { PBI_JOB_CALLS = 2, PBI_JOB_INPUTS = 4, PBI_JOB_NUMBERS = 6 };
-/* What a node does: the library's calls, then a loop. */
+/* What a node runs: calls of the library, then a loop. */
 struct pbi_job {
     pbi_dnn *call[PBI_JOB_CALLS];
     uint32_t call_count;
     pbi_loop loop;                                                     /* may be NULL */
-    void (*fill)(const pbi_train *t, const pbi_job *job, void *bytes); /* of what is given */
+    void (*fill)(const pbi_train *t, const pbi_job *job, void *bytes); /* of given values */
     pb_node in[PBI_JOB_INPUTS];
     uint32_t in_count;
     uint64_t at;                 /* its parameters or statistics in fixed memory */
-    uint64_t n[PBI_JOB_NUMBERS]; /* shapes, as its loop likes them */
+    uint64_t n[PBI_JOB_NUMBERS]; /* shapes, as its loop needs them */
     float f;
     pb_node owner; /* of a by-product, else PB_NO_NODE */
-    uint64_t used; /* bytes of the value that the kernel writes; what is behind is cleared */
+    uint64_t used; /* bytes of the value that the kernel writes; the remaining ones are cleared */
 };
 
-/* ---- what is being built ---- */
+/* ---- building ---- */
 
 typedef uint32_t pbi_tensor;
 #define PBI_NO_TENSOR UINT32_MAX
@@ -73,9 +73,9 @@ typedef struct pbi_tensor_row {
     pb_node node, grad; /* PB_NO_NODE: none yet */
     bool learns;        /* something before it has parameters */
     dnnl_memory_desc_t md;
-    uint64_t bytes; /* without what sizes are rounded up by */
+    uint64_t bytes; /* without rounding of sizes */
     uint64_t count; /* numbers, without padding of the layout */
-    uint32_t sums;  /* of gradients so far */
+    uint32_t sums;  /* parts of the gradient so far */
 } pbi_tensor_row;
 
 typedef struct pbi_op pbi_op;
@@ -83,7 +83,7 @@ struct pbi_op {
     void (*back)(pbi_train *t, const pbi_op *op);
     const char *name, *group;
     pbi_tensor in[2], out;
-    pb_node side; /* saved beside the output: statistics, places of maxima */
+    pb_node side; /* saved in addition to the output: statistics, places of maxima */
     uint32_t param;
     uint64_t n[PBI_JOB_NUMBERS];
     uint64_t cost;
@@ -111,7 +111,7 @@ struct pbi_train {
 
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_primitive_attr_t attr; /* scratchpads are ours */
+    dnnl_primitive_attr_t attr; /* we provide the scratchpads */
 
     pb_builder *builder;
     const char *group;
@@ -125,13 +125,13 @@ struct pbi_train {
     pbi_op *op;
     pbi_param *param;
     uint32_t job_count, job_room, tensor_count, tensor_room, op_count, op_room, param_count, param_room;
-    pbi_pointers calls; /* pbi_dnn: to be given back, as the next */
+    pbi_pointers calls; /* pbi_dnn: to be released, as the next */
     pbi_pointers descs; /* of primitives */
-    pbi_job no_job;     /* what is written to after a failure */
+    pbi_job no_job;     /* is written to after a failure */
     pbi_op no_op;
 };
 
-/* Estimates of costs, until they are measured: operations on numbers at hand that take as long as one number of these. */
+/* Estimates of costs until they are measured: how many operations in registers take as long as one number of these. */
 enum {
     PBI_FLOP_MOVE = 64, /* copies, sums, rectifiers */
     PBI_FLOP_DROPOUT = 100,
@@ -149,7 +149,7 @@ static inline uint64_t pbi_round64(uint64_t bytes) { return (bytes + 63) & ~UINT
 typedef struct pbi_making {
     pbi_job *job;
     const char *name, *suffix;
-    pb_node node; /* what it is going to be */
+    pb_node node; /* its number once it is made */
     uint64_t bytes, cost, work;
     uint16_t flags;
     pb_node over[2];
@@ -157,12 +157,12 @@ typedef struct pbi_making {
 } pbi_making;
 pbi_making pbi_making_begin(pbi_train *t, const char *name, const char *suffix, uint64_t bytes, uint64_t cost);
 void pbi_making_reads(pbi_train *t, pbi_making *m, pb_node u);
-/* It may be made in the memory of an input: the kernel copes with both being at one address. */
+/* It may overwrite an input: the kernel supports both being at one address. */
 void pbi_making_over(pbi_making *m, pb_node u);
-/* Room in its workspace; where it begins. */
+/* Reserves workspace; returns its offset. */
 uint64_t pbi_making_work(pbi_making *m, uint64_t bytes);
 pb_node pbi_making_end(pbi_train *t, pbi_making *m);
-/* Another result of the node that was made last. */
+/* Another result of the most recent node. */
 pb_node pbi_net_byproduct(pbi_train *t, pb_node owner, const char *name, const char *suffix, uint64_t bytes,
                           uint16_t flags);
 
@@ -170,13 +170,13 @@ pb_node pbi_net_given(pbi_train *t, const char *name, uint64_t bytes,
                       void (*fill)(const pbi_train *, const pbi_job *, void *), const uint64_t *numbers,
                       uint32_t count);
 pbi_tensor pbi_net_tensor(pbi_train *t, const char *name, pb_node node, const dnnl_memory_desc_t *md, bool learns);
-/* The operation's record: gradients are added by `back`. */
+/* Records the operation: `back` adds its gradients. */
 pbi_op *pbi_net_op(pbi_train *t, const char *name, pbi_tensor out, void (*back)(pbi_train *, const pbi_op *));
 uint64_t pbi_net_fixed(pbi_train *t, uint64_t bytes);
 uint32_t pbi_net_param(pbi_train *t, uint64_t count, uint64_t lead, float deviation);
 void pbi_net_group(pbi_train *t, const char *name, uint64_t number);
 const char *pbi_net_text(pbi_train *t, const char *text, uint64_t number);
-/* One more part of a tensor's gradient; parts are added up. */
+/* Adds a part of a tensor's gradient; the parts are summed. */
 void pbi_net_add_grad(pbi_train *t, pbi_tensor x, pb_node part);
 void pbi_train_backward(pbi_train *t);
 
@@ -195,18 +195,18 @@ dnnl_memory_desc_t pbi_md_rows(uint64_t rows, uint64_t columns);
 dnnl_memory_desc_t pbi_md_image(uint64_t n, uint64_t c, uint64_t h, uint64_t w, dnnl_format_tag_t tag);
 /* Records a status of the library that is not success. */
 bool pbi_dnn_good(pbi_train *t, dnnl_status_t status, const char *what);
-/* Runs a node: the kernel of all of them. */
+/* Runs a node: the kernel of all nodes. */
 pb_status pbi_train_run(void *state, pb_context *ctx, const pb_call *call);
-/* The library's kernels give other bits with another number of threads: one, whatever the caller has. */
+/* The library's results depend on the number of threads: always uses one. */
 int pbi_threads_pin(void);
 void pbi_threads_unpin(int before);
 
 typedef struct pbi_matrix {
     const float *at;
     uint64_t stride; /* between rows as stored */
-    bool turned;     /* read with rows and columns exchanged */
+    bool turned;     /* transposed when read */
 } pbi_matrix;
-/* c (rows x columns) = scale * a b, plus what c holds where `add`. */
+/* c (rows x columns) = scale * a b, plus the content of c if `add`. */
 typedef struct pbi_product {
     uint64_t rows, columns, inner;
     float scale;
@@ -220,10 +220,10 @@ pb_status pbi_multiply(const pbi_train *t, const pbi_product *p, pbi_matrix a, p
 /* train_ops.c */
 pbi_tensor pbi_net_relu(pbi_train *t, const char *name, pbi_tensor x);
 pbi_tensor pbi_net_add(pbi_train *t, const char *name, pbi_tensor a, pbi_tensor b);
-pbi_tensor pbi_net_dropout(pbi_train *t, const char *name, pbi_tensor x); /* x itself where dropout is 0 */
+pbi_tensor pbi_net_dropout(pbi_train *t, const char *name, pbi_tensor x); /* x itself if dropout is 0 */
 pbi_tensor pbi_net_gelu(pbi_train *t, const char *name, pbi_tensor x);
 pbi_tensor pbi_net_reorder(pbi_train *t, const char *name, pbi_tensor x, const dnnl_memory_desc_t *md);
-/* Mean over rows of softmax cross-entropy: the network's end. */
+/* Mean over rows of softmax cross-entropy: the last operation of the network. */
 void pbi_net_loss(pbi_train *t, pbi_tensor logits, uint64_t rows, uint64_t classes);
 
 /* train_conv.c */
@@ -238,7 +238,7 @@ pbi_tensor pbi_net_mean_pool(pbi_train *t, const char *name, pbi_tensor x); /* t
 pbi_tensor pbi_net_concat(pbi_train *t, const char *name, pbi_tensor a, pbi_tensor b);
 
 /* train_text.c */
-/* y = x W + b for rows of inputs; a gain of 2 makes up for a rectifier behind. */
+/* y = x W + b for rows of inputs; a gain of 2 compensates for a rectifier after it. */
 pbi_tensor pbi_net_linear(pbi_train *t, const char *name, pbi_tensor x, uint64_t inputs, uint64_t outputs, float gain);
 pbi_tensor pbi_net_layer_norm(pbi_train *t, const char *name, pbi_tensor x, uint64_t rows, uint64_t width);
 pbi_tensor pbi_net_embed(pbi_train *t, const char *name, pb_node tokens);

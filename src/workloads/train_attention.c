@@ -1,8 +1,8 @@
-/* train_attention.c -- see train.h: softmax(Q K^T) V, with scores and probabilities as values that a plan may keep or not.
+/* train_attention.c -- see train.h: softmax(Q K^T) V; scores and probabilities are values that a plan may keep or not.
  *
- * Q, K, V and the result are rows of tokens, the columns of a head side by side: products take them with a stride, so that no head
- * is ever copied. Squares (scores, probabilities) are sequence x sequence for each sequence and head, one after the other. A token
- * sees those before it and itself.
+ * Q, K, V and the result are rows of tokens with the columns of the heads next to each other: products use a stride, so
+ * that no head is ever copied. Squares (scores, probabilities) are sequence x sequence for each sequence and head,
+ * contiguous. A token attends to itself and to those before it.
  */
 #include "workloads/train.h"
 
@@ -163,7 +163,7 @@ static pb_status run_softmax_back(const pbi_train *t, const pbi_job *job, const 
     return PB_OK;
 }
 
-/* A loop of our own: the library has but a slow one on processors without AVX-512. */
+/* Our own loop: the library's is slow on processors without AVX-512. */
 static void softmax_back(pbi_train *t, const pbi_op *op)
 {
     const pbi_tensor_row *y = &t->tensor[op->out];

@@ -1,7 +1,8 @@
 /* train_conv.c -- see train.h: convolutions, forward and transposed.
  *
- * The library chooses the layouts (format_tag_any): those of the forward call become the layouts of values and weights, and what
- * another call likes better is reordered in its workspace. Gradients of weights have the layout of the weights.
+ * The library chooses the layouts (format_tag_any): those of the forward call become the layouts of values and
+ * weights; if another call prefers a different layout, it reorders in its workspace. Gradients of weights have the
+ * layout of the weights.
  */
 #include "workloads/train.h"
 
@@ -136,7 +137,7 @@ static pbi_tensor convolve(pbi_train *t, const char *name, pbi_tensor x, const d
     x = pbi_net_reorder(t, pbi_net_text(t, name, 0), x, &liked);
     uint64_t floats = dnnl_memory_desc_get_size(&w) / sizeof(float);
     uint32_t param = pbi_net_param(t, floats, floats, sqrtf(2.0f / (float)fan));
-    /* Each number of the smaller side meets each weight once (transposed: of the input). */
+    /* Each number of the smaller side (transposed: of the input) meets each weight once. */
     const int64_t *side = n[UP] ? in.dims : y.dims;
     uint64_t cost = 2 * (uint64_t)(in.dims[0] * in.dims[1] * y.dims[1] * side[2] * side[3]) * k * k;
     if (t->status != PB_OK)

@@ -1,7 +1,8 @@
-/* train_data.c -- see train.h: batches to learn from, and where learning starts; a function of the seed and the step.
+/* train_data.c -- see train.h: training batches and initial parameters; a function of the seed and the step.
  *
- * Images of a class are coarse patterns of the class plus noise; scenes are discs of several classes on a background, each class with a
- * colour, plus noise; tokens follow one another as a fixed table says, most often in the same way.
+ * Images of a class are coarse patterns of the class plus noise; scenes are discs of several classes on a
+ * background, each class with a colour, plus noise; tokens follow one another by a fixed table, usually the first
+ * successor.
  */
 #include "workloads/train.h"
 
@@ -13,7 +14,7 @@ enum { COARSE = 4, DISCS = 4 };
 enum { ABOUT_CLASS = 1, ABOUT_PATTERN, ABOUT_NOISE, ABOUT_SCENE, ABOUT_COLOUR, ABOUT_TOKEN, ABOUT_TABLE, ABOUT_START };
 enum { SIZE, CHANNELS };
 
-/* A stream of its own for each thing and number. */
+/* A separate stream for each purpose and number. */
 static pbi_rng stream(const pbi_train *t, uint64_t about, uint64_t a, uint64_t b)
 {
     pbi_rng rng = {t->options.seed};
@@ -87,7 +88,7 @@ static void draw_discs(const pbi_train *t, uint64_t image, disc discs[DISCS])
                           1 + pbi_rng_below(&rng, t->options.classes - 1)};
 }
 
-/* The class at a pixel: of the last disc there, else the background's, 0. */
+/* The class at a pixel: that of the last disc that covers it, else 0, the background. */
 static uint64_t class_at(const disc discs[DISCS], uint64_t pixel, uint64_t size)
 {
     int64_t y = (int64_t)(pixel / size), x = (int64_t)(pixel % size);
@@ -179,7 +180,7 @@ pb_node pbi_data_tokens(pbi_train *t)
     return pbi_net_given(t, "tokens", bytes, fill_tokens, none, 0);
 }
 
-/* ---- dropout's seed, and the start ---- */
+/* ---- dropout's seed, and initial parameters ---- */
 
 static void fill_seed(const pbi_train *t, const pbi_job *job, void *bytes)
 {

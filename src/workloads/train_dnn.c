@@ -1,8 +1,8 @@
-/* train_dnn.c -- see train.h: the one place that calls oneDNN to make and run primitives.
+/* train_dnn.c -- see train.h: the only file that calls oneDNN to create and run primitives.
  *
- * Memory is ours: values, fixed memory and workspace have addresses of the engine's block, and scratchpads are part of a node's
- * workspace. What the library still takes by itself: code and tables of primitives when they are made, and a buffer of at most a few
- * megabytes inside matrix products, whatever their size.
+ * Memory is ours: values, fixed memory and workspace are in the engine's block, and scratchpads are part of a node's
+ * workspace. The library itself still allocates code and tables of primitives when they are created, and a buffer of at
+ * most a few megabytes inside matrix products, whatever their size.
  */
 #include "workloads/train.h"
 
@@ -11,7 +11,7 @@
 #include <oneapi/dnnl/dnnl_debug.h>
 #include <string.h>
 
-/* OpenMP's, which the library runs on; there is no header for them with every compiler. */
+/* From OpenMP, on which the library runs; not every compiler has a header for them. */
 extern int omp_get_max_threads(void);
 extern void omp_set_num_threads(int count);
 
@@ -37,7 +37,7 @@ bool pbi_dnn_good(pbi_train *t, dnnl_status_t status, const char *what)
     return t->status == PB_OK;
 }
 
-/* The first product makes the code of all: before anything is measured. */
+/* The first product generates the code for all: do it before anything is measured. */
 static void warm_up(pbi_train *t)
 {
     enum { SIDE = 32 };
@@ -79,7 +79,7 @@ void pbi_dnn_close(pbi_train *t)
 
 /* ---- building ---- */
 
-static bool push(pbi_train *t, pbi_pointers *list, void *entry)
+static bool append_pointer(pbi_train *t, pbi_pointers *list, void *entry)
 {
     if (list->count == list->room) {
         uint32_t more = list->room ? 2 * list->room : 256;
@@ -100,7 +100,7 @@ static bool push(pbi_train *t, pbi_pointers *list, void *entry)
 static dnnl_primitive_desc_t registered(pbi_train *t, dnnl_primitive_desc_t pd)
 {
     const char *name = "";
-    if (!push(t, &t->descs, pd)) {
+    if (!append_pointer(t, &t->descs, pd)) {
         dnnl_primitive_desc_destroy(pd);
         return NULL;
     }
@@ -165,7 +165,7 @@ pbi_dnn *pbi_making_call(pbi_train *t, pbi_making *m, dnnl_primitive_desc_t pd)
     }
     if (!pbi_dnn_good(t, dnnl_primitive_create(&d->primitive, pd), "a primitive"))
         return NULL;
-    if (!push(t, &t->calls, d)) {
+    if (!append_pointer(t, &t->calls, d)) {
         dnnl_primitive_destroy(d->primitive);
         return NULL;
     }
@@ -194,7 +194,7 @@ static void *address(const pbi_place *place, const pb_call *call)
     unsigned char *base = place->kind == PBI_AT_FIXED  ? call->fixed
                           : place->kind == PBI_AT_WORK ? call->workspace
                                                        : call->value[place->node];
-    if (!base && place->kind == PBI_AT_VALUE) /* a by-product that is not wanted */
+    if (!base && place->kind == PBI_AT_VALUE) /* a by-product that is not needed */
         return (unsigned char *)call->workspace + place->spare;
     return base + place->offset;
 }
@@ -209,7 +209,7 @@ static dnnl_status_t execute(const pbi_train *t, const pbi_dnn *d, const pb_call
     return status;
 }
 
-/* Sizes are multiples of 64, so that results are equal to the last byte what is behind must be too. */
+/* Sizes are multiples of 64; the padding must be equal too, so that results are equal to the last byte. */
 static void clear_tail(const pbi_train *t, const pb_call *call, pb_node v)
 {
     uint64_t used = t->job[v].used;

@@ -12,7 +12,7 @@
 
 enum { CHANNELS, VARIANCE_AT, SPARE, STATISTICS, RUNNING };
 
-/* The first computation of a run updates the running statistics, repetitions leave them alone. */
+/* The first computation of a run updates the running statistics; recomputations do not change them. */
 static pb_status run_statistics(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {
     (void)t;
@@ -190,8 +190,8 @@ pbi_tensor pbi_net_mean_pool(pbi_train *t, const char *name, pbi_tensor x)
     return pool(t, name, x, size, dnnl_pooling_avg_exclude_padding);
 }
 
-/* ---- concatenation: in layouts with channels outside, the channels of an image are one run of memory; with channels inside, those
- * of a pixel are ---- */
+/* ---- concatenation: in layouts with channels outside, the channels of an image are contiguous; with channels
+ * inside, those of a pixel are ---- */
 
 enum { RUNS, FIRST, SECOND };
 
@@ -208,7 +208,7 @@ static pb_status run_concat(const pbi_train *t, const pbi_job *job, const pb_cal
     return PB_OK;
 }
 
-/* n: runs, bytes before it, of it and behind it in each. */
+/* n: runs, bytes before it, of it and after it in each. */
 static pb_status run_slice(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {
     (void)t;
@@ -241,7 +241,7 @@ static void concat_back(pbi_train *t, const pbi_op *op)
     slice_back(t, op, 1);
 }
 
-/* The layout's tag, where the channels of an image or of a pixel are one run of memory, in order and without gaps. */
+/* The layout's tag, if the channels of an image or of a pixel are contiguous, in order and without gaps. */
 static dnnl_format_tag_t run_tag(const dnnl_memory_desc_t *md)
 {
     static const dnnl_format_tag_t tags[] = {dnnl_nChw16c, dnnl_nChw8c, dnnl_nChw4c, dnnl_nchw, dnnl_nhwc};
@@ -254,7 +254,7 @@ static dnnl_format_tag_t run_tag(const dnnl_memory_desc_t *md)
     return dnnl_format_tag_undef;
 }
 
-/* The library picks layouts for the processor at hand, and may pick different ones for the two. */
+/* The library chooses layouts for the processor, and may choose different ones for the two. */
 static dnnl_format_tag_t common_tag(const dnnl_memory_desc_t *a, const dnnl_memory_desc_t *b)
 {
     dnnl_format_tag_t tag = run_tag(a);

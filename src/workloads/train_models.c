@@ -48,7 +48,7 @@ static pbi_tensor residual(pbi_train *t, pbi_tensor x, uint64_t channels, uint64
     pbi_tensor way = conv_norm(t, "conv1", "norm1", x, channels, stride);
     way = pbi_net_relu(t, "relu1", way);
     way = conv_norm(t, "conv2", "norm2", way, channels, 1);
-    if (first) /* past the block with the new shape */
+    if (first) /* the shortcut to the new shape */
         x = pbi_net_batch_norm(t, "norm0", pbi_net_conv(t, "conv0", x, channels, 1, stride));
     return pbi_net_relu(t, "relu2", pbi_net_add(t, "add", way, x));
 }
@@ -73,7 +73,7 @@ static void build_resnet(pbi_train *t)
     pbi_net_loss(t, x, o->batch, o->classes);
 }
 
-/* ---- unet: depth times down and up again, with what was on the way down beside ---- */
+/* ---- unet: depth times down and up, with shortcuts from each level down to the same level up ---- */
 
 static pbi_tensor twice(pbi_train *t, pbi_tensor x, uint64_t channels)
 {
@@ -83,26 +83,26 @@ static pbi_tensor twice(pbi_train *t, pbi_tensor x, uint64_t channels)
 
 static void build_unet(pbi_train *t)
 {
-    enum { MOST_DEPTH = 8 };
+    enum { MAX_DEPTH = 8 };
     const pbi_train_options *o = &t->options;
-    pbi_tensor beside[MOST_DEPTH] = {0};
-    if (o->depth > MOST_DEPTH || o->image % (UINT64_C(1) << o->depth)) {
+    pbi_tensor shortcut[MAX_DEPTH] = {0};
+    if (o->depth > MAX_DEPTH || o->image % (UINT64_C(1) << o->depth)) {
         t->status = pbi_fail(t->ctx, PB_EINVAL,
-                             "train: unet: the image must be a multiple of 2^depth, and depth at most %d", MOST_DEPTH);
+                             "train: unet: the image must be a multiple of 2^depth, and depth at most %d", MAX_DEPTH);
         return;
     }
     pbi_tensor x = images(t, pbi_data_scenes(t, COLOURS), false);
     for (uint64_t i = 0; i < o->depth; i++) {
         pbi_net_group(t, "down", i);
-        beside[i] = twice(t, x, o->width << i);
-        x = pbi_net_max_pool(t, "pool", beside[i]);
+        shortcut[i] = twice(t, x, o->width << i);
+        x = pbi_net_max_pool(t, "pool", shortcut[i]);
     }
     pbi_net_group(t, "bottom", UINT64_MAX);
     x = pbi_net_dropout(t, "drop", twice(t, x, o->width << o->depth));
     for (uint64_t i = o->depth; i-- > 0;) {
         pbi_net_group(t, "up", i);
         x = pbi_net_conv_up(t, "conv0", x, o->width << i);
-        x = twice(t, pbi_net_concat(t, "concat", beside[i], x), o->width << i);
+        x = twice(t, pbi_net_concat(t, "concat", shortcut[i], x), o->width << i);
     }
     pbi_net_group(t, "head", UINT64_MAX);
     dnnl_memory_desc_t pixels = pbi_md_image(o->batch, o->classes, o->image, o->image, dnnl_nhwc);

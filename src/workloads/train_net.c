@@ -1,4 +1,4 @@
-/* train_net.c -- see train.h: nodes with their jobs, tensors, parameters, and the walk back. */
+/* train_net.c -- see train.h: nodes with their jobs, tensors, parameters, and the backward pass. */
 #include "workloads/train.h"
 
 #include "base/context.h"
@@ -170,7 +170,7 @@ uint32_t pbi_net_param(pbi_train *t, uint64_t count, uint64_t lead, float deviat
     return t->param_count++;
 }
 
-/* ---- the way back ---- */
+/* ---- the backward pass ---- */
 
 static pb_status run_sum(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {

@@ -3,7 +3,7 @@
 
 static uint64_t floats_of(const pbi_train *t, pbi_tensor x) { return t->tensor[x].bytes / sizeof(float); }
 
-/* A tensor like x, made by a loop from it. */
+/* A tensor like x, computed from it by a loop. */
 static pbi_making begin_like(pbi_train *t, const char *name, const char *suffix, pbi_tensor x)
 {
     uint64_t floats = floats_of(t, x);
@@ -92,7 +92,7 @@ pbi_tensor pbi_net_add(pbi_train *t, const char *name, pbi_tensor a, pbi_tensor 
     return y;
 }
 
-/* ---- dropout: forward and back read the seed and draw the same mask again ---- */
+/* ---- dropout: forward and backward pass read the seed and draw the same mask ---- */
 
 static pb_status run_dropout(const pbi_train *t, const pbi_job *job, const pb_call *call)
 {
@@ -207,7 +207,7 @@ pbi_tensor pbi_net_reorder(pbi_train *t, const char *name, pbi_tensor x, const d
     pbi_op *op = pbi_net_op(t, name, y, reorder_back);
     op->in[0] = x;
     if (t->status == PB_OK && !t->tensor[x].learns)
-        t->op_count--; /* nobody asks for its gradient */
+        t->op_count--; /* its gradient is never needed */
     return y;
 }
 
@@ -244,7 +244,7 @@ static pb_node loss_node(pbi_train *t, pbi_tensor logits, const char *suffix, ui
     return pbi_making_end(t, &m);
 }
 
-/* The way back begins here: the gradient needs the logits and not the loss. */
+/* The backward pass starts here: the gradient needs the logits and not the loss. */
 void pbi_net_loss(pbi_train *t, pbi_tensor logits, uint64_t rows, uint64_t classes)
 {
     if (t->status != PB_OK)

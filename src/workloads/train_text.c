@@ -1,4 +1,5 @@
-/* train_text.c -- see train.h: operations on rows: tokens, linear layers, normalisation of rows, attention with all its values. */
+/* train_text.c -- see train.h: operations on rows: tokens, linear layers, normalisation, attention with all its
+ * values. */
 #include "workloads/train.h"
 
 #include <math.h>
@@ -161,7 +162,7 @@ pbi_tensor pbi_net_layer_norm(pbi_train *t, const char *name, pbi_tensor x, uint
     return y;
 }
 
-/* ---- tokens: a row for the token and one for its place; parameters are both tables, one after the other ---- */
+/* ---- tokens: a row for the token and one for its place; parameters are both tables ---- */
 
 enum { TOKENS, WIDTH, SEQUENCE, VOCABULARY };
 

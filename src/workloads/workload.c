@@ -1,4 +1,4 @@
-/* workload.c -- the table of workloads, and what is the same for all. */
+/* workload.c -- the table of workloads, and their common functions. */
 #include "workloads/workload.h"
 
 #include "base/context.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The last row is there for a table that may be empty. */
+/* The last row is for a table that may be empty. */
 static const struct {
     const char *name, *summary;
     const pbi_workload_kind *kind;
@@ -15,7 +15,7 @@ static const struct {
 #include "workloads/workloads.def"
 #undef WORKLOAD
     {NULL, NULL, NULL}};
-enum { COUNT = sizeof table / sizeof *table - 1, MOST_OPTIONS = 32 };
+enum { COUNT = sizeof table / sizeof *table - 1, MAX_OPTIONS = 32 };
 
 uint32_t pb_workload_count(void) { return COUNT; }
 
@@ -36,7 +36,7 @@ static pb_status find(pb_context *ctx, const char *name, const pbi_workload_kind
 }
 
 static pb_status read_options(pb_context *ctx, const char *name, const pbi_workload_kind *kind,
-                              const pb_option *options, uint32_t count, const char *values[MOST_OPTIONS])
+                              const pb_option *options, uint32_t count, const char *values[MAX_OPTIONS])
 {
     for (uint32_t k = 0; k < kind->option_count; k++)
         values[k] = kind->options[k].fallback;
@@ -55,7 +55,7 @@ pb_status pb_workload_open(pb_context *ctx, const char *name, const pb_option *o
                            pb_workload **out)
 {
     const pbi_workload_kind *kind = NULL;
-    const char *values[MOST_OPTIONS];
+    const char *values[MAX_OPTIONS];
     pb_status status = find(ctx, name, &kind);
     if (status == PB_OK)
         status = read_options(ctx, name, kind, options, option_count, values);

@@ -1,4 +1,4 @@
-/* workload.h -- what a workload has to offer, and what they share. */
+/* workload.h -- the interface of a workload, and what they share. */
 #ifndef PBI_WORKLOAD_H
 #define PBI_WORKLOAD_H
 
@@ -8,9 +8,9 @@ typedef struct pbi_workload_kind {
     const char *needs; /* as in pb_workload_row */
     const pb_workload_option *options;
     uint32_t option_count;
-    /* Fills graph, kernels and state from the values of its options, in their order. What it takes comes from w->arena. */
+    /* Fills graph, kernels and state from the values of its options, in their order. Allocates from w->arena. */
     pb_status (*open)(pb_workload *w, const char *const *values);
-    void (*close)(pb_workload *w); /* of what is not in the arena; may be NULL, as those below */
+    void (*close)(pb_workload *w); /* releases what is not in the arena; may be NULL, as those below */
     pb_status (*begin)(pb_workload *w, uint64_t step, pb_engine *e);
     pb_status (*end)(pb_workload *w, uint64_t step, pb_engine *e);
     /* NULL: the digest of all kept values and of fixed memory. */
@@ -23,7 +23,7 @@ struct pb_workload {
     pb_arena arena;
     const pbi_workload_kind *kind;
     const pb_graph *graph;
-    pb_kernels kernels; /* its state is the workload's own */
+    pb_kernels kernels; /* its state belongs to the workload */
 };
 
 #define WORKLOAD(id, name, summary) extern const pbi_workload_kind pbi_workload_##id;

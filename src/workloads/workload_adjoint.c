@@ -1,7 +1,8 @@
-/* workload_adjoint.c -- the gradient of a time-stepping solver: states forwards, gradients backwards.
+/* workload_adjoint.c -- the gradient of a time-stepping solver: a forward pass of states, a backward pass of gradients.
  *
- * x_i is the state after i steps, x_0 is given; g_i is the gradient with respect to x_i, with dJ/dnu so far and J after it. g_n reads
- * x_n, every other one x_i and g_{i+1}. Results may take the place of the state or gradient that they continue.
+ * x_i is the state after i steps, x_0 is given; g_i is the gradient with respect to x_i, followed by dJ/dnu so far
+ * and J. g_n reads x_n, every other one x_i and g_{i+1}. Results may overwrite the state or gradient that they
+ * continue.
  */
 #include "base/context.h"
 #include "workloads/burgers.h"

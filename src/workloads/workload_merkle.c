@@ -1,9 +1,10 @@
 /* workload_merkle.c -- the root of a hash tree, or all its authentication paths, with SHA-256.
  *
- * root        a node for each subtree of 2^grain leaves, which a stack inside its kernel hashes, and one for each hash above:
- *             a single hash is so little work that the moves of a schedule would cost a part of it.
- * traversal   likewise, and a node for the paths of all leaves of a subtree: they are sent when it is computed for the first time
- *             (merkle_paths.h).
+ * root        a node for each subtree of 2^grain leaves, hashed by a stack inside its kernel, and one for each hash
+ * above:
+ *             a single hash is so little work that the overhead of moves would be noticeable.
+ * traversal   the same, and a node for the paths of all leaves of a subtree: they are sent when it is computed for the
+ *             first time (merkle_paths.h).
  */
 #include "base/context.h"
 #include "workloads/merkle_graph.h"
@@ -13,13 +14,13 @@
 #include <string.h>
 
 enum {
-    MOST_HEIGHT = 40,
-    MOST_TRAVERSED = 24,
-    MOST_GRAIN = 24,
-    MOST_LEVELS = 20 /* of a graph */,
-    MOST_PATHS = 16 /* of a graph with paths */
+    MAX_HEIGHT = 40,
+    MAX_TRAVERSED = 24,
+    MAX_GRAIN = 24,
+    MAX_LEVELS = 20 /* of a graph */,
+    MAX_PATHS = 16 /* of a graph with paths */
 };
-#define NOT_PUBLISHED UINT64_MAX /* paths sent: none can be before the root is known */
+#define NOT_PUBLISHED UINT64_MAX /* paths sent: none before the root is known */
 enum { HEIGHT, LEAF, SOURCE, SEED, MODE, GRAIN };
 
 static const pb_workload_option options[] = {
@@ -92,10 +93,10 @@ static pb_status send_path(void *state, pb_context *ctx, const pb_call *call)
 {
     (void)ctx;
     merkle *m = state;
-    const unsigned char *siblings[MOST_PATHS];
+    const unsigned char *siblings[MAX_PATHS];
     uint64_t i = call->node - pbi_merkle_path(m->leaves, 0);
-    if (m->paths.sent !=
-        i << m->grain) /* sent before: kernels may be run again, and by an engine that checks them twice */
+    /* Sent before: kernels may run again, and the checking mode runs them twice. */
+    if (m->paths.sent != i << m->grain)
         return PB_OK;
     for (uint32_t level = 0; level < m->height - m->grain; level++)
         siblings[level] = call->value[pbi_merkle_hash(m->leaves, level, i >> level ^ 1)];
@@ -124,8 +125,8 @@ static pb_status set_kernels(pb_workload *w, merkle *m)
     return PB_OK;
 }
 
-/* Some hundred hashes a node for the root, where the graph still has some nodes then, and graphs that are planned in a moment. For
- * paths less, since each node for them makes what is below once more. */
+/* Some hundred hashes per node for the root, if the graph then still has some nodes, and graphs that are quick to
+ * plan. Less for paths, since each path node recomputes the subtree below it. */
 static uint64_t usual_grain(const merkle *m)
 {
     uint64_t h = m->height;
@@ -140,7 +141,7 @@ static pb_status read_options(pb_context *ctx, merkle *m, const char *const *val
     m->traversal = strcmp(values[MODE], "traversal") == 0;
     if (!m->traversal && strcmp(values[MODE], "root") != 0)
         return pbi_fail(ctx, PB_EINVAL, "merkle: mode must be root or traversal, not '%s'", values[MODE]);
-    uint64_t levels = m->traversal ? MOST_PATHS : MOST_LEVELS, most = m->traversal ? MOST_TRAVERSED : MOST_HEIGHT;
+    uint64_t levels = m->traversal ? MAX_PATHS : MAX_LEVELS, most = m->traversal ? MAX_TRAVERSED : MAX_HEIGHT;
     pb_status status = pbi_workload_number(ctx, name, "height", values[HEIGHT], 0, most, &m->height);
     if (status == PB_OK)
         status = pbi_workload_number(ctx, name, "leaf", values[LEAF], 1, UINT64_C(1) << 24, &m->tree.leaf_size);
@@ -149,7 +150,7 @@ static pb_status read_options(pb_context *ctx, merkle *m, const char *const *val
     m->grain = usual_grain(m);
     if (status == PB_OK && strcmp(values[GRAIN], "auto") != 0)
         status = pbi_workload_number(ctx, name, "grain", values[GRAIN], m->height > levels ? m->height - levels : 0,
-                                     m->height < MOST_GRAIN ? m->height : MOST_GRAIN, &m->grain);
+                                     m->height < MAX_GRAIN ? m->height : MAX_GRAIN, &m->grain);
     m->leaves = UINT64_C(1) << (m->height - m->grain);
     return status;
 }
@@ -183,7 +184,7 @@ static void close_merkle(pb_workload *w)
 
 /* ---- around a run ---- */
 
-/* What the run before has left must not pass for the results of this one. */
+/* Results of the previous run must not be taken for those of this one. */
 static pb_status begin_merkle(pb_workload *w, uint64_t step, pb_engine *e)
 {
     (void)step;
@@ -209,7 +210,7 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     return PB_OK;
 }
 
-/* The root, or the chain over all paths, which begins with it. */
+/* The root, or the chain over all paths, which starts with it. */
 static pb_status digest_merkle(pb_workload *w, pb_engine *e, char hash[PB_HASH_TEXT])
 {
     merkle *m = w->kernels.state;

@@ -24,7 +24,7 @@ pb_status pbi_workload_number(pb_context *ctx, const char *workload, const char 
 
 pb_status pbi_file_open(pb_context *ctx, const char *path, pbi_file *out)
 {
-    int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* refuses a pipe instead of waiting for it */
     if (handle < 0)
         return pbi_fail(ctx, PB_EIO, "%s cannot be read: %s", path, strerror(errno));
     struct stat about;

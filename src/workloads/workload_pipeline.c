@@ -1,9 +1,10 @@
-/* workload_pipeline.c -- an image through filters, whole or tile by tile, to a small record of what was found.
+/* workload_pipeline.c -- filters an image, whole or tile by tile, and reports detections in a small record.
  *
- * Each tile of each stage is a node that reads the tiles its halo touches; so a planner decides which tiles are kept for their
- * neighbours, which are made again, and in what order. With halos of their own tiles are larger by them, and their chains have
- * nothing to do with each other: least memory, some pixels computed several times in any plan. The image itself lies outside of the plan, as in the large memory next to a
- * small one: loading a tile is a computation like others, and may be done again.
+ * Each tile of each stage is a node that reads the tiles its halo touches. So a planner decides which tiles are
+ * kept for their neighbours, which are recomputed, and in what order. If tiles include their halos they are larger,
+ * and their chains are independent: minimum memory, but some pixels are computed several times in any plan. The
+ * image itself is not part of the plan, as if it were in a large memory next to a small one: loading a tile is a
+ * computation like others, and may be repeated.
  */
 #include "base/context.h"
 #include "workloads/filters.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum { SOURCE, WIDTH, HEIGHT, SEED, TILE, HALO, BLUR, WINDOW, THRESHOLD };
-enum { LEAST_TILE = 16, MOST_TILES = 100000 };
+enum { MIN_TILE = 16, MAX_TILES = 100000 };
 
 static const pb_workload_option options[] = {
     [SOURCE] = {"file", "", "a PGM or PPM image; else one is made"},
@@ -47,7 +48,7 @@ static pb_status run_tile(void *state, pb_context *ctx, const pb_call *call)
     return PB_OK;
 }
 
-/* Join t + 1 takes what was found in tiles 0 .. t and in tile t + 1. */
+/* Join t + 1 combines the detections in tiles 0 .. t with those in tile t + 1. */
 static pb_status join(void *state, pb_context *ctx, const pb_call *call)
 {
     (void)ctx;
@@ -116,7 +117,7 @@ static void add_join(pbi_draft *d, const pipeline *p, uint32_t t)
     pbi_emit_inplace(&d->e, v, before);
 }
 
-/* What a tile needs, then the tile; no deeper than there are stages. */
+/* The inputs of a tile, then the tile; no deeper than the number of stages. */
 static void order_tile(pbi_draft *d, const pipeline *p, pbi_stage stage, uint32_t t, bool *done)
 {
     pb_node v = node_of(p, stage, t);
@@ -130,7 +131,7 @@ static void order_tile(pbi_draft *d, const pipeline *p, pbi_stage stage, uint32_
     pbi_emit_order(&d->e, v);
 }
 
-/* As a program goes over the tiles row by row and makes what is not there yet. */
+/* As a program that visits the tiles row by row and computes what is missing. */
 static void add_order(pbi_draft *d, const pipeline *p, bool *done)
 {
     for (uint32_t t = 0; t < p->tiles; t++) {
@@ -172,9 +173,9 @@ static pb_status set_kernels(pb_workload *w, const pipeline *p)
 static pb_status check_tiles(pb_context *ctx, uint64_t width, uint64_t height, uint64_t tile)
 {
     uint64_t tiles = tile ? ((width + tile - 1) / tile) * ((height + tile - 1) / tile) : 1;
-    if (tiles > MOST_TILES)
+    if (tiles > MAX_TILES)
         return pbi_fail(ctx, PB_EINVAL, "pipeline: tile %llu makes %llu tiles; the most is %d",
-                        (unsigned long long)tile, (unsigned long long)tiles, MOST_TILES);
+                        (unsigned long long)tile, (unsigned long long)tiles, MAX_TILES);
     return PB_OK;
 }
 
@@ -202,16 +203,15 @@ static pb_status read_filters(pb_workload *w, const char *const *values, pipelin
     uint64_t tile, blur, window, threshold;
     pbi_image image;
     pb_status status = pbi_workload_number(w->ctx, "pipeline", "tile", values[TILE], 0, 16384, &tile);
-    if (status == PB_OK && tile && tile < LEAST_TILE)
-        status =
-            pbi_fail(w->ctx, PB_EINVAL, "pipeline: tile must be 0 or at least %d, not %s", LEAST_TILE, values[TILE]);
+    if (status == PB_OK && tile && tile < MIN_TILE)
+        status = pbi_fail(w->ctx, PB_EINVAL, "pipeline: tile must be 0 or at least %d, not %s", MIN_TILE, values[TILE]);
     bool own = strcmp(values[HALO], "own") == 0;
     if (status == PB_OK && !own && strcmp(values[HALO], "read") != 0)
         status = pbi_fail(w->ctx, PB_EINVAL, "pipeline: halo must be read or own, not '%s'", values[HALO]);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "blur", values[BLUR], 0, PBI_MOST_RADIUS, &blur);
+        status = pbi_workload_number(w->ctx, "pipeline", "blur", values[BLUR], 0, PBI_MAX_RADIUS, &blur);
     if (status == PB_OK)
-        status = pbi_workload_number(w->ctx, "pipeline", "window", values[WINDOW], 0, PBI_MOST_RADIUS, &window);
+        status = pbi_workload_number(w->ctx, "pipeline", "window", values[WINDOW], 0, PBI_MAX_RADIUS, &window);
     if (status == PB_OK)
         status = pbi_workload_number(w->ctx, "pipeline", "threshold", values[THRESHOLD], 1, UINT16_MAX, &threshold);
     if (status == PB_OK)

@@ -1,8 +1,9 @@
-/* workload_synthetic.c -- a chain of steps and its gradients, with arithmetic that keeps a processor busy: an example of a
- * workload, and one whose size and work can be chosen.
+/* workload_synthetic.c -- a chain of steps and its gradients, with arithmetic that keeps a processor busy: an
+ * example of a workload, with adjustable size and work.
  *
- * Step i makes x_i from x_{i-1} and its parameter; gradient i reads x_i and gradient i+1, the last one x_n alone. Gradient 0 is kept, and
- * moves the parameters after each run. All in 64-bit integers, so that equal results are equal bits everywhere.
+ * Step i computes x_i from x_{i-1} and its parameter; gradient i reads x_i and gradient i+1, the last one x_n alone.
+ * Gradient 0 is kept, and changes the parameters after each run. Everything is in 64-bit integers, so that results have
+ * the same bits on every machine.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -12,14 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_STEPS = 100000, KINDS = 3 /* of steps, with once, twice and three times the work */ };
+enum { MAX_STEPS = 100000, KINDS = 3 /* of steps, with once, twice and three times the work */ };
 
 enum { STEPS, BATCH, BYTES, WORK, UNSAID };
 
 typedef struct synthetic {
     uint64_t steps, words, rounds;
     uint64_t unsaid;
-    uint64_t step; /* of the run that is next */
+    uint64_t step; /* of the next run */
     uint64_t sum;  /* of gradient 0 of the last run */
 } synthetic;
 
@@ -96,7 +97,7 @@ static pb_status add_nodes(const synthetic *s, pb_builder *b)
         snprintf(group, sizeof group, "step %" PRIu64, at);
         pb_node_spec spec = {.name = name, .group = group, .size = s->words * sizeof(uint64_t)};
         if (v && !pbi_mul(rounds_of(s, at) * (gradient ? 2 : 1), s->words, &spec.cost))
-            spec.cost = UINT64_MAX; /* and all of them together are refused */
+            spec.cost = UINT64_MAX; /* so that the sum is refused */
         spec.flags = v == 0 ? PB_NODE_GIVEN : v == last ? PB_NODE_KEEP : 0;
         status = pb_builder_add_node(b, &spec, NULL);
         if (status == PB_OK && v && v != s->steps + 1)
@@ -140,7 +141,7 @@ static pb_status open(pb_workload *w, const char *const *values)
     uint64_t batch = 0, bytes = 0;
     if (!s)
         return PB_ENOMEM;
-    pb_status status = read_number(w, STEPS, values[STEPS], MOST_STEPS, &s->steps);
+    pb_status status = read_number(w, STEPS, values[STEPS], MAX_STEPS, &s->steps);
     if (status == PB_OK)
         status = read_number(w, BATCH, values[BATCH], 1 << 24, &batch);
     if (status == PB_OK)

@@ -1,7 +1,7 @@
-/* workload_train.c -- training steps of networks: forward, loss and backward as one graph, on oneDNN's kernels.
+/* workload_train.c -- training steps of networks: forward pass, loss and backward pass as one graph, with oneDNN.
  *
- * Parameters, momentum and running statistics are fixed memory; gradients and the loss are kept values; the optimiser's step is taken
- * after the run, outside of the plan. docs/train.md.
+ * Parameters, momentum and running statistics are fixed memory; gradients and the loss are kept values. The optimiser's
+ * step follows the run and is not part of the plan. docs/train.md.
  */
 #include "workloads/train_params.h"
 #include "workloads/workload.h"
@@ -33,7 +33,7 @@ static const pb_workload_option options[OPTIONS] = {
 
 #include "workloads/train.h"
 
-/* What `auto` stands for, by model: a step of a tenth of a second or a few on one core. */
+/* The meaning of `auto`, by model: a step of a tenth of a second or a few on one core. */
 typedef struct defaults {
     const char *model;
     const char *value[OPTIONS];
@@ -228,7 +228,7 @@ static pb_status end_train(pb_workload *w, uint64_t step, pb_engine *e)
     return PB_OK;
 }
 
-static size_t tell(pb_workload *w, char *text, size_t room)
+static size_t write_text(pb_workload *w, char *text, size_t room)
 {
     const pbi_train *t = w->kernels.state;
     int length = snprintf(text, room, "loss %.4f", t->loss);
@@ -254,7 +254,7 @@ const pbi_workload_kind pbi_workload_train = {.options = options,
                                               .close = close_train,
                                               .begin = begin_train,
                                               .end = end_train,
-                                              .text = tell};
+                                              .text = write_text};
 
 #else
 

@@ -53,7 +53,7 @@ static bool random_prices_fail(law_bench *b, several *s)
         for (uint32_t i = 0; k && i < s->m.linked_count[k]; i++)
             s->m.link[k][i] = one * pbi_rng_real(&s->rng) * (double)pbi_rng_below(&s->rng, 8);
     }
-    int64_t value = pbi_moments_look(&s->m);
+    int64_t value = pbi_moments_evaluate(&s->m);
     return value != INT64_MIN && bound_fails(b, s, value, "random prices");
 }
 

@@ -166,7 +166,7 @@ static const char *follow(walk *w, const uint64_t *offset, uint64_t cap)
                         .rank = w->rank,
                         .placed = w->placed,
                         .late = w->late,
-                        .rest = w->rest,
+                        .support = w->rest,
                         .low = w->low,
                         .to_come = w->to_come,
                         .conflicts = w->conflicts};

@@ -239,9 +239,9 @@ static void more_workspace_may_come_in_pieces(void **state)
     assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_OK);
     assert_int_equal(m.more_bytes, 40);
     b.more = 4;
-    b.pieces = PBI_MOST_GRANTED;
+    b.pieces = PBI_MAX_GRANTED;
     assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_OK);
-    assert_int_equal(m.more_bytes, 4 * PBI_MOST_GRANTED);
+    assert_int_equal(m.more_bytes, 4 * PBI_MAX_GRANTED);
     b.pieces++; /* more pieces than are counted: what is said is still true */
     assert_int_equal(run(&b, &(pb_engine_options){.align = 1}, &m), PB_ELIMIT);
     assert_non_null(strstr(b.ctx.error.message, "node 2 needs 86 bytes of workspace instead of 50"));

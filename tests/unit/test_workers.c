@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 typedef struct tally {
-    atomic_uint calls[PBI_MOST_WORKERS + 8];
+    atomic_uint calls[PBI_MAX_WORKERS + 8];
     atomic_uint next, sum;
     pthread_t caller;
     atomic_bool first_is_caller;
@@ -31,7 +31,7 @@ static void work(void *state, uint32_t worker)
 static void workers_share_a_list(void **state)
 {
     (void)state;
-    static const uint32_t counts[] = {0, 1, 2, 7, PBI_MOST_WORKERS + 8};
+    static const uint32_t counts[] = {0, 1, 2, 7, PBI_MAX_WORKERS + 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         tally t;
         memset(&t, 0, sizeof t);
@@ -40,8 +40,8 @@ static void workers_share_a_list(void **state)
         assert_int_equal(t.sum, 499500);
         assert_true(t.first_is_caller);
         assert_int_equal(t.calls[0], 1);
-        for (uint32_t w = 1; w < PBI_MOST_WORKERS + 8; w++)
-            assert_int_equal(t.calls[w], w < counts[i] && w < PBI_MOST_WORKERS);
+        for (uint32_t w = 1; w < PBI_MAX_WORKERS + 8; w++)
+            assert_int_equal(t.calls[w], w < counts[i] && w < PBI_MAX_WORKERS);
     }
 }
 

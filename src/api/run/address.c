@@ -11,7 +11,7 @@
 
 enum { QUICK_TICKS = 5000 };
 
-/* Time that is up ends the search for plans, not what is done with the one that was found. */
+/* A time limit ends the search for plans, but not the packing of the plan that was found. */
 pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t cap, pb_arena *result, pb_packing *out)
 {
     pb_arena scratch;
@@ -27,7 +27,7 @@ pb_status pbi_address_plan(pb_context *ctx, const pb_certificate *plan, uint64_t
     return status;
 }
 
-/* No plan under a smaller cap is no proof for this one. */
+/* Infeasibility under a smaller cap proves nothing for this one. */
 static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, pb_plan_result *out)
 {
     char text[300], need[100], cap[100];
@@ -42,7 +42,7 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     return out->schedule.reason ? PB_OK : PB_ENOMEM;
 }
 
-/* The plan as one for the whole cap: nothing that was proved for less holds there. */
+/* Presents the plan as one for the whole cap: proofs for less memory do not apply. */
 static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *first, pb_plan_result *now,
                       pb_arena *result, pb_plan_result *out)
 {
@@ -53,12 +53,12 @@ static pb_status take(pb_context *ctx, const pb_game *game, const pb_schedule *f
     return pbi_result_copy(ctx, now, result, out);
 }
 
-/* The cap itself where there was no plan for it in time, and much smaller ones, quickly, and whatever time it is: memory that is left
- * over is better than no plan that fits. *fits stays false where none does. */
+/* Quick plans for the cap itself, if there was no time for one, and for much smaller caps, even after the time
+ * limit: unused memory is better than no plan that fits. *fits stays false if none fits. */
 static pb_status last_resort(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                              pb_plan_result *out, pb_packing *packing, bool *fits)
 {
-    static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* per cent */
+    static const uint64_t shares[] = {100, 95, 90, 84, 77, 69, 60, 50}; /* percent */
     const pb_schedule first = out->schedule;
     pb_game smaller = *game;
     pb_request quick = *request;

@@ -1,9 +1,13 @@
-/* addressed.c -- plans whose values have addresses, and plans again where the addresses do not fit.
+/* addressed.c -- plans whose values have addresses; plans again if the addresses do not fit.
  *
- * Problem     a plan keeps to a cap as a sum of sizes; its values need places, and gaps between them may pass the cap.
- * Idea        plan for the cap and pack. What is missing is taken off the cap for the next plan, with another seed. Once a plan fits,
- *             caps between it and those that did not are tried, for plans that recompute less.
- * Invariants  `high` is the least cap whose addresses did not fit, `low` the largest that was too low to plan for or whose plan fits.
+ * Problem     a plan keeps to a cap as a sum of sizes; its values need addresses, and gaps between them may exceed
+ * the cap.
+ * Idea        plan for the cap and pack. If the block is too large, subtract the excess from the cap for the next
+ * plan, with
+ *             another seed. Once a plan fits, try caps between it and those that did not fit, for plans that recompute
+ *             less.
+ * Invariants  `high` is the smallest cap whose addresses did not fit, `low` the largest that was too low to plan for or
+ *             whose plan fits.
  * Cost        at most PLANS plans, REFINE of them after one that fits, and a packing of each.
  * Limits      nothing is proved: fitting is not monotone in the cap, and other plans of the same peak may fit.
  */
@@ -18,7 +22,7 @@ enum { PLANS = 8, REFINE = 2, LONGER = 4 };
 
 typedef struct attempt {
     pb_arena arena;
-    bool any; /* there is a plan; the arena is in use anyway */
+    bool any; /* there is a plan; the arena is in use in any case */
     pb_plan_result planned;
     pb_lifetimes lives;
     pb_packing packing;
@@ -30,16 +34,16 @@ typedef struct maker {
     const pb_request *request;
     uint64_t align;
     uint64_t begin_ns;
-    attempt first, best; /* the plan for the cap itself; the best so far where that is another one */
+    attempt first, best; /* the plan for the cap itself; the best so far if it is another one */
     bool replaced;
     uint32_t plans;
-    const pb_moves *start; /* of the next plan, or NULL */
-    bool last;             /* the next plan may take all that is left of the time */
+    const pb_moves *start; /* for the next plan, or NULL */
+    bool last;             /* the next plan may take all the remaining time */
 } maker;
 
 static bool fits(const maker *m, const attempt *a) { return a->packing.size <= m->game->cap; }
 
-/* Quick addresses for a plan, whether there was a stop or not. */
+/* Quick addresses for a plan, even after a stop. */
 static pb_status pack_quickly(maker *m, attempt *a)
 {
     pbi_held held = pbi_hold(m->ctx);
@@ -52,7 +56,7 @@ static pb_status pack_quickly(maker *m, attempt *a)
     return status;
 }
 
-/* Smaller addresses, where those at hand do not fit; without a cap as small as can be. */
+/* A smaller packing, if the current one does not fit; without a cap the smallest possible. */
 static pb_status pack_better(maker *m, attempt *a, uint64_t effort, uint64_t seed)
 {
     pb_packing better;
@@ -66,7 +70,7 @@ static pb_status pack_better(maker *m, attempt *a, uint64_t effort, uint64_t see
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* The time that the next plan may take: a part of what is left, so that there can be others. */
+/* The time for the next plan: a part of what is left, so that others can follow. */
 static uint64_t time_share(const maker *m)
 {
     enum { PARTS = 3 };
@@ -75,8 +79,8 @@ static uint64_t time_share(const maker *m)
     return !all ? 0 : spent < all ? (all - spent) / parts + 1 : 1;
 }
 
-/* A plan for this cap, packed. a->any is false where there is none. */
-static pb_status make(maker *m, uint64_t cap, attempt *a)
+/* A plan for this cap, packed. a->any is false if there is none. */
+static pb_status plan_and_pack(maker *m, uint64_t cap, attempt *a)
 {
     pb_game game = *m->game;
     pb_request request = *m->request;
@@ -98,7 +102,7 @@ static pb_status make(maker *m, uint64_t cap, attempt *a)
     return a->any && status == PB_OK ? pack_better(m, a, PACK_EFFORT, request.seed) : status;
 }
 
-/* Those that fit come first, then the cheap ones; of those that do not the ones that need least. */
+/* Plans that fit come first, then the cheaper ones; of those that do not fit, the smaller block. */
 static bool is_better(const maker *m, const attempt *a, const attempt *b)
 {
     if (fits(m, a) != fits(m, b))
@@ -108,8 +112,8 @@ static bool is_better(const maker *m, const attempt *a, const attempt *b)
 
 static const attempt *best_of(const maker *m) { return m->replaced ? &m->best : &m->first; }
 
-/* Keeps the attempt, or gives its memory back. */
-static void settle(maker *m, attempt *a)
+/* Keeps the attempt, or releases its memory. */
+static void keep_or_release(maker *m, attempt *a)
 {
     if (!a->any || !is_better(m, a, best_of(m))) {
         pb_arena_release(&a->arena);
@@ -129,7 +133,7 @@ static uint64_t lowered(const maker *m, const attempt *a, uint64_t cap)
     return missing < from ? from - missing : 0;
 }
 
-/* Other plans until one fits and nothing between it and those that do not is worth a try. */
+/* Tries other plans until one fits and no cap between it and those that do not fit is worth a try. */
 static pb_status try_others(maker *m)
 {
     uint64_t low = 0, high = m->game->cap, cap = lowered(m, &m->first, high);
@@ -139,22 +143,22 @@ static pb_status try_others(maker *m)
         attempt a;
         if (cap <= low || cap >= high)
             cap = low + (high - low) / 2;
-        status = make(m, cap, &a);
+        status = plan_and_pack(m, cap, &a);
         bool misses = a.any && status == PB_OK && !fits(m, &a);
         *(misses ? &high : &low) = cap;
         cap = misses ? lowered(m, &a, cap) : 0;
         if (a.any && !misses && !fits(m, best_of(m)) && m->plans + REFINE < most)
             most = m->plans + REFINE;
         a.any = a.any && status == PB_OK;
-        settle(m, &a);
+        keep_or_release(m, &a);
         if (fits(m, best_of(m)) && !pbi_result_better(&m->first.planned, &best_of(m)->planned))
             break; /* as cheap as the plan for the cap itself */
     }
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
-/* There is a plan that fits, and time: a better one may come of it. */
-static pb_status use_rest(maker *m)
+/* There is a plan that fits, and time left: improves the plan from it. */
+static pb_status improve_in_time_left(maker *m)
 {
     const pb_plan_result *best = &best_of(m)->planned;
     attempt a;
@@ -162,9 +166,9 @@ static pb_status use_rest(maker *m)
         return PB_OK;
     m->start = &best->schedule.moves;
     m->last = true;
-    pb_status status = make(m, best->schedule.cap, &a);
+    pb_status status = plan_and_pack(m, best->schedule.cap, &a);
     a.any = a.any && status == PB_OK;
-    settle(m, &a);
+    keep_or_release(m, &a);
     return status == PB_ECANCELLED ? PB_OK : status;
 }
 
@@ -203,13 +207,13 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
     if (!align || (align & (align - 1)))
         return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
     m.begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
-    pb_status status = make(&m, game->cap, &m.first);
+    pb_status status = plan_and_pack(&m, game->cap, &m.first);
     if (status == PB_OK && m.first.any && !fits(&m, &m.first))
         status = try_others(&m);
     if (status == PB_OK && best_of(&m)->any && fits(&m, best_of(&m)))
-        status = use_rest(&m);
+        status = improve_in_time_left(&m);
     attempt *best = m.replaced ? &m.best : &m.first;
-    if (status == PB_OK && best->any && !fits(&m, best)) /* the one that came nearest, once more */
+    if (status == PB_OK && best->any && !fits(&m, best)) /* the closest one, once more */
         status = pack_better(&m, best, LONGER * (uint64_t)PACK_EFFORT, request->seed + 1);
     if (status == PB_OK)
         status = hand_over(&m, result, out);

@@ -1,14 +1,15 @@
-/* fit.c -- the largest batch that fits: doubling, then halves, for each way to run a workload.
+/* fit.c -- the largest batch that fits: doubling, then bisection, for each way to run a workload.
  *
- * More of the option never makes a workload smaller, so a value that does not fit ends the search upwards. Each way begins from
- * the answer of the one before, which fits it too. Costs are measured once, at the largest value that fits with everything kept, and taken
- * in the same proportions elsewhere: what decides is how much is computed again against the rest, and the answer is run for real.
+ * A larger value of the option never makes a workload smaller, so a value that does not fit ends the search
+ * upwards. Each way starts from the answer of the previous one, which fits too. Costs are measured once, at the
+ * largest value that fits with everything kept, and scaled for other values: the decision depends on the ratio of
+ * recomputation to other work, and the answer is run for real.
  */
 #include "pebble/run.h"
 
 #include "api/run/address.h"
 #include "base/context.h"
-#include "engine/written.h"
+#include "engine/program_order.h"
 #include "plan/sequence/training.h"
 #include "plan/strategy.h"
 
@@ -16,10 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_OPTIONS = 64, VALUE_ROOM = 24, REPEAT = 5, LEAST_LOOKS = 7 };
-#define MOST_VALUE (UINT64_C(1) << 40)
+enum { MAX_OPTIONS = 64, VALUE_ROOM = 24, REPEAT = 5, MIN_LOOKS = 7 };
+#define MAX_VALUE (UINT64_C(1) << 40)
 
-/* One value of the option: the workload, and a plan that fits where there is one. */
+/* One value of the option: the workload, and a plan that fits if there is one. */
 typedef struct attempt {
     pb_arena arena;
     pb_workload *w;
@@ -33,7 +34,7 @@ typedef struct attempt {
 typedef struct finder {
     pb_context *ctx;
     const pb_fit_request *request;
-    pb_option options[MOST_OPTIONS];
+    pb_option options[MAX_OPTIONS];
     uint32_t option_count, varied; /* index of the option that is varied */
     char value[VALUE_ROOM];
     pb_arena costs_arena;
@@ -57,7 +58,7 @@ static void drop(attempt *t)
     memset(t, 0, sizeof *t);
 }
 
-/* A value that the workload refuses is one that does not fit; *taken says so. */
+/* A value that the workload refuses counts as one that does not fit; *taken is then false. */
 static pb_status open_at(finder *f, uint64_t value, attempt *t, bool *taken)
 {
     *t = (attempt){.value = value};
@@ -93,7 +94,7 @@ static pb_status measure_costs(finder *f, pb_workload *w, uint64_t value)
     return PB_OK;
 }
 
-/* The graph at this value with measured costs; measured at each value where the option changes the graph's nodes. */
+/* The graph at this value with measured costs; measured at each value if the option changes the graph's nodes. */
 static pb_status with_costs(finder *f, attempt *t, const pb_graph **out)
 {
     const pb_graph *g = pb_workload_graph(t->w);
@@ -122,7 +123,7 @@ static pb_status forward_cost(finder *f, const pb_graph *g, uint64_t *cost)
 
 /* ---- does it fit? ---- */
 
-static pb_status fits_written(finder *f, attempt *t, bool keep_all, uint64_t cap, bool *fits)
+static pb_status fits_in_program_order(finder *f, attempt *t, bool keep_all, uint64_t cap, bool *fits)
 {
     const pb_certificate *plan = NULL;
     pb_status status = pbi_program_plan(f->ctx, pb_workload_graph(t->w), keep_all, &t->arena, &plan);
@@ -163,7 +164,7 @@ static pb_status fits_planned(finder *f, attempt *t, bool order_only, uint64_t c
     return PB_OK;
 }
 
-/* Keeps the attempt where it fits. */
+/* Keeps the attempt if it fits. */
 static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits, bool *taken)
 {
     attempt now;
@@ -174,7 +175,7 @@ static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits
         return status;
     status = open_at(f, value, &now, taken);
     if (status == PB_OK && *taken)
-        status = way <= PB_FIT_WRITTEN ? fits_written(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
+        status = way <= PB_FIT_WRITTEN ? fits_in_program_order(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
                                        : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
     if (status != PB_OK || !*fits) {
         drop(&now);
@@ -190,7 +191,7 @@ static pb_status search(finder *f, pb_fit_way way, uint64_t low)
     bool fits = true, taken = true, refused = true; /* refused: the workload takes no value as large as `high` */
     uint64_t high = low ? 2 * low : 1;
     pb_status status = PB_OK;
-    for (; status == PB_OK && fits && high <= MOST_VALUE; high *= fits ? 2 : 1) {
+    for (; status == PB_OK && fits && high <= MAX_VALUE; high *= fits ? 2 : 1) {
         status = try_value(f, way, high, &fits, &taken);
         low = status == PB_OK && fits ? high : low;
         refused = fits || !taken;
@@ -210,7 +211,7 @@ static pb_status search(finder *f, pb_fit_way way, uint64_t low)
     return status;
 }
 
-/* ---- the answers, for real ---- */
+/* ---- running the answers ---- */
 
 static void describe_best(const finder *f, pb_fit_row *row)
 {
@@ -222,7 +223,7 @@ static void describe_best(const finder *f, pb_fit_row *row)
 static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
 {
     pb_fit_row *row = &f->fit.row[way];
-    if (f->best.value != row->value) /* the way before has no smaller answer: its plan is as good */
+    if (f->best.value != row->value) /* the previous way has the same answer: its plan is as good */
         return PB_OK;
     describe_best(f, row);
     pb_run_options how = {.steps = 1, .most_bytes = f->request->cap, .packing = &f->best.packing};
@@ -238,9 +239,9 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     return PB_OK;
 }
 
-/* After a stop: what was found and not run is told all the same, and what fits one way fits those after it. That the workload takes no
- * larger value is not known. */
-static void settle(finder *f)
+/* After a stop: reports what was found and not run, and what fits one way fits the following ones. Whether the
+ * workload takes a larger value is not known. */
+static void complete_rows(finder *f)
 {
     for (int way = 0; way < PB_FIT_WAYS; way++) {
         pb_fit_row *row = &f->fit.row[way];
@@ -272,8 +273,8 @@ static pb_status find_all(finder *f, pb_arena *result)
     return status;
 }
 
-/* Nothing fits: the smallest cap that a value of 1 fits, by halves between the cap and what its program needs as written, which
- * is known to work. */
+/* Nothing fits: the smallest cap that a value of 1 fits, by bisection between the cap and the peak in program order,
+ * which is known to work. */
 static pb_status find_least(finder *f)
 {
     attempt one;
@@ -281,10 +282,10 @@ static pb_status find_least(finder *f)
     uint64_t low = f->request->cap, high = 0;
     pb_status status = open_at(f, 1, &one, &taken);
     if (status == PB_OK)
-        status = fits_written(f, &one, false, PB_UNLIMITED, &fits);
+        status = fits_in_program_order(f, &one, false, PB_UNLIMITED, &fits);
     if (status == PB_OK && fits)
         high = one.packing.size;
-    for (int i = 0; i < LEAST_LOOKS && status == PB_OK && high > low + 1; i++) {
+    for (int i = 0; i < MIN_LOOKS && status == PB_OK && high > low + 1; i++) {
         uint64_t middle = low + (high - low) / 2;
         fits = false;
         status = fits_planned(f, &one, false, middle, &fits);
@@ -298,13 +299,13 @@ static pb_status find_least(finder *f)
     return status;
 }
 
-/* The caller's options with the varied one among them, its text in f->value. */
+/* The caller's options including the varied one, whose text is f->value. */
 static pb_status take_options(finder *f)
 {
     const pb_fit_request *r = f->request;
     const char *vary = r->vary ? r->vary : "batch";
-    if (r->option_count >= MOST_OPTIONS)
-        return pbi_fail(f->ctx, PB_EINVAL, "a workload takes fewer than %d options", MOST_OPTIONS);
+    if (r->option_count >= MAX_OPTIONS)
+        return pbi_fail(f->ctx, PB_EINVAL, "a workload takes fewer than %d options", MAX_OPTIONS);
     f->varied = UINT32_MAX;
     for (uint32_t i = 0; i < r->option_count; i++) {
         f->options[i] = r->options[i];
@@ -332,7 +333,7 @@ pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *
         status = find_least(&f);
     f.fit.stopped = status == PB_ECANCELLED;
     if (f.fit.stopped) {
-        settle(&f);
+        complete_rows(&f);
         status = PB_OK;
     }
     drop(&f.best);

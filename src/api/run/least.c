@@ -1,7 +1,7 @@
 /* least.c -- the smallest cap that a workload is known to run in: see run.h.
  *
- * A cap that is enough for the sizes of values may be too small for their addresses. So what is found is tried as a run
- * would, and raised a little until it works.
+ * A cap that is enough for the sizes of values may be too small for their addresses. So the cap that was found is
+ * tried as in a run, and raised a little until it works.
  */
 #include "pebble/run.h"
 
@@ -12,7 +12,7 @@
 
 enum { TRIES = 8, TRY_TICKS = 20000 };
 
-/* The cap to try after `cap`, where a plan needs `packed` for its addresses. */
+/* The cap to try after `cap`, if a plan needs `packed` for its addresses. */
 static uint64_t next_cap(uint64_t cap, uint64_t packed)
 {
     return packed > cap ? packed : pbi_add_saturated(cap, cap / 32 + 1);
@@ -60,7 +60,7 @@ pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, co
     *fact = *found;
     if (fact->known) {
         uint64_t limit = ctx->tick_limit;
-        pbi_overtime overtime; /* little effort, and the time may be over */
+        pbi_overtime overtime; /* little effort, and the time limit may have passed */
         pbi_overtime_begin(&overtime, ctx, UINT64_MAX);
         status = confirm(ctx, game, &plain, result, fact);
         pbi_overtime_end(&overtime);

@@ -2,7 +2,7 @@
 #include "pebble/run.h"
 
 #include "base/context.h"
-#include "engine/written.h"
+#include "engine/program_order.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { REPLAN_TICKS = 20000 };
 
 static pb_status begin_step(void *state, uint64_t step, pb_engine *e) { return pb_workload_begin(state, step, e); }
 
-/* The same that happens between the steps of a run, so that the next one finds the caches as it will there. */
+/* As between the steps of a run, so that the caches are in the same state for the next one. */
 static pb_status end_step(void *state, uint64_t step, pb_engine *e)
 {
     char hash[PB_HASH_TEXT];
@@ -30,13 +30,13 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
     return pbi_program_plan(ctx, g, keep_all, result, out);
 }
 
-/* What is gathered while steps run. */
+/* Collected while steps run. */
 typedef struct runner {
     pb_context *ctx;
     pb_workload *w;
     const pb_run_options *options;
     pb_engine *engine;
-    uint64_t first_ns; /* when the first kernel of the step began; 0: not yet */
+    uint64_t first_ns; /* when the first kernel of the step started; 0: not yet */
     uint64_t *time, *fill, *kernel, *again, *wait, *busy, *flux; /* by step; flux in byte x us */
 } runner;
 
@@ -50,8 +50,9 @@ static void take_time(void *state, pb_node v, uint64_t ns)
         r->first_ns = clock_of(r->ctx) - ns;
 }
 
-/* The rest of a run, planned by whatever suits it: it is seldom of the shape that the whole has. */
-static pb_status replan(void *state, pb_context *ctx, const pb_game *rest, pb_arena *result, const pb_certificate **out)
+/* Plans the remaining moves with any suitable strategy: they rarely have the shape of the whole graph. */
+static pb_status replan(void *state, pb_context *ctx, const pb_game *remaining, pb_arena *result,
+                        const pb_certificate **out)
 {
     const runner *r = state;
     pb_plan_result planned;
@@ -60,7 +61,7 @@ static pb_status replan(void *state, pb_context *ctx, const pb_game *rest, pb_ar
     request.strategy = NULL;
     request.start = NULL;
     ctx->tick_limit = ticks ? ticks : REPLAN_TICKS; /* the run waits for it */
-    pb_status status = pb_plan(ctx, rest, &request, result, &planned);
+    pb_status status = pb_plan(ctx, remaining, &request, result, &planned);
     ctx->tick_limit = ticks;
     if (status == PB_OK)
         *out = planned.certificate;
@@ -91,7 +92,7 @@ static void keep_step(runner *r, uint64_t step, const pb_measured *m, uint64_t f
     f->more_bytes = m->more_bytes > f->more_bytes ? m->more_bytes : f->more_bytes;
     f->replanned += m->replanned;
     uint64_t block =
-        m->block > m->peak ? m->block : m->peak; /* workspace beyond the plan has places behind the plan's */
+        m->block > m->peak ? m->block : m->peak; /* workspace beyond the plan is placed behind the plan's block */
     f->block = block > f->block ? block : f->block;
     f->computed = m->computed;
     f->recomputed = m->recomputed;

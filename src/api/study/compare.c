@@ -1,4 +1,4 @@
-/* compare.c -- strategies side by side. */
+/* compare.c -- compares strategies. */
 #include "api/pipeline/pipeline.h"
 
 #include "api/pipeline/game_bounds.h"
@@ -19,8 +19,8 @@ typedef struct comparer {
     uint64_t end_ns; /* 0: no limit */
 } comparer;
 
-/* An equal share of what is left for each row that is to come: what quick ones leave is for those behind them, with the
- * searches at the end. */
+/* An equal share of the remaining time for each row to come: what quick rows leave is for later ones; the searches
+ * come last. */
 static uint64_t time_share(const comparer *c)
 {
     const pb_context *ctx = c->job.ctx;
@@ -40,7 +40,7 @@ static pb_status plan_row(comparer *c, const pb_game *game, const pbi_spec *spec
     pbi_share_begin(&share, job.ctx, request.time_ns);
     pb_status status = pbi_plan_row(&job, game, spec, c->result, &c->rows[c->count]);
     pbi_share_end(&share);
-    if (status == PB_EBUG) /* a fault of one row is told there, and the others go on */
+    if (status == PB_EBUG) /* a bug in one row is reported in that row, and the others continue */
         status = pbi_fault(&c->job, game, spec, c->result, &c->rows[c->count]);
     return status;
 }
@@ -64,7 +64,7 @@ static pb_status add_row(comparer *c, pb_game_kind kind, const pbi_spec *spec)
     return PB_OK;
 }
 
-/* Every row but portfolios that plays the game. */
+/* Every strategy except portfolios that plays the game. */
 static pb_status add_all(comparer *c, pb_game_kind kind)
 {
     uint32_t count;
@@ -95,7 +95,7 @@ static pb_status compare_list(comparer *c, unsigned games, const char *list)
     return status;
 }
 
-/* How many rows there will be at most. */
+/* Max number of rows. */
 static uint32_t count_list(unsigned games, const char *list)
 {
     uint32_t count, total = 0;
@@ -112,7 +112,7 @@ static uint32_t count_list(unsigned games, const char *list)
     return total;
 }
 
-/* ---- what is proved of a game holds for every row of it ---- */
+/* ---- proofs about a game apply to every row of it ---- */
 
 static bool counts_work(const pb_weights *w) { return !w->alpha && !w->beta && w->gamma; }
 
@@ -146,7 +146,7 @@ static proofs gather(const comparer *c, pb_game_kind kind)
     return p;
 }
 
-/* Asks exact rows, where none that was compared has settled the game. */
+/* Runs exact strategies, if no compared one has decided the game. */
 static pb_status prove_more(comparer *c, proofs *p)
 {
     char text[300];
@@ -209,7 +209,7 @@ static pb_status add_least(comparer *c, proofs *p, pb_comparison *out)
     return p->infeasible ? PB_OK : PB_ENOMEM;
 }
 
-static pb_status settle(comparer *c, pb_comparison *out)
+static pb_status apply_proofs(comparer *c, pb_comparison *out)
 {
     pb_status status = PB_OK;
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
@@ -236,7 +236,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
     c.job.cache = &cache;
     if (status == PB_OK)
         status = pbi_policy_check(ctx, request->policy, list);
-    c.job.no_proofs = true; /* they come after the rows, of which some may be exact */
+    c.job.no_proofs = true; /* they come after the rows, some of which may be exact */
     c.job.others = request->time_ns && (!only || *pbi_spec_end(only)); /* ticks are for each row */
     if (status == PB_OK)
         status = compare_list(&c, games, list);
@@ -248,7 +248,7 @@ pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const
                            .winner = UINT32_MAX,
                            .interrupted = interrupted,
                            .policy = pbi_policy_constant(request->policy)};
-    status = settle(&c, out);
+    status = apply_proofs(&c, out);
     for (uint32_t i = 0; i < c.count; i++)
         if (c.rows[i].certificate && (out->winner == UINT32_MAX || pbi_result_better(&c.rows[i], &c.rows[out->winner])))
             out->winner = i;

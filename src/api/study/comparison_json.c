@@ -1,4 +1,4 @@
-/* comparison_json.c -- the rows of a comparison and the whole of it as JSON; see summary.h. */
+/* comparison_json.c -- a comparison and its rows as JSON; see summary.h. */
 #include "pebble/summary.h"
 
 #include "report/metrics_json.h"

@@ -1,11 +1,12 @@
-/* front_view.c -- the front of the reversible game beside a comparison, and Bennett's recursion on it; see summary.h. */
+/* front_view.c -- the front of the reversible game for a comparison, with Bennett's recursion; see summary.h. */
 #include "pebble/summary.h"
 
 #include "plan/strategy.h"
 
-enum { MOST_NODES = 40 };
-#define MOST_EFFORT UINT64_C(2000000) /* moves looked at: well below a second */
-#define TIME_EACH UINT64_C(1000)      /* nanoseconds of a limit on the time for each: some four times what it takes */
+enum { MAX_NODES = 40 };
+#define MAX_EFFORT UINT64_C(2000000) /* moves examined: well below a second */
+/* Nanoseconds of a time limit per move: some four times what it takes. */
+#define TIME_EACH UINT64_C(1000)
 
 bool pb_front_is_point(const pb_plan_result *p, const pb_front_point *point)
 {
@@ -21,7 +22,7 @@ bool pb_front_matters(const pb_comparison *rows)
     return false;
 }
 
-/* Bennett in the memory of each point; what fits in less is good for more. */
+/* Bennett in the memory of each point; what fits in less also fits in more. */
 static pb_status place_bennett(pb_context *ctx, const pb_graph *g, pb_arena *result, pb_front_view *view)
 {
     pb_game game = {.graph = g, .kind = PB_GAME_REVERSIBLE, .weights = PB_WEIGHTS_DEFAULT};
@@ -49,18 +50,18 @@ static pb_status place_bennett(pb_context *ctx, const pb_graph *g, pb_arena *res
 
 pb_status pb_front_view_make(pb_context *ctx, const pb_graph *g, uint64_t time_ns, pb_arena *result, pb_front_view *out)
 {
-    uint64_t effort = MOST_EFFORT;
+    uint64_t effort = MAX_EFFORT;
     pb_front_view view = {.bennett = NULL};
     *out = view;
     if (time_ns && time_ns / TIME_EACH < effort)
         effort = time_ns / TIME_EACH + 1;
-    if (g->needed_count > MOST_NODES)
+    if (g->needed_count > MAX_NODES)
         return PB_OK;
     pb_status status = pb_reversible_front(ctx, g, effort, result, &view.front);
     if (status == PB_OK)
         status = place_bennett(ctx, g, result, &view);
     if (status == PB_OK)
         *out = view;
-    bool no_matter = status == PB_ERANGE || status == PB_ECANCELLED; /* the table stands without it */
+    bool no_matter = status == PB_ERANGE || status == PB_ECANCELLED; /* the table is useful without it */
     return no_matter ? PB_OK : status;
 }

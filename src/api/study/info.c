@@ -1,4 +1,4 @@
-/* info.c -- what is in a graph, and how little memory may do; see summary.h. */
+/* info.c -- the content of a graph, and its smallest caps; see summary.h. */
 #include "pebble/summary.h"
 
 #include "report/metrics_json.h"

@@ -1,7 +1,8 @@
-/* reversible_front.c -- the least work of a small reversible game for every amount of memory.
+/* reversible_front.c -- the minimum work of a small reversible game for every amount of memory.
  *
- * From the largest cap down: what `exact` proves at one cap holds down to the peak of its plan, and the next cap is one
- * below that. Every point is a verified plan; it ends where a cap is proved infeasible, or where the effort does.
+ * From the largest cap down: what `exact` proves at one cap is valid down to the peak of its plan, and the next cap
+ * is one below that. Every point is a verified plan. It ends when a cap is proved infeasible, or when the effort is
+ * spent.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -40,8 +41,8 @@ static pb_status add_point(tracer *t, const pb_plan_result *p)
     return PB_OK;
 }
 
-/* Looks at t->game.cap; *more tells whether to go on below it. */
-static pb_status look(tracer *t, bool *more)
+/* Solves t->game.cap; *more: continue below it. */
+static pb_status solve_cap(tracer *t, bool *more)
 {
     pb_context *ctx = t->job.ctx;
     pb_arena scratch;
@@ -83,10 +84,10 @@ pb_status pb_reversible_front(pb_context *ctx, const pb_graph *g, uint64_t effor
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_job_init(&t.job, ctx, g, &request);
     while (status == PB_OK && more)
-        status = look(&t, &more);
+        status = solve_cap(&t, &more);
     ctx->tick_limit = limit;
     if (status == PB_ECANCELLED)
-        status = PB_OK; /* what is there is proved */
+        status = PB_OK; /* the points so far are proved */
     if (status != PB_OK)
         return status;
     turn_round(&t.front);

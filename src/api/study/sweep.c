@@ -1,11 +1,12 @@
 /* sweep.c -- caps x strategies x weights, planned in waves.
  *
- * Idea        the largest and the smallest cap first, then the middle of every gap, until there is none. What a wave
- *             finds settles many cells of the next: between two caps of the same proved cost nothing is left to plan.
- *             The cells of one wave do not look at one another, so any number of threads finds the same. A group is
- *             all strategies at one cap under one triple of weights: they share the bounds, which take time.
- * Invariants  workers have contexts of their own and write only to the slots of their groups; the main thread moves what
- *             they found into the result between waves, and the verifier replays it there once more.
+ * Idea        the largest and the smallest cap first, then the middle of every gap, until there is none. The
+ * results of a
+ *             wave decide many cells of the next: between two caps of the same proved cost nothing is left to plan. The
+ *             cells of one wave do not depend on one another, so any number of threads finds the same. A group is all
+ *             strategies at one cap under one triple of weights: they share the bounds, which take time.
+ * Invariants  workers have their own contexts and write only to the slots of their groups; the main thread moves their
+ *             results into the sweep between waves, and verifies them there again.
  */
 #include "api/study/sweep_state.h"
 
@@ -21,12 +22,12 @@ typedef struct slot {
     bool used;
     pb_status status;
     pb_plan_result planned;
-    pb_arena arena; /* on the worker's context */
+    pb_arena arena; /* of the worker's context */
     char message[200];
 } slot;
 
 typedef struct group {
-    uint32_t weights, cap, cells; /* cells that want planning */
+    uint32_t weights, cap, cells; /* cells to be planned */
 } group;
 
 struct worker;
@@ -38,7 +39,7 @@ typedef struct crew {
     bool *due;                   /* [cell]: to be planned in this wave */
     bool *reached;               /* [cap]: in this wave or an earlier one */
     group *groups;               /* of this wave */
-    uint32_t group_count, later; /* groups of later waves */
+    uint32_t group_count, later; /* later: groups of later waves */
     atomic_uint next, done;      /* groups taken; cells done */
     atomic_int stopped;          /* pb_stop of the caller */
     uint64_t end_ns;             /* 0: no time limit */
@@ -94,7 +95,8 @@ static void worker_log(void *state, const char *message)
 
 /* ---- planning ---- */
 
-/* The plan of the nearest larger cap of an earlier wave: less work than fits here, so a search has only to mend it. */
+/* The plan of the next larger cap of an earlier wave: it does less work than is possible here, so a search only has
+ * to repair it. */
 static const pb_moves *start_of(const pbi_sweep_state *s, uint32_t cell)
 {
     for (uint32_t k = pb_sweep_cap_of(s->out, cell), at = cell; k > 0; k--)
@@ -132,7 +134,7 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     atomic_fetch_add(&h->c->done, 1);
 }
 
-/* The time that a group may take: an equal share of what is left for each round of groups that is to come. */
+/* The time for a group: an equal share of what is left for each round of groups to come. */
 static uint64_t group_end(const crew *c, uint32_t taken, uint64_t now)
 {
     uint64_t left = c->group_count - taken + c->later;
@@ -170,7 +172,7 @@ static void work(void *state, uint32_t index)
     }
 }
 
-/* ---- what was found, into the result ---- */
+/* ---- results ---- */
 
 static pb_status take_slot(pbi_sweep_state *s, const slot *t, uint32_t cell)
 {
@@ -185,7 +187,7 @@ static pb_status take_slot(pbi_sweep_state *s, const slot *t, uint32_t cell)
         f->schedule = t->planned.schedule;
         f->plan = t->planned.certificate != NULL;
         f->seconds = t->planned.seconds;
-    } else { /* a fault of one cell is told there, and the others go on */
+    } else { /* a bug in one cell is reported in that cell, and the others continue */
         const pbi_spec *spec = &s->specs[pb_sweep_line_of(s->out, cell)];
         game.kind = s->out->lines[pb_sweep_line_of(s->out, cell)].game;
         pbi_fail(s->ctx, t->status, "%s", t->message[0] ? t->message : pb_status_text(t->status));
@@ -215,7 +217,7 @@ static pb_status take_all(crew *c)
 
 /* ---- waves ---- */
 
-/* The caps of the next wave: the ends, then the middle of each gap. False when there is none. */
+/* The caps of the next wave: the ends, then the middle of each gap. False if there is none. */
 static bool next_caps(crew *c, bool *chosen)
 {
     uint32_t caps = c->s->out->cap_count;
@@ -237,11 +239,11 @@ static bool next_caps(crew *c, bool *chosen)
     return any;
 }
 
-/* Groups of the wave, without the cells that are settled. */
-static void line_up(crew *c, const bool *chosen)
+/* Groups of the wave, without the cells that are decided. */
+static void form_groups(crew *c, const bool *chosen)
 {
     const pb_sweep *o = c->s->out;
-    uint32_t settled = 0;
+    uint32_t decided = 0;
     c->group_count = c->later = 0;
     for (uint32_t k = 0; k < o->cap_count; k++) {
         c->later += c->reached[k] ? 0 : o->weights_count;
@@ -249,23 +251,23 @@ static void line_up(crew *c, const bool *chosen)
             group g = {w, k, 0};
             for (uint32_t l = 0; l < o->line_count; l++) {
                 uint32_t cell = pb_sweep_at(o, w, l, k);
-                c->due[cell] = !pbi_sweep_settled(c->s, cell);
+                c->due[cell] = !pbi_sweep_decided(c->s, cell);
                 g.cells += c->due[cell];
-                settled += !c->due[cell];
+                decided += !c->due[cell];
             }
             if (g.cells)
                 c->groups[c->group_count++] = g;
         }
     }
     atomic_store(&c->next, 0);
-    atomic_fetch_add(&c->done, settled);
+    atomic_fetch_add(&c->done, decided);
 }
 
 static pb_status all_waves(crew *c, bool *chosen)
 {
     pb_status status = PB_OK;
     while (status == PB_OK && atomic_load(&c->stopped) == PB_GO_ON && next_caps(c, chosen)) {
-        line_up(c, chosen);
+        form_groups(c, chosen);
         if (!c->group_count)
             continue;
         pbi_workers_run(c->worker_count < c->group_count ? c->worker_count : c->group_count, work, c);
@@ -283,7 +285,7 @@ static pb_status hire(crew *c, pb_arena *scratch)
         worker *h = &c->workers[i];
         h->ctx = *ctx;
         h->ctx.memory_used = h->ctx.memory_peak = 0;
-        if (ctx->memory_limit) /* what is left, in equal parts; the main thread keeps one for the result */
+        if (ctx->memory_limit) /* what is left, in equal parts; the main thread has one for the result */
             h->ctx.memory_limit = (ctx->memory_limit - ctx->memory_used) / (c->worker_count + 1) + 1;
         h->ctx.stop = worker_stop;
         h->ctx.clock_ns = ctx->clock_ns ? worker_clock : NULL;
@@ -301,7 +303,7 @@ static pb_status plan_all(pbi_sweep_state *s, pb_arena *scratch)
     const pb_sweep *o = s->out;
     uint32_t threads = s->request->plan.threads ? s->request->plan.threads : 1;
     uint64_t now = now_of(s->ctx), time = s->request->time_ns;
-    crew c = {.s = s, .worker_count = threads < PBI_MOST_WORKERS ? threads : PBI_MOST_WORKERS};
+    crew c = {.s = s, .worker_count = threads < PBI_MAX_WORKERS ? threads : PBI_MAX_WORKERS};
     if (time && s->ctx->clock_ns)
         c.end_ns = now > UINT64_MAX - time ? UINT64_MAX : now + time;
     c.slots = pb_arena_zero(scratch, o->cell_count, sizeof *c.slots);
@@ -382,7 +384,7 @@ static pb_status add_line(pbi_sweep_state *s, line_list *list, const pbi_spec *s
     return PB_OK;
 }
 
-/* Every row but portfolios; of a game that was named only those that play it. */
+/* Every strategy except portfolios; if a game is named, only those that play it. */
 static pb_status add_all(pbi_sweep_state *s, line_list *list)
 {
     uint32_t count;
@@ -450,14 +452,14 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
     ctx->stopped = PB_GO_ON;
     s.plan = request->plan;
     s.plan.strategy = NULL;
-    s.plan.threads = 1; /* each cell by one, so that the plans do not depend on it */
+    s.plan.threads = 1; /* one thread per cell, so that the plans do not depend on the number of threads */
     pb_arena_init(&scratch, ctx);
     pb_status status = take_request(&s);
     if (status == PB_OK)
         status = plan_all(&s, &scratch);
     if (status == PB_OK) {
         uint64_t limit = ctx->tick_limit;
-        ctx->tick_limit = 0; /* that was of each plan */
+        ctx->tick_limit = 0; /* it was the limit of each plan */
         status = pbi_sweep_conclude(&s);
         if (status == PB_OK)
             status = pb_sweep_mark(&sweep, result);

@@ -1,5 +1,5 @@
-/* sweep_caps.c -- the caps of a sweep as people write them; see api.h. Plans that are made to find the ends of the range are kept
- * for the sweep. */
+/* sweep_caps.c -- the caps of a sweep from text; see api.h. Plans made to find the ends of the range are kept for
+ * the sweep. */
 #include "pebble/api.h"
 
 #include "api/pipeline/share.h"
@@ -11,13 +11,13 @@
 
 typedef struct chooser {
     pb_context *ctx;
-    pb_game game; /* the game whose least cap `least` means */
+    pb_game game; /* the game whose smallest cap `least` means */
     pb_sweep_request *request;
-    pb_plan_result *known; /* at the least cap, and without a cap in the reversible game */
+    pb_plan_result *known; /* at the smallest cap, and without a cap in the reversible game */
     uint64_t *caps;
     uint64_t program_peak;
     uint32_t points;
-    bool least_known, least_cut; /* cut: there was no time to look at small caps */
+    bool least_known, least_cut; /* cut: there was no time to try small caps */
     pb_arena *result;
 } chooser;
 
@@ -39,7 +39,7 @@ static pb_game_kind first_game(const pb_game *base, const pb_sweep_request *requ
 /* Each end of the range has a share of the time: most of it is for the caps between them. */
 enum { SHARES = 5 };
 
-/* Was it only the share that ended? Then the sweep goes on without what it was for. */
+/* Whether only the share of time ended. The sweep then continues without the result. */
 static bool out_of_share(const chooser *c, pb_status status)
 {
     return status == PB_ECANCELLED && c->ctx->stopped == PB_GO_ON;
@@ -56,11 +56,11 @@ static pb_status prove_least(chooser *c, uint64_t *cap)
         *cap = bounds.least_cap;
     if (!out_of_share(c, status))
         return status;
-    *cap = c->program_peak / SHARES; /* nothing is known: somewhere low */
+    *cap = c->program_peak / SHARES; /* nothing is known: a low guess */
     return PB_OK;
 }
 
-/* The least cap that works; its plan is kept for the sweep. Where none is known, what is proved. */
+/* The smallest cap that works; keeps its plan for the sweep. If none is known, the proven minimum. */
 static pb_status find_least(chooser *c, uint64_t *cap)
 {
     pbi_share share;
@@ -82,7 +82,7 @@ static pb_status find_least(chooser *c, uint64_t *cap)
     return prove_least(c, cap);
 }
 
-/* All values that are needed, at once. */
+/* The sum of all needed values. */
 static uint64_t everything(const pb_graph *g)
 {
     uint64_t all = 0;
@@ -92,7 +92,7 @@ static uint64_t everything(const pb_graph *g)
     return all;
 }
 
-/* What the default range begins with: the peak as written, in the reversible game that of a plan without a cap. */
+/* The start of the default range: the peak in program order, in the reversible game that of a plan without a cap. */
 static pb_status find_most(chooser *c, uint64_t *cap)
 {
     pb_game game = c->game;
@@ -140,7 +140,7 @@ static pb_status add_range(chooser *c, uint64_t one, uint64_t other, uint32_t po
     return PB_OK;
 }
 
-/* Caps below what is known may work: down to 30 %, unless that is proved to be too little. */
+/* Caps below the smallest known one may work: down to 30 %, unless that is proved to be too little. */
 static pb_status go_lower(chooser *c, uint64_t high, uint64_t *low)
 {
     uint64_t usual = high / 10 * 3, proved;
@@ -199,7 +199,7 @@ pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char 
     c.known = pb_arena_zero(result, 2, sizeof *c.known);
     if (!c.caps || !c.known)
         return PB_ENOMEM;
-    c.known[0].schedule.game = c.known[1].schedule.game = c.game.kind; /* where there is no time for a plan */
+    c.known[0].schedule.game = c.known[1].schedule.game = c.game.kind; /* if there is no time for a plan */
     request->caps = c.caps;
     request->known = c.known;
     request->cap_count = request->known_count = 0;

@@ -1,12 +1,12 @@
-/* sweep_state.h -- a sweep in the making: what its cells have found by themselves, and what that shows of the others. */
+/* sweep_state.h -- a sweep in progress: what its cells have found, and what that proves about the others. */
 #ifndef PBI_API_STUDY_SWEEP_STATE_H
 #define PBI_API_STUDY_SWEEP_STATE_H
 
 #include "api/pipeline/pipeline.h"
 
-/* What planning one cell gave, before anything is carried over from other cells. */
+/* The result of planning one cell, without results of other cells. */
 typedef struct pbi_finding {
-    bool tried, plan;     /* planned to an answer; the answer is a plan */
+    bool tried, plan;     /* planning finished; it found a plan */
     pb_schedule schedule; /* in the result's arena; not yet verified there */
     double seconds;
 } pbi_finding;
@@ -22,15 +22,15 @@ typedef struct pbi_sweep_state {
     const pbi_spec *specs; /* [line] */
     pbi_finding *found;    /* [cell] */
 
-    /* Bounds by game and cap, [game * cap_count + cap]: the makespan, which holds under smaller caps too. */
+    /* Bounds on the makespan by game and cap, [game * cap_count + cap], which also apply under smaller caps. */
     uint64_t *makespan;
     /* Bounds on the cost by weights, game and cap, likewise. */
     struct pbi_cost_bound {
         bool known;
         pb_u128 cost;
     } * cost;
-    uint32_t no_plan[3];    /* by game: from this cap down none is feasible; cap_count: not known */
-    uint32_t no_plan_at[3]; /* a cell that shows it */
+    uint32_t no_plan[3];    /* by game: this cap and all smaller ones are infeasible; cap_count: not known */
+    uint32_t no_plan_at[3]; /* a cell that proves it */
 } pbi_sweep_state;
 
 static inline uint32_t pbi_game_at(pb_game_kind kind)
@@ -38,13 +38,13 @@ static inline uint32_t pbi_game_at(pb_game_kind kind)
     return kind == PB_GAME_REMAT ? 0 : kind == PB_GAME_REVERSIBLE ? 1 : 2;
 }
 
-/* Room for the bounds, and nothing known. */
+/* Allocates the bounds, with nothing known. */
 pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch);
-/* Bounds and infeasibility from all findings so far. */
+/* Bounds and infeasibility from all results so far. */
 void pbi_sweep_share(pbi_sweep_state *s);
-/* Do other cells' findings settle this one: proved infeasible, or a plan at hand that meets the bound? */
-bool pbi_sweep_settled(const pbi_sweep_state *s, uint32_t cell);
-/* Every cell of the result from the findings, verified. PB_EBUG when a plan passes a bound. */
+/* Whether results of other cells decide this one: proved infeasible, or a known plan meets the bound. */
+bool pbi_sweep_decided(const pbi_sweep_state *s, uint32_t cell);
+/* Every cell of the sweep from the results, verified. PB_EBUG if a plan beats a bound. */
 pb_status pbi_sweep_conclude(pbi_sweep_state *s);
 
 #endif

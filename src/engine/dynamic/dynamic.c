@@ -1,8 +1,8 @@
-/* dynamic.c -- see dynamic.h: records of values, and computing them again.
+/* dynamic.c -- see dynamic.h: records of values, and recomputation.
  *
- * A value is known as long as the program holds it or a known value reads it: then it may be needed again. An evicted value is
- * computed again with all evicted values that it depends on, by a stack of our own; inputs that are ready are pinned until their
- * reader is there.
+ * A value is known as long as the program has a reference to it or a known value reads it: it may then be needed again.
+ * An evicted value is recomputed together with all evicted values that it depends on, with an explicit stack;
+ * inputs that are ready are pinned until their reader is computed.
  */
 #include "pebble/dynamic.h"
 
@@ -66,7 +66,7 @@ static pb_status new_record(pb_dynamic *o, pb_value *out)
     return PB_OK;
 }
 
-/* Room for the edges of a value with so many inputs. */
+/* Edges for a value with so many inputs. */
 static pb_status new_readings(pb_dynamic *o, uint32_t inputs, uint32_t *out)
 {
     if (inputs < PBI_FEW_INPUTS && o->spare_readings[inputs] != UINT32_MAX) {
@@ -118,7 +118,7 @@ static void give_readings(pb_dynamic *o, const pbi_record *r)
     o->spare_readings[r->inputs] = r->reading;
 }
 
-/* Forgets v, and then whatever only it needed. */
+/* Forgets v, and then every value that only v needed. */
 static void forget(pb_dynamic *o, pb_value v)
 {
     size_t depth = 0;
@@ -143,7 +143,7 @@ static void forget(pb_dynamic *o, pb_value v)
     }
 }
 
-/* What is never computed again has no need for its inputs any more. */
+/* A value that is never recomputed does not need its inputs any more. */
 static void cut_inputs(pb_dynamic *o, pb_value v)
 {
     pbi_record *r = &o->record[v];
@@ -158,7 +158,7 @@ static void cut_inputs(pb_dynamic *o, pb_value v)
     r->inputs = 0;
 }
 
-/* Nobody holds or pins it: it goes as far as it can. */
+/* No references or pins are left: evicts and forgets it as far as possible. */
 static pb_status let_go(pb_dynamic *o, pb_value v)
 {
     const pbi_record *r = &o->record[v];
@@ -196,7 +196,7 @@ static pb_status call_kernel(pb_dynamic *o, pb_value v, uint32_t work)
     return status;
 }
 
-/* All inputs are there and pinned. */
+/* All inputs are resident and pinned. */
 static pb_status compute(pb_dynamic *o, pb_value v)
 {
     pbi_record *r = &o->record[v];

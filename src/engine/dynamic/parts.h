@@ -1,4 +1,4 @@
-/* parts.h -- what the files of the online mode share: records of values, and the block they are in. */
+/* parts.h -- shared by the files of the online mode: records of values, and the block they are in. */
 #ifndef PBI_ENGINE_DYNAMIC_PARTS_H
 #define PBI_ENGINE_DYNAMIC_PARTS_H
 
@@ -6,11 +6,11 @@
 
 #define PBI_NO_PIECE UINT32_MAX
 
-/* A piece of the block: a value, workspace, or nothing. Pieces are a list in the order of addresses. */
+/* A piece of the block: a value, workspace, or free memory. Pieces are a list in the order of addresses. */
 typedef struct pbi_block_piece {
     uint64_t at, size;
     uint32_t before, after; /* or PBI_NO_PIECE */
-    pb_value value;         /* PBI_FREE: nothing is there; PBI_WORK: workspace */
+    pb_value value;         /* PBI_FREE: free memory; PBI_WORK: workspace */
 } pbi_block_piece;
 #define PBI_FREE UINT32_MAX
 #define PBI_WORK (UINT32_MAX - 1)
@@ -19,7 +19,7 @@ typedef struct pbi_pool {
     pb_arena *arena;
     pbi_block_piece *piece;
     size_t room;
-    uint32_t count, spare; /* spare: a list, by `after`, of pieces that are not used */
+    uint32_t count, spare; /* spare: a list, by `after`, of unused pieces */
     uint32_t first;
     uint64_t size, used; /* bytes */
 } pbi_pool;
@@ -27,7 +27,7 @@ typedef struct pbi_pool {
 pb_status pbi_pool_init(pbi_pool *p, pb_arena *arena, uint64_t size);
 /* Best fit: the smallest free piece that is large enough. PBI_NO_PIECE: there is none. PB_ENOMEM. */
 pb_status pbi_pool_take(pbi_pool *p, uint64_t size, pb_value value, uint32_t *out);
-/* Neighbours that are free become one with it. */
+/* Merges it with free neighbours. */
 void pbi_pool_give(pbi_pool *p, uint32_t piece);
 
 /* An edge to an input, in the list of that input's readers. */
@@ -45,11 +45,11 @@ typedef struct pbi_record {
     uint64_t used_at;            /* by o->now */
     uint32_t reading, inputs;    /* its edges: readings reading .. reading + inputs - 1 */
     uint32_t readers;            /* the first of a list of readings, or UINT32_MAX */
-    uint32_t held, needed, pins; /* by the program; by readers that are known; by those who use it now */
-    uint32_t user_pins;          /* of the pins: its address is known outside */
-    uint32_t piece;              /* where it is, or PBI_NO_PIECE: evicted */
-    uint32_t group;              /* PB_DYNAMIC_DTR_EQ: parent in the forest of classes, when evicted */
-    uint32_t mark;               /* of the last search that met it */
+    uint32_t held, needed, pins; /* by the program; by known readers; by current users */
+    uint32_t user_pins;          /* of the pins: the program has its address */
+    uint32_t piece;              /* its piece, or PBI_NO_PIECE: evicted */
+    uint32_t group;              /* PB_DYNAMIC_DTR_EQ: parent in the forest of classes, if evicted */
+    uint32_t mark;               /* of the last search that reached it */
     pb_node traced;
     uint8_t flags;
 } pbi_record;
@@ -70,7 +70,7 @@ struct pb_dynamic {
     pbi_pool pool;
     pbi_record *record;
     size_t record_room;
-    uint32_t record_count, dead; /* dead: a list, by `group`, of records that are not used */
+    uint32_t record_count, dead; /* dead: a list, by `group`, of unused records */
     pbi_reading *reading;
     size_t reading_room, reading_count;
     uint32_t
@@ -99,7 +99,7 @@ struct pb_dynamic {
 /* ---- score.c ---- */
 
 double pbi_dynamic_score(pb_dynamic *o, pb_value v);
-/* A value was evicted, or is there again or forgotten. */
+/* A value was evicted; became resident again or was forgotten. */
 pb_status pbi_dynamic_left(pb_dynamic *o, pb_value v);
 void pbi_dynamic_came_back(pb_dynamic *o, pb_value v);
 
@@ -107,7 +107,7 @@ void pbi_dynamic_came_back(pb_dynamic *o, pb_value v);
 
 bool pbi_dynamic_may_go(const pb_dynamic *o, pb_value v);
 pb_status pbi_dynamic_evict(pb_dynamic *o, pb_value v);
-/* A piece of so many bytes, whatever has to go for it. */
+/* A piece of so many bytes; evicts values for it. */
 pb_status pbi_dynamic_make_room(pb_dynamic *o, uint64_t size, pb_value value, uint32_t *out);
 
 #endif

@@ -1,9 +1,9 @@
-/* pool.c -- one block in pieces: best fit, and free neighbours become one. */
+/* pool.c -- a block split into pieces: best fit; free neighbours are merged. */
 #include "engine/dynamic/parts.h"
 
 #include "base/arena.h"
 
-/* A piece to write on. PBI_NO_PIECE: memory is out. */
+/* An unused piece. PBI_NO_PIECE: out of memory. */
 static uint32_t fresh(pbi_pool *p)
 {
     if (p->spare != PBI_NO_PIECE) {
@@ -38,17 +38,17 @@ pb_status pbi_pool_take(pbi_pool *p, uint64_t size, pb_value value, uint32_t *ou
     *out = best;
     if (best == PBI_NO_PIECE)
         return PB_OK;
-    if (p->piece[best].size > size) { /* the rest stays free */
-        uint32_t rest = fresh(p);
-        if (rest == PBI_NO_PIECE) {
-            *out = PBI_NO_PIECE; /* it was not taken: nobody may give it back */
+    if (p->piece[best].size > size) { /* the remainder stays free */
+        uint32_t remainder = fresh(p);
+        if (remainder == PBI_NO_PIECE) {
+            *out = PBI_NO_PIECE; /* it was not taken, so it must not be given back */
             return PB_ENOMEM;
         }
         pbi_block_piece *b = &p->piece[best];
-        p->piece[rest] = (pbi_block_piece){b->at + size, b->size - size, best, b->after, PBI_FREE};
+        p->piece[remainder] = (pbi_block_piece){b->at + size, b->size - size, best, b->after, PBI_FREE};
         if (b->after != PBI_NO_PIECE)
-            p->piece[b->after].before = rest;
-        b->after = rest;
+            p->piece[b->after].before = remainder;
+        b->after = remainder;
         b->size = size;
     }
     p->piece[best].value = value;

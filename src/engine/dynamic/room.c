@@ -1,4 +1,4 @@
-/* room.c -- room in the block: who is evicted, and what happens when free memory is in pieces. */
+/* room.c -- makes room in the block: which values are evicted, and how fragmented memory is handled. */
 #include "engine/dynamic/parts.h"
 
 #include "base/context.h"
@@ -27,7 +27,7 @@ static bool piece_may_go(const pb_dynamic *o, uint32_t i)
     return v != PBI_FREE && v != PBI_WORK && pbi_dynamic_may_go(o, v);
 }
 
-/* The one with the least score; false: nothing may go. */
+/* Evicts the value with the lowest score; false: none may be evicted. */
 static pb_status evict_one(pb_dynamic *o, bool *found)
 {
     pb_value best = 0;
@@ -51,7 +51,7 @@ static double piece_score(pb_dynamic *o, uint32_t i)
     return o->pool.piece[i].value == PBI_FREE ? 0 : pbi_dynamic_score(o, o->pool.piece[i].value);
 }
 
-/* Neighbours with so many bytes together and the least sum of scores: two ends that move along the block. */
+/* Evicts neighbours with so many bytes together and the lowest sum of scores: two ends move along the block. */
 static pb_status evict_window(pb_dynamic *o, uint64_t size, bool *found)
 {
     const pbi_pool *p = &o->pool;
@@ -82,7 +82,7 @@ static pb_status evict_window(pb_dynamic *o, uint64_t size, bool *found)
     if (!*found)
         return PB_OK;
     o->counts.windows++;
-    /* Evicting joins pieces: the values are looked up by their addresses. */
+    /* Evicting merges pieces: the values are found by their addresses. */
     uint64_t at = p->piece[best_from].at, end = p->piece[best_to].at + p->piece[best_to].size;
     for (uint32_t i = p->first; i != PBI_NO_PIECE;) {
         const pbi_block_piece *b = &p->piece[i];
@@ -98,7 +98,7 @@ static pb_status evict_window(pb_dynamic *o, uint64_t size, bool *found)
     return PB_OK;
 }
 
-/* Values whose address nobody knows slide down over free pieces. */
+/* Moves values that are not pinned by the program down over free pieces. */
 static bool push_together(pb_dynamic *o)
 {
     pbi_pool *p = &o->pool;
@@ -119,7 +119,7 @@ static bool push_together(pb_dynamic *o)
         o->record[gap->value].piece = i;
         uint32_t after = b->after;
         if (after != PBI_NO_PIECE && p->piece[after].value == PBI_FREE) {
-            p->used += b->size; /* given once more: it joins what is behind it */
+            p->used += b->size; /* counted again: giving it back merges it with what is behind it */
             pbi_pool_give(p, next);
         }
         o->counts.moved++;
@@ -136,7 +136,7 @@ pb_status pbi_dynamic_make_room(pb_dynamic *o, uint64_t size, pb_value value, ui
         status = pbi_pool_take(&o->pool, size, value, out);
         if (status != PB_OK || *out != PBI_NO_PIECE)
             break;
-        if (o->pool.size - o->pool.used >= size) { /* enough, but in pieces */
+        if (o->pool.size - o->pool.used >= size) { /* enough, but fragmented */
             status = evict_window(o, size, &found);
             if (!found)
                 found = push_together(o);

@@ -1,8 +1,9 @@
 /* score.c -- what evicting a value would cost, by the policies of dynamic tensor rematerialisation.
  *
- * Source: M. Kirisame and others, "Dynamic tensor rematerialization", ICLR 2021. The full score adds the costs of all evicted values
- * that would have to be computed too (evicted ancestors) or whose computation gets dearer (evicted descendants). The classes of the
- * second score are a union-find forest: a value that comes back takes its cost out of its class, but does not split it.
+ * Source: M. Kirisame and others, "Dynamic tensor rematerialization", ICLR 2021. The full score adds the costs of all
+ * evicted values that would have to be computed too (evicted ancestors) or whose computation would cost more (evicted
+ * descendants). The classes of the second score are a union-find forest: a value that becomes resident again takes its
+ * cost out of its class, but does not split it.
  */
 #include "engine/dynamic/parts.h"
 
@@ -31,7 +32,7 @@ static void unite(pb_dynamic *o, uint32_t c, pb_value w)
     o->group_cost[b] += o->group_cost[a];
 }
 
-/* Classes that nobody is in are forgotten: those in use get the first numbers, in the same order. */
+/* Removes empty classes: those in use get the first numbers, in the same order. */
 static void renumber(pb_dynamic *o)
 {
     uint32_t count = 0;
@@ -120,7 +121,7 @@ static uint64_t classes_around(pb_dynamic *o, pb_value v)
     return sum;
 }
 
-/* Everything evicted that is reached over evicted values: upwards, or downwards. */
+/* All evicted values that are reached over evicted values: ancestors, or descendants. */
 static uint64_t reached(pb_dynamic *o, pb_value v, bool up)
 {
     uint64_t sum = 0;

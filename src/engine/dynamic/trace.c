@@ -1,4 +1,4 @@
-/* trace.c -- what an online run computed, as a graph. */
+/* trace.c -- the computations of an online run, as a graph. */
 #include "engine/dynamic/parts.h"
 
 #include "base/context.h"

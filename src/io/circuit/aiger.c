@@ -2,8 +2,8 @@
  *
  *     aag M I L O A [B [C]]       variables up to M, inputs, latches, outputs, gates, bad states, constraints
  *
- * Literal 2v is variable v, 2v+1 its negation: inverters are free. Nothing is allocated for a count of the header: a
- * signal exists once a line, or the bytes of a gate, speak of it.
+ * Literal 2v is variable v, 2v+1 its negation: inverters are free. Nothing is allocated for a count in the header: a
+ * signal exists once a line, or the bytes of a gate, mention it.
  */
 #include "base/arena.h"
 #include "base/checked.h"
@@ -14,10 +14,10 @@
 
 #include <inttypes.h>
 
-enum { COUNTS = 9, MOST_VARIABLES = (1u << 31) - 1 };
-typedef enum header { H_MOST, H_INPUTS, H_LATCHES, H_OUTPUTS, H_GATES, H_BAD, H_CONSTRAINTS, H_JUSTICE, H_FAIR } header;
+enum { COUNTS = 9, MAX_VARIABLES = (1u << 31) - 1 };
+typedef enum header { H_MAX, H_INPUTS, H_LATCHES, H_OUTPUTS, H_GATES, H_BAD, H_CONSTRAINTS, H_JUSTICE, H_FAIR } header;
 
-/* Literals that are looked up when every gate is known. */
+/* Literals that are resolved when every gate is known. */
 typedef struct literals {
     uint32_t *item;
     size_t count, room;
@@ -29,7 +29,7 @@ typedef struct reader {
     pbi_circuit circuit;
     uint64_t head[COUNTS];
     bool binary;
-    literals inputs, latches; /* what they are named by symbols */
+    literals inputs, latches; /* positions to which symbols refer */
 } reader;
 
 static pb_status keep(reader *r, literals *list, uint32_t literal)
@@ -76,7 +76,7 @@ static pb_status take_literal(reader *r, uint32_t *out)
     uint64_t value = 0;
     pb_status status = pbi_words_next(&r->words);
     if (status == PB_OK)
-        status = number_here(r, "a literal", 2 * r->head[H_MOST] + 1, &value);
+        status = number_here(r, "a literal", 2 * r->head[H_MAX] + 1, &value);
     *out = (uint32_t)value;
     return status;
 }
@@ -115,7 +115,7 @@ static pb_status read_header(reader *r)
             break;
         if (i == COUNTS)
             return pbi_words_unexpected(w, "the end of the line");
-        status = number_here(r, "a count of the header", MOST_VARIABLES, &r->head[i]);
+        status = number_here(r, "a count of the header", MAX_VARIABLES, &r->head[i]);
         if (status != PB_OK)
             return status;
     }
@@ -126,10 +126,10 @@ static pb_status read_header(reader *r)
                              "justice and fairness properties are about runs without an end: a graph of "
                              "one step has no place for them");
     uint64_t defined = r->head[H_INPUTS] + r->head[H_LATCHES] + r->head[H_GATES];
-    if (r->binary ? defined != r->head[H_MOST] : defined > r->head[H_MOST])
+    if (r->binary ? defined != r->head[H_MAX] : defined > r->head[H_MAX])
         return pbi_text_fail(w->text, place,
                              "the header says %" PRIu64 " variables%s, but inputs, latches and gates are %" PRIu64,
-                             r->head[H_MOST], r->binary ? "" : " at most", defined);
+                             r->head[H_MAX], r->binary ? "" : " at most", defined);
     return PB_OK;
 }
 
@@ -166,7 +166,7 @@ static pb_status find(reader *r, uint32_t literal, pbi_place place, uint32_t *ou
     return pbi_circuit_define(&r->circuit, *out, PBI_SIGNAL_INPUT, place);
 }
 
-/* state next [value at the start]; the binary form leaves the state out. */
+/* state next [initial value]; the binary form omits the state. */
 static pb_status read_latches(reader *r)
 {
     pb_status status = PB_OK;
@@ -240,7 +240,7 @@ static pb_status read_gates(reader *r)
     return status;
 }
 
-/* Seven bits a byte, the low ones first; the eighth says that more follow. */
+/* Seven bits per byte, low bits first; the eighth means that more follow. */
 static pb_status take_delta(reader *r, uint64_t gate, uint32_t *out)
 {
     pbi_text *text = r->words.text;

@@ -3,15 +3,15 @@
  *     INPUT(a)                    OUTPUT(z)
  *     z = NAND(a, b)              n7 = LUT 0x8e (n0, n3, n6)        n0 = gnd
  *
- * Gates may be used before they are defined. What a gate computes does not matter here, only what it reads: but one
- * with a single input is a wire, one without is a constant, and a DFF is a cut.
+ * Gates may be used before they are defined. Only the inputs of a gate matter here, not its function; but a gate with a
+ * single input is a wire, one without inputs is a constant, and a DFF is a cut.
  */
 #include "base/context.h"
 #include "io/circuit/circuit.h"
 #include "io/circuit/circuit_scan.h"
 #include "io/formats.h"
 
-enum { MOST_ANY = 1 << 30, OPERATOR_BYTES = 16 };
+enum { MAX_ANY = 1 << 30, OPERATOR_BYTES = 16 };
 
 typedef struct operator_rule {
     const char *name;
@@ -19,12 +19,12 @@ typedef struct operator_rule {
 } operator_rule;
 
 static const operator_rule operators[] = {
-    {"and", 1, MOST_ANY},  {"nand", 1, MOST_ANY}, {"or", 1, MOST_ANY},  {"nor", 1, MOST_ANY}, {"xor", 1, MOST_ANY},
-    {"xnor", 1, MOST_ANY}, {"nxor", 1, MOST_ANY}, {"maj", 1, MOST_ANY}, {"not", 1, 1},        {"inv", 1, 1},
-    {"buf", 1, 1},         {"buff", 1, 1},        {"mux", 3, 3},        {"ite", 3, 3},        {"lut", 0, MOST_ANY},
-    {"dff", 1, 1},         {"gnd", 0, 0},         {"vdd", 0, 0},        {"vcc", 0, 0},        {"zero", 0, 0},
-    {"one", 0, 0},         {"const0", 0, 0},      {"const1", 0, 0},     {"constant0", 0, 0},  {"constant1", 0, 0},
-    {"0", 0, 0},           {"1", 0, 0},
+    {"and", 1, MAX_ANY},  {"nand", 1, MAX_ANY}, {"or", 1, MAX_ANY},  {"nor", 1, MAX_ANY}, {"xor", 1, MAX_ANY},
+    {"xnor", 1, MAX_ANY}, {"nxor", 1, MAX_ANY}, {"maj", 1, MAX_ANY}, {"not", 1, 1},       {"inv", 1, 1},
+    {"buf", 1, 1},        {"buff", 1, 1},       {"mux", 3, 3},       {"ite", 3, 3},       {"lut", 0, MAX_ANY},
+    {"dff", 1, 1},        {"gnd", 0, 0},        {"vdd", 0, 0},       {"vcc", 0, 0},       {"zero", 0, 0},
+    {"one", 0, 0},        {"const0", 0, 0},     {"const1", 0, 0},    {"constant0", 0, 0}, {"constant1", 0, 0},
+    {"0", 0, 0},          {"1", 0, 0},
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
@@ -32,7 +32,7 @@ typedef struct reader {
     pb_context *ctx;
     pbi_words words;
     pbi_circuit circuit;
-    pb_buffer held; /* a word that is no gate, while the token behind it is looked at */
+    pb_buffer held; /* a word that is not a gate, while the next token is read */
 } reader;
 
 static const operator_rule *find_operator(const char *name)
@@ -43,7 +43,7 @@ static const operator_rule *find_operator(const char *name)
     return NULL;
 }
 
-/* The rule for the word at hand: nand, NAND, and with a number of inputs NAND3. NULL for a word that is no gate. */
+/* The rule for the current word: nand, NAND, and with a number of inputs NAND3. NULL if the word is not a gate. */
 static const operator_rule *rule_of(const pbi_words *w)
 {
     char name[OPERATOR_BYTES];
@@ -64,7 +64,7 @@ static const operator_rule *rule_of(const pbi_words *w)
 
 static bool is_sign(const reader *r, char sign) { return r->words.sign == sign; }
 
-/* The next token that is no line end. */
+/* The next token that is not a line end. */
 static pb_status next_in_list(reader *r)
 {
     pb_status status;
@@ -80,7 +80,7 @@ static pb_status signal_here(reader *r, uint32_t *out)
     return pbi_circuit_signal(&r->circuit, name.bytes, name.length, r->words.place, out);
 }
 
-/* (a, b, c): the token is '('; ends behind ')'. Each becomes an operand. Long lists run over several lines. */
+/* (a, b, c): the token is '('; ends after ')'. Each becomes an operand. Lists may span several lines. */
 static pb_status read_operands(reader *r, size_t *count)
 {
     *count = 0;
@@ -125,7 +125,7 @@ static pb_status read_port(reader *r, bool input)
 
 static bool at_line_end(const reader *r) { return r->words.kind == PBI_WORD_LINE || r->words.kind == PBI_WORD_END; }
 
-/* a = vdd, or a = b: the word behind '=' stood alone, and is held where it is no gate. */
+/* a = vdd, or a = b: the word after '=' was the only one, and is in `held` if it is not a gate. */
 static pb_status define_alone(reader *r, uint32_t lhs, pbi_place place, const operator_rule *rule, pbi_place word_place)
 {
     pbi_circuit *c = &r->circuit;
@@ -207,7 +207,7 @@ static pb_status read_statement(reader *r)
         status = pbi_words_next(w);
     if (status == PB_OK && port && is_sign(r, '('))
         return read_port(r, input);
-    if (status == PB_OK && port) /* somebody named a gate so */
+    if (status == PB_OK && port) /* a gate with this name */
         status = pbi_circuit_signal(&r->circuit, held, strlen(held), place, &lhs);
     if (status == PB_OK && !is_sign(r, '='))
         return pbi_words_unexpected(w, port ? "'(' behind INPUT or OUTPUT" : "'=' behind the name of a gate");

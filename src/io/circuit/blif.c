@@ -4,8 +4,8 @@
  *     .inputs a b           01 1                  .end
  *     .outputs sum          10 1
  *
- * A table is a gate whatever it computes: but one of a single input is a wire, and one without inputs or without rows
- * is a constant. Latches are cuts. Models inside models are refused.
+ * A table is a gate whatever its function; but one with a single input is a wire, and one without inputs or without
+ * rows is a constant. Latches are cuts. Nested models are refused.
  */
 #include "base/context.h"
 #include "io/circuit/circuit.h"
@@ -17,10 +17,10 @@ typedef struct reader {
     pbi_words words;
     pbi_circuit circuit;
     const char *name; /* of the model */
-    bool named;       /* its line was seen */
-    bool inputs;      /* a line .inputs was seen */
+    bool named;       /* its line was read */
+    bool inputs;      /* a line .inputs was read */
     bool ended;
-    /* The table whose rows come now; its inputs are the circuit's operands that no definition took yet. */
+    /* The table whose rows follow; its inputs are the circuit's operands that do not belong to a definition yet. */
     bool table;
     uint32_t table_signal;
     pbi_place table_place;
@@ -59,7 +59,7 @@ static pb_status close_table(reader *r)
 
 static pb_status read_model(reader *r)
 {
-    if (r->named) { /* the models behind the first one are nobody's here */
+    if (r->named) { /* models after the first one are ignored */
         r->ended = true;
         return PB_OK;
     }
@@ -94,7 +94,7 @@ static pb_status read_inputs(reader *r)
 
 static pb_status read_outputs(reader *r) { return read_ports(r, false); }
 
-/* .names a b z: the last one is defined by the rows that follow. */
+/* .names a b z: the rows that follow define the last one. */
 static pb_status read_names(reader *r)
 {
     pb_status status;
@@ -117,7 +117,7 @@ static pb_status read_names(reader *r)
     return status;
 }
 
-/* .latch next state [type control] [value at the start] */
+/* .latch next state [type control] [initial value] */
 static pb_status read_latch(reader *r)
 {
     uint32_t next, holds;
@@ -129,7 +129,7 @@ static pb_status read_latch(reader *r)
     return status == PB_OK ? pbi_words_skip_line(&r->words) : status;
 }
 
-/* .conn a b, of some tools: b is a. */
+/* .conn a b, from some tools: b is a. */
 static pb_status read_connection(reader *r)
 {
     uint32_t from, to;
@@ -202,7 +202,7 @@ enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
 static bool only(const char *text, const char *bytes) { return *text && text[strspn(text, bytes)] == '\0'; }
 
-/* 01- 1: which inputs make which value. It changes nothing, but must be a row of this table. */
+/* 01- 1: inputs and the value. It changes nothing, but must be a row of this table. */
 static pb_status read_row(reader *r)
 {
     pbi_words *w = &r->words;

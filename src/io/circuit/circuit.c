@@ -52,7 +52,7 @@ pb_status pbi_circuit_signal(pbi_circuit *c, const char *name, size_t length, pb
 
 static const char *signal_name(const pbi_circuit *c, uint32_t signal) { return c->text.bytes + c->start[signal]; }
 
-static pb_status push(pbi_circuit *c, uint32_t **list, size_t *count, size_t *room, uint32_t item)
+static pb_status append_item(pbi_circuit *c, uint32_t **list, size_t *count, size_t *room, uint32_t item)
 {
     void *items = *list;
     if (!pbi_arena_reserve(c->arena, &items, room, *count + 1, sizeof **list))
@@ -64,7 +64,7 @@ static pb_status push(pbi_circuit *c, uint32_t **list, size_t *count, size_t *ro
 
 pb_status pbi_circuit_operand(pbi_circuit *c, uint32_t signal)
 {
-    return push(c, &c->operand, &c->operand_count, &c->operand_room, signal);
+    return append_item(c, &c->operand, &c->operand_count, &c->operand_room, signal);
 }
 
 pbi_signal_kind pbi_circuit_kind(size_t operands)
@@ -88,7 +88,7 @@ pb_status pbi_circuit_define(pbi_circuit *c, uint32_t signal, pbi_signal_kind ki
         s->operand_count = (uint32_t)(c->operand_count - c->taken);
         c->taken = c->operand_count;
     }
-    return push(c, &c->order, &c->order_count, &c->order_room, signal);
+    return append_item(c, &c->order, &c->order_count, &c->order_room, signal);
 }
 
 pb_status pbi_circuit_output_add(pbi_circuit *c, uint32_t signal)
@@ -126,7 +126,8 @@ static pb_status check_defined(pbi_circuit *c)
     return PB_OK;
 }
 
-/* What a wire stands for. The wires on the way point to it afterwards, so that all of them together cost linear time. */
+/* The source of a wire. All wires on the path point to it afterwards, so that resolving all of them takes linear
+ * time. */
 static pb_status follow(pbi_circuit *c, uint32_t from, uint32_t *out)
 {
     uint32_t s = from, steps = 0;
@@ -144,7 +145,7 @@ static pb_status follow(pbi_circuit *c, uint32_t from, uint32_t *out)
     return PB_OK;
 }
 
-/* Operands of gates and outputs become what they stand for, and inputs know whether anybody wants them. */
+/* Replaces operands of gates and outputs by their sources, and marks inputs that are read. */
 static pb_status resolve(pbi_circuit *c)
 {
     pb_status status = PB_OK;
@@ -175,7 +176,7 @@ static pb_status resolve(pbi_circuit *c)
     return status;
 }
 
-/* Names of the form n17 are those of signals without a label. */
+/* Names of the form n17 are used for signals without a label. */
 static bool looks_numbered(const char *name)
 {
     return name[0] == 'n' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
@@ -212,7 +213,7 @@ static pb_status add_edges(pbi_circuit *c, pb_builder *b, uint32_t s)
     return status;
 }
 
-/* A given value is there anyway, and a free input or a constant is no node: such outputs are no targets. */
+/* Outputs that are given values, free inputs or constants are not targets: they need no computation. */
 static pb_status add_targets(pbi_circuit *c, pb_builder *b)
 {
     size_t left_out = 0;
@@ -237,7 +238,7 @@ static pb_status add_targets(pbi_circuit *c, pb_builder *b)
     return PB_OK;
 }
 
-static void tell_latches(const pbi_circuit *c)
+static void log_latches(const pbi_circuit *c)
 {
     char message[160];
     if (!c->latches || !c->ctx->log)
@@ -275,6 +276,6 @@ pb_status pbi_circuit_freeze(pbi_circuit *c, const char *name, pb_arena *result,
         status = pb_builder_freeze(b, result, out);
     pb_builder_free(b);
     if (status == PB_OK)
-        tell_latches(c);
+        log_latches(c);
     return status;
 }

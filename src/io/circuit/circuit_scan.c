@@ -12,8 +12,8 @@ void pbi_words_init(pbi_words *w, pbi_text *text, pb_arena *arena, const char *s
         w->plain[c] = !strchr(signs, (int)c) && !(comments && c == '#') && !(joined && c == '\\');
 }
 
-/* The byte at text->at; NUL at the end and for a NUL, *ended tells which. */
-static unsigned char look(pbi_text *text, bool *ended)
+/* The byte at text->at; NUL at the end and for a NUL, which *ended distinguishes. */
+static unsigned char peek_byte(pbi_text *text, bool *ended)
 {
     if (text->at == text->end)
         pbi_text_more(text);
@@ -21,7 +21,7 @@ static unsigned char look(pbi_text *text, bool *ended)
     return (unsigned char)*text->at;
 }
 
-/* Bytes of a backslash and the line end behind it at text->at; 0 where a line is not joined here. */
+/* Length of a backslash and the line end after it at text->at; 0 if the line is not continued here. */
 static size_t joint(pbi_words *w)
 {
     if (!w->joined || *w->text->at != '\\')
@@ -31,11 +31,11 @@ static size_t joint(pbi_words *w)
     return c[1] == '\n' ? 2 : c[1] == '\r' && c[2] == '\n' ? 3 : 0;
 }
 
-/* Old files have comments in any encoding: their bytes are stepped over unread. */
+/* Old files have comments in any encoding: their bytes are skipped without decoding. */
 static pb_status skip_comment(pbi_words *w)
 {
     bool ended;
-    for (unsigned char c = look(w->text, &ended); !ended && c != '\n'; c = look(w->text, &ended))
+    for (unsigned char c = peek_byte(w->text, &ended); !ended && c != '\n'; c = peek_byte(w->text, &ended))
         w->text->at++;
     return w->text->status;
 }
@@ -45,7 +45,7 @@ static pb_status skip_blanks(pbi_words *w)
     pbi_text *text = w->text;
     for (;;) {
         bool ended;
-        unsigned char c = look(text, &ended);
+        unsigned char c = peek_byte(text, &ended);
         size_t join = ended ? 0 : joint(w);
         if (c == ' ' || c == '\t' || c == '\r' || c == '\f') {
             text->at++;
@@ -68,7 +68,7 @@ static bool take(pbi_words *w, size_t length)
     return pbi_bytes_add(&w->word, w->text->at - length, length);
 }
 
-/* Takes what belongs to a word from here on; with `blanks`, all up to the end of the line. */
+/* Takes the bytes of a word from here on; with `blanks`, everything up to the end of the line. */
 static pb_status take_word(pbi_words *w, bool blanks)
 {
     pbi_text *text = w->text;
@@ -80,11 +80,11 @@ static pb_status take_word(pbi_words *w, bool blanks)
         if (!take(w, (size_t)(c - text->at)))
             return PB_ENOMEM;
         bool ended;
-        unsigned char next = look(text, &ended);
+        unsigned char next = peek_byte(text, &ended);
         if (ended || next == '\n')
             break;
         if (w->plain[next])
-            continue; /* more bytes came in */
+            continue; /* more bytes were read */
         if (next >= 0x80) {
             pbi_text_ensure(text, 4);
             size_t length = pbi_text_wide(text);
@@ -112,7 +112,7 @@ pb_status pbi_words_next(pbi_words *w)
     if (status != PB_OK)
         return status;
     bool ended;
-    unsigned char c = look(text, &ended);
+    unsigned char c = peek_byte(text, &ended);
     w->place = pbi_text_place(text);
     w->sign = '\0';
     w->kind = ended ? PBI_WORD_END : c == '\n' ? PBI_WORD_LINE : PBI_WORD;

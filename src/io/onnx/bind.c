@@ -7,7 +7,7 @@
 
 enum { NAME_ROOM = 160 };
 
-/* How an open dimension is called: by its name, else as input:axis. */
+/* The label of an open dimension: its name, else input:axis. */
 static void dim_label(const pbi_onnx *m, uint32_t input, uint32_t axis, char label[NAME_ROOM])
 {
     const pbi_onnx_tensor *t = &m->tensor[input];
@@ -27,7 +27,7 @@ static pb_status read_size(const pbi_onnx *m, const pb_option *o, uint64_t *out)
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
 
-/* Does --batch speak of this dimension: the first of the first input, or one that is called or sized like it? */
+/* Whether --batch applies to this dimension: the first of the first input, or one with the same name or size. */
 static bool is_batch(const pbi_onnx *m, const pbi_onnx_tensor *t, uint32_t axis)
 {
     const pbi_onnx_tensor *first = &m->tensor[m->input[0]];
@@ -40,11 +40,11 @@ static bool is_batch(const pbi_onnx *m, const pbi_onnx_tensor *t, uint32_t axis)
     return axis == 0 && t->dims[0] == size && same_text(t->dim_names[0], name);
 }
 
-/* Texts put together for sentences: names, separated. */
+/* Names for messages, with separators. */
 typedef struct listing {
     char text[300];
     size_t length;
-    char labels[300]; /* those that are in, each between line breaks */
+    char labels[300]; /* labels already listed, each between line breaks */
 } listing;
 
 static void list_add(listing *l, const char *before, const char *name, const char *after)
@@ -57,7 +57,7 @@ static void list_add(listing *l, const char *before, const char *name, const cha
     l->length += strlen(item);
 }
 
-/* Is the label in already? It is from now on. */
+/* Whether the label is already listed; adds it. */
 static bool has_label(listing *l, const char *label)
 {
     char item[NAME_ROOM + 4];
@@ -70,7 +70,7 @@ static bool has_label(listing *l, const char *label)
     return false;
 }
 
-/* Every name that was given a size must be one of the model's. */
+/* Every name in the options must be one of the model's. */
 static pb_status check_names(const pbi_onnx *m)
 {
     for (uint32_t k = 0; k < m->options->dim_count; k++) {
@@ -95,7 +95,7 @@ static pb_status check_names(const pbi_onnx *m)
     return PB_OK;
 }
 
-/* The size that the options name for this dimension, *out untouched where there is none; two sizes are a fault. */
+/* The size from the options for this dimension; *out is unchanged if there is none; two sizes are an error. */
 static pb_status named_size(const pbi_onnx *m, const char *label, uint64_t *out)
 {
     const pb_option *found = NULL;
@@ -116,7 +116,7 @@ static pb_status named_size(const pbi_onnx *m, const char *label, uint64_t *out)
     return PB_OK;
 }
 
-/* As whoever reads the sentence would write it. */
+/* In the syntax of the caller's users. */
 static void list_open(const pbi_onnx *m, const char *label, listing *open)
 {
     static const pb_dim_words plain = {"", "", "", ", ", ""};

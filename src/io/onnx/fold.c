@@ -1,4 +1,4 @@
-/* fold.c -- numbers that are known before the model runs: what exporters compute shapes with. */
+/* fold.c -- constant folding: exporters compute shapes this way. */
 #include "io/onnx/model.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct fold {
     bool real; /* the inputs are real numbers */
 } fold;
 
-/* Where in `t` the element of `out` number `linear` comes from, by broadcasting. */
+/* The element of `t` that broadcasts to element `linear` of `out`. */
 static uint64_t source_of(const pbi_onnx_tensor *t, const pbi_onnx_tensor *out, uint64_t linear)
 {
     uint64_t at = 0, stride = 1;
@@ -44,7 +44,7 @@ static int64_t whole_power(int64_t base, int64_t exponent)
     return wrap(result);
 }
 
-/* False: not an operator that is known here, or no result. */
+/* False: not an operator that is handled here, or no result. */
 static bool whole_pair(const char *op, int64_t a, int64_t b, int64_t *out)
 {
     uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
@@ -114,7 +114,7 @@ static bool real_pair(const char *op, double a, double b, pbi_onnx_number *out)
 
 static bool fold_pair(fold *f)
 {
-    /* Pow takes whole numbers to the power of real ones and the other way round. */
+    /* Pow may have a base of whole numbers with a real exponent, and vice versa. */
     bool done = f->n->in_count == 2 && pbi_onnx_is_real(f->in[1]->type) == f->real;
     for (uint64_t i = 0; done && i < f->count; i++) {
         pbi_onnx_number a = f->in[0]->values[source_of(f->in[0], f->out, i)];
@@ -197,7 +197,7 @@ static bool fold_where(fold *f)
     return true;
 }
 
-/* Along axis 0 of lists and tables, which is what shapes need. */
+/* Along axis 0 of lists and tables, which is enough for shapes. */
 static bool fold_gather(fold *f)
 {
     const pbi_onnx_tensor *x = f->in[0], *at = f->in[1];
@@ -262,7 +262,7 @@ static bool fold_split(fold *f, uint32_t part)
     return true;
 }
 
-/* Of all numbers into one. */
+/* Reduces all numbers to one. */
 static bool fold_reduce(fold *f)
 {
     const char *op = f->n->op;
@@ -319,7 +319,7 @@ static bool fold_nonzero(fold *f)
     return at == f->count;
 }
 
-/* A list, or a table of one row or column, keeps its order whichever way it is turned. */
+/* A list, or a table of one row or column, has the same order when transposed. */
 static bool fold_transpose(fold *f)
 {
     uint32_t long_axes = 0;
@@ -350,7 +350,7 @@ static bool run(fold *f, uint32_t part)
     return f->n->in_count == 2 ? fold_pair(f) : f->n->in_count == 1 && fold_single(f);
 }
 
-/* Are all numbers that go in known, and none of them learnt? */
+/* Whether all input numbers are known, and none is a learnable parameter. */
 static bool inputs_known(const pbi_onnx *m, const pbi_onnx_node *n)
 {
     for (uint32_t i = 0; i < n->in_count; i++) {

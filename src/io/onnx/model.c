@@ -1,4 +1,4 @@
-/* model.c -- an ONNX file into the tables of model.h. Field numbers are those of onnx.proto. */
+/* model.c -- reads an ONNX file into the tables of model.h. Field numbers are those of onnx.proto. */
 #include "io/onnx/model.h"
 
 #include "base/arena.h"
@@ -41,8 +41,8 @@ static pb_status tensor_of(pbi_onnx *m, const char *name, uint32_t *out)
     return *out == UINT32_MAX ? add_tensor(m, name, out) : PB_OK;
 }
 
-/* A constant in an attribute. Nobody looks for it by name; each has another all the same, as equal names would make
- * the index slow, and none that a tensor could have: 0xff is never in UTF-8. */
+/* A constant in an attribute. It is never looked up by name, but gets a unique one: equal names would make the index
+ * slow. No tensor can have this name: 0xff is never in UTF-8. */
 static pb_status add_constant(pbi_onnx *m, uint32_t *out)
 {
     char name[16];
@@ -73,7 +73,7 @@ typedef struct raw_tensor {
     bool external;
 } raw_tensor;
 
-/* Bytes of a number in raw_data for types whose numbers are of use; 0 elsewhere. */
+/* Bytes per number in raw_data for the types whose numbers are used; 0 for others. */
 static unsigned raw_width(int64_t type)
 {
     switch (type) {
@@ -102,7 +102,7 @@ static pbi_onnx_number number_of(uint64_t bits, int64_t type, unsigned width)
     return n;
 }
 
-/* The numbers of a small tensor, as far as they stand in the file in a form that is of use. */
+/* The numbers of a small tensor, if they are in the file in a usable form. */
 static pb_status keep_values(pbi_onnx *m, const raw_tensor *r, uint64_t count, const pbi_onnx_number **out)
 {
     unsigned width = raw_width(r->type);
@@ -147,7 +147,7 @@ static pb_status tensor_field(pbi_onnx *m, raw_tensor *r, const pbi_wire_field *
     }
 }
 
-/* A TensorProto as a tensor of the tables; `name` where it has none. */
+/* Adds a TensorProto to the tables; `name` if it has none. */
 static pb_status read_tensor(pbi_onnx *m, const pbi_wire_field *field, bool initializer, uint32_t *out)
 {
     raw_tensor r = {.name = "",
@@ -218,7 +218,7 @@ static pb_status read_dimension(pbi_onnx *m, const pbi_wire_field *field, raw_ty
     return status;
 }
 
-/* TypeProto, TypeProto.Tensor and TensorShapeProto, told apart by `level`. */
+/* TypeProto, TypeProto.Tensor and TensorShapeProto, distinguished by `level`. */
 static pb_status read_type(pbi_onnx *m, const pbi_wire_field *field, int level, raw_type *r)
 {
     pbi_wire_field f;
@@ -248,7 +248,7 @@ static pb_status keep_input(pbi_onnx *m, uint32_t index, const raw_type *r, cons
     if (t->role == PBI_ONNX_INPUT)
         return pbi_fail(m->ctx, PB_EGRAPH, "there are two inputs \"%.100s\"", name);
     if (t->role != PBI_ONNX_UNKNOWN)
-        return PB_OK; /* an initializer, which old files list among the inputs too */
+        return PB_OK; /* an initializer, which old files also list among the inputs */
     if (r->other)
         return pbi_fail(
             m->ctx, PB_EGRAPH,
@@ -331,7 +331,7 @@ static pb_status read_attribute(pbi_onnx *m, const pbi_wire_field *field, pbi_on
     return status;
 }
 
-/* A node while it is read: how many of each it will have is not known. */
+/* A node while it is read, with lists that grow. */
 typedef struct raw_node {
     uint32_t *in, *out;
     size_t in_count, in_room, out_count, out_room;
@@ -443,7 +443,7 @@ static pb_status read_opset(pbi_onnx *m, const pbi_wire_field *field)
     return status;
 }
 
-/* Old files list initializers among the inputs, and either may come first. */
+/* Old files also list initializers among the inputs, and either may come first. */
 static void drop_initialized_inputs(pbi_onnx *m)
 {
     size_t count = 0;

@@ -1,8 +1,8 @@
 /* model.h -- an ONNX model as tables: tensors by name, nodes with their attributes, inputs and outputs.
  *
- * model.c fills the tables from the file, onnx_shape*.c and fold.c work out what every tensor is, and
- * reader.c writes the graph. Weights stay in the file: of initializers only type, shape and name are kept, and the
- * numbers of small ones, as shapes depend on them. docs/onnx.md has the rules.
+ * model.c fills the tables from the file, onnx_shape*.c and fold.c determine type, shape and constants of every tensor,
+ * and reader.c builds the graph. Weights are not loaded: of initializers only type, shape and name are kept, and the
+ * numbers of small ones, because shapes depend on them. docs/onnx.md has the rules.
  */
 #ifndef PBI_IO_ONNX_MODEL_H
 #define PBI_IO_ONNX_MODEL_H
@@ -12,9 +12,9 @@
 #include "pebble/io.h"
 #include "tape/tape.h"
 
-enum { PBI_ONNX_RANK = 32, PBI_ONNX_VALUES = 1024 /* the most numbers that are kept of a tensor */ };
+enum { PBI_ONNX_RANK = 32, PBI_ONNX_VALUES = 1024 /* max numbers that are kept of a tensor */ };
 
-/* TensorProto.DataType, as far as rules ask for one by name. */
+/* TensorProto.DataType, as far as rules refer to one. */
 enum {
     PBI_ONNX_FLOAT = 1,
     PBI_ONNX_UINT8 = 2,
@@ -26,12 +26,12 @@ enum {
     PBI_ONNX_DOUBLE = 11,
     PBI_ONNX_BFLOAT16 = 16
 };
-/* Bits of one element; 0: no type that has a size. */
+/* Bits per element; 0: not a type with a size. */
 unsigned pbi_onnx_bits(int64_t type);
 bool pbi_onnx_is_real(int64_t type);
 const char *pbi_onnx_type_name(int64_t type);
 
-/* i of whole numbers and booleans, f of real ones. */
+/* i for whole numbers and booleans, f for real ones. */
 typedef union pbi_onnx_number {
     int64_t i;
     double f;
@@ -48,14 +48,14 @@ typedef enum pbi_onnx_role {
 
 typedef struct pbi_onnx_tensor {
     uint8_t role;
-    bool learnable; /* in the file as an initializer of real numbers, more than one */
+    bool learnable; /* an initializer in the file with more than one real number */
     bool shaped;    /* type, rank and dims are known */
     bool needed;    /* by an output, other than through its shape */
-    bool kept;      /* an output, or what an output is a view of */
+    bool kept;      /* an output, or a tensor of which an output is a view */
     int64_t type;
     uint32_t rank;
     uint64_t *dims;
-    const char *const *dim_names;  /* of inputs: NULL, or for each dimension its name, NULL where it has none */
+    const char *const *dim_names;  /* of inputs: NULL, or the name of each dimension, NULL if it has none */
     const pbi_onnx_number *values; /* NULL: not known */
     uint32_t base;                 /* the tensor it is a view of, or PBI_ONNX_NONE */
     pbi_value value;
@@ -65,7 +65,7 @@ typedef struct pbi_onnx_attribute {
     const char *name, *text;
     int64_t integer;
     double real;
-    const uint64_t *integers; /* as they stand in the file: two's complement */
+    const uint64_t *integers; /* as in the file: two's complement */
     const uint64_t *reals;    /* bits of single precision */
     size_t integer_count, real_count;
     uint32_t tensor; /* or PBI_ONNX_NONE */
@@ -75,11 +75,11 @@ typedef struct pbi_onnx_attribute {
 typedef struct pbi_onnx_node {
     const char *op, *domain, *name;
     uint64_t at;              /* byte of the file */
-    const uint32_t *in, *out; /* tensors; PBI_ONNX_NONE where one is left out */
+    const uint32_t *in, *out; /* tensors; PBI_ONNX_NONE if one is omitted */
     uint32_t in_count, out_count;
     const pbi_onnx_attribute *attributes;
     uint32_t attribute_count;
-    /* Worked out: */
+    /* Computed: */
     const struct pbi_onnx_rule *rule;
     uint64_t cost, grad_cost, side_size; /* 0: by the rule */
     uint8_t kind;                        /* pbi_op_kind */
@@ -105,7 +105,7 @@ typedef struct pbi_onnx {
     uint32_t *input, *output;
     size_t input_room, input_count, output_room, output_count;
     bool has_graph;
-    bool batch_replaced; /* the file fixes the batch, and the options say another */
+    bool batch_replaced; /* the file fixes the batch, and the options name another */
 } pbi_onnx;
 
 pb_status pbi_onnx_read(pbi_onnx *m, pbi_text *text);
@@ -114,11 +114,11 @@ pb_status pbi_onnx_bind(pbi_onnx *m);
 const char *pbi_onnx_name(const pbi_onnx *m, uint32_t tensor);
 uint32_t pbi_onnx_find(const pbi_onnx *m, const char *name);
 
-/* What nodes are asked for. Integers of attributes are NULL and 0 where the attribute is not there. */
+/* Attributes of nodes. Integers are NULL and 0 if the attribute is missing. */
 const pbi_onnx_attribute *pbi_onnx_attribute_find(const pbi_onnx_node *n, const char *name);
-int64_t pbi_onnx_integer(const pbi_onnx_node *n, const char *name, int64_t standard);
-const char *pbi_onnx_text(const pbi_onnx_node *n, const char *name, const char *standard);
-/* Input i, NULL where it is left out. */
+int64_t pbi_onnx_integer(const pbi_onnx_node *n, const char *name, int64_t fallback);
+const char *pbi_onnx_text(const pbi_onnx_node *n, const char *name, const char *fallback);
+/* Input i, NULL if it is omitted. */
 const pbi_onnx_tensor *pbi_onnx_in(const pbi_onnx *m, const pbi_onnx_node *n, uint32_t i);
 pbi_onnx_tensor *pbi_onnx_out(const pbi_onnx *m, const pbi_onnx_node *n, uint32_t i);
 /* Elements of a tensor that is shaped; saturated. */
@@ -130,30 +130,30 @@ pb_status pbi_onnx_shape(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_
                          const uint64_t *dims);
 /* An axis counted from either end; refuses what is outside 0 .. rank-1. */
 pb_status pbi_onnx_axis(const pbi_onnx *m, const pbi_onnx_node *n, int64_t axis, uint32_t rank, uint32_t *out);
-/* Whole numbers from an attribute or, where there is none, from input i. *count 0 and *out NULL: neither is there.
+/* Whole numbers from an attribute or, if there is none, from input i. *count 0 and *out NULL: there is neither.
  * Refuses an input whose numbers are not known. */
 pb_status pbi_onnx_list(const pbi_onnx *m, const pbi_onnx_node *n, const char *attribute, uint32_t i,
                         const int64_t **out, uint32_t *count);
 
-/* One row for each operator: ops.c. */
+/* One row per operator: ops.c. */
 typedef pb_status (*pbi_onnx_shaper)(pbi_onnx *m, pbi_onnx_node *n);
 typedef struct pbi_onnx_rule {
     const char *op;
     pbi_onnx_shaper shape;
-    uint8_t least;        /* inputs that must be there */
-    uint8_t kind;         /* pbi_op_kind */
-    uint8_t data;         /* bits: the inputs that are read; the others only say what comes out. The last bit stands for
-                             all behind it */
-    uint8_t flops, grads; /* for each element of the larger of first input and output */
+    uint8_t least; /* min number of inputs */
+    uint8_t kind;  /* pbi_op_kind */
+    /* Bits: inputs whose numbers are read; the others only determine the shape. The last bit is for all after it. */
+    uint8_t data;
+    uint8_t flops, grads; /* per element of the larger of first input and output */
     bool random;
 } pbi_onnx_rule;
-/* NULL where the operator is not known. */
+/* NULL if the operator is not known. */
 const pbi_onnx_rule *pbi_onnx_rule_find(const char *op);
-/* Why an operator that has no row has none, and what to do. */
+/* Why an operator has no row, and what to do. */
 const char *pbi_onnx_advice(const char *op);
 static inline bool pbi_onnx_reads(const pbi_onnx_rule *rule, uint32_t i) { return rule->data >> (i < 7 ? i : 7) & 1; }
 
-/* The output's numbers, where they follow from known numbers and there are few. Leaves them unknown elsewhere. */
+/* The output's numbers, if they follow from known numbers and are few; else they stay unknown. */
 pb_status pbi_onnx_fold(pbi_onnx *m, pbi_onnx_node *n);
 
 #define PBI_ONNX_SHAPER(name) pb_status pbi_onnx_shape_##name(pbi_onnx *m, pbi_onnx_node *n)
@@ -174,7 +174,7 @@ PBI_ONNX_SHAPER(attention);
 PBI_ONNX_SHAPER(recurrent);
 PBI_ONNX_SHAPER(quantize);
 PBI_ONNX_SHAPER(dequantize);
-/* shape_move.c: other shapes of the same numbers, and picks among them. */
+/* shape_move.c: reshaping, and selecting elements. */
 PBI_ONNX_SHAPER(view);
 PBI_ONNX_SHAPER(reshape);
 PBI_ONNX_SHAPER(flatten);

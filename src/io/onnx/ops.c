@@ -1,10 +1,10 @@
-/* ops.c -- the operators that are read: one row each. docs/onnx.md shows the table to people. */
+/* ops.c -- the supported operators: one row each. docs/onnx.md shows the table. */
 #include "io/onnx/model.h"
 
 enum { ALL = 255, FIRST = 1, TWO = 3, THREE = 7 };
 
-/* Column by column: operator, shape, inputs it must have, rule of the way back (tape/tape.h), inputs that are read,
- * flop forward and back for each element. Costs that depend on more are set with the shape. */
+/* Columns: operator, shape, min inputs, rule of the backward pass (tape/tape.h), inputs that are read, flop per
+ * element of the forward and of the backward pass. Costs that depend on more are set with the shape. */
 #define ROW(op, shape, least, kind, data, flops, grads)                             \
     {                                                                               \
         op, pbi_onnx_shape_##shape, least, PBI_OP_##kind, data, flops, grads, false \
@@ -125,7 +125,7 @@ static const pbi_onnx_rule rules[] = {
     ROW("ArgMax", arg, 1, BLOCKED, FIRST, 1, 0),
     ROW("ArgMin", arg, 1, BLOCKED, FIRST, 1, 0),
     ROW("CumSum", same, 2, MOVED, FIRST, 1, 1),
-    /* The same numbers, laid out anew. */
+    /* The same numbers in another layout. */
     ROW("Identity", view, 1, MOVED, FIRST, 1, 1),
     ROW("Reshape", reshape, 1, MOVED, FIRST, 1, 1),
     ROW("Flatten", flatten, 1, MOVED, FIRST, 1, 1),
@@ -155,7 +155,7 @@ static const pbi_onnx_rule rules[] = {
     ROW("QuantizeLinear", quantize, 2, BLOCKED, ALL, 3, 0),
     ROW("DynamicQuantizeLinear", quantize, 1, BLOCKED, ALL, 5, 0),
     ROW("DequantizeLinear", dequantize, 2, BLOCKED, ALL, 2, 0),
-    /* Numbers from nothing, and from shapes. */
+    /* Generated numbers, and numbers from shapes. */
     ROW("Constant", constant, 0, BLOCKED, 0, 1, 0),
     ROW("ConstantOfShape", constant_of_shape, 1, BLOCKED, 0, 1, 0),
     ROW("Shape", shape, 1, BLOCKED, 0, 1, 0),

@@ -1,8 +1,8 @@
 /* reader.c -- an ONNX model as a graph: forward, or a training step.
  *
- * Four passes over the nodes as they stand in the file: shapes and constants; what the outputs need; the forward nodes
- * on the tape; the way back by the tape's rules. Views own no memory: they have no node, and their readers read what
- * they are views of.
+ * Four passes over the nodes in the order of the file: shapes and constants; what the outputs need; the forward
+ * nodes on the tape; the backward pass by the tape's rules. Views own no memory: they have no node, and their
+ * readers read the tensor they are views of.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -133,7 +133,7 @@ static void mark_needed(pbi_onnx *m)
 
 /* ---- The forward nodes ---- */
 
-/* Elements and their size such that the product is the bytes: numbers of less than a byte are packed. */
+/* Elements and their size, whose product is the number of bytes: numbers of less than a byte are packed. */
 static pbi_dims layout(const pbi_onnx_tensor *t, uint64_t *element_size)
 {
     uint64_t elements = pbi_onnx_elements(t), bits = pbi_onnx_bits(t->type);
@@ -188,7 +188,7 @@ static pbi_op op_of(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i)
 
 static uint64_t at_least_one(uint64_t cost) { return cost ? cost : 1; }
 
-/* Costs by the row of the operator, where its shape did not say; `made` elements come out. */
+/* Costs by the row of the operator, unless its shape set them; `made` is the number of output elements. */
 static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, uint64_t made, pbi_op *op)
 {
     const pbi_onnx_tensor *first = pbi_onnx_in(m, n, 0);
@@ -199,7 +199,7 @@ static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, uint64_t made, pbi_op
         op->cost = at_least_one(op->cost);
 }
 
-/* Outputs behind the first are by-products of the same computation. */
+/* Outputs after the first are by-products of the same computation. */
 static void emit_parts(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, uint32_t first, bool indices)
 {
     for (uint32_t i = first + 1; i < n->out_count; i++) {
@@ -216,7 +216,7 @@ static pb_status emit_node(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n)
     pbi_value *in = pb_arena_alloc(m->arena, n->in_count ? n->in_count : 1, sizeof *in);
     uint32_t count = 0, first = 0;
     pb_status status = in ? PB_OK : PB_ENOMEM;
-    while (n->out[first] == PBI_ONNX_NONE) /* it is needed: one is there */
+    while (n->out[first] == PBI_ONNX_NONE) /* it is needed, so it has one */
         first++;
     set_group(m, tape, n, first);
     for (uint32_t i = 0; status == PB_OK && i < n->in_count; i++)
@@ -269,7 +269,7 @@ static pb_status emit_forward(pbi_onnx *m, pbi_tape *tape)
     return status;
 }
 
-/* ---- Outputs, loss and the way back ---- */
+/* ---- Outputs, loss and the backward pass ---- */
 
 static pb_status finish_forward(pbi_onnx *m, pbi_tape *tape)
 {
@@ -287,7 +287,7 @@ static pb_status finish_forward(pbi_onnx *m, pbi_tape *tape)
     return pbi_tape_forward(tape);
 }
 
-/* "loss", or where the model has a tensor of that name "loss2", "loss3", ... */
+/* "loss", or if the model has a tensor of that name "loss2", "loss3", ... */
 static const char *loss_name(const pbi_onnx *m, pbi_tape *tape)
 {
     const char *name = "loss";
@@ -296,7 +296,7 @@ static const char *loss_name(const pbi_onnx *m, pbi_tape *tape)
     return name;
 }
 
-/* A loss over the first output, of a few flop for each number: cross entropy or squares cost about this much. */
+/* A loss over the first output, of a few flop per number: about the cost of cross entropy or squares. */
 static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
 {
     pbi_value output;
@@ -347,7 +347,7 @@ static pb_status write_graph(pbi_onnx *m, pb_builder *builder)
     return status == PB_OK ? pb_builder_set_texts(builder, m->name, NULL, NULL) : status;
 }
 
-/* A model whose batch stands in the middle of it as well cannot take another: say so behind what went wrong. */
+/* If the batch size also appears inside the model, it cannot be changed: adds this to the message. */
 static pb_status explain_batch(pbi_onnx *m, pb_status status)
 {
     char message[sizeof m->ctx->error.message];

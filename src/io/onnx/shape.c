@@ -6,7 +6,7 @@ static pb_status like(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, int64_t t
     return pbi_onnx_shape(m, n, i, type, t->rank, t->dims);
 }
 
-/* Enlarges the shape in dims[0..*rank) so that `t` fits in by the rules of broadcasting. */
+/* Enlarges the shape in dims[0..*rank) by the rules of broadcasting, so that `t` fits. */
 static pb_status widen(pbi_onnx *m, const pbi_onnx_node *n, uint32_t *rank, uint64_t *dims, const pbi_onnx_tensor *t)
 {
     if (t->rank > *rank) {
@@ -117,7 +117,7 @@ static uint64_t product_of(const uint64_t *dims, uint32_t from, uint32_t to)
     return product;
 }
 
-/* Statistics that the way back reads: mean and deviation for each channel of a batch, for each row of a layer. */
+/* Statistics that the backward pass reads: mean and deviation per channel of a batch, per row of a layer. */
 PBI_ONNX_SHAPER(norm)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0);
@@ -147,7 +147,7 @@ PBI_ONNX_SHAPER(norm)
     return status;
 }
 
-/* Training drops values where the file says so, or where it says nothing and --train does. */
+/* Training drops values if the file requires it, or if the file does not specify it and --train is set. */
 PBI_ONNX_SHAPER(dropout)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *mode = pbi_onnx_in(m, n, 2);
@@ -201,7 +201,7 @@ PBI_ONNX_SHAPER(matmul)
 typedef struct einsum {
     uint64_t size[26 * 2];
     bool seen[26 * 2];
-    uint32_t times[26 * 2]; /* among the inputs: those that stand once are in the implicit output */
+    uint32_t times[26 * 2]; /* among the inputs: those that occur once are in the implicit output */
 } einsum;
 
 static int letter_of(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? 26 + c - 'a' : -1; }
@@ -307,7 +307,8 @@ PBI_ONNX_SHAPER(attention)
     uint64_t flat[3] = {of_q.batch, of_q.rows, pbi_times(of_q.heads, of_v.width)};
     uint64_t deep[4] = {of_q.batch, of_q.heads, of_q.rows, of_v.width};
     uint64_t rows = pbi_times(pbi_times(of_q.batch, of_q.heads), of_q.rows), scores = pbi_times(rows, of_k.rows);
-    uint64_t products = pbi_times(scores, of_q.width + of_v.width); /* two products forward, five back */
+    /* Two products in the forward pass, five in the backward pass. */
+    uint64_t products = pbi_times(scores, of_q.width + of_v.width);
     n->cost = pbi_add_saturated(pbi_times(2, products), pbi_times(5, scores));
     n->grad_cost = pbi_add_saturated(pbi_times(5, products), pbi_times(9, scores));
     n->side_size = pbi_times(rows, 4);

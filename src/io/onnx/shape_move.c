@@ -1,4 +1,4 @@
-/* shape_move.c -- shapes of operators that lay numbers out anew, pick some of them, or make them from nothing. */
+/* shape_move.c -- shapes of operators that reshape, select or generate numbers. */
 #include "io/onnx/model.h"
 
 PBI_ONNX_SHAPER(view)
@@ -60,7 +60,7 @@ PBI_ONNX_SHAPER(flatten)
     return viewed(m, n, 2, dims);
 }
 
-/* Marks the axes of attribute or second input in `marked`, of a tensor of `rank`. */
+/* Marks the axes of the attribute or second input in `marked`, of a tensor of `rank`. */
 static pb_status mark_axes(pbi_onnx *m, pbi_onnx_node *n, uint32_t rank, const int64_t *axes, uint32_t count,
                            bool marked[PBI_ONNX_RANK])
 {
@@ -391,7 +391,7 @@ PBI_ONNX_SHAPER(one_hot)
     return status == PB_OK ? pbi_onnx_shape(m, n, 0, pair->type, x->rank + 1, dims) : status;
 }
 
-/* ---- Numbers from nothing ---- */
+/* ---- Generated numbers ---- */
 
 static pb_status constant_list(pbi_onnx *m, pbi_onnx_node *n, int64_t type, bool scalar, uint64_t count,
                                const pbi_onnx_number *from)
@@ -437,7 +437,7 @@ PBI_ONNX_SHAPER(constant)
     return pbi_onnx_refuse(m, n, "it holds a text or a sparse tensor, which are not read");
 }
 
-/* The shape that a list of whole numbers stands for. */
+/* The shape given by a list of whole numbers. */
 static pb_status made_of(pbi_onnx *m, pbi_onnx_node *n, int64_t type, const int64_t *shape, uint32_t count)
 {
     uint64_t dims[PBI_ONNX_RANK];
@@ -521,7 +521,7 @@ PBI_ONNX_SHAPER(range)
     return pbi_onnx_shape(m, n, 0, first->type, 1, &count);
 }
 
-/* Places of numbers that are not 0: of constants only, for old exports that count with it. */
+/* Positions of numbers that are not 0: of constants only, for old exports that count with it. */
 PBI_ONNX_SHAPER(nonzero)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0);

@@ -26,7 +26,7 @@ static pb_status numbers_for(pbi_onnx *m, pbi_onnx_node *n, const char *name, ui
     return status;
 }
 
-/* What attributes say of the window; `kernel` is the weights' shape behind the channels, or NULL. */
+/* The window from the attributes; `kernel` is the weights' shape after the channels, or NULL. */
 static pb_status read_window(pbi_onnx *m, pbi_onnx_node *n, const pbi_onnx_tensor *x, const uint64_t *kernel, window *w)
 {
     const char *pad = pbi_onnx_text(n, "auto_pad", "NOTSET");
@@ -69,7 +69,7 @@ static uint64_t area(const window *w)
     return area;
 }
 
-/* How many places the window has along axis i of an image side. */
+/* The number of positions of the window along axis i of an image. */
 static pb_status places(pbi_onnx *m, pbi_onnx_node *n, const window *w, uint32_t i, uint64_t side, uint64_t *out)
 {
     if (w->same) {
@@ -83,7 +83,7 @@ static pb_status places(pbi_onnx *m, pbi_onnx_node *n, const window *w, uint32_t
     uint64_t room = padded - size;
     *out = (w->ceil ? pbi_ceil_div(room, w->stride[i]) : room / w->stride[i]) + 1;
     if (w->ceil && (*out - 1) * w->stride[i] >= side + w->before[i])
-        (*out)--; /* a window that would begin in the padding behind */
+        (*out)--; /* a window that would start in the trailing padding */
     return PB_OK;
 }
 
@@ -153,7 +153,7 @@ PBI_ONNX_SHAPER(pool)
         return status;
     n->cost = pbi_times(outputs, area(&w));
     if (n->kind == PBI_OP_MAX_POOL && m->options->train)
-        n->side_size = outputs; /* which of the window was largest: a byte each */
+        n->side_size = outputs; /* index of the maximum in the window: a byte each */
     status = pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
     return status == PB_OK ? pbi_onnx_shape(m, n, 1, PBI_ONNX_INT64, x->rank, dims) : status;
 }
@@ -167,7 +167,7 @@ PBI_ONNX_SHAPER(global_pool)
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
 }
 
-/* Resize and Upsample: sizes, or factors of the sides, of all axes or of those named. */
+/* Resize and Upsample: sizes, or factors, of all axes or of those named. */
 PBI_ONNX_SHAPER(resize)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0);

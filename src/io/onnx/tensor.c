@@ -1,4 +1,4 @@
-/* tensor.c -- types, shapes, attributes and refusals: what the rules of operators ask for. */
+/* tensor.c -- types, shapes, attributes and refusals, for the rules of operators. */
 #include "io/onnx/model.h"
 
 #include "base/context.h"
@@ -36,16 +36,16 @@ const pbi_onnx_attribute *pbi_onnx_attribute_find(const pbi_onnx_node *n, const 
     return NULL;
 }
 
-int64_t pbi_onnx_integer(const pbi_onnx_node *n, const char *name, int64_t standard)
+int64_t pbi_onnx_integer(const pbi_onnx_node *n, const char *name, int64_t fallback)
 {
     const pbi_onnx_attribute *a = pbi_onnx_attribute_find(n, name);
-    return a ? a->integer : standard;
+    return a ? a->integer : fallback;
 }
 
-const char *pbi_onnx_text(const pbi_onnx_node *n, const char *name, const char *standard)
+const char *pbi_onnx_text(const pbi_onnx_node *n, const char *name, const char *fallback)
 {
     const pbi_onnx_attribute *a = pbi_onnx_attribute_find(n, name);
-    return a ? a->text : standard;
+    return a ? a->text : fallback;
 }
 
 const pbi_onnx_tensor *pbi_onnx_in(const pbi_onnx *m, const pbi_onnx_node *n, uint32_t i)

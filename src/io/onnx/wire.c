@@ -16,13 +16,13 @@ pb_status pbi_wire_fail(pbi_wire *w, uint64_t at, const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    /* Bytes have no lines: they count as one, each a column. */
+    /* Binary files have no lines: the whole file is line 1, each byte a column. */
     return pbi_text_fail(w->text, (pbi_place){1, at + 1}, "byte %llu: %s", (unsigned long long)at, message);
 }
 
 static uint64_t message_end(const pbi_wire *w) { return w->depth ? w->end[w->depth - 1] : UINT64_MAX; }
 
-/* Are there `need` more bytes in this message and in the file? */
+/* Whether this message and the file have `need` more bytes. */
 static bool have(pbi_wire *w, size_t need)
 {
     if (message_end(w) - pbi_text_offset(w->text) < need)
@@ -131,7 +131,7 @@ pb_status pbi_wire_enter(pbi_wire *w, const pbi_wire_field *field)
     return PB_OK;
 }
 
-/* Steps over bytes, or appends them where `into` is not NULL. */
+/* Skips bytes, or appends them if `into` is not NULL. */
 static pb_status take(pbi_wire *w, uint64_t count, pb_buffer *into)
 {
     while (count) {

@@ -1,5 +1,5 @@
-/* written.c -- see written.h: one pass over the order with a count of readers to come. */
-#include "engine/written.h"
+/* program_order.c -- see program_order.h: one pass over the order, counting the readers that remain. */
+#include "engine/program_order.h"
 
 #include "base/context.h"
 

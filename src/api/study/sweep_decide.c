@@ -1,7 +1,7 @@
-/* sweep_settle.c -- what the cells of a sweep show of one another.
+/* sweep_decide.c -- what the cells of a sweep prove about one another.
  *
- * Under a smaller cap there are fewer schedules. So a plan holds for every cap from its peak on, and a lower bound, or a
- * proof that nothing fits, for every cap below the one that it was found at.
+ * Under a smaller cap there are fewer schedules. So a plan is valid for every cap from its peak on, and a lower
+ * bound, or a proof of infeasibility, for every cap below the one at which it was found.
  */
 #include "api/study/sweep_state.h"
 
@@ -22,7 +22,7 @@ pb_status pbi_sweep_state_init(pbi_sweep_state *s, pb_arena *scratch)
     return s->found && s->makespan && s->cost ? PB_OK : PB_ENOMEM;
 }
 
-/* Is the least cost the least makespan? */
+/* Whether minimum cost means minimum makespan. */
 static bool counts_work_only(const pb_weights *w) { return !w->alpha && !w->beta && w->gamma; }
 
 static struct pbi_cost_bound *cost_bound(const pbi_sweep_state *s, uint32_t w, uint32_t game, uint32_t k)
@@ -91,14 +91,14 @@ static const pb_schedule *source_schedule(const pbi_sweep_state *s, uint32_t sou
     return &s->found[source].schedule;
 }
 
-/* The best so far on the way through the sources. */
+/* The best source so far. */
 typedef struct choice {
     uint32_t source;
     pb_u128 cost;
     uint64_t makespan, peak;
 } choice;
 
-/* A source is taken over where it costs less; the cell's own plan, seen first, stays where it costs the same. */
+/* Takes a source that costs less; the cell's own plan, considered first, is kept if the costs are equal. */
 static void consider(const pbi_sweep_state *s, uint32_t cell, uint32_t source, choice *best)
 {
     const pb_sweep *o = s->out;
@@ -116,7 +116,7 @@ static void consider(const pbi_sweep_state *s, uint32_t cell, uint32_t source, c
         *best = (choice){source, cost, m->makespan, m->peak};
 }
 
-/* A strategy's line has plans of that strategy; a portfolio takes those of every line of its game. */
+/* A strategy's line has plans of that strategy; a portfolio uses those of every line of its game. */
 static choice choose(const pbi_sweep_state *s, uint32_t cell)
 {
     const pb_sweep *o = s->out;
@@ -138,7 +138,7 @@ static choice choose(const pbi_sweep_state *s, uint32_t cell)
     return best;
 }
 
-bool pbi_sweep_settled(const pbi_sweep_state *s, uint32_t cell)
+bool pbi_sweep_decided(const pbi_sweep_state *s, uint32_t cell)
 {
     const pb_sweep *o = s->out;
     if (pb_sweep_cap_of(o, cell) >= s->no_plan[pbi_game_at(o->lines[pb_sweep_line_of(o, cell)].game)])
@@ -160,8 +160,8 @@ static void copy_answer(pb_schedule *to, const pb_schedule *from)
     to->note = from->note;
 }
 
-/* The plan of another cell, or its own, replayed under this cell's cap and weights. With more room than it was made for it may do without
- * some of its recomputations: cells of larger caps choose from what is left of it. */
+/* The plan of another cell, or its own, replayed under this cell's cap and weights. With more memory than it was
+ * made for, some of its recomputations may be removed; cells of larger caps choose from the result. */
 static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *best)
 {
     pb_sweep_cell *c = &s->out->cells[cell];
@@ -285,7 +285,8 @@ pb_status pbi_sweep_conclude(pbi_sweep_state *s)
 {
     pb_status status = PB_OK;
     pbi_sweep_share(s);
-    for (uint32_t k = s->out->cap_count; k-- > 0;) /* the smallest cap first; portfolios behind what they choose from */
+    /* The smallest cap first; portfolios after the lines they choose from. */
+    for (uint32_t k = s->out->cap_count; k-- > 0;)
         for (uint32_t i = 0; i < 2 * s->out->cell_count && status == PB_OK; i++) {
             uint32_t cell = i % s->out->cell_count;
             bool portfolio = s->out->lines[pb_sweep_line_of(s->out, cell)].portfolio;

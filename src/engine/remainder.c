@@ -1,8 +1,8 @@
-/* rest.c -- from the state in the middle of a run to a game: what is left to do, with what is there as given.
+/* remainder.c -- the game of the remaining moves, from the state in the middle of a run: resident values are given.
  *
- * The game has the nodes of the whole graph under the same numbers, so that moves and kernels fit. Who is not needed any more has
- * no edges. A node that is there stands without inputs, as given. Its by-products that are missing and needed could then not be
- * made, so in that case it is not kept but made again.
+ * The game has the nodes of the whole graph under the same numbers, so that moves and kernels fit. Nodes that are no
+ * longer needed have no edges. A resident node is given and has no inputs. Its by-products could then not be
+ * computed, so if some of them are missing and needed, the node is not kept but recomputed.
  */
 #include "engine/engine_parts.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEEDED = 1, COMPUTED = 2 }; /* computed: by the rest */
+enum { NEEDED = 1, COMPUTED = 2 }; /* computed: in the remaining moves */
 
 typedef struct maker {
     pb_context *ctx;
@@ -23,7 +23,7 @@ typedef struct maker {
     size_t depth;
 } maker;
 
-/* It can be computed once more. */
+/* Whether it can be recomputed. */
 static bool is_repeatable(const maker *m, pb_node v)
 {
     pb_node maker_of = pb_graph_maker(m->g, v);
@@ -45,7 +45,7 @@ static pb_status lost(const maker *m, pb_node v)
     return pbi_fail(m->ctx, PB_ELIMIT, "%.80s is needed again, and cannot be made again", pb_graph_name(m->g, v));
 }
 
-/* The rest computes v: all inputs are needed. */
+/* The remaining moves compute v: all its inputs are needed. */
 static pb_status compute(maker *m, pb_node v)
 {
     if (m->mark[v] & COMPUTED)
@@ -87,7 +87,7 @@ static int deepest_first(const void *a, const void *b)
     return x[1] > y[1] ? -1 : x[1] < y[1];
 }
 
-/* Of what can be made again only the deepest stay, up to half of the cap. */
+/* Of the values that can be recomputed, keeps only the deepest, up to half of the cap. */
 static pb_status keep_near(maker *m)
 {
     const pb_graph *g = m->g;
@@ -114,15 +114,15 @@ static pb_status keep_near(maker *m)
     return PB_OK;
 }
 
-/* What the rest may begin with. Slow memory beyond the first tier cannot be given. */
-static pb_status choose(maker *m, pbi_rest_use use)
+/* Chooses the values that are given. Values in slow tiers other than the first cannot be given. */
+static pb_status choose(maker *m, pbi_remainder_use use)
 {
     const pb_graph *g = m->g;
     for (pb_node v = 0; v < g->node_count; v++) {
-        m->kept[v] = m->s->resident[v] && (use != PBI_REST_LEAST || !is_repeatable(m, v));
+        m->kept[v] = m->s->resident[v] && (use != PBI_REMAINDER_MIN || !is_repeatable(m, v));
         m->slow[v] = !m->kept[v] && m->s->stored && (m->s->stored[v] & 1);
     }
-    return use == PBI_REST_NEAR ? keep_near(m) : PB_OK;
+    return use == PBI_REMAINDER_NEAR ? keep_near(m) : PB_OK;
 }
 
 /* ---- the graph ---- */
@@ -164,7 +164,7 @@ static pb_status add_links(maker *m, pb_builder *b, pb_node v)
     return status;
 }
 
-/* The program as written, then those that only stand there. */
+/* Program order first, then the nodes that are given or not needed. */
 static pb_status add_order(maker *m, pb_builder *b)
 {
     const pb_graph *g = m->g;
@@ -206,7 +206,7 @@ static pb_status build(maker *m, pb_arena *arena, const pb_graph **out)
     return status;
 }
 
-static pb_status make(maker *m, pbi_rest_use use, pb_arena *arena, pbi_rest *out)
+static pb_status make(maker *m, pbi_remainder_use use, pb_arena *arena, pbi_remainder *out)
 {
     const pb_graph *g = m->g, *left = NULL;
     pb_status status = choose(m, use);
@@ -230,20 +230,21 @@ static pb_status make(maker *m, pbi_rest_use use, pb_arena *arena, pbi_rest *out
     return status;
 }
 
-pb_status pbi_rest_make(pb_context *ctx, const pbi_state *state, pbi_rest_use use, pb_arena *arena, pbi_rest *out)
+pb_status pbi_remainder_make(pb_context *ctx, const pbi_state *state, pbi_remainder_use use, pb_arena *arena,
+                             pbi_remainder *out)
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     size_t nodes = (size_t)state->game->graph->node_count + 1;
-    pbi_rest rest = {0};
+    pbi_remainder remainder = {0};
     maker m = {.ctx = ctx, .s = state, .g = state->game->graph, .scratch = &scratch};
-    rest.kept = m.kept = pb_arena_zero(arena, nodes, 1);
-    rest.slow = m.slow = pb_arena_zero(arena, nodes, 1);
+    remainder.kept = m.kept = pb_arena_zero(arena, nodes, 1);
+    remainder.slow = m.slow = pb_arena_zero(arena, nodes, 1);
     m.mark = pb_arena_zero(&scratch, nodes, 1);
     m.stack = pb_arena_alloc(&scratch, nodes, sizeof *m.stack);
-    pb_status status = m.kept && m.slow && m.mark && m.stack ? make(&m, use, arena, &rest) : PB_ENOMEM;
+    pb_status status = m.kept && m.slow && m.mark && m.stack ? make(&m, use, arena, &remainder) : PB_ENOMEM;
     pb_arena_release(&scratch);
     if (status == PB_OK)
-        *out = rest;
+        *out = remainder;
     return status;
 }
