@@ -53,7 +53,7 @@ pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, co
 {
     const char *text = pbi_option_find(options, key);
     uint64_t value = standard;
-    bool open = most >= UINT64_MAX - 1; /* the word stands for the largest number, which nobody should have to read */
+    bool open = most >= UINT64_MAX - 1; /* the word "unlimited" replaces the largest number in messages */
     if (text && open && strcmp(text, unlimited) == 0) {
         *out = most;
         return PB_OK;

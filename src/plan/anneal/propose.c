@@ -1,8 +1,8 @@
 /* propose.c -- see propose.h.
  *
- * What pays is found by moves that make sense for memory: a value is computed again right before a reader, together with
- * inputs that would have to be kept for it; a computation that is repeated goes, with what was only made for it; a
- * computation moves in time, taking along what is in its way.
+ * The proposals make sense for memory: a value is recomputed right before a reader, together with inputs that would
+ * otherwise have to be kept for it; a recomputation is removed, with what was only computed for it; a computation
+ * moves in time, together with what is in its way.
  */
 #include "plan/anneal/propose.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    NEAR = 96, /* slots that are looked at for an empty one */
-    DEEP = 24, /* most computations in one proposal */
-    GROUP = 10 /* most that move together */
+    NEAR = 96, /* slots that are searched for an empty one */
+    DEEP = 24, /* max computations in one proposal */
+    GROUP = 10 /* max events that move together */
 };
 
 static uint32_t below(pbi_anneal *a, uint32_t bound) { return (uint32_t)pbi_rng_below(&a->rng, bound); }
@@ -56,7 +56,7 @@ void pbi_propose_undo(pbi_anneal *a)
 
 /* ---- slots ---- */
 
-/* An empty slot above `low` and below `high`, as high as possible; PBI_EMPTY for none nearby. */
+/* An empty slot above `low` and below `high`, as high as possible; PBI_EMPTY if none is near. */
 static uint32_t free_below(const pbi_anneal *a, uint32_t low, uint32_t high)
 {
     uint32_t end = high > NEAR + low ? high - NEAR : low + 1;
@@ -84,7 +84,7 @@ static bool can_repeat(const pb_graph *g, pb_node v) { return !(g->flags[v] & (P
 
 /* ---- proposals; each returns false when it leads nowhere ---- */
 
-/* Computes v again before `reader`, and with it, by chance, inputs that are not there just now. `more`: the cost of what
+/* Recomputes v before `reader`, and with it, at random, inputs that are not resident then. `more`: the cost of what
  * will be computed after it. */
 static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more)
 {
@@ -128,12 +128,12 @@ static bool propose_repeat(pbi_anneal *a)
     if (!inputs)
         return false;
     pb_node u = g->in[g->in_start[x] + below(a, inputs)], v = pb_graph_maker(g, u);
-    a->left = 1u << below(a, 5); /* long chains take long, and are seldom of use */
+    a->left = 1u << below(a, 5); /* long chains take long, and are seldom useful */
     bool load = a->loads && (!a->repeats || !can_repeat(g, v) || below(a, 2));
     return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader, 0);
 }
 
-/* Copies of inputs that nobody reads any more go as well. */
+/* Copies of inputs that nothing reads any more are removed as well. */
 static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
 {
     const pb_graph *g = a->t.g;
@@ -169,7 +169,7 @@ static bool propose_drop(pbi_anneal *a)
     return false;
 }
 
-/* The slots between which an event can be moved: behind the makers of what it reads, before its readers. */
+/* The slots between which an event can be moved: behind the producers of its inputs, before its readers. */
 static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *high)
 {
     const pb_graph *g = a->t.g;
@@ -185,7 +185,7 @@ static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *
     }
 }
 
-/* The first slot after `slot` and before `end` that reads what its event makes. */
+/* The first slot after `slot` and before `end` that reads a result of its event. */
 static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
 {
     const pb_graph *g = a->t.g;
@@ -242,13 +242,14 @@ static bool join(group *set, uint32_t slot)
     return true;
 }
 
-/* With what it reads that was made at `goal` or later, and so on. Members are found from the last to the first. */
+/* With those of its inputs that were computed at `goal` or later, recursively. Members are found from the last to
+ * the first. */
 static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
     const pb_graph *g = a->t.g;
     if (!join(set, slot))
         return false;
-    for (uint32_t left = 1; left; left--) { /* so many lower members have not been looked at */
+    for (uint32_t left = 1; left; left--) { /* this many lower members have not been processed */
         uint32_t at = set->slot[left - 1], event = a->t.event[at], before = set->count;
         if (is_load(event))
             continue;
@@ -263,7 +264,7 @@ static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t
     return true;
 }
 
-/* Every slot up to `goal` that reads what the event in `slot` makes joins. */
+/* Every slot up to `goal` that reads a result of the event in `slot` joins. */
 static bool join_readers_of(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
     const pb_graph *g = a->t.g;
@@ -294,7 +295,7 @@ static bool join_readers(const pbi_anneal *a, group *set, uint32_t slot, uint32_
     return true;
 }
 
-/* Moves the computation in `slot` before `goal`, together with whatever it reads that was made later. */
+/* Moves the computation in `slot` before `goal`, together with those of its inputs that were computed later. */
 static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
     group set = {.count = 0}, to = {.count = 0};
@@ -314,7 +315,7 @@ static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
     return true;
 }
 
-/* Moves the computation in `slot` behind `goal`, together with whatever reads it before. */
+/* Moves the computation in `slot` behind `goal`, together with all that reads it before. */
 static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
     group set = {.count = 0}, to = {.count = 0};
@@ -334,7 +335,7 @@ static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
     return true;
 }
 
-/* A distance to move: short ones are as likely as long ones. */
+/* A random distance to move, log-uniform. */
 static uint32_t distance(pbi_anneal *a)
 {
     uint32_t far = a->t.profile.slots / 8 + 2, bits = 32 - (uint32_t)__builtin_clz(far);
@@ -362,7 +363,7 @@ bool pbi_propose(pbi_anneal *a)
     if (kind < 12)
         return propose_drop(a);
     if (kind < 16)
-        return propose_drop(a) && propose_repeat(a); /* another in its place */
+        return propose_drop(a) && propose_repeat(a); /* replace it by another */
     if (kind < 18)
         return propose_move(a);
     return kind < 19 ? propose_pull(a) : propose_push(a);

@@ -15,7 +15,7 @@ static uint32_t parts_of(const pb_graph *g, pb_node v)
     return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
 }
 
-/* What an event makes: n = 0 is its own value, the others are by-products. */
+/* What an event produces: n = 0 is its own value, the others are by-products. */
 static pb_node made_by(const pb_graph *g, pb_node v, uint32_t n) { return n ? g->part[g->part_start[v] + n - 1] : v; }
 
 static uint32_t makes(const pb_graph *g, uint32_t event) { return is_load(event) ? 1 : 1 + parts_of(g, event); }
@@ -107,7 +107,7 @@ static bool is_stored(const pbi_timeline *t, pb_node v, uint32_t i)
     return true;
 }
 
-/* The last slot of a copy that nobody reads. A by-product is then not made at all, unless it is stored. */
+/* The last slot of a copy that nothing reads. A by-product is then not computed at all, unless it is stored. */
 static uint32_t unread_last(const pbi_timeline *t, pb_node v, uint32_t i)
 {
     uint32_t slot = t->copy[v].slot[i];
@@ -120,7 +120,7 @@ static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
     return (int32_t)(size / t->unit + (size % t->unit != 0));
 }
 
-/* By-products that are wanted but never read: made once, and let go. Counted with every computation. */
+/* By-products that are targets but never read: computed once, and freed. Counted with every computation. */
 static int32_t unread_targets(const pbi_timeline *t, pb_node v)
 {
     const pb_graph *g = t->g;
@@ -135,7 +135,8 @@ static int32_t unread_targets(const pbi_timeline *t, pb_node v)
     return sum;
 }
 
-/* Workspace of a computation, less what it overwrites: the largest input that may be and is read for the last time. */
+/* Workspace of a computation, minus what it overwrites: the largest input that may be overwritten and is read for
+ * the last time. */
 static int32_t extra_of(const pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
@@ -163,7 +164,7 @@ static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
     pbi_slots_add_at(&t->profile, slot, now - was);
 }
 
-/* Copy i of v is read last at `last` from now on: memory changes between. */
+/* Copy i of v is read last at `last` from now on: updates the memory in between. */
 static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
 {
     uint32_t was = t->copy[v].last[i], most = t->profile.slots - 1;
@@ -178,7 +179,7 @@ static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
     }
 }
 
-/* Which unread copies of a by-product are made, to be stored, depends on its loads. */
+/* Which unread copies of a by-product are computed, to be stored, depends on its loads. */
 static void settle_unread(pbi_timeline *t, pb_node v)
 {
     const pbi_copies *c = &t->copy[v];
@@ -219,7 +220,7 @@ static void close_at(uint32_t *row, uint32_t count, uint32_t i)
     memmove(row + i, row + i + 1, (count - i - 1) * sizeof *row);
 }
 
-/* A new copy of v in `slot`; `there` tells that it is there even if nobody reads it. Later readers take it. */
+/* A new copy of v in `slot`; `resident`: it is in memory even if nothing reads it. Later readers use it. */
 static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
 {
     pbi_copies *c = &t->copy[v];
@@ -245,19 +246,19 @@ static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
         pbi_slots_add_at(&t->profile, slot, -t->size[v]);
     close_at(c->last, c->count, i);
     close_at(c->slot, c->count--, i);
-    if (t->g->inplace_start && i) /* who read the copy that went reads the one before */
+    if (t->g->inplace_start && i) /* readers of the removed copy now read the one before */
         refresh_extra(t, c->last[i - 1], v);
 }
 
 /* ---- changes ---- */
 
-/* Is all there that the event reads, and room in the lists of what it makes? */
+/* Are all inputs of the event resident, and has the list of copies room for its results? */
 static bool may_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
     pb_node v = event & ~PBI_LOAD_EVENT;
     uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : g->cost[v];
-    if (cost > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
+    if (cost > UINT64_MAX / 4 - t->work) /* not a useful plan */
         return false;
     if (is_load(event) && pbi_timeline_copy(t, v, slot) == PBI_EMPTY)
         return false;
@@ -274,7 +275,7 @@ static void insert_load(pbi_timeline *t, pb_node v, uint32_t slot)
 {
     t->work += pbi_timeline_load_cost(t, v);
     t->loads[v]++;
-    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: that is how it is known as a load */
+    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: this marks it as a load */
     enter_copy(t, v, slot, true);
     settle_unread(t, v);
 }
@@ -327,7 +328,7 @@ static void remove_load(pbi_timeline *t, pb_node v, uint32_t slot)
     settle_unread(t, v);
 }
 
-/* An input of what is no longer computed in `slot`. */
+/* The computation in `slot` no longer reads u. */
 static void end_read(pbi_timeline *t, pb_node u, uint32_t slot)
 {
     uint32_t copy = pbi_timeline_copy(t, u, slot);
@@ -395,7 +396,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Sizes of tensors share a factor: without it they mostly fit as they are. */
+/* Sizes of tensors have a common factor: divided by it, they mostly fit. */
 static void choose_unit(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
@@ -410,7 +411,7 @@ static void choose_unit(pbi_timeline *t)
         t->unit *= 2;
 }
 
-/* Each value's tier: the one where a store and a load cost least. Tiers with a cap of their own are not used. */
+/* Each value's tier: the one with the cheapest store and load. Tiers with a cap of their own are not used. */
 static bool choose_tiers(pbi_timeline *t, const pb_game *game)
 {
     const pb_graph *g = t->g;
@@ -457,7 +458,7 @@ void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
     pbi_slots_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
 }
 
-/* Slot 0 holds the start: what is given is made there, and counts. */
+/* Slot 0 is the start: given values are created there, and count. */
 static bool load_start(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
@@ -474,7 +475,7 @@ static bool load_start(pbi_timeline *t)
     return true;
 }
 
-/* Who reads each copy last, and the memory from that. */
+/* The last reader of each copy, and the memory from that. */
 static void find_lasts(pbi_timeline *t)
 {
     const pb_graph *g = t->g;

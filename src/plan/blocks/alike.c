@@ -1,4 +1,4 @@
-/* alike.c -- a network repeats its blocks: what was found for one serves all that look the same. */
+/* alike.c -- a network repeats its blocks: the ways found for one serve all identical ones. */
 #include "base/arena.h"
 #include "plan/blocks/maker.h"
 
@@ -14,7 +14,7 @@ static bool put(pbi_block_maker *m, uint64_t word)
     return true;
 }
 
-/* A value, told by where its maker stands from the block's first forward or backward node. */
+/* A value, described by the distance of its producer from the block's first forward or backward node. */
 static bool put_value(pbi_block_maker *m, pb_node u)
 {
     const pbi_block_chain *c = m->c;
@@ -63,7 +63,7 @@ static bool describe(pbi_block_maker *m)
     return fine;
 }
 
-/* The block that looks the same, 0 for none; a new look is remembered. */
+/* The identical block, 0 for none; a new description is remembered. */
 uint32_t pbi_block_find_alike(pbi_block_maker *m, pb_status *status)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -115,7 +115,8 @@ pb_status pbi_block_copy(pbi_block_maker *m, const pbi_block *from, uint32_t oth
             return PB_ENOMEM;
         pbi_block_way w = m->way[from->way + n];
         pbi_block_nodes forward, backward;
-        w.backward += m->gradient[m->block] - m->gradient[other]; /* more or less may be waiting beside it */
+        /* the memory of other gradients at this place may differ */
+        w.backward += m->gradient[m->block] - m->gradient[other];
         status = copy_list(m, m->forward[from->way + n], other, &forward);
         if (status == PB_OK)
             status = copy_list(m, m->backward[from->way + n], other, &backward);

@@ -1,13 +1,14 @@
 /* cells.h -- fills a table of table.h; included once for each width of a cell (CELL, FILL).
  *
- * A split at m costs extra(m, j)(s - held) + extra(i, m)(s) + the work of blocks i+1 .. m-1, for every number of slots s:
- * sums of arrays and their least, which compilers turn into vector code. There are n^3/6 splits, so values m are
- * taken in chunks. For each chunk the least of its functions is kept, of both kinds of part; their sum bounds every split
- * in the chunk, and only where it beats the best so far are the splits themselves looked at. The work of the run
- * goes with the right part: what a longer run costs there, it saves in the part behind, so that the functions
- * of a chunk are nearly alike and the bound is close.
+ * A split at m costs extra(m, j)(s - held) + extra(i, m)(s) + the work of blocks i+1 .. m-1, for every number of
+ * slots s: sums of arrays and their minimum, which compilers turn into vector code. There are n^3/6 splits, so
+ * values m are processed in chunks. Each chunk keeps the minimum of its functions, for both kinds of part; their sum
+ * bounds every split in the chunk, and only if it beats the best so far are the splits themselves tried. The work of
+ * the run counts with the right part: what a longer run costs in that part, it saves in the part behind, so the
+ * functions of a chunk are similar and the bound is tight.
  *
- * Columns j are taken a few at a time, and for these all i downwards: the functions of row i are read from near memory.
+ * Columns j are processed a few at a time, and for these all i downwards, so that the functions of row i stay in
+ * cache.
  */
 #include "base/context.h"
 #include "plan/blocks/lanes.h"
@@ -19,7 +20,7 @@ enum { CHUNK = 16, TILE = 4 };
 
 /* ---- functions ---- */
 
-/* The least of a chunk's functions; cells by number of slots, of lo .. hi - 1. */
+/* The minimum of a chunk's functions; cells by number of slots, of lo .. hi - 1. */
 typedef struct chunk {
     CELL *cell;
     uint32_t lo, hi;
@@ -32,8 +33,8 @@ typedef struct filler {
     lanes lanes;
     CELL never;
     uint32_t chunks; /* in a row */
-    CELL *best;      /* the function at work, [0 .. slots] */
-    CELL *room;      /* where the next function is put */
+    CELL *best;      /* the function being computed, [0 .. slots] */
+    CELL *room;      /* buffer for the next function */
     size_t room_left;
     chunk *row[2][2];    /* [left][k]: parts (i, m) by i and chunk of m */
     chunk *column[2][2]; /* [k][right]: parts (m, j) by place of j in the tile and chunk of m, run included */
@@ -50,7 +51,7 @@ static view chunk_view(const chunk *c, uint32_t shift)
     return (view){c->cell + c->lo, c->lo + shift, c->hi + shift, c->tail};
 }
 
-/* The chunk becomes the least of itself and the function. */
+/* The chunk becomes the minimum of itself and the function. */
 static void chunk_add(const filler *f, chunk *c, const pbi_block_cells *g, CELL offset)
 {
     if (g->lo > f->t->slots)
@@ -117,7 +118,7 @@ static void add_ways(filler *f, const place *p)
     }
 }
 
-/* Is the segment one of those that are left out? */
+/* Is the segment one of those that the table omits? */
 static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
 {
     uint32_t length = j - i, stride = t->stride;
@@ -128,7 +129,7 @@ static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
     return j % stride != 0;
 }
 
-/* The splits from `m` to `end` - 1, where they may beat what is there. */
+/* The splits from `m` to `end` - 1 that may beat the current best. */
 static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32_t end, span where)
 {
     const pbi_block_table *t = f->t;
@@ -141,7 +142,7 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
         uint32_t work = t->before[m - 1] - t->before[p->i];
         const pbi_block_cells *right = pbi_block_table_cells(t, k, p->right, m, p->j);
         const pbi_block_cells *left = pbi_block_table_cells(t, p->left, k, p->i, m);
-        if (need >= where.to || work >= f->never) /* later ones need and cost no less */
+        if (need >= where.to || work >= f->never) /* later ones need and cost at least as much */
             return;
         if (right->lo > t->slots || left->lo > t->slots)
             continue;
@@ -214,7 +215,7 @@ static bool chunk_room(filler *f, chunk *c)
     return c->cell != NULL;
 }
 
-/* The entry joins the least of its row's and its column's chunk. */
+/* Updates the minimum of the entry's row chunk and column chunk. */
 static bool join_chunks(filler *f, const place *p, const pbi_block_cells *g)
 {
     const pbi_block_table *t = f->t;
@@ -251,7 +252,7 @@ static bool fill_entry(filler *f, place *p)
             pbi_block_cells *g = &t->cells[p->left][p->right][(size_t)p->j * (t->b->count + 1) + p->i];
             for (uint32_t s = 0; s <= t->slots; s++)
                 f->best[s] = f->never;
-            if (p->right == PBI_HELD) { /* the right value let go */
+            if (p->right == PBI_HELD) { /* the right value freed */
                 const pbi_block_cells *bare = pbi_block_table_cells(t, p->left, PBI_BARE, p->i, p->j);
                 view v = view_of(bare, 0);
                 if (bare->lo <= t->slots)

@@ -1,12 +1,12 @@
 /* exact.c -- the cheapest plan of a chain of blocks, with memory in exact units.
  *
- * The least work of a segment is a step function of its memory, one for each state of its ends. A split adds two such
- * functions, a way moves one; the least of all of them is the segment's. So the table is exact in bytes and as large
- * as the functions have steps. What is stored is the extra work: that beyond running blocks i+1 .. j-1 once.
+ * The least work of a segment is a step function of its memory, one for each state of its ends. A split adds two
+ * such functions, a way shifts one; the minimum of all of them is the segment's. So the table is exact in bytes and
+ * as large as the functions have steps. It stores the extra work: that beyond running blocks i+1 .. j-1 once.
  *
- * The same with memory in slots comes first. It gives a plan, and for every segment the least that the rest of a plan
- * costs beside it. A step of a function that cannot be part of a cheaper plan is left out; and when nothing is left
- * of the whole chain's function, the plan from the slots was the cheapest.
+ * The same with memory in slots comes first. It gives a plan, and for every segment a lower bound on what the rest
+ * of a plan costs. A step of a function that cannot be part of a cheaper plan is left out; when nothing is left of
+ * the whole chain's function, the plan from the slots was the cheapest.
  */
 #include "base/context.h"
 #include "plan/blocks/curves.h"
@@ -39,7 +39,7 @@ static pbi_curve *entry(const exact *e, unsigned left, unsigned right, uint32_t 
     return &e->table[left][right][(size_t)i * (e->b->count + 1) + j];
 }
 
-/* What can be done with a candidate: tell it beforehand, or offer it. */
+/* What is done with a candidate: announce it, or offer it. */
 typedef bool (*use)(pbi_curve_maker *maker, const pbi_candidate *candidate);
 
 static bool expect(pbi_curve_maker *maker, const pbi_candidate *candidate)
@@ -93,7 +93,7 @@ static bool each_split(exact *e, const place *p, use use_it)
 
 static bool each_candidate(exact *e, const place *p, use use_it)
 {
-    pbi_candidate bare = {.a = entry(e, p->left, PBI_BARE, p->i, p->j)}; /* the right value let go */
+    pbi_candidate bare = {.a = entry(e, p->left, PBI_BARE, p->i, p->j)}; /* the right value freed */
     return (p->right == PBI_BARE || use_it(e->maker, &bare)) &&
            (p->j == p->i + 1 || (each_way(e, p, use_it) && each_split(e, p, use_it)));
 }
@@ -105,7 +105,7 @@ static pb_status fill_entry(exact *e, uint32_t i, uint32_t j)
             place p = {i, j, left, right};
             const pbi_block_rest *rest = pbi_block_rest_of(&e->rests, left, right, i, j);
             if (!rest->cell || rest->from >= rest->to)
-                continue; /* no use */
+                continue; /* not useful */
             pbi_curve_begin(e->maker, &(pbi_curve_frame){rest->from, rest->to, e->rests.limit + 1, rest->cell});
             if (!each_candidate(e, &p, expect) || (j == i + 1 && !add_single(e, &p)) ||
                 !each_candidate(e, &p, pbi_curve_offer) || !pbi_curve_end(e->maker, entry(e, left, right, i, j)))
@@ -238,7 +238,7 @@ static pb_status follow_task(walk *w, task t)
         return pbi_block_list_back(w->list, t.to, t.way);
     uint64_t wanted = extra_at(e, t.left, t.right, t.from, t.to, t.memory);
     if (t.right == PBI_HELD && wanted == extra_at(e, t.left, PBI_BARE, t.from, t.to, t.memory))
-        t.right = PBI_BARE; /* no dearer with the right value let go */
+        t.right = PBI_BARE; /* not more expensive with the right value freed */
     bool found = t.to == t.from + 1 ? follow_single(w, &t, wanted, &status)
                                     : follow_way(w, &t, wanted, &status) || follow_split(w, &t, wanted, &status);
     return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has nothing for its own value");
@@ -269,7 +269,7 @@ static uint32_t count_slots(const pbi_blocks *b)
     return (uint32_t)(slots < MOST ? slots : MOST);
 }
 
-/* Looks for a plan that is cheaper than the bounds' one; *out is that one, or stays as it is. */
+/* Searches for a plan cheaper than the bounds' one; *out is that plan, or unchanged. */
 static pb_status improve(pb_context *ctx, const pbi_block_bounds *s, uint64_t limit, pb_arena *scratch, pb_arena *arena,
                          pbi_blocks_plan *out)
 {

@@ -1,4 +1,4 @@
-/* find.c -- see find.h. All of it is linear, but for the rounds of merging. */
+/* find.c -- see find.h. All of it is linear, except for the rounds of merging. */
 #include "plan/blocks/find.h"
 
 #include "base/context.h"
@@ -14,20 +14,20 @@ typedef struct finder {
     pb_arena *arena;
     uint32_t nodes; /* needed ones that are computed, in `order` */
     pb_node *order;
-    uint32_t *place; /* per node: its place in `order`, that of its maker, or NOWHERE */
+    uint32_t *place; /* per node: its place in `order`, or that of its producer, or NOWHERE */
     uint8_t *role;
     uint32_t turn; /* place of the last forward node */
 
-    uint32_t cuts; /* cut 0 lies before everything; block c lies between cut c-1 and cut c */
+    uint32_t cuts; /* cut 0 is before everything; block c is between cut c-1 and cut c */
     uint32_t *end; /* per cut: the place of the last node before it, plus one */
     pb_node *cut;
     uint32_t *block; /* per node */
-    uint8_t *joined; /* per cut: not a cut any more */
+    uint8_t *joined; /* per cut: removed */
 } finder;
 
 static bool is_needed(const pb_graph *g, pb_node v) { return (g->flags[v] & PB_NODE_NEEDED) != 0; }
 
-/* A value that the chain may drop and make again, or the one given value that it starts from. */
+/* A value that the chain may drop and recompute, or the one given value that it starts from. */
 static bool counts(const finder *f, pb_node v) { return f->role[v] != PBI_UNUSED && f->role[v] != PBI_STAYS; }
 
 static bool lay_out(finder *f)
@@ -59,7 +59,7 @@ static bool lay_out(finder *f)
     return true;
 }
 
-/* The last place up to `most` that reads v, plus one; 0 for none. */
+/* The last place up to `max_place` that reads v, plus one; 0 for none. */
 static uint32_t last_read(const finder *f, pb_node v, uint32_t most)
 {
     uint32_t last = 0;
@@ -74,7 +74,7 @@ static uint32_t last_read(const finder *f, pb_node v, uint32_t most)
 /* Where a value begins to exist, counted from 1; 0: before the start. */
 static uint32_t made_at(const finder *f, pb_node v) { return f->place[v] == NOWHERE ? 0 : f->place[v] + 1; }
 
-/* The turn is where most values wait to be read: going forward adds some, going back takes them away. */
+/* The turn is where most memory is in use: the forward pass adds values, the backward pass frees them. */
 static bool find_turn(finder *f)
 {
     int64_t *change = pb_arena_zero(f->arena, (size_t)f->nodes + 2, sizeof *change);
@@ -133,14 +133,14 @@ static bool find_cuts(finder *f)
             continue;
         pb_node value = count[p] == 1 ? (pb_node)sum[p] : PB_NO_NODE;
         if (f->cuts && f->cut[f->cuts - 1] == value)
-            continue; /* what lies between is only read on the way back */
+            continue; /* the values between are only read in the backward pass */
         f->end[f->cuts] = p;
         f->cut[f->cuts++] = value;
     }
     pb_node last = f->order[f->turn];
     f->end[f->cuts] = n;
     f->cut[f->cuts++] = last_read(f, last, NOWHERE - 1) && f->role[last] == PBI_FORWARD ? last : PB_NO_NODE;
-    f->end[f->cuts] = n; /* the last block has no forward part: what reads the last value alone */
+    f->end[f->cuts] = n; /* the last block has no forward part: the nodes that read the last value alone */
     f->cut[f->cuts++] = PB_NO_NODE;
     return true;
 }
@@ -167,7 +167,7 @@ static void readers_of(const finder *f, pb_node u, uint32_t *low, uint32_t *high
     *high = is_cut ? b + 1 : *low;
 }
 
-/* Puts the backward nodes into blocks, each as early as it can be; marks the cuts that stand in the way. */
+/* Assigns the backward nodes to blocks, each as early as possible; marks the cuts that prevent this. */
 static bool number_backward(finder *f)
 {
     bool clean = true;
@@ -209,7 +209,7 @@ static void drop_joined(finder *f)
 /* Single nodes join the larger block behind them, and `group` such blocks become one. */
 static void join_groups(finder *f, uint32_t group)
 {
-    uint32_t large = 0; /* in the group at hand */
+    uint32_t large = 0; /* in the current group */
     for (uint32_t c = 1; c + 1 < f->cuts; c++) {
         large += f->end[c] - f->end[c - 1] > 1;
         bool next_single = f->end[c + 1] - f->end[c] <= 1;
@@ -220,7 +220,7 @@ static void join_groups(finder *f, uint32_t group)
     }
 }
 
-/* At most `most` blocks: neighbours become one. */
+/* At most `max_blocks` blocks: joins neighbours. */
 static void join_neighbours(finder *f, uint32_t most)
 {
     uint32_t blocks = f->cuts - 1, each = blocks / most + (blocks % most != 0);
@@ -286,7 +286,7 @@ static bool write_out(finder *f, pbi_block_chain *out)
     return true;
 }
 
-/* A chain: each block hands a value on to the next, and two of them have something to do on the way back. */
+/* A chain: each block passes a value to the next, and at least two of them have a backward part. */
 static bool is_chain(const finder *f)
 {
     uint32_t reversed = 0, last = 0;

@@ -1,5 +1,5 @@
-/* lanes.h -- functions of memory as arrays, their sums and the least of them; included once for a width
- * of cells (CELL). Loops are plain, for compilers to make vector code of.
+/* lanes.h -- functions of memory as arrays, their sums and minima; included once for each width of cells (CELL). The
+ * loops are simple so that compilers can vectorize them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 enum { PIECE = 64 };
 
-/* Vector code for processors that have it, without asking that all have it. */
+/* Vector code for processors that support it, without requiring it. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HAS_WIDE_LANES 1
 #define WIDE_LANES __attribute__((target("avx2")))
@@ -112,7 +112,7 @@ static inline const CELL *cell_at(const view *v, uint32_t s) { return v->cell + 
 static inline uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* best = least(best, a + b + c) on [from, to). */
+/* best = min(best, a + b + c) on [from, to). */
 static inline void relax_sum(const lanes *l, CELL *best, const view *a, const view *b, CELL c, uint32_t from,
                              uint32_t to)
 {
@@ -127,7 +127,7 @@ static inline void relax_sum(const lanes *l, CELL *best, const view *a, const vi
         l->relax1(best + from, cell_at(longer, from), (CELL)(c + shorter->tail), one - from);
         from = one;
     }
-    if (from < to && (CELL)(a->tail + b->tail + c) < best[from]) /* best falls: nowhere else if not here */
+    if (from < to && (CELL)(a->tail + b->tail + c) < best[from]) /* best falls: if not here, then nowhere */
         relax_flat(best + from, (CELL)(a->tail + b->tail + c), to - from);
 }
 
@@ -147,7 +147,7 @@ typedef struct span {
     uint32_t from, to;
 } span;
 
-/* Where a + b + c may be below best, within [from, to): a span of whole pieces. */
+/* A range of whole pieces that contains all places in [from, to) where a + b + c may be below best. */
 static inline span beaten(const lanes *l, const CELL *best, const view *a, const view *b, CELL c, uint32_t from,
                           uint32_t to)
 {
@@ -165,7 +165,7 @@ static inline span beaten(const lanes *l, const CELL *best, const view *a, const
             any = l->beats1(best + from, cell_at(longer, from), (CELL)(c + shorter->tail), end - from);
         } else {
             end = to;
-            any = (CELL)(a->tail + b->tail + c) < best[from]; /* best falls: nowhere else if not here */
+            any = (CELL)(a->tail + b->tail + c) < best[from]; /* best falls: if not here, then nowhere */
         }
         if (any) {
             found.from = least(found.from, from);

@@ -1,4 +1,4 @@
-/* lists.c -- what is computed for a block, and how much memory that takes. */
+/* lists.c -- what is computed for a block, and how much memory that needs. */
 #include "base/arena.h"
 #include "base/context.h"
 #include "plan/blocks/maker.h"
@@ -54,7 +54,7 @@ static uint64_t overwritten(const pbi_block_maker *m, pb_node v, uint32_t at)
     return most;
 }
 
-/* Most memory during a list, from `memory` at its start. `last` must say what stays. */
+/* Max memory during a list, from `memory` at its start. `last` must be set for values that are kept. */
 uint64_t pbi_block_replay(pbi_block_maker *m, pbi_block_nodes list, uint64_t memory)
 {
     const pb_graph *g = m->g;
@@ -116,7 +116,7 @@ static bool wanted_part(const pbi_block_maker *m, pb_node v)
     return false;
 }
 
-/* A node that is run with its block whatever is kept: nobody else would compute it. */
+/* A node that runs with its block whatever is kept: nothing else would compute it. */
 bool pbi_block_always_runs(const pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
@@ -124,7 +124,7 @@ bool pbi_block_always_runs(const pbi_block_maker *m, pb_node v)
            ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || wanted_part(m, v);
 }
 
-/* Has the forward part to be run whatever the backward part reads? Nothing runs through the last block on its way. */
+/* Must the forward part run whatever the backward part reads? No plain run passes through the last block. */
 bool pbi_block_must_run(const pbi_block_maker *m)
 {
     bool must = false;
@@ -135,7 +135,7 @@ bool pbi_block_must_run(const pbi_block_maker *m)
     return must;
 }
 
-/* The forward nodes that lead to the right cut and to what is marked, in order. */
+/* The forward nodes that lead to the right cut and to the marked values, in order. */
 pb_status pbi_block_list_forward(pbi_block_maker *m, pbi_block_nodes *out)
 {
     const pb_graph *g = m->g;
@@ -160,7 +160,7 @@ pb_status pbi_block_list_forward(pbi_block_maker *m, pbi_block_nodes *out)
     return status;
 }
 
-/* Computes u and whatever it lacks. The stack is as deep as the block is long. */
+/* Computes u after the inputs that are missing. The stack is as deep as the block is long. */
 static pb_status add_missing(pbi_block_maker *m, pb_node u)
 {
     const pb_graph *g = m->g;
@@ -184,7 +184,7 @@ static pb_status add_missing(pbi_block_maker *m, pb_node u)
     return status;
 }
 
-/* The backward nodes, each with what it lacks computed just before. What was kept is marked. */
+/* The backward nodes, each with its missing inputs recomputed just before. Kept values are marked. */
 pb_status pbi_block_list_backward(pbi_block_maker *m, pbi_block_nodes *out)
 {
     const pb_graph *g = m->g;
@@ -204,7 +204,7 @@ pb_status pbi_block_list_backward(pbi_block_maker *m, pbi_block_nodes *out)
     return status;
 }
 
-/* Work of a list; what is computed only once costs nothing again, and is left out. */
+/* Work of a list; nodes that are computed only once do not count. */
 uint64_t pbi_block_work(const pbi_block_maker *m, pbi_block_nodes list)
 {
     uint64_t sum = 0;

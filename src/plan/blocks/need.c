@@ -1,4 +1,4 @@
-/* need.c -- see need.h. The recursion of blocks.h with need in place of work. */
+/* need.c -- see need.h. The recursion of blocks.h with need instead of work. */
 #include "plan/blocks/need.h"
 
 #include "base/context.h"
@@ -25,7 +25,7 @@ static uint64_t by_ways(const pbi_block_needs *n, uint32_t i, uint32_t j, unsign
     return best;
 }
 
-/* A bound for all states: whatever of block i+1 is held, beside the largest backward part behind it. */
+/* A lower bound for all states: whatever of block i+1 is held, plus the largest backward part behind it. */
 static uint64_t least_held(const pbi_blocks *b, uint32_t i)
 {
     uint64_t least = b->value[i];
@@ -34,7 +34,7 @@ static uint64_t least_held(const pbi_blocks *b, uint32_t i)
     return least;
 }
 
-/* The least that reversing block k needs, when no gradient behind it is smaller than this. */
+/* The least memory for reversing block k, if no gradient behind it is smaller than this. */
 static uint64_t least_back(const pbi_blocks *b, uint32_t k, uint64_t gradient)
 {
     uint64_t least = UINT64_MAX;
@@ -48,7 +48,7 @@ static uint64_t least_back(const pbi_blocks *b, uint32_t k, uint64_t gradient)
     return least;
 }
 
-/* `best` or less; `enough` is a bound, to stop at. */
+/* `best` or less; `enough` is a lower bound: the search stops there. */
 static uint64_t by_splits(const pbi_block_needs *n, uint32_t i, uint32_t j, unsigned left, unsigned right,
                           uint64_t best, uint64_t enough)
 {
@@ -59,7 +59,7 @@ static uint64_t by_splits(const pbi_block_needs *n, uint32_t i, uint32_t j, unsi
         const uint64_t *behind = n->column[k < n->states.lefts ? k : 0][right] + j * row;
         uint64_t run = pbi_block_run_need(b, i, i + 1, j, right), held = b->value[i];
         uint64_t beside = pbi_add_saturated(held, pbi_block_right(b, j, right));
-        /* The last split first: the right part is smallest then, which is often as good as it gets. */
+        /* The last split first: its right part is smallest, which is often optimal. */
         uint64_t last = higher(pbi_add_saturated(n->run[i], beside), pbi_add_saturated(behind[j - 1], held));
         best = lower(best, higher(last, before[j - 1]));
         for (uint32_t m = i + 1; m < j && run < best && best > enough; m++) {
@@ -77,7 +77,7 @@ static void fill_entry(pbi_block_needs *n, uint32_t i, uint32_t j, uint64_t enou
     for (unsigned left = 0; left < n->states.lefts; left++)
         for (unsigned right = 0; right < n->states.rights; right++) {
             uint64_t best = by_ways(n, i, j, left, right);
-            if (right == PBI_HELD) /* the right value let go */
+            if (right == PBI_HELD) /* the right value freed */
                 best = lower(best, pbi_block_need_of(n, left, PBI_BARE, i, j));
             if (j > i + 1)
                 best = by_splits(n, i, j, left, right, best, enough);
@@ -88,7 +88,7 @@ static void fill_entry(pbi_block_needs *n, uint32_t i, uint32_t j, uint64_t enou
 static void fill_column(pbi_block_needs *n, uint32_t j)
 {
     const pbi_blocks *b = n->b;
-    uint64_t largest = 0, gradient = UINT64_MAX; /* backward part of blocks i+2 .. j; least of gradients i+1 .. j */
+    uint64_t largest = 0, gradient = UINT64_MAX; /* backward part of blocks i+2 .. j; smallest of gradients i+1 .. j */
     for (uint32_t i = j; i-- > 0;) {
         if (j == i + 2)
             n->run[i] = b->block[i + 1].beside;

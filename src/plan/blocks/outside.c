@@ -1,8 +1,8 @@
 /* outside.c -- see outside.h.
  *
- * Longer segments come first: what is known of a segment's rest is handed to the parts of each of its choices, with what
- * the other part costs. A choice whose parts and rest pass the limit together, at every number of slots, is handed to
- * nobody.
+ * Longer segments come first: the bound outside a segment is passed on to the parts of each of its choices, plus
+ * what the other part costs. A choice whose parts and outside bound exceed the limit together, at every number of
+ * slots, is not passed on.
  */
 #include "plan/blocks/outside.h"
 
@@ -29,14 +29,14 @@ static view view_of(const pbi_block_cells *f, uint32_t shift)
     return (view){(const CELL *)f->cell, f->lo + shift, f->hi + shift, (CELL)f->tail};
 }
 
-/* Moved down by `shift`, as far as that leaves numbers of slots. */
+/* Shifted down by `shift`, as far as slots remain. */
 static view moved_down(view v, uint32_t shift)
 {
     uint32_t cut = v.lo < shift && v.hi > v.lo ? least(shift - v.lo, v.hi - v.lo) : 0;
     return (view){v.cell + cut, v.lo > shift ? v.lo - shift : 0, v.hi > shift ? v.hi - shift : 0, v.tail};
 }
 
-/* The rest of a part, to be lowered; NULL when memory is exhausted. */
+/* The outside bound of a part, to be lowered; NULL when memory is exhausted. */
 static CELL *part(spread *w, unsigned left, unsigned right, uint32_t i, uint32_t j)
 {
     pbi_block_rest *rest = (pbi_block_rest *)pbi_block_rest_of(w->r, left, right, i, j);
@@ -48,7 +48,7 @@ static CELL *part(spread *w, unsigned left, unsigned right, uint32_t i, uint32_t
     return rest->cell;
 }
 
-/* Makes the rest rise, and finds where the segment is of use. */
+/* Makes the bound monotone, and finds where the segment is useful. */
 static void settle(spread *w, const place *p, pbi_block_rest *rest)
 {
     const pbi_block_table *t = w->t;
@@ -121,7 +121,7 @@ static bool hand_to_splits(spread *w, const place *p, const pbi_block_rest *rest
     for (uint32_t m = p->i + 1; m < p->j; m++) {
         uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], beside));
         if (need >= rest->to || t->before[m - 1] - t->before[p->i] > w->r->limit)
-            break; /* later ones need and cost no less */
+            break; /* later ones need and cost at least as much */
         for (unsigned k = 0; k < t->states.rights; k++)
             if (!hand_to_split(w, p, rest, k, m, need))
                 return false;
@@ -133,7 +133,8 @@ static bool hand_on(spread *w, uint32_t i, uint32_t j)
 {
     const pbi_block_table *t = w->t;
     for (unsigned left = 0; left < t->states.lefts; left++)
-        for (unsigned right = t->states.rights; right-- > 0;) { /* a held right value can be let go, so it is first */
+        /* a resident right value can be freed, so this state comes first */
+        for (unsigned right = t->states.rights; right-- > 0;) {
             place p = {i, j, left, right};
             pbi_block_rest *rest = (pbi_block_rest *)pbi_block_rest_of(w->r, left, right, i, j);
             if (!rest->cell)

@@ -1,14 +1,14 @@
-/* outside.h -- what a plan costs beside a segment, at least.
+/* outside.h -- a lower bound on what a plan costs outside a segment.
  *
- * From a table with sizes rounded down: for every segment and number of slots that it is given, the least extra
- * work of all the rest of a plan. Segments that no plan of at most `limit` quanta has are left out.
+ * From a table with sizes rounded down: for every segment and number of slots that it is given, the least extra work
+ * of the whole rest of a plan. Segments that are in no plan of at most `limit` quanta are left out.
  */
 #ifndef PBI_PLAN_BLOCKS_OUTSIDE_H
 #define PBI_PLAN_BLOCKS_OUTSIDE_H
 
 #include "plan/blocks/table.h"
 
-/* cell[s]: with s slots or more for the segment; it rises. Only from <= s < to is the segment of any use. */
+/* cell[s]: with s slots or more for the segment; it rises. The segment is useful only if from <= s < to. */
 typedef struct pbi_block_rest {
     uint32_t *cell;
     uint32_t from, to;

@@ -10,7 +10,7 @@ pbi_block_states pbi_blocks_states(const pbi_blocks *b)
     for (uint32_t k = 1; k <= b->count; k++)
         for (uint32_t n = 0; n < b->block[k].way_count; n++) {
             const pbi_block_way *w = pbi_block_way_of(b, k, n);
-            if (!w->reads_left) /* else the left value stays in any case */
+            if (!w->reads_left) /* else the left value is kept anyway */
                 states.lefts = 2;
             if (w->reads_right && !w->reads_run) /* else the right value saves no run */
                 states.rights = 2;
@@ -28,7 +28,7 @@ uint64_t pbi_blocks_most_work(const pbi_blocks *b)
                 again = pbi_block_way_of(b, k, n)->again;
         sum = pbi_add_saturated(sum, pbi_add_saturated(b->block[k].cost, again));
     }
-    /* Every part that runs a block again is inside another, so no block runs more often than there are blocks. */
+    /* Every part that reruns a block is inside another, so no block runs more often than there are blocks. */
     return pbi_mul(sum, (uint64_t)b->count + 1, &most) ? most : UINT64_MAX;
 }
 
@@ -43,7 +43,7 @@ pbi_block_single pbi_block_alone(const pbi_blocks *b, uint32_t i, const pbi_bloc
 {
     if (!pbi_block_runs(w, right))
         return (pbi_block_single){pbi_block_back_need(b, i, w, left), w->again};
-    /* A right value that does not spare the run is let go before it. */
+    /* A right value that does not save the run is freed before it. */
     return (pbi_block_single){pbi_block_way_need(b, i, w, i + 1, left, PBI_BARE), b->block[i + 1].cost + w->again};
 }
 

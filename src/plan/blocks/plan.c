@@ -84,11 +84,11 @@ typedef struct attempt {
     pbi_figures figures;
     pbi_block_chain chain;
     uint64_t slots;  /* 0: exact */
-    uint64_t excess; /* work that counting in slots may have cost, at most */
+    uint64_t excess; /* upper limit on the work that counting in slots may have cost */
     bool found;
 } attempt;
 
-/* Work in units of a power of two, rounded up, where that of some plan could pass 62 bits. */
+/* Work in units of a power of two, rounded up, if that of some plan could exceed 62 bits. */
 static pb_status scale_work(pb_arena *arena, pbi_blocks *b, unsigned *shift)
 {
     uint64_t most = pbi_blocks_most_work(b);
@@ -158,7 +158,7 @@ static pb_status write_plan(pb_context *ctx, const pb_game *game, const attempt 
     return status == PB_OK && best->slots ? pbi_plan_record_number(plan, "slots", best->slots) : status;
 }
 
-/* Small blocks lose where several of them should be treated as one, large ones where memory is scarce. */
+/* Small blocks lose if several of them should be treated as one, large ones if memory is scarce. */
 static const uint32_t groups[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
 
 enum { GROUPS = sizeof groups / sizeof *groups };
@@ -170,7 +170,7 @@ typedef struct search {
     const char *why;
 } search;
 
-/* False when larger groups would change nothing any more. */
+/* False when larger groups would change nothing. */
 static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, search *x, pb_status *status)
 {
     uint32_t i = x->count++;
@@ -182,7 +182,7 @@ static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint6
         (i && a->chain.count == x->tries[i - 1].chain.count))
         return false;
     if (!i && a->chain.count < 3 && a->chain.largest > LARGE) {
-        a->chain.count = 0; /* nothing gained by calling it a chain */
+        a->chain.count = 0; /* treating it as a chain gained nothing */
         return false;
     }
     *status = plan_chain(ctx, game, limit, &x->scratch[i], a);

@@ -1,10 +1,10 @@
 /* slots.c -- plans for chains of blocks by tables with memory in slots.
  *
- * A table with sizes rounded down bounds all plans from below. A plan is read from another with sizes rounded up. Every part
- * knows its memory exactly, and only choices are taken whose parts fit, by their exact least needs, so a plan is
- * found whenever there is one. What a part costs is looked up in the table; as sizes there are too large, its
- * memory is first made larger too, by more or less of what rounding adds on the average, and the cheapest of those
- * plans counts.
+ * A table with sizes rounded down bounds all plans from below. A plan is read from another with sizes rounded up.
+ * The memory of every part is known exactly, and only choices whose parts fit, by their exact least needs, are made,
+ * so a plan is found whenever there is one. The cost of a part is looked up in the table. Sizes there are too large,
+ * so its memory is first enlarged too, by more or less of what rounding adds on average; the cheapest of those plans
+ * is returned.
  */
 #include "plan/blocks/slots.h"
 
@@ -15,12 +15,12 @@
 /* Cells of 32 bits are used up to this many splits times slots, so that small tables are exact in work. */
 #define WIDE_WORK 4e9
 
-/* The bound of longer chains would take several times as long as the plan: it is found with larger slots. */
+/* The bound of longer chains would take several times as long as the plan: it uses larger slots. */
 enum { LONG = 300, LONG_COARSE = 4 };
 
 /* ---- the size of a slot ---- */
 
-/* How much larger rounding up to this slot makes all that can be held. */
+/* By what factor rounding up to this slot enlarges all that can be held. */
 static double rounding_factor(const pbi_blocks *b, uint64_t slot)
 {
     double rounded = 0, all = 0;
@@ -34,7 +34,7 @@ static double rounding_factor(const pbi_blocks *b, uint64_t slot)
     return all > 0 ? rounded / all : 1;
 }
 
-/* A slot that sizes are nearly multiples of, but not twice as large as need be. */
+/* A slot that sizes are nearly multiples of, but not twice as large as necessary. */
 static uint64_t choose_slot(const pbi_blocks *b, uint64_t memory, uint32_t count, double *factor)
 {
     enum { TRIES = 40 };
@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 typedef struct choice {
-    uint64_t cost; /* extra, as it looks */
+    uint64_t cost; /* estimated extra work */
     uint32_t m;    /* 0: a way */
     uint32_t way;
     unsigned k;
@@ -103,7 +103,7 @@ typedef struct walk {
     size_t depth;
 } walk;
 
-/* The extra work of a segment as it looks; UINT64_MAX when it does not fit. */
+/* The estimated extra work of a segment; UINT64_MAX when it does not fit. */
 static uint64_t looks(const walk *w, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
 {
     const pbi_block_table *t = w->table;
@@ -188,7 +188,7 @@ static pb_status do_task(walk *w, task t)
         consider_ways(w, &t, &best);
         consider_splits(w, &t, &best);
     }
-    if (without.cost <= best.cost) { /* the right value let go */
+    if (without.cost <= best.cost) { /* the right value freed */
         best = without;
         t = bare;
     }
@@ -239,7 +239,7 @@ static pb_status read_plan(pbi_block_bounds *s, double factor, pb_arena *arena)
     pb_arena_init(&scratch, s->ctx);
     pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->slot, .up = true, .wide = s->down.wide};
     up.slots = (uint32_t)((double)(s->memory / s->slot) * factor);
-    up.stride = s->b->count / 125; /* where long segments end need not be told to the block */
+    up.stride = s->b->count / 125; /* long segments need not end exactly at every block */
     up.near = 8 * up.stride;
     pb_status status = fill_table(s, &up, &scratch);
     for (int n = 0; n < (factor > 1 ? 3 : 1) && status == PB_OK; n++) {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    MOST_WAYS = 24,    /* per block that the planner is offered */
-    ALL_SUBSETS = 9,   /* values read, up to which every subset is tried */
-    MOST_REMOVED = 128 /* values read, up to which they are removed one by one, cheapest first */
+    MOST_WAYS = 24,    /* max ways per block that the planner gets */
+    ALL_SUBSETS = 9,   /* number of values read up to which every subset is tried */
+    MOST_REMOVED = 128 /* number of values read up to which they are removed one by one, cheapest first */
 };
 
 static void note_kept(pbi_block_maker *m, const uint8_t *kept)
@@ -23,7 +23,7 @@ static void note_kept(pbi_block_maker *m, const uint8_t *kept)
         pbi_block_note(m, m->right, PBI_BLOCK_STAYS);
 }
 
-/* Memory at the start of the backward part; notes which gradients stay behind it. */
+/* Memory at the start of the backward part; notes which gradients remain after it. */
 static uint64_t start_backward(pbi_block_maker *m, pbi_block_nodes list)
 {
     const pb_graph *g = m->g;
@@ -56,7 +56,7 @@ bool pbi_block_grow(pbi_block_maker *m)
     return grown;
 }
 
-/* Appends the way that keeps these of the values that are read. */
+/* Appends the way that keeps the values marked in `kept`. */
 static pb_status add_way(pbi_block_maker *m, const uint8_t *kept, uint64_t needed)
 {
     pbi_block_way w = {.reads_run = pbi_block_must_run(m)};
@@ -121,14 +121,14 @@ static void drop_dominated(pbi_block_maker *m, size_t first)
     }
 }
 
-/* Could way b stand in for way a, with more work? */
+/* Could way b replace way a, with more work? */
 static bool can_replace(const pbi_block_way *b, const pbi_block_way *a)
 {
     return b->kept <= a->kept && b->reads_left <= a->reads_left && b->reads_right <= a->reads_right &&
            b->reads_run <= a->reads_run;
 }
 
-/* Drops the way that another one replaces for the least work; ways that do nothing again stay. */
+/* Drops the way that another one replaces at the least extra work; ways without recomputation are never dropped. */
 static void drop_closest(pbi_block_maker *m, size_t first)
 {
     size_t worst = m->way_count - 1;
@@ -159,7 +159,7 @@ static pb_status add_subsets(pbi_block_maker *m, uint64_t needed, bool single)
     return status;
 }
 
-/* What it would cost to keep value i no more, for each unit of its memory; < 0 when memory is exhausted. */
+/* The cost of no longer keeping value i, per unit of its memory; < 0 when memory is exhausted. */
 static double price_of(pbi_block_maker *m, uint8_t *kept, uint32_t i, uint64_t needed, uint64_t now)
 {
     size_t events = m->event_count;
@@ -170,7 +170,7 @@ static double price_of(pbi_block_maker *m, uint8_t *kept, uint32_t i, uint64_t n
     return made ? (double)(m->way[--m->way_count].again - now) / ((double)m->g->size[m->read[i]] + 1) : -1;
 }
 
-/* All are kept; then, one after the other, what costs the least work for its memory is kept no more. */
+/* Starts with all kept; then drops one value after the other, the least work for its memory first. */
 static pb_status remove_one_by_one(pbi_block_maker *m, uint64_t needed)
 {
     uint8_t kept[MOST_REMOVED];
@@ -260,7 +260,7 @@ static pb_status make_block(pbi_block_maker *m, pbi_block *b)
     return find_ways(m, b, plain.count == 1);
 }
 
-/* What crosses each cut on the way back. */
+/* The memory that crosses each cut in the backward pass. */
 static bool weigh_gradients(pbi_block_maker *m)
 {
     const pb_graph *g = m->g;

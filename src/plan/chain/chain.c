@@ -33,8 +33,8 @@ static bool all_gradients_read(const pb_graph *g, const pbi_chain *c, bool outpu
     return true;
 }
 
-/* Finds n and the two paths. In the form without outputs the last forward step is the first gradient to the graph's
- * eye, for it too reads one value only. */
+/* Finds n and the two paths. In the form without outputs, the last forward step looks like the first gradient in the
+ * graph, because it too reads one value only. */
 static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
 {
     c->forward = parts->forward;
@@ -44,7 +44,7 @@ static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
     if (parts->forward_count == c->steps + 1 && all_gradients_read(g, c, true))
         return true;
     c->reads_output = false;
-    c->gradient = parts->gradient - 1; /* the paths lie behind one another */
+    c->gradient = parts->gradient - 1; /* the two paths are stored one behind the other */
     c->steps = parts->gradient_count + 1;
     return parts->forward_count == c->steps + 1 && all_gradients_read(g, c, false);
 }
@@ -54,7 +54,7 @@ bool pbi_chain_equal(const pb_graph *g, pbi_chain *c)
     c->step_size = g->size[c->forward[0]];
     c->step_cost = c->steps > 1 || c->reads_output ? g->cost[c->forward[1]] : 0;
     c->grad_size = g->size[c->gradient[0]];
-    uint32_t last = c->reads_output ? c->steps : c->steps - 1; /* x_n is no value of the other form */
+    uint32_t last = c->reads_output ? c->steps : c->steps - 1; /* x_n is not a value of the other form */
     for (uint32_t i = 1; i <= last; i++)
         if (g->cost[c->forward[i]] != c->step_cost || g->size[c->forward[i]] != c->step_size)
             return false;

@@ -1,11 +1,11 @@
 /* equal.c -- adjoint chains of equal steps, exactly, with or without slow memory.
  *
- * A dynamic program over segments. A segment is reversed from its left end: run some steps on, leave the value reached
- * there in fast memory or store it, reverse what lies behind it, then what lies before it. docs/proofs/chain.md has
- * the proof that the least cost of all plans is among these. Memory is told by numbers of values: see the header.
+ * A dynamic program over segments. A segment is reversed from its left end: run some steps, keep the value reached
+ * in fast memory or store it, reverse the part behind it, then the part before it. docs/proofs/chain.md has the
+ * proof that the least cost of all plans is among these. Memory is counted in numbers of values: see the header.
  *
- * A tier with a cap makes a table for each number of values in it. So the caps are left out at first: where the plan keeps
- * to them all the same, it is the best one with caps as well. Else its cost is a bound for the plan with caps.
+ * A tier with a cap needs a table for each number of values in it. So the caps are ignored at first: if the plan
+ * stays within them anyway, it is also the best one with caps. Else its cost is a bound for the plan with caps.
  */
 #include "plan/chain/equal.h"
 
@@ -25,7 +25,7 @@ static bool dominates(const pbi_equal_tier *a, const pbi_equal_tier *b)
            (a->store < b->store || a->load < b->load || b->slots != UINT32_MAX || a->number < b->number);
 }
 
-/* The tiers that are of use: prices that count, room for a value, and none better. */
+/* The useful tiers: with prices in range, room for a value, and not dominated by another. */
 static void set_tiers(pbi_equal *t, const pb_game *game)
 {
     pbi_equal_tier all[PB_MAX_TIERS];
@@ -50,7 +50,7 @@ static void set_tiers(pbi_equal *t, const pb_game *game)
     }
 }
 
-/* Which rows there are, and how tiers with caps are counted. */
+/* Which rows exist, and how tiers with caps are counted. */
 static void set_rows(pbi_equal *t)
 {
     bool kinds[PBI_RIGHT_KINDS] = {[PBI_RIGHT_BARE] = true}, lefts[PBI_LEFT_KINDS] = {[PBI_LEFT_HELD] = true};
@@ -81,7 +81,7 @@ static void set_rows(pbi_equal *t)
     t->origin = t->tier_count && t->c.step_inplace;
 }
 
-/* Fills in the prices and the room; false when the numbers are beyond this method. */
+/* Fills in the prices and the room; false when the numbers are out of range for this method. */
 static bool set_up(pbi_equal *t, const pb_game *game)
 {
     const pbi_chain *c = &t->c;
@@ -109,7 +109,7 @@ static bool is_small(const pbi_equal *t)
     return entries(t) <= (double)t->limit && entries(t) <= (double)MOST_ENTRIES;
 }
 
-/* Makes the tables smaller: fewer slots of a tier are used than there are, or fewer tiers. False: nothing is left. */
+/* Makes the tables smaller: uses fewer slots of a tier than it has, or fewer tiers. False: cannot shrink further. */
 static bool shrink(pbi_equal *t)
 {
     uint32_t largest = UINT32_MAX;
@@ -141,7 +141,7 @@ static bool is_proved(const pbi_equal *t, const pb_game *game)
     return t->c.grad_size == 0 || t->c.grad_size == t->c.step_size || (t->c.grad_size < t->c.step_size && alike);
 }
 
-/* Do the moves keep to the caps of the tiers? */
+/* Do the moves stay within the caps of the tiers? */
 static bool keeps_caps(const pb_game *game, const pb_moves *moves)
 {
     uint64_t used[PB_MAX_TIERS] = {0};
@@ -189,9 +189,9 @@ static pb_status cost_in(const pbi_equal *like, const pb_game *game, uint64_t *c
     return status;
 }
 
-/* A load dearer than a step is beyond the proof. With loads at the price of a step the tables are exact: a plan that loads
- * costs at least that, and the difference for one load; a plan that does not load costs what it does without slow memory.
- * `gradients` is the work of the gradients, which is the same in all plans. */
+/* If a load costs more than a step, the proof does not apply. With loads at the price of a step the tables are
+ * exact: a plan that loads costs at least that, plus the difference for one load; a plan that does not load costs
+ * what it does without slow memory. `gradients` is the work of the gradients, which is the same in all plans. */
 static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
 {
     uint64_t with, without = NEVER, step = open->c.step_cost;
@@ -204,7 +204,7 @@ static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, ui
     if (status == PB_OK)
         status = cost_in(open, &other, &without);
     if (status == PB_ELIMIT || status == PB_ECANCELLED)
-        return PB_OK; /* the plan is there, only its bound is not */
+        return PB_OK; /* there is a plan, only no bound */
     if (status != PB_OK || with >= NEVER)
         return status;
     uint64_t bound = pbi_add_saturated(with, open->tiers[0].load - step);
@@ -261,8 +261,8 @@ static pb_status plan_closed(pbi_equal *t, const pb_game *game, bool proved, pbi
     return status;
 }
 
-/* With the caps of the tiers, and with fewer slots than they have when the tables are too large. `bound` is the proved
- * cost without caps, or NEVER: nothing else is proved of these plans. */
+/* With the caps of the tiers, and with fewer slots than they have if the tables are too large. `bound` is the proved
+ * cost without caps, or NEVER: nothing else is proved for these plans. */
 static pb_status plan_capped(pbi_equal *t, const pb_game *game, uint64_t bound, pbi_plan *plan)
 {
     bool more = true;

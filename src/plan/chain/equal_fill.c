@@ -1,31 +1,31 @@
 /* equal_fill.c -- the tables, one entry in constant time as long as rows are convex.
  *
- * An entry is the least over j of A(j) + B(l - j), where A(j) is the cost of j steps and of the part in front, and B the
- * cost of the part behind. Suppose A and B are convex on 1 .. l (that is, their second differences are not negative;
- * "never" stands behind all finite values and counts as infinite). Let j be a best place for length l. Then j or
+ * An entry is the minimum over j of A(j) + B(l - j), where A(j) is the cost of j steps and of the part in front, and
+ * B the cost of the part behind. Suppose A and B are convex on 1 .. l (that is, their second differences are not
+ * negative; "never" follows all finite values and counts as infinite). Let j be a best place for length l. Then j or
  * j + 1 is a best place for length l + 1:
  *     Write a(i) = A(i) - A(i-1), b(i) = B(i) - B(i-1). That j is best for l means a(j) <= b(l-j+1) and
- *     b(l-j) <= a(j+1): one more step to either side does not pay. The sum for length l + 1 is convex in its place too,
- *     so a place that no neighbour beats is best.
- *     If a(j+1) <= b(l-j+1), take j + 1: going back to j does not pay by assumption, and going on to j + 2 does not, for
- *     b(l-j) <= a(j+1) <= a(j+2). Otherwise take j: going on does not pay by assumption, and going back to j - 1 does
- *     not, for a(j) <= b(l-j+1) <= b(l-j+2).
- *     Where the sum for l is infinite at every place, so it is for l + 1: of a finite sum for l + 1 >= 3 one part can be
- *     shortened.
- * Slow memory makes rows that are not convex: a store has its price, and after it lengths come cheaper. Such rows still
- * never fall. Then, with a sum `best` at hand and a place j, every place on from j whose part behind costs at least
- * best - A(j) is no better, and the search goes on where that part begins to cost less. The further a place is from the
- * best one, the longer such a leap.
+ *     b(l-j) <= a(j+1): one more step to either side does not pay. The sum for length l + 1 is convex in its place
+ *     too, so a place that no neighbour beats is best.
+ *     If a(j+1) <= b(l-j+1), take j + 1: going back to j does not pay by assumption, and going on to j + 2 does
+ *     not, because b(l-j) <= a(j+1) <= a(j+2). Otherwise take j: going on does not pay by assumption, and going back
+ *     to j - 1 does not, because a(j) <= b(l-j+1) <= b(l-j+2).
+ *     If the sum for l is infinite at every place, it is for l + 1 too: of a finite sum for l + 1 >= 3 one part can
+ *     be shortened.
+ * Slow memory makes rows that are not convex: a store has its price, and after it further lengths are cheaper. Such
+ * rows still never fall. Then, given a sum `best` and a place j, no place on from j whose part behind costs at least
+ * best - A(j) is better, and the search continues where that part begins to cost less. The further a place is from
+ * the best one, the longer such a leap.
  *
- * Whether rows are convex and never fall is checked as they grow. Past the first length where neither holds, entries that
- * read them look at every split: slower, and as exact.
+ * Whether rows are convex and never fall is checked as they grow. Beyond the first length where neither is true,
+ * entries that read them try every split: slower, and as exact.
  */
 #include "base/context.h"
 #include "plan/chain/equal.h"
 
 #define NEVER PBI_EQUAL_NEVER
 
-enum { TICK_LENGTHS = 256 }; /* lengths between two looks at the limits */
+enum { TICK_LENGTHS = 256 }; /* lengths between two checks of the limits */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -56,7 +56,7 @@ static uint64_t scan(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
     return best;
 }
 
-/* The least i with v[i] >= need, in a row that never falls, given one such. */
+/* The smallest i with v[i] >= need, in a row that never falls, given one such i. */
 static uint32_t first_of(const uint64_t *v, uint32_t i, uint64_t need)
 {
     uint32_t step = 1;
@@ -82,7 +82,7 @@ static uint64_t leap(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
     return best;
 }
 
-/* Beginning from the best place of the length before, which is near. */
+/* Starts at the best place of the previous length, which is near. */
 static uint64_t search(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t best)
 {
     uint32_t guess = s->at;
@@ -94,7 +94,7 @@ static uint64_t search(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64
     return never_falls(s, length) ? leap(t, s, length, best) : scan(t, s, length, best);
 }
 
-/* The least sum of a split below `best`, or `best`; s->at is of the length before and is moved on. */
+/* The least sum of a split below `best`, or `best`; s->at is that of the previous length and is updated. */
 static uint64_t next_sum(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t best)
 {
     if (length == 2 || s->one_step)
@@ -106,7 +106,7 @@ static uint64_t next_sum(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint
     return least(best, s->price + least(stay, go));
 }
 
-/* The first place of a convex sum that the next one does not beat, by halving. */
+/* The first place of a convex sum that the next one does not beat, by bisection. */
 static uint32_t valley(const pbi_equal *t, const pbi_equal_split *s, uint32_t length)
 {
     uint32_t low = 1, high = length - 1;
@@ -138,7 +138,7 @@ bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
 typedef struct row {
     uint64_t *value;
     pbi_equal_form *form;
-    const uint64_t *hold;    /* copied: the row when it is held for good, or NULL */
+    const uint64_t *hold;    /* copied: the row for holding it to the end, or NULL */
     const uint64_t *copied;  /* stored: the row to load into, or NULL */
     const uint64_t *less[2]; /* with less of the right end */
     uint64_t one, load;
@@ -161,7 +161,7 @@ static uint64_t entry(pbi_equal *t, row *r, uint32_t length)
     return best;
 }
 
-/* Looks at the newest entry of a row. */
+/* Updates the shape of a row with its newest entry. */
 static void update_form(pbi_equal_form *form, const uint64_t *v, uint32_t length)
 {
     if (length < 2)
@@ -174,7 +174,7 @@ static void update_form(pbi_equal_form *form, const uint64_t *v, uint32_t length
         form->bend = length;
 }
 
-/* What the entries of a row are made of. */
+/* The rows and splits that the entries of a row are computed from. */
 static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind, row *r,
                        pbi_equal_split *split)
 {
@@ -185,7 +185,7 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
                .split = split,
                .longest = pbi_equal_longest(t, held)};
     if (left && held && held <= t->most)
-        r->longest--; /* the left end takes one place more */
+        r->longest--; /* the left end takes one more place */
     *r->form = (pbi_equal_form){UINT32_MAX, UINT32_MAX};
     r->less_count = pbi_equal_less(t, kind, less);
     for (uint32_t i = 0; i < r->less_count; i++)
@@ -265,7 +265,7 @@ static pb_status allocate(pbi_equal *t, pb_arena *arena, uint32_t helds)
     return PB_OK;
 }
 
-/* From many held values to few, at last to x_0 in a slow tier; from full tiers to empty ones. */
+/* From many held values to few, last x_0 in a slow tier; from full tiers to empty ones. */
 pb_status pbi_equal_fill(pbi_equal *t, pb_arena *arena)
 {
     uint32_t helds = t->most + 1 + t->origin, most_rows = t->held_rows > t->slow_rows ? t->held_rows : t->slow_rows;

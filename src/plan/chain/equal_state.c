@@ -1,8 +1,9 @@
 /* equal_state.c -- what a segment's state allows, and the states of the parts it splits into.
  *
- * A part behind a split has one more value to its left: in fast memory, or in a tier. A tier without a cap need not be
- * counted, and its values never leave it. In a tier with a cap a value either leaves as soon as it is held in fast memory
- * for good, or stays until it has been the right end of the part in front; the rows tell these two apart.
+ * A part behind a split has one more value to its left: in fast memory, or in a tier. A tier without a cap need not
+ * be counted, and its values never leave it. In a tier with a cap a value either leaves as soon as it is held in
+ * fast memory to the end, or stays until it has been the right end of the part in front; there are separate rows for
+ * the two.
  */
 #include "plan/chain/equal.h"
 
@@ -29,7 +30,7 @@ static uint32_t outside(const pbi_equal *t, uint32_t tier, uint32_t layer)
     return layer / at->stride % (at->slots + 1);
 }
 
-/* Has the tier room for `more` values beside those outside and the right end? */
+/* Has the tier room for `more` values in addition to those outside and the right end? */
 static bool has_slots(const pbi_equal *t, uint32_t tier, uint32_t layer, uint32_t kind, uint32_t more)
 {
     const pbi_equal_tier *at = &t->tiers[tier];
@@ -38,14 +39,14 @@ static bool has_slots(const pbi_equal *t, uint32_t tier, uint32_t layer, uint32_
     return outside(t, tier, layer) + (is_away(kind) && tier_of_kind(kind) == tier) + more <= at->slots;
 }
 
-/* Do `slots` values and `extra` fit beside `held` values and the gradient at hand? */
+/* Do `slots` values and `extra` fit in addition to `held` values and the current gradient? */
 static bool fits(const pbi_equal *t, uint32_t kind, uint32_t held, uint32_t slots, uint64_t extra)
 {
     uint64_t values = ((uint64_t)held_outside(t, held) + slots) * t->c.step_size;
     return values + (kind == PBI_RIGHT_FIRST ? 0 : t->c.grad_size) + extra <= t->room;
 }
 
-/* h values held to the left of x_i, itself included when it is held, leave at most n - h + 1 steps. */
+/* With h values held to the left of x_i, including x_i if it is held, at most n - h + 1 steps remain. */
 uint32_t pbi_equal_longest(const pbi_equal *t, uint32_t held)
 {
     uint32_t h = held_outside(t, held);
@@ -108,8 +109,8 @@ bool pbi_equal_can_load(const pbi_equal *t, uint32_t held, uint32_t kind)
     return fits(t, kind, held, 1 + is_here(kind), 0);
 }
 
-/* Can the first `steps` steps be run on? A left end in slow memory is in fast memory too when the run begins, and no
- * longer than for the first step. */
+/* Can the first `steps` steps be run? A left end in slow memory is also in fast memory when the run begins, but only
+ * during the first step. */
 static bool can_run(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t kind, uint32_t steps)
 {
     bool over = t->c.step_inplace;
@@ -158,7 +159,8 @@ uint32_t pbi_equal_splits(const pbi_equal *t, uint32_t held, uint32_t layer, uin
                           pbi_equal_split out[PBI_EQUAL_SPLITS])
 {
     uint32_t count = 0, h = held_outside(t, held);
-    uint8_t own = (uint8_t)(left ? left + 1 : left); /* a copied left end is stored when its turn comes again */
+    /* a copied left end is in slow memory only when its part is reversed */
+    uint8_t own = (uint8_t)(left ? left + 1 : left);
     if (!can_run(t, held, left, kind, 1))
         return 0;
     pbi_equal_split s = {.before_left = own, .at = 1, .one_step = !can_run(t, held, left, kind, 2)};

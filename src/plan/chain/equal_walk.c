@@ -1,7 +1,7 @@
-/* equal_walk.c -- the plan, by walking the tables backwards.
+/* equal_walk.c -- the plan, by backtracking through the tables.
  *
- * Segments wait on a stack, the part behind a split above the part in front. At each the way that gives the table's value
- * is found again: by halving where rows are convex, so a plan of n steps takes O(n log n).
+ * Segments wait on a stack, the part behind a split above the part in front. For each, the split that gives the
+ * table's value is searched again: by bisection if rows are convex, so a plan of n steps takes O(n log n).
  */
 #include "plan/chain/equal.h"
 
@@ -48,7 +48,7 @@ static uint64_t value_of(const walk *w, task now)
     return pbi_equal_row(w->t, now.held, now.layer, now.left, now.kind)[now.length];
 }
 
-/* Runs the steps of a split and leaves its two parts on the stack. */
+/* Runs the steps of a split and pushes its two parts on the stack. */
 static pb_status follow_split(walk *w, task now, const pbi_equal_split *split)
 {
     uint32_t j = split->at;
@@ -72,7 +72,7 @@ static pb_status find_split(walk *w, task now, uint64_t cost)
     return pbi_fail(w->t->ctx, PB_EBUG, "the table of the chain has no split for its own value");
 }
 
-/* The gradient of a single step, after what it reads. */
+/* The gradient of a single step, after its inputs. */
 static pb_status follow_step(walk *w, task now, uint64_t cost)
 {
     const pbi_chain *c = &w->t->c;
@@ -84,7 +84,7 @@ static pb_status follow_step(walk *w, task now, uint64_t cost)
     return status == PB_OK ? pbi_sequence_add(w->s, c->gradient[c->steps - 1 - now.start]) : status;
 }
 
-/* Lets go of the right end wherever that costs nothing. */
+/* Frees the right end if that costs nothing. */
 static void let_go(const walk *w, task *now, uint64_t cost)
 {
     uint32_t less[2], count = pbi_equal_less(w->t, now->kind, less);
@@ -95,7 +95,7 @@ static void let_go(const walk *w, task *now, uint64_t cost)
             continue;
         now->kind = other.kind;
         count = pbi_equal_less(w->t, now->kind, less);
-        i = UINT32_MAX; /* from the start, with that kind */
+        i = UINT32_MAX; /* start over with the new kind */
     }
 }
 

@@ -1,17 +1,19 @@
-/* cleanup.c -- drops what a plan does in vain. See cleanup.h.
+/* cleanup.c -- drops unnecessary moves of a plan. See cleanup.h.
  *
- * Problem     a plan removes values and makes them again although there was room for them: planners count with blocks,
+ * Problem     plans free values and recompute them although there was room for them: planners count with blocks,
  *             segments or periods, and their last steps leave gaps.
- * Idea        a move that makes only values that were there before is not needed if each of them can stay from where it
- *             was removed, or be made where its node was last computed. Those that save most for the memory they hold over
- *             time go first. Then what only served the dropped moves goes too, and makes room for others.
- * Invariants  the plan is legal after every drop: memory is checked move by move, and what stays longer disturbs nothing,
- *             since no move in between makes or needs the absence of it. So a stop may come between any two drops.
- * Cost        a sort, and O(log moves) for each move that makes a value again and each read that goes, in every round; rounds go on
+ * Idea        a move whose results were all in memory before is not needed if each of them can stay in memory from
+ *             where it was removed, or be computed where its node was last computed. Moves that save most for the
+ *             memory they hold over time are dropped first. Then what only served the dropped moves is dropped too,
+ *             and makes room for others.
+ * Invariants  the plan is legal after every drop: memory is checked move by move, and keeping a value longer breaks
+ *             nothing, since no move in between computes it or needs its absence. So a stop may come between any two
+ *             drops.
+ * Cost        a sort, and O(log moves) for each recomputation and each removed read, in every round; rounds continue
  *             while one drops something.
- * Limits      in the reversible game a computation that overwrites its input stays: the input could not be freed. Values move
- *             between memory of our own and borrowed memory only if they are uncomputed in the end either way. A node that is
- *             computed early, and again for a by-product while it is there, is not computed later instead.
+ * Limits      in the reversible game a computation that overwrites its input is kept: the input could not be freed.
+ *             Values move between own and borrowed memory only if they are uncomputed in the end either way. A node
+ *             that is computed early, and again for a by-product while it is resident, is not computed later instead.
  */
 #include "plan/cleanup/cleanup.h"
 
@@ -24,8 +26,8 @@
 /* How a recomputed value can be resident already. */
 typedef struct link {
     uint32_t stay;
-    uint32_t earlier; /* it does not leave after that stay, or PBI_NONE: */
-    uint32_t from;    /* it is made by that computation */
+    uint32_t earlier; /* it is not removed after that stay, or PBI_NONE: */
+    uint32_t from;    /* it is computed by that computation */
 } link;
 
 typedef struct candidate {
@@ -34,24 +36,23 @@ typedef struct candidate {
 } candidate;
 
 enum {
-    POLL = 1024, /* looks between two polls */
-    OVERTIME =
-        1 << 16 /* looks that are still taken after a stop: some milliseconds, which cover most plans as a whole */
+    POLL = 1024,       /* steps between two polls */
+    OVERTIME = 1 << 16 /* steps that are still done after a stop: some milliseconds, enough for most plans */
 };
 
 typedef struct cleaner {
     pb_context *ctx;
     pbi_stays s;
     pb_arena *arena;
-    link *links; /* of the move at hand */
+    link *links; /* of the current move */
     uint32_t link_count;
     candidate *candidates;
     uint32_t candidate_count;
     double alpha, beta, gamma;
-    uint64_t next_poll, end; /* in looks */
+    uint64_t next_poll, end; /* in steps */
 } cleaner;
 
-/* May it go on? Counts a look, and what the stays looked at since. */
+/* May it continue? Counts a step, and the stays visited since. */
 static bool go_on(cleaner *c)
 {
     uint64_t looks = ++c->s.work;
@@ -63,7 +64,7 @@ static bool go_on(cleaner *c)
     return looks < c->end;
 }
 
-/* Is there anything that could be done in vain? */
+/* Is there anything that could be unnecessary? */
 static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
 {
     uint8_t *computed = pb_arena_zero(scratch, game->graph->node_count, sizeof *computed);
@@ -79,7 +80,7 @@ static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scra
     return PB_OK;
 }
 
-/* The room that a link takes: at its moves, and at the one that overwrites the value now. */
+/* The memory that a link needs: at its moves, and at the one that overwrites the value now. */
 static uint32_t first_of(const cleaner *c, const link *l)
 {
     return l->earlier == PBI_NONE ? l->from : c->s.stay[l->earlier].to + 1;
@@ -93,7 +94,7 @@ static uint64_t at_removal(const cleaner *c, const link *l)
     return overwritten ? pbi_stays_saved(s, a->to) : 0;
 }
 
-/* May stay b go on where stay a was? What is uncomputed in the end may be in memory of our own or in borrowed memory. */
+/* May stay b continue stay a? What is uncomputed in the end may be in own or in borrowed memory. */
 static bool may_follow(const pbi_stays *s, const pbi_stay *a, const pbi_stay *b)
 {
     return a->place == b->place ||
@@ -116,7 +117,7 @@ static bool link_stay(cleaner *c, uint32_t x, uint32_t m)
     return true;
 }
 
-/* What would have to be kept so that move m is not needed. False: nothing would do. */
+/* What would have to be kept so that move m is not needed. False: impossible. */
 static bool gather(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
@@ -140,7 +141,7 @@ static uint8_t place_of(const cleaner *c, const link *l)
     return c->s.stay[l->earlier == PBI_NONE ? l->stay : l->earlier].place;
 }
 
-/* Adds a link to the heights, or takes it back. */
+/* Adds a link to the heights, or removes it. */
 static void raise_link(cleaner *c, const link *l, uint32_t m, bool back)
 {
     pbi_stays *s = &c->s;
@@ -188,7 +189,7 @@ static bool make_room(cleaner *c, uint32_t m)
     return true;
 }
 
-/* The work that goes with the removal before a link, where it is an uncomputation. */
+/* The work of the removal before a link, if it is an uncomputation. */
 static uint64_t removal_cost(const cleaner *c, const link *l)
 {
     const pbi_stays *s = &c->s;
@@ -196,7 +197,7 @@ static uint64_t removal_cost(const cleaner *c, const link *l)
     return a && !a->early && s->moves->move[a->to].op == PB_UNCOMPUTE ? pbi_stays_cost(s, a->to) : 0;
 }
 
-/* What dropping move m changes in the cost, where peak or flux have a price; room has been made. `peak` is that before. */
+/* How dropping move m changes the cost, if peak or flux have a price; room has been made. `peak` is that before. */
 static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
 {
     const pbi_stays *s = &c->s;
@@ -220,7 +221,7 @@ static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
     return c->alpha * rise + c->beta * flux - c->gamma * saved;
 }
 
-/* Drops move m if what it makes can be there without it. */
+/* Drops move m if its results can be in memory without it. */
 static bool drop(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
@@ -254,7 +255,7 @@ static int by_worth(const void *a, const void *b)
     return x->move < y->move ? -1 : x->move > y->move;
 }
 
-/* Does move m make or load a value that was there before, or could have been? */
+/* Does move m compute or load a value that was in memory before, or could have been? */
 static bool makes_again(const pbi_stays *s, uint32_t m)
 {
     for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
@@ -263,7 +264,7 @@ static bool makes_again(const pbi_stays *s, uint32_t m)
     return s->computed && s->computed[m] != PBI_NONE && s->made[m] < s->made[m + 1];
 }
 
-/* Moves that make nothing new, those that save most for memory over time first. */
+/* Moves without new results, those that save most for memory over time first. */
 static pb_status find_candidates(cleaner *c)
 {
     pbi_stays *s = &c->s;
@@ -286,7 +287,7 @@ static pb_status find_candidates(cleaner *c)
     return PB_OK;
 }
 
-/* Goes on until a whole round drops nothing, or it is stopped. */
+/* Continues until a whole round drops nothing, or it is stopped. */
 static void drop_all(cleaner *c, bool *changed)
 {
     pbi_stays *s = &c->s;
@@ -325,7 +326,7 @@ static pb_status clean(cleaner *c, pb_arena *result, pb_moves *out, bool *change
     return status;
 }
 
-/* A stop does not keep a short plan from its overtime. */
+/* Short plans are cleaned even after a stop. */
 static pb_status make_stays(cleaner *c, const pb_game *game, const pb_moves *moves)
 {
     if (moves->count > OVERTIME)
@@ -354,7 +355,7 @@ pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *move
         if (status == PB_OK)
             status = clean(&c, result, out, changed);
     }
-    if (status == PB_ERANGE || status == PB_ECANCELLED) /* a plan of 2^32 moves or reads stays as it is */
+    if (status == PB_ERANGE || status == PB_ECANCELLED) /* a plan of 2^32 moves or reads is not changed */
         status = PB_OK;
     pb_arena_release(&scratch);
     return status;

@@ -76,7 +76,7 @@ static uint64_t play_compute(maker *m, uint32_t k, pb_node v)
     pb_node over = pb_moves_over(s->moves, k);
     const pb_node *also = pb_moves_also(s->moves, k, &count);
     note_inputs(m, v, k);
-    if (m->now[PBI_FAST][v] != PBI_NONE) { /* v stays: it must go on being there, or the move would make it */
+    if (m->now[PBI_FAST][v] != PBI_NONE) { /* v is kept: it must remain resident, or the move would compute it */
         note_read(m, v, PBI_FAST, k);
     } else {
         begin(m, v, s->moves->move[k].flags & PB_MOVE_BORROW ? PBI_BORROWED : PBI_FAST, k);
@@ -154,7 +154,7 @@ static pb_status play_all(pb_context *ctx, maker *m)
     return PB_OK;
 }
 
-/* How many stays and reads there may be. False where they pass 32 bits. */
+/* Upper limits on the number of stays and reads. False if they exceed 32 bits. */
 static bool count_all(const pbi_stays *s, size_t *stays, size_t *reads)
 {
     const pb_graph *g = s->graph;
@@ -203,7 +203,7 @@ static bool take_rows(maker *m, pb_arena *scratch, size_t stays, size_t reads)
     return true;
 }
 
-/* Rows per node for the memories that there are, and heights for those that are not without end. */
+/* Rows per node for the existing memories, and heights for those with a limit. */
 static bool take_places(maker *m, pb_arena *scratch)
 {
     pbi_stays *s = m->s;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
-#define MOST_WORK 0x1p52 /* all work together, scaled */
+#define MOST_WORK 0x1p52 /* limit for the sum of all scaled work */
 
 static uint32_t wanted(pb_node v) { return 2 * v; }
 static uint32_t again(pb_node v) { return 2 * v + 1; }
@@ -14,7 +14,7 @@ static uint32_t again(pb_node v) { return 2 * v + 1; }
 static bool given(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_GIVEN; }
 static bool needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
-/* Is it a needed value that is there, or was made, before the split? */
+/* Is it a needed value that is given, or computed before the split? */
 static bool in_front(const pbi_cutter *c, pb_node v)
 {
     const pb_graph *g = c->game->graph;
@@ -40,7 +40,7 @@ static void find_places(pbi_cutter *c)
             c->place[v] = c->place[g->owner[v]];
 }
 
-/* After which place the program as written holds most; by-products go with their readers. */
+/* The place after which program order has most memory in use; by-products go with their readers. */
 static void find_split(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
@@ -88,13 +88,13 @@ static void find_asked(pbi_cutter *c)
 
 /* ---- anchors ---- */
 
-/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split need
- * nothing else. What cannot be made again is left aside: it is there anyway. */
+/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split
+ * need nothing else. Values that cannot be recomputed are ignored: they are resident anyway. */
 static void find_anchors(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
     uint32_t *left = c->stack;             /* readers in front still to come */
-    uint64_t sum = 0, count = 0, cost = 0; /* of the values that cross: where there is one, the sum says which */
+    uint64_t sum = 0, count = 0, cost = 0; /* of the values that cross: if there is one, the sum identifies it */
     memset(left, 0, g->node_count * sizeof *left);
     for (uint32_t i = 0; i < c->split; i++) {
         pb_node y = g->order[i];
@@ -266,7 +266,8 @@ static void set_prices(pbi_cutter *c, double price, double tilt)
             f->root[f->root_count++] = wanted(v);
         if (!given(g, v))
             f->room[c->keep_arc[v]] = repeat ? keep : 0;
-        if (!repeat && !c->asked[v]) /* asked for it is kept at any price, which need not be looked at */
+        /* a value that is needed behind the split is kept at any price, so the price does not matter */
+        if (!repeat && !c->asked[v])
             f->drain[wanted(v)] = keep;
         if (repeat && maker == v)
             f->drain[again(v)] = (int64_t)((double)g->cost[v] * c->scale);
@@ -290,7 +291,7 @@ pb_status pbi_cutter_run(pbi_cutter *c, double price, double tilt, bool *done)
     return pbi_poll(c->ctx);
 }
 
-/* A value is wanted: kept if it must be, else its maker joins those whose inputs are wanted. */
+/* Marks v as needed behind the split: kept if it must be, else the inputs of its producer are needed too. */
 static void ask(pbi_cutter *c, pb_node v, uint32_t *count)
 {
     pb_node maker = pb_graph_maker(c->game->graph, v);
@@ -306,7 +307,7 @@ void pbi_cutter_drop(pbi_cutter *c)
     const pb_graph *g = c->game->graph;
     uint32_t count = 0;
     memset(c->kept, 0, g->node_count);
-    memset(c->done, 0, g->node_count); /* here: seen */
+    memset(c->done, 0, g->node_count); /* here it means: seen */
     for (pb_node v = 0; v < g->node_count; v++) {
         if (c->asked[v])
             ask(c, v, &count);
@@ -325,7 +326,7 @@ static bool there(const pbi_cutter *c, pb_node v)
     return c->kept[v] || c->place[v] >= c->split || c->done[pb_graph_maker(c->game->graph, v)];
 }
 
-/* Computes v once more, and before it what it needs. */
+/* Recomputes v, after the inputs that it needs. */
 static pb_status make(pbi_cutter *c, pb_node v, pbi_sequence *out)
 {
     const pb_graph *g = c->game->graph;

@@ -1,9 +1,9 @@
 /* demand_forward.c -- demand-driven planning for the remat and tiered games.
  *
- * The order is followed. What a node reads and is not there is made first, and what that reads before it: a stack
- * of frames, each pinning the inputs it has so far, so that no eviction can take an input of anything
- * that is being made. Values leave only when the cap would be passed, by policy, or when nothing can need
- * them again. The moves come from the resulting sequence (sequence/sequence), which frees as early as possible.
+ * The order is followed. Inputs of a node that are not resident are computed first, and their inputs before them: a
+ * stack of frames, each pinning the inputs it has so far, so that no eviction can take an input of a pending
+ * computation. Values are evicted only when the cap would be exceeded, by policy, or when nothing can need them
+ * again. The moves come from the resulting sequence (sequence/sequence), which frees as early as possible.
  */
 #include "plan/evict/demand.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct frame {
     pb_node node;
-    uint32_t next; /* input to look at */
+    uint32_t next; /* next input to fetch */
 } frame;
 
 typedef struct demand {
@@ -33,10 +33,10 @@ typedef struct demand {
     uint8_t *resident;
     uint32_t *pins;  /* frames that hold the value */
     uint8_t *held;   /* per edge: its reader holds the input */
-    uint32_t *uses;  /* reads in the order that are still to come */
-    uint32_t *open;  /* needed readers that may still be made again */
+    uint32_t *uses;  /* reads in the order that are not reached yet */
+    uint32_t *open;  /* needed readers that may still be recomputed */
     uint32_t *alive; /* per unit: members that may still be read */
-    uint8_t *placed; /* per unit: its place in the order is behind us */
+    uint8_t *placed; /* per unit: its place in the order has been passed */
     uint8_t *wanted; /* by-products that a frame waits for */
     uint8_t *tier;   /* slow tier that holds the value, 0 none; NULL without tiers */
     uint64_t slow_used[PB_MAX_TIERS];
@@ -44,8 +44,8 @@ typedef struct demand {
     uint32_t depth;
     pb_node *settle;
     uint64_t memory;
-    pb_step step;    /* moves so far as this planner counts them */
-    uint64_t looked; /* candidates that evictions have looked at since the last tick */
+    pb_step step;    /* moves so far, by this planner's count */
+    uint64_t looked; /* candidates that evictions have examined since the last tick */
     bool stuck;
 } demand;
 
@@ -101,7 +101,7 @@ static pb_status prepare(demand *d)
     d->stack = pb_arena_alloc(a, n + 1, sizeof *d->stack);
     d->settle = pb_arena_alloc(a, n + 1, sizeof *d->settle);
     bool tiers = d->game->kind == PB_GAME_TIERED && d->game->tier_count;
-    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* stays with the sequence */
+    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* lives as long as the sequence */
     if (!d->resident || !d->pins || !d->held || !d->uses || !d->open || !d->alive || !d->placed || !d->wanted ||
         !d->stack || !d->settle || (tiers && !d->tier))
         return PB_ENOMEM;
@@ -132,7 +132,7 @@ static bool cannot_remake(const demand *d, pb_node v)
     return (d->g->flags[v] & PB_NODE_GIVEN) || (d->g->flags[pb_graph_maker(d->g, v)] & PB_NODE_ONCE);
 }
 
-/* Evicting v: into slow memory when that is cheaper than remaking it, or the only way. False: v must stay. */
+/* Evicting v: into slow memory if that is cheaper than recomputing it, or the only way. False: v must stay. */
 static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
 {
     uint64_t cost = 0;
@@ -140,7 +140,7 @@ static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
     if (!d->tier)
         return !cannot_remake(d, v);
     if (d->tier[v]) {
-        *tier = d->tier[v]; /* a copy is there already */
+        *tier = d->tier[v]; /* it has a copy already */
         return true;
     }
     uint8_t t = cheapest_tier(d, v, &cost);
@@ -155,7 +155,7 @@ static bool may_evict(const demand *d, pb_node v)
     return d->g->size[v] && !(d->g->flags[v] & PB_NODE_KEEP) && choose_tier(d, v, &tier);
 }
 
-/* Nothing will read v again: not the order, not the remaking of anything. */
+/* Nothing will read v again: neither the order nor a recomputation. */
 static bool is_dead(const demand *d, pb_node v)
 {
     return !d->open[v] && d->placed[pb_graph_maker(d->g, v)] && !(d->g->flags[v] & PB_NODE_KEEP);
@@ -170,7 +170,7 @@ static void release(demand *d, pb_node v)
     d->step++;
 }
 
-/* v is resident and no frame holds it: it is a candidate, dead, or it stays. */
+/* v is resident and no frame holds it: makes it a candidate, or frees it if it is dead. */
 static void offer(demand *d, pb_node v)
 {
     if (is_dead(d, v))
@@ -198,7 +198,7 @@ static void unpin(demand *d, pb_node v)
         offer(d, v);
 }
 
-/* Unit v can never be made again: its inputs have one reader less, which may settle them too. */
+/* Unit v can never be recomputed: its inputs have one reader less, so this may hold for them too. */
 static void settle(demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
@@ -269,14 +269,14 @@ static pb_status load(demand *d, pb_node v)
     return add_event(d, v | PBI_LOAD_EVENT);
 }
 
-/* Should this computation of v make by-product w as well? */
+/* Should this computation of v also produce by-product w? */
 static bool makes(const demand *d, pb_node v, pb_node w, bool in_order)
 {
     bool remakes_never = d->g->flags[v] & PB_NODE_ONCE;
     return !d->resident[w] && (d->wanted[w] || ((in_order || remakes_never) && (d->uses[w] || pbi_is_final(d->g, w))));
 }
 
-/* An input to overwrite: one that the order does not read again (`freely`), or any that can be remade. */
+/* An input to overwrite: one that the order does not read again (`freely`), or any that can be recomputed. */
 static pb_node pick_over(const demand *d, pb_node v, bool in_order, bool freely)
 {
     const pb_graph *g = d->g;
@@ -294,7 +294,7 @@ static pb_node pick_over(const demand *d, pb_node v, bool in_order, bool freely)
     return best;
 }
 
-/* What the computation needs beside what is resident, when it overwrites `over` (or nothing). */
+/* What the computation needs in addition to what is resident, if it overwrites `over` (or nothing). */
 static uint64_t need_of(const demand *d, pb_node v, bool in_order, pb_node over)
 {
     const pb_graph *g = d->g;
@@ -306,7 +306,7 @@ static uint64_t need_of(const demand *d, pb_node v, bool in_order, pb_node over)
     return need + g->workspace[v];
 }
 
-/* All inputs of v are pinned: make it. */
+/* All inputs of v are pinned: compute it. */
 static pb_status compute(demand *d, pb_node v, bool in_order)
 {
     const pb_graph *g = d->g;
@@ -338,7 +338,7 @@ static pb_status compute(demand *d, pb_node v, bool in_order)
     return status;
 }
 
-/* After the computation: the frame lets its inputs go, and what was made becomes a candidate. */
+/* After the computation: unpins the inputs of the frame; its results become candidates. */
 static void let_go(demand *d, pb_node v, bool in_order)
 {
     const pb_graph *g = d->g;
@@ -352,7 +352,7 @@ static void let_go(demand *d, pb_node v, bool in_order)
             offer(d, member(g, v, i));
 }
 
-/* A frame holds at once all the inputs that are there, lest making the others evicts them. */
+/* A new frame pins all resident inputs at once, so that computing the others cannot evict them. */
 static void push(demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
@@ -362,7 +362,7 @@ static void push(demand *d, pb_node v)
             hold(d, k);
 }
 
-/* One input of the top frame: hold it, load it, or open a frame for what makes it. */
+/* One input of the top frame: pin it, load it, or open a frame for its producer. */
 static pb_status fetch(demand *d, frame *f)
 {
     pb_node u = d->g->in[f->next];
@@ -380,7 +380,7 @@ static pb_status fetch(demand *d, frame *f)
     return PB_OK;
 }
 
-/* Makes v, and before it whatever it needs. The bottom frame is v itself, at its place in the order. */
+/* Computes v, after whatever it needs. The bottom frame is v itself, at its place in the order. */
 static pb_status make(demand *d, pb_node root)
 {
     pb_status status = PB_OK;

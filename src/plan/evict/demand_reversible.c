@@ -1,11 +1,11 @@
 /* demand_reversible.c -- demand-driven planning for the reversible game.
  *
- * As in the forward games a stack of frames makes what is missing and pins what it has. Evicting a unit means
- * uncomputing it, so only units whose inputs are all there can go. First go those that the order does not read
- * again and whose readers are gone or final (they must be uncomputed anyway), then other idle ones, then any;
- * within each kind the policy decides. At the end everything that does not stay is uncomputed, last first;
- * what that needs and is not there is made once more. Each such step only adds units further down the order,
- * so the cleaning ends.
+ * As in the forward games a stack of frames computes what is missing and pins what it has. Evicting a unit means
+ * uncomputing it, so only units whose inputs are all resident can go. First go those that the order does not read
+ * again and whose readers are gone or final (they must be uncomputed anyway), then other idle ones, then any; within
+ * each kind the policy decides. At the end everything that is not kept is uncomputed, last first; inputs that this
+ * needs and that are not resident are recomputed. Each such step only adds units further down the order, so the
+ * clean-up ends.
  */
 #include "plan/evict/demand.h"
 
@@ -28,9 +28,9 @@ typedef struct undoer {
     pb_arena scratch;
     pbi_reversible r;
     pbi_evict e;    /* times and scores; its heap is not used */
-    pb_node *there; /* units that are resident and do not stay */
+    pb_node *there; /* units that are resident and not kept to the end */
     uint32_t there_count;
-    uint32_t *where; /* per unit: 1 + its place in `there` */
+    uint32_t *where; /* per unit: 1 + its index in `resident` */
     uint32_t *pins, *uses;
     uint8_t *held; /* per edge: its reader's frame holds the input */
     frame *stack;
@@ -59,7 +59,7 @@ static pb_status prepare(undoer *d)
     return pbi_evict_init(&d->e, g, d->options->policy, d->options->seed, d->r.resident, &d->scratch);
 }
 
-/* Enter or leave the list of units that are there, as their members say. */
+/* Adds the unit to the list of resident units or removes it, according to its members. */
 static void note(undoer *d, pb_node v)
 {
     bool listed = d->where[v], there = pbi_reversible_removable(&d->r, v);
@@ -74,7 +74,7 @@ static void note(undoer *d, pb_node v)
     }
 }
 
-/* 0: must be uncomputed anyway and nothing will need it first; 1: idle; 2: the order reads it again. */
+/* 0: must be uncomputed anyway and nothing will need it before; 1: idle; 2: the order reads it again. */
 static unsigned kind_of(const undoer *d, pb_node v)
 {
     const pb_graph *g = d->g;
@@ -110,7 +110,7 @@ static bool may_go(const undoer *d, pb_node v)
            d->g->workspace[v] <= d->game->cap - d->r.memory;
 }
 
-/* The unit to uncompute next, or PB_NO_NODE. Long lists are looked at from a seeded place on. */
+/* The unit to uncompute next, or PB_NO_NODE. Long lists are searched from a random place on. */
 static pb_node pick(undoer *d)
 {
     pb_node best = PB_NO_NODE;
@@ -146,7 +146,7 @@ static pb_status make_room(undoer *d, pb_node v, bool undo)
            (undo ? d->g->workspace[v] : pbi_reversible_need(&d->r, v)) > d->game->cap - d->r.memory) {
         pb_node victim = pick(d);
         if (victim == PB_NO_NODE)
-            return PB_OK; /* the move itself then says that it does not fit */
+            return PB_OK; /* then the move itself fails and reports it */
         status = pbi_reversible_uncompute(&d->r, victim);
         note(d, victim);
         if (status == PB_OK)
@@ -172,7 +172,7 @@ static void hold(undoer *d, uint32_t edge)
     pbi_evict_touched(&d->e, unit);
 }
 
-/* A frame holds at once all the inputs that are there, lest making the others evicts them. */
+/* A new frame pins all resident inputs at once, so that computing the others cannot evict them. */
 static void push(undoer *d, pb_node v)
 {
     const pb_graph *g = d->g;
@@ -182,7 +182,7 @@ static void push(undoer *d, pb_node v)
             hold(d, k);
 }
 
-/* All inputs of the top frame are held: do what it is for and let them go. */
+/* All inputs of the top frame are pinned: makes its move and unpins them. */
 static pb_status complete(undoer *d, bool undo)
 {
     const pb_graph *g = d->g;
@@ -232,7 +232,7 @@ static pb_status play(undoer *d)
             status = bring(d, g->order[i], false);
     for (uint32_t i = g->order_count; i-- > 0 && status == PB_OK && !d->r.stuck;)
         if (pbi_reversible_removable(&d->r, g->order[i])) {
-            d->pins[g->order[i]]++; /* it must not go while its inputs are brought */
+            d->pins[g->order[i]]++; /* it must not be evicted while its inputs are recomputed */
             status = bring(d, g->order[i], true);
             d->pins[g->order[i]]--;
         }

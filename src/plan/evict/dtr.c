@@ -69,7 +69,7 @@ static uint32_t find(pbi_dtr *d, uint32_t e)
     return e;
 }
 
-/* Elements of units that were made again are dead wood: number the living anew when there is no room. */
+/* Elements of recomputed units are garbage: renumber the live ones when there is no room. */
 static void renumber(pbi_dtr *d)
 {
     uint32_t count = 0;
@@ -77,7 +77,7 @@ static void renumber(pbi_dtr *d)
     for (pb_node u = 0; u < d->g->node_count; u++)
         if (d->evicted[u] && d->element[u] != NONE)
             d->element[u] = find(d, d->element[u]);
-    double *cost = d->cost + d->most_elements; /* the second half is for this */
+    double *cost = d->cost + d->most_elements; /* the second half is scratch space */
     for (pb_node u = 0; u < d->g->node_count; u++) {
         if (!d->evicted[u] || d->element[u] == NONE)
             continue;
@@ -106,7 +106,7 @@ static void unite(pbi_dtr *d, pb_node a, pb_node b)
     d->cost[x] += d->cost[y];
 }
 
-/* Runs over the units beside one: what makes its inputs, and its readers. */
+/* Iterates over the neighbours of a unit: the producers of its inputs, and its readers. */
 static pb_node beside(const pb_graph *g, pb_node unit, uint32_t *at)
 {
     uint32_t inputs = g->in_start[unit + 1] - g->in_start[unit], i = (*at)++;
@@ -137,7 +137,7 @@ static void join_class(pbi_dtr *d, pb_node unit)
         unite(d, unit, v);
 }
 
-/* The class keeps its shape and loses the cost. */
+/* The class keeps its members and loses the cost. */
 static void leave_class(pbi_dtr *d, pb_node unit)
 {
     if (d->element[unit] == NONE)
@@ -199,7 +199,7 @@ static void touched(void *state, pb_node v)
     d->touched[v] = d->clock;
 }
 
-/* What nothing can need again is no neighbour of anything. */
+/* A value that nothing can need again is not a neighbour of anything. */
 static void gone(void *state, pb_node v, bool dead)
 {
     pbi_dtr *d = state;

@@ -146,7 +146,7 @@ static double score(const pbi_evict *e, pb_node v)
     return (double)pbi_evict_remake_cost(e, v) / ((double)e->g->size[v] * stale);
 }
 
-/* At how many candidates does a look for the least score look? */
+/* How many candidates does a search for the smallest score examine? */
 static uint32_t looks_of(const pbi_evict *e)
 {
     uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : LOOK_AT_ALL;

@@ -1,10 +1,11 @@
 /* staged.c -- see staged.h.
  *
- * In stage t the node of each slot k <= t may be computed, in this order. A value j is made in its slot, unless it is there
- * already, and read in those of its readers. What is there between two of these slots has a column H: it must be there if
- * the next reader is computed, or if it is there behind that reader; and behind its own slot only if it was computed there,
- * or was there when the stage began. Behind its last reader H is S of the next stage. A column M holds the memory of
- * each slot, as that of the slot before and what changes in between; M stays within the cap.
+ * In stage t the node of each slot k <= t may be computed, in this order. A value j is computed in its slot, unless
+ * it is already resident, and read in those of its readers. Between two of these slots a column H records whether it
+ * is resident: it must be if the next reader is computed, or if it is resident behind that reader; and behind its
+ * own slot only if it was computed there, or was resident when the stage began. Behind its last reader H is S of the
+ * next stage. A column M is the memory of each slot, as that of the slot before and what changes in between; M is
+ * limited by the cap.
  */
 #include "plan/milp/staged.h"
 
@@ -91,7 +92,7 @@ static pb_status list_readers(pbi_staged *m, const pb_graph *g)
     return PB_OK;
 }
 
-/* Until when each value may be of use: its readers may be computed again as long as what they make is. */
+/* Until when each value may be useful: its readers may be recomputed as long as their results are useful. */
 static pb_status find_until(pbi_staged *m, const pb_graph *g, uint32_t *last)
 {
     m->until = pb_arena_zero(m->arena, m->values, sizeof *m->until);
@@ -158,7 +159,7 @@ static pb_status make_unknowns(pbi_staged *m, pb_context *ctx, const pb_graph *g
     return PB_OK;
 }
 
-/* Sums under way: constants go to the other side. */
+/* Sums under construction: constants go to the other side. */
 typedef struct sum {
     pbi_staged *m;
     double constant;
@@ -187,7 +188,7 @@ static void end(sum *s, double low, double high)
     row->low = low - s->constant;
     row->high = high - s->constant;
     if (row->start == p->entries && row->low <= 0 && row->high >= 0)
-        p->rows--; /* says nothing */
+        p->rows--; /* always true */
 }
 
 /* a <= b + c */
@@ -202,7 +203,7 @@ static void at_most(pbi_staged *m, int a, int b, int c)
     end(&s, -HUGE_VAL, 0);
 }
 
-/* max(a, b), as a column of its own where it must be */
+/* max(a, b), as a column of its own if necessary */
 static int larger(pbi_staged *m, int a, int b)
 {
     if (a == PBI_STAGED_ONE || b == PBI_STAGED_ZERO || a == b)
@@ -220,10 +221,10 @@ static int larger(pbi_staged *m, int a, int b)
 typedef struct stage {
     pbi_staged *m;
     uint32_t t;
-    int *there; /* per value: what says whether it is there now */
-    int *own;   /* per value: whether it is there while it is computed */
-    int *begin; /* per value: whether it is there behind the slot that makes it, up to its first reader */
-    int *after; /* per entry of m->reader: whether it is there behind that reader */
+    int *there; /* per value: the column for "it is resident now" */
+    int *own;   /* per value: it is resident while it is computed */
+    int *begin; /* per value: it is resident behind the slot that computes it, up to its first reader */
+    int *after; /* per entry of m->reader: it is resident behind that reader */
     double cap;
 } stage;
 
@@ -247,7 +248,7 @@ static void lay_value(stage *g, uint32_t j)
     bool itself = made && m->node[place] == m->value[j];
     g->own[j] = itself ? larger(m, r, h) : h;
     g->there[j] = r == PBI_STAGED_ZERO ? h : s0;
-    if (itself && !m->wide[place] && r >= 0 && s0 >= 0) { /* computing it again while it is there is of no use */
+    if (itself && !m->wide[place] && r >= 0 && s0 >= 0) { /* recomputing it while it is resident is useless */
         sum s = begin(m);
         add(&s, r, 1);
         add(&s, s0, 1);
@@ -279,7 +280,7 @@ static uint32_t entry_of(const pbi_staged *m, uint32_t j, uint32_t slot)
     return low;
 }
 
-/* What is saved where slot k takes over the memory of an input that goes. */
+/* What is saved if slot k overwrites an input that is freed. */
 static void take_over(stage *g, uint32_t k, sum *s)
 {
     pbi_staged *m = g->m;
@@ -409,8 +410,8 @@ static uint64_t common(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Costs are counted in their greatest common divisor, so that the solver sees that plans differ by whole numbers, unless
- * that makes them too large for its precision; memory in thousandths of the cap. */
+/* Costs are counted in their greatest common divisor, so that the solver sees that plans differ by whole numbers,
+ * unless that makes them too large for its precision; memory in thousandths of the cap. */
 static void find_units(pbi_staged *m, double cap)
 {
     const pb_graph *g = m->game->graph;

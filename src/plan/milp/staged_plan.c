@@ -1,4 +1,4 @@
-/* staged_plan.c -- plans in stages: from the program's answer, from its relaxation, from other plans. */
+/* staged_plan.c -- plans in stages: from the program's solution, from its relaxation, from other plans. */
 #include "plan/milp/staged.h"
 
 #include "base/context.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The values that a slot makes: its node's, then the by-products; UINT32_MAX for one that nothing wants. */
+/* The values that a slot computes: its node's, then the by-products; UINT32_MAX for one that is not needed. */
 static uint32_t made_by(const pbi_staged *m, uint32_t i, uint32_t at)
 {
     const pb_graph *g = m->game->graph;
@@ -24,7 +24,7 @@ static uint32_t made_count(const pbi_staged *m, uint32_t i)
     return 1 + (g->part_start ? g->part_start[m->node[i] + 1] - g->part_start[m->node[i]] : 0);
 }
 
-/* Backwards over all slots: a computation stays if something behind it reads what it makes. Then the rest as a sequence. */
+/* Backwards over all slots: keeps a computation if something behind it reads its result. Then writes the sequence. */
 static pb_status write(const pbi_staged *m, uint8_t *computed, uint8_t *need, pbi_sequence *s)
 {
     const pb_graph *g = m->game->graph;
@@ -79,7 +79,8 @@ pb_status pbi_staged_sequence(const pbi_staged *m, const double *x, pbi_sequence
     return status;
 }
 
-/* Stage t, backwards: node i is computed if it must be there at the next stage, or is read here, and is not there. */
+/* Stage t, backwards: node i is computed if it must be resident at the next stage, or is read here, and is not
+ * resident. */
 static void complete(const pbi_staged *m, const uint8_t *kept, uint32_t t, uint8_t *computed, uint8_t *need)
 {
     const pb_graph *g = m->game->graph;
@@ -91,7 +92,8 @@ static void complete(const pbi_staged *m, const uint8_t *kept, uint32_t t, uint8
             uint32_t j = made_by(m, i, k);
             missed = missed || (j != UINT32_MAX && need[j] && !now[j]);
         }
-        if (!missed || pbi_staged_r(m, t, i) == PBI_STAGED_ZERO) /* what cannot be made again is there all the time */
+        /* values that cannot be recomputed are always resident */
+        if (!missed || pbi_staged_r(m, t, i) == PBI_STAGED_ZERO)
             continue;
         computed[(size_t)t * m->stages + i] = 1;
         for (uint32_t k = g->in_start[m->node[i]]; k < g->in_start[m->node[i] + 1]; k++)
@@ -155,7 +157,7 @@ pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool
 {
     pb_context *ctx = best->sequence.arena->ctx;
     pbi_figures f;
-    pbi_held held = pbi_hold(ctx); /* what was found is kept even after a stop */
+    pbi_held held = pbi_hold(ctx); /* the result is kept even after a stop */
     pb_status status = pbi_sequence_emit(ctx, best->game, s, NULL, &f);
     pbi_resume(ctx, held);
     *fits = status == PB_OK && f.fits && !f.overflow;

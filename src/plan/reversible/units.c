@@ -61,7 +61,7 @@ bool pbi_reversible_removable(const pbi_reversible *r, pb_node v)
     return false;
 }
 
-/* Accounts for one move; gives up when it passes the cap. */
+/* Accounts for one move; gives up when it exceeds the cap. */
 static pb_status account(pbi_reversible *r, const char *word, pb_node v, uint64_t during)
 {
     if (during > r->f.peak)

@@ -13,13 +13,13 @@ typedef struct chooser {
     pb_context *ctx;
     const pbi_training *t;
     pb_arena *arena;
-    uint32_t *waits;   /* per forward place: inputs that are not made yet */
-    uint32_t *readers; /* per node: forward readers that are still to come */
+    uint32_t *waits;   /* per forward place: inputs that are not computed yet */
+    uint32_t *readers; /* per node: forward readers that are not placed yet */
     uint8_t *placed;   /* per forward place */
-    int64_t *growth;   /* per forward place: the latest; older entries are void */
+    int64_t *growth;   /* per forward place: the current value; heap entries with another value are outdated */
     entry *heap;
     size_t count, room;
-    int shift; /* sizes are taken without their last bits where their sum would pass 63 */
+    int shift; /* sizes lose their last bits if their sum would exceed 63 bits */
 } chooser;
 
 static bool before(const entry *a, const entry *b)
@@ -56,7 +56,7 @@ static entry pop(chooser *c)
 
 static bool is_forward(const chooser *c, pb_node v) { return c->t->place[v] < c->t->forward; }
 
-/* By how much memory grows when the node is placed now. */
+/* By how much memory grows if the node is placed now. */
 static int64_t growth_of(const chooser *c, uint32_t p)
 {
     const pb_graph *g = c->t->g;
@@ -77,7 +77,7 @@ static pb_status offer(chooser *c, uint32_t p)
     return push(c, (entry){c->growth[p], p});
 }
 
-/* u has one reader left: that one now frees it. */
+/* u has one reader left, which will free it: updates that reader's growth. */
 static pb_status look_again(chooser *c, pb_node u)
 {
     const pb_graph *g = c->t->g;

@@ -1,6 +1,6 @@
 /* order.c -- see order.h.
  *
- * The order as written, then greedy ones; then, on graphs that are small or narrow, a search over sets of computed nodes
+ * Program order, then greedy orders; then, on graphs that are small or narrow, a search over sets of computed nodes
  * that may prove the least peak; then local search from the best.
  */
 #include "plan/sequence/order.h"

@@ -1,10 +1,10 @@
 /* order_exact.c -- the least peak of some nodes of an order, by search over the sets of them computed so far.
  *
- * A state is a set, reached with some peak; the state of the smallest peak is expanded first, the fullest of them where
- * several have it, so that the first full set has the least peak. Two things keep the sets few. A node that leaves no
- * more behind than it frees and fits under the peak of the state is computed at once: memory after any later set is then
- * no larger (what a computed node adds to memory only falls as more is computed), so nothing is lost. And states whose
- * peak is no better than an order that is known are dropped.
+ * A state is a set, reached with some peak. The state with the smallest peak is expanded first, on ties the fullest,
+ * so the first full set has the least peak. Two rules keep the sets few. First, a node that leaves no more behind
+ * than it frees and fits under the peak of the state is computed at once: memory after any later set is then no
+ * larger (what a computed node adds to memory only falls as more is computed), so nothing is lost. Second, states
+ * whose peak is no better than that of a known order are dropped.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -13,20 +13,20 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-enum { PERIOD = 1024 }; /* ticks between looks at the clock */
+enum { PERIOD = 1024 }; /* ticks between two polls of the clock */
 
 typedef struct value {
     uint64_t size;
-    uint32_t reader_start, reader_count; /* into `readers`: those among the nodes */
-    bool leaves;                         /* goes after its last reader among the nodes */
-    bool slow;                           /* comes with its first reader among them */
+    uint32_t reader_start, reader_count; /* into `readers`: readers among the nodes */
+    bool leaves;                         /* freed after its last reader among the nodes */
+    bool slow;                           /* loaded with its first reader among them */
 } value;
 
 typedef struct state {
     uint64_t peak, memory;
-    uint32_t parent, step; /* the state before, and the node that was computed there first */
+    uint32_t parent, step; /* the previous state, and the node that was computed first after it */
     uint32_t count;        /* nodes in the set */
-    bool dead;             /* the set was reached with a smaller peak since */
+    bool dead;             /* outdated: the set was reached with a smaller peak later */
 } state;
 
 typedef struct exact {
@@ -38,7 +38,7 @@ typedef struct exact {
     uint64_t *before;      /* per local index, `words` each: what must be computed before it */
     uint32_t *input_start; /* per local index + 1 */
     uint32_t *input;       /* values, local numbers */
-    uint8_t *over;         /* per input: may be taken over */
+    uint8_t *over;         /* per input: its memory may be overwritten */
     value *values;
     uint32_t value_count;
     uint32_t *readers;
@@ -48,10 +48,10 @@ typedef struct exact {
     uint32_t state_count, most;
     uint32_t *heap, heap_count;
     uint32_t *table, table_mask;
-    uint64_t *now;    /* the set being made */
+    uint64_t *now;    /* the set under construction */
     uint32_t *open;   /* nodes that could be next */
-    uint32_t *look;   /* nodes to look at again, a stack; */
-    uint64_t *looked; /* which are on it */
+    uint32_t *look;   /* stack of nodes whose readiness must be rechecked */
+    uint64_t *looked; /* bit set: which nodes are on that stack */
     uint32_t look_count;
 } exact;
 
@@ -61,7 +61,7 @@ static const uint64_t *set_of(const exact *x, uint32_t s) { return x->sets + (si
 
 /* ---- the nodes and the values they read ---- */
 
-/* The local number of a value, a new one where it has none yet. `number` is per node of the graph. */
+/* The local number of a value; assigns a new one if it has none yet. `number` is per node of the graph. */
 static uint32_t value_number(exact *x, uint32_t *number, pb_node u, const uint32_t *rest, bool first_time)
 {
     const pb_graph *g = x->t->g;
@@ -266,7 +266,7 @@ static void look_at(exact *x, uint32_t i)
     x->look[x->look_count++] = i;
 }
 
-/* Which nodes may have become ready or cheaper by computing i: readers of what it makes and of what it reads. */
+/* Marks nodes that computing i may have made ready or cheaper: readers of its results and of its inputs. */
 static void look_around(exact *x, uint32_t i)
 {
     const pb_graph *g = x->t->g;
@@ -300,7 +300,7 @@ static void compute(exact *x, state *s, uint32_t i, uint64_t after, pb_node *lis
     look_around(x, i);
 }
 
-/* Computes, in x->now, what costs nothing; writes it down if there is a `list`. */
+/* Computes, in x->now, every node that costs no memory; appends them to `list` unless it is NULL. */
 static void take_free_steps(exact *x, state *s, pb_node *list)
 {
     while (x->look_count) {
@@ -315,7 +315,7 @@ static void take_free_steps(exact *x, state *s, pb_node *list)
     }
 }
 
-/* One node, then what is free after it. */
+/* Computes one node, then everything that costs nothing after it. */
 static void take_step(exact *x, state *s, uint32_t i, pb_node *list)
 {
     pbi_order_step step = step_of(x, x->now, i);
@@ -336,7 +336,8 @@ static bool enter(exact *x, const state *s)
     if (x->state_count == x->most)
         return false;
     if (x->table[at] != NONE)
-        x->states[x->table[at]].dead = true; /* waiting: what has been expanded was reached with the least peak */
+        /* the known state was not expanded yet: expanded states were reached with their least peak */
+        x->states[x->table[at]].dead = true;
     memcpy(x->sets + (size_t)x->state_count * x->words, x->now, x->words * sizeof *x->now);
     x->states[x->state_count] = *s;
     x->table[at] = x->state_count;
@@ -344,7 +345,7 @@ static bool enter(exact *x, const state *s)
     return true;
 }
 
-/* All states one step behind s. */
+/* All successors of s. */
 static bool expand(exact *x, uint32_t s, uint64_t below, uint64_t *work)
 {
     uint32_t open = 0;
@@ -364,7 +365,7 @@ static bool expand(exact *x, uint32_t s, uint64_t below, uint64_t *work)
     return true;
 }
 
-/* The state before anything of it, with what is free there. */
+/* The initial state, after everything that costs nothing. */
 static state start_state(exact *x, uint64_t memory, pb_node *list)
 {
     uint64_t peak = memory > x->t->enough ? memory : x->t->enough;

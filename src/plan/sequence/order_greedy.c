@@ -1,11 +1,11 @@
-/* order_greedy.c -- orders that take, at each step, the node that is best for memory just then.
+/* order_greedy.c -- orders that take, at each step, the node that is best for memory at that moment.
  *
- * From the start: of the nodes whose inputs are there the one that leaves the least behind. From the end, which is as
- * good a place to start from: of the nodes that nothing later reads the one before which the least is there. Either may
- * count a share of an input for each of its readers, so that values near their end are finished off; and either may be
- * held to a band that moves along the order as written, for where all inputs of a layer are wanted, running ahead does
- * not pay. Depth first: the inputs of a node one after the other, the one that needs most beyond what it leaves first,
- * which is best on trees.
+ * From the start: of the nodes whose inputs are resident, the one that leaves the least behind. From the end: of the
+ * nodes that nothing later reads, the one before which the least is resident. Either may count a share of an input
+ * for each of its readers, so that values with few readers left are finished first. Either may be limited to a band
+ * that moves along program order: if all inputs of a layer are needed, running ahead does not pay. Depth first: the
+ * inputs of a node one after the other, first the one whose need exceeds most what it leaves, which is best on
+ * trees.
  */
 #include "base/assert.h"
 #include "base/context.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum {
-    FEW = 6,             /* readers that are told when one of them is done */
-    SORTED = 64,         /* inputs that are put in order of need */
-    MANY_NODES = 300000, /* only the most promising ways are tried */
+    FEW = 6,             /* a value with at most so many readers updates all of them when one is done */
+    SORTED = 64,         /* inputs that are sorted by need */
+    MANY_NODES = 300000, /* nodes: above, only the most promising variants are tried */
     PERIOD = 4096
 };
 
@@ -25,15 +25,15 @@ typedef struct greedy {
     pbi_order_task *t;
     const pb_graph *g;
     pbi_order_heap heap;
-    uint32_t *waiting;     /* per node: what must come before it, from this end */
-    uint32_t *left;        /* per node: readers of its value still to come */
-    uint32_t *left_reader; /* per node: exclusive or of them */
+    uint32_t *waiting;     /* per node: predecessors in this direction that are not placed yet */
+    uint32_t *left;        /* per node: readers of its value that are not placed yet */
+    uint32_t *left_reader; /* per node: exclusive or of those readers */
     pb_node *order;
     int64_t *size; /* per node, scaled so that sums stay far from overflow */
     bool shares;
-    uint32_t band;   /* how far from the first node that is left, in the order as written, a node may be taken */
-    uint32_t *place; /* per node: its place in the order as written, counted from the end at hand */
-    uint32_t left_at, limit; /* the first node that is left; nodes from here on must wait */
+    uint32_t band;           /* how far from the first unplaced node, in program order, a node may be taken */
+    uint32_t *place;         /* per node: its place in program order, counted from the end where the order starts */
+    uint32_t left_at, limit; /* the first unplaced node; nodes from `limit` on must wait */
 } greedy;
 
 static bool open_greedy(greedy *d, pbi_order_task *t)
@@ -59,7 +59,7 @@ static bool open_greedy(greedy *d, pbi_order_task *t)
     return true;
 }
 
-/* What v makes and leaves behind, scaled. */
+/* What v computes and leaves behind, scaled. */
 static int64_t stays_behind(const greedy *d, pb_node v)
 {
     return (int64_t)((d->t->made[v] - d->t->unread[v]) >> (d->t->g->total_size >> 60 ? 4 : 0));
@@ -79,11 +79,11 @@ static void restart(greedy *d, bool from_end)
 static void make_ready(greedy *d, pb_node v)
 {
     if (d->place[v] >= d->limit)
-        return; /* let in when its turn comes */
+        return; /* it enters the heap when the band reaches it */
     pbi_order_heap_push(&d->heap, v);
 }
 
-/* Node v has been taken: lets in those that were too far away. */
+/* Node v has been placed: moves the band on and admits the ready nodes in it. */
 static void take(greedy *d, pb_node v, bool from_end)
 {
     const pb_node *written = d->t->written;
@@ -116,7 +116,7 @@ static int64_t share(const greedy *d, pb_node u, uint32_t left)
     return left == 1 ? d->size[u] : d->shares ? d->size[u] / (2 * (int64_t)left) : 0;
 }
 
-/* Another reader of u is done: those that are left profit. */
+/* Another reader of u is done: updates the keys of the remaining readers. */
 static void tell_readers(greedy *d, pb_node u)
 {
     const pb_graph *g = d->g;
@@ -163,7 +163,7 @@ static void release_readers(greedy *d, pb_node u)
     }
 }
 
-/* With shares every reader of a value hears of it when one is done; that is for values of few readers. */
+/* With shares every reader of a value is updated when one is done; only for values of few readers. */
 static bool tells(const greedy *d, pb_node u) { return d->left[u] <= 1 || (d->shares && d->left[u] <= FEW); }
 
 static pb_status forward(greedy *d)
@@ -194,7 +194,7 @@ static pb_status forward(greedy *d)
 
 /* ---- from the end ---- */
 
-/* `left` counts the readers that have been placed: from the first of them on the value is there. */
+/* `left` counts the readers that have been placed: from the first of them on the value is resident. */
 static void backward_start(greedy *d)
 {
     const pb_graph *g = d->g;
@@ -216,7 +216,7 @@ static void backward_start(greedy *d)
             make_ready(d, d->t->written[i]);
 }
 
-/* u is there now: its other readers need not pay for it. */
+/* u is resident now: its other readers need not pay for it. */
 static void arrive(greedy *d, pb_node u)
 {
     const pb_graph *g = d->g;
@@ -251,7 +251,7 @@ static pb_status backward(greedy *d)
 
 /* ---- depth first ---- */
 
-/* Puts the inputs of v that must be computed at the end of `stack`, the one that goes first last. */
+/* Pushes the inputs of v that must be computed on `stack`, the one that goes first last. */
 static uint32_t push_inputs(greedy *d, pb_node v, pb_node *stack, uint32_t count)
 {
     const pb_graph *g = d->g;
@@ -269,7 +269,7 @@ static uint32_t push_inputs(greedy *d, pb_node v, pb_node *stack, uint32_t count
     return count;
 }
 
-/* key: what the node leaves, less what its cone needs, were it a tree; taken in the order as written. */
+/* key: what the node leaves, minus what its cone needs as if it were a tree; computed in program order. */
 static void tree_needs(greedy *d, pb_node *sorted)
 {
     const int64_t most = INT64_MAX / 8;
@@ -322,7 +322,7 @@ static pb_status depth_first(greedy *d)
     return finish(d);
 }
 
-/* How many values are there at a time in the order as written, on average. */
+/* The average number of resident values in program order. */
 static uint32_t usual_width(greedy *d)
 {
     const pb_graph *g = d->g;

@@ -1,15 +1,15 @@
-/* order_heap.h -- ready nodes by key, the least first; keys change while they wait. */
+/* order_heap.h -- ready nodes by key, the smallest first; keys may change while nodes are in the heap. */
 #ifndef PBI_PLAN_SEQUENCE_ORDER_HEAP_H
 #define PBI_PLAN_SEQUENCE_ORDER_HEAP_H
 
 #include "pebble/graph.h"
 
-/* Four children to a place: fewer misses than two on large heaps. */
+/* Four children per entry: fewer cache misses than two on large heaps. */
 typedef struct pbi_order_heap {
     pb_node *item;
     uint32_t *place; /* per node, UINT32_MAX: not in it */
     int64_t *key;    /* per node */
-    uint32_t *tie;   /* per node: smaller first where keys are equal; all differ */
+    uint32_t *tie;   /* per node: smaller first if keys are equal; all differ */
     uint32_t count;
 } pbi_order_heap;
 
@@ -55,7 +55,7 @@ static inline pb_node pbi_order_heap_pop(pbi_order_heap *h)
     return least;
 }
 
-/* Keys only fall while a node waits. */
+/* Keys only fall while a node is in the heap. */
 static inline void pbi_order_heap_lower(pbi_order_heap *h, pb_node v, int64_t by)
 {
     h->key[v] -= by;

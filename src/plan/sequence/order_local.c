@@ -1,10 +1,10 @@
 /* order_local.c -- local search on an order: nodes move past a place where memory is high.
  *
- * A target below the best peak is set; what counts is the sum over all places of the memory above it. A proposal takes a
- * node from before a high place behind it together with the nodes in between that depend on it, or one from behind it to
- * before it with those it depends on. Only the places in between change, for memory before and behind them depends on
- * the sets of nodes alone. Proposals are accepted as in simulated annealing; when nothing is above the target, that
- * order is the best so far and the target is lowered.
+ * A target below the best peak is set; the objective is the sum over all places of the memory above it. A proposal
+ * moves a node from before a high place behind it, together with the nodes in between that depend on it, or one from
+ * behind it to before it with those it depends on. Only the places in between change, because memory before and
+ * behind them depends on the sets of nodes alone. Proposals are accepted as in simulated annealing. When nothing is
+ * above the target, that order is the best so far and the target is lowered.
  */
 #include "base/assert.h"
 #include "base/context.h"
@@ -16,12 +16,12 @@
 
 enum {
     WIDEST = 1024,  /* places that one proposal may change */
-    PERIOD = 256,   /* proposals between looks at clock and high places */
-    A_TICK = 32,    /* places of a proposal that count for one tick */
+    PERIOD = 256,   /* proposals between polls of the clock and updates of the high places */
+    A_TICK = 32,    /* places of a proposal that count as one tick */
     A_TARGET = 300, /* ticks per node after which a target is given up */
     LEAST_TARGET = 30000,
-    FIRST_STEP = 32, /* a target is this part below the best peak, */
-    LAST_STEP = 2048 /* and nearer and nearer when targets are missed */
+    FIRST_STEP = 32, /* a target is below the best peak by this fraction, */
+    LAST_STEP = 2048 /* and closer and closer when targets are missed */
 };
 
 typedef struct freed {
@@ -35,9 +35,9 @@ typedef struct local {
     pbi_rng rng;
     pb_node *order;
     uint64_t *before, *during; /* per place */
-    uint32_t *last;            /* per node: place of the last reader; UINT32_MAX where the value stays */
+    uint32_t *last;            /* per node: place of the last reader; UINT32_MAX if the value is kept to the end */
     uint32_t *first;           /* per node given in slow memory: place of its first reader */
-    uint32_t *stamp;           /* per node, for marks that are good for one proposal */
+    uint32_t *stamp;           /* per node: marks that are valid for one proposal */
     uint32_t epoch;
 
     pb_node *window; /* the proposal: these nodes from place `from` on */
@@ -48,7 +48,7 @@ typedef struct local {
     uint32_t freed_count;
     uint32_t from, count;
 
-    uint32_t *high; /* places above the target, some time ago */
+    uint32_t *high; /* places that were above the target at the last update */
     uint32_t high_count;
     uint64_t target;
     double temperature, unit;
@@ -100,7 +100,7 @@ static void find_ends(local *s)
         }
 }
 
-/* What the node at place p frees, takes over and loads. */
+/* What the node at place p frees, overwrites and loads. */
 static pbi_order_step step_at(const local *s, uint32_t p)
 {
     const pb_graph *g = s->g;
@@ -212,7 +212,7 @@ static bool pull_early(local *s, uint32_t from, uint32_t to)
     return kept > 0;
 }
 
-/* Which values end and begin in the window, and where: the last reader of a value is met first from behind. */
+/* Which values end and begin in the window, and where. Runs backwards: the last reader of a value comes first. */
 static void find_steps(local *s)
 {
     const pb_graph *g = s->g;
@@ -236,7 +236,7 @@ static void find_steps(local *s)
     }
 }
 
-/* Loads are rare: a pass of their own, from the front. */
+/* Loads are rare: a pass of their own, forwards. */
 static void find_loads(local *s)
 {
     const pb_graph *g = s->g;
@@ -283,7 +283,7 @@ static void carry_out(local *s, bool slow)
                 s->first[g->in[k]] = s->from + i;
 }
 
-/* A distance, small ones as likely as large ones. */
+/* A random distance, log-uniform. */
 static uint32_t distance(local *s, uint32_t most)
 {
     uint32_t bits = 0;
@@ -308,7 +308,7 @@ static bool propose(local *s)
 
 /* ---- targets ---- */
 
-/* So many ticks at falling temperature; ends when nothing is above the target. *left is what is left of all ticks. */
+/* So many ticks at falling temperature; stops when nothing is above the target. *left is what remains of all ticks. */
 static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
 {
     pb_status status = PB_OK;
@@ -339,8 +339,8 @@ static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
     return status;
 }
 
-/* From the best order to lower and lower targets. A target that is missed is followed by a nearer one; when the nearest
- * is missed too, it starts anew with more patience. */
+/* From the best order to lower and lower targets. After a missed target a closer one is tried; when the closest is
+ * missed too, it starts again with more ticks per target. */
 static pb_status all_targets(local *s, uint64_t ticks, bool slow)
 {
     pbi_order_task *t = s->t;
@@ -353,7 +353,7 @@ static pb_status all_targets(local *s, uint64_t ticks, bool slow)
         s->target = s->target > t->enough ? s->target : t->enough;
         status = aim(s, each < left ? each : left, slow, &left);
         uint64_t peak = load_order(s, s->order);
-        PB_ASSERT(s->high_count || peak <= s->target); /* what was kept up to date is what it is */
+        PB_ASSERT(s->high_count || peak <= s->target); /* the incrementally updated peak is right */
         pbi_order_note(t, s->order, peak);
         if (s->high_count) {
             load_order(s, t->best);

@@ -10,7 +10,7 @@ static bool starts_fast(const pb_graph *g, pb_node v)
     return (g->flags[v] & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW)) == PB_NODE_GIVEN;
 }
 
-/* Is this by-product made with its node? */
+/* Is this by-product computed with its node? */
 static bool part_is_made(const pbi_order_task *t, pb_node w)
 {
     return t->readers[w] || (t->g->flags[w] & (PB_NODE_KEEP | PB_NODE_TARGET));
@@ -43,7 +43,7 @@ static void sum_made(pbi_order_task *t, pb_node v)
     }
 }
 
-/* What is there while v is computed, whatever the order: its inputs, what it makes, and `always`. */
+/* What is resident while v is computed, whatever the order: its inputs, its results, and `always`. */
 static uint64_t working_set(const pbi_order_task *t, pb_node v, uint64_t always)
 {
     const pb_graph *g = t->g;
@@ -59,7 +59,7 @@ static uint64_t working_set(const pbi_order_task *t, pb_node v, uint64_t always)
     return pbi_order_during(t, v, &s, always);
 }
 
-/* Start, end and working sets. */
+/* The largest of start, end and working sets. */
 static void find_floor(pbi_order_task *t)
 {
     const pb_graph *g = t->g;
@@ -101,7 +101,7 @@ pb_status pbi_order_task_init(pbi_order_task *t, pb_context *ctx, const pb_game 
     return PB_OK;
 }
 
-/* What computing v frees and takes over, with `left` readers of each value to come, v among them. */
+/* What computing v frees and overwrites, if `left` counts the remaining readers of each value, v included. */
 static pbi_order_step step_of(const pbi_order_task *t, pb_node v, const uint32_t *left)
 {
     const pb_graph *g = t->g;

@@ -39,7 +39,7 @@ void pbi_replay_release(pbi_replay *r, size_t mark)
         r->holds[r->held[--r->held_count]]--;
 }
 
-/* Releases what was held between two marks; what was held later stays and moves down. */
+/* Releases what was held between two marks; what was held later is kept and moves down. */
 static void release_between(pbi_replay *r, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
@@ -80,7 +80,8 @@ pb_status pbi_replay_make(pbi_replay *r, pb_node root)
             continue;
         }
         pb_node unit = pb_graph_maker(g, g->in[f->next++]);
-        if (!r->holds[unit]) /* an acyclic graph: it is not on the stack, but for a second input of the same unit */
+        /* the graph is acyclic: the unit is not on the stack, except as a second input of the same unit */
+        if (!r->holds[unit])
             r->stack[depth++] = (pbi_replay_frame){unit, g->in_start[unit]};
     }
     return status;

@@ -12,7 +12,7 @@
 enum { SQRT, GREEDY, VARIANTS }; /* number[0] of a choice; number[1] is k or b */
 
 enum {
-    MANY = 20000, /* places: the grid is coarse and ends at the first b that fits */
+    MANY = 20000, /* places: above, the grid is coarse and ends at the first b that fits */
     FINE = 8      /* steps between the last b that did not fit and the first that did */
 };
 
@@ -84,7 +84,8 @@ static uint64_t grid_step(uint64_t b, bool coarse)
     return pbi_add_saturated(b, more ? more : 1);
 }
 
-/* On a large graph the least b that fits, found by steps and then by halving, is good enough: a larger one keeps less. */
+/* On a large graph the smallest b that fits, found by steps and then by bisection, is good enough: a larger one
+ * keeps less. */
 static pb_status try_greedy(pbi_trials *trials, const segments *c)
 {
     const pbi_training *t = c->t;

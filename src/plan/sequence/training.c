@@ -42,7 +42,7 @@ static void measure(pbi_training *t)
         t->size[p] = g->size[t->order[p]];
     for (pb_node v = 0; g->owner && v < g->node_count; v++)
         if ((g->flags[v] & PB_NODE_BYPRODUCT) && is_needed(g, v))
-            t->size[t->place[v]] += g->size[v]; /* all sizes together stay below 2^64 */
+            t->size[t->place[v]] += g->size[v]; /* the sum of all sizes is below 2^64 */
     t->all_sizes = 0;
     memset(t->leaving, 0, t->count * sizeof *t->leaving);
     for (uint32_t p = 0; p < t->forward; p++) {

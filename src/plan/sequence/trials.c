@@ -82,7 +82,7 @@ pb_status pbi_trials_finish(pbi_trials *t, pb_status status, pbi_plan *plan)
     if (!t->there)
         return status == PB_OK ? give_up(t, plan) : status;
     if (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED) {
-        pbi_held held = pbi_hold(t->ctx); /* finish the best also when the search was stopped */
+        pbi_held held = pbi_hold(t->ctx); /* also after a stop: write the best plan so far */
         status = pbi_sequence_emit(t->ctx, t->game, &t->s, plan, NULL);
         pbi_resume(t->ctx, held);
     }

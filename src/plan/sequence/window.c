@@ -9,7 +9,7 @@
 
 typedef struct frame {
     pb_node node;
-    uint32_t next; /* input to look at */
+    uint32_t next; /* next input to visit */
 } frame;
 
 typedef struct walker {
@@ -23,21 +23,21 @@ typedef struct walker {
     uint32_t count;
     uint32_t *use_start; /* per node: places in `order` that read it, ascending */
     uint32_t *use;
-    uint32_t *use_at; /* per node: the first of them that is still to come */
+    uint32_t *use_at; /* per node: the first of them that is not reached yet */
 
     uint8_t *resident;
-    uint32_t *pending; /* reads that the running cone still has to make */
+    uint32_t *pending; /* reads that remain in the running cone */
     uint8_t *in_cone;
     frame *stack;
     uint32_t *cone; /* events */
     uint32_t cone_count;
 
     /* Nested windows: */
-    uint32_t turn;       /* places from the last kept one before it are passed over: made when they are read */
+    uint32_t turn;       /* places from the last kept one before the turn are skipped: computed when they are read */
     uint8_t *made;       /* at least once */
     uint8_t *inner;      /* has a slot */
     uint32_t inner_used; /* slots */
-    uint32_t *touched;   /* the latest place that computed or read it, and 1 */
+    uint32_t *touched;   /* the latest place that computed or read it, plus 1 */
     pb_node *wanted;     /* values of the cone that could use a slot */
 } walker;
 
@@ -77,7 +77,7 @@ static pb_status prepare(walker *w)
     return PB_OK;
 }
 
-/* After which place the program as written holds most; the place behind it. */
+/* The place behind the one after which program order has most memory in use. */
 static uint32_t find_turn(const walker *w)
 {
     const pb_graph *g = w->g;
@@ -119,14 +119,14 @@ static uint32_t next_use(walker *w, pb_node u, uint32_t p)
     return w->use_at[u] == w->use_start[u + 1] ? UINT32_MAX : w->use[w->use_at[u]];
 }
 
-/* What was rebuilt on the way to others must be nearer than what place p itself made or read: with `near` 1 a rebuilt
- * value stays in a slot or not at all, as binomial checkpointing has it. */
+/* A value that was rebuilt only for others must have a closer reader than one that place p itself computed or read:
+ * with `near` 1 a rebuilt value is kept in a slot or not at all, as in binomial checkpointing. */
 static bool is_near(const walker *w, pb_node u, uint32_t distance, uint32_t p)
 {
     return distance + (w->touched[u] != p + 1) <= w->window->near;
 }
 
-/* Does u stay after place p? */
+/* Is u kept after place p? */
 static bool stays(walker *w, pb_node u, uint32_t p)
 {
     const pbi_window *window = w->window;
@@ -146,7 +146,7 @@ static bool stays(walker *w, pb_node u, uint32_t p)
     return there <= here || there - here <= window->reach;
 }
 
-/* Collects what must be computed again before v, inputs first. */
+/* Collects what must be recomputed before v, inputs first. */
 static void collect_cone(walker *w, pb_node v)
 {
     const pb_graph *g = w->g;
@@ -171,7 +171,7 @@ static void collect_cone(walker *w, pb_node v)
     }
 }
 
-/* A value that nothing keeps is gone, and so is its hold on a slot. */
+/* A value that nothing keeps is freed, and so is its slot. */
 static void let_go(walker *w, pb_node v)
 {
     w->resident[v] = 0;
@@ -212,15 +212,15 @@ static void give_slot(walker *w, pb_node v)
         }
 }
 
-/* Could it use a slot: read again within reach, but not so soon that it stays anyway? */
+/* Could it use a slot: read again within reach, but not so soon that it is kept anyway? */
 static bool wants_slot(walker *w, pb_node v, uint32_t p)
 {
     uint32_t next = next_use(w, v, p);
     return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !stays(w, v, p);
 }
 
-/* How far to go before the next snapshot is left, for the least work on `length` steps with s snapshots, the one at
- * their start included (Griewank and Walther; the longest of the best). */
+/* How far to go before the next snapshot, for the least work on `length` steps with s snapshots, the one at their
+ * start included (Griewank and Walther; the longest of the best). */
 static uint64_t binomial_advance(uint64_t length, uint32_t s)
 {
     int64_t r = 1;
@@ -230,8 +230,8 @@ static uint64_t binomial_advance(uint64_t length, uint32_t s)
     return most < length - rest ? most : length - rest;
 }
 
-/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each of
- * those that want one, one behind the last and one that place p reverses. */
+/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each
+ * value that could use one, one behind the last and one that place p reverses. */
 static void choose_inner(walker *w, uint32_t p)
 {
     const pb_graph *g = w->g;
@@ -254,9 +254,9 @@ static void choose_inner(walker *w, uint32_t p)
     }
 }
 
-/* The places from the last kept value to the turn are passed over and made when they are read: then they are rebuilt
- * like any other window, with the slots placed for the way back. Returns the first of them. A kept value right at the
- * turn is no start of a window. */
+/* The places from the last kept value to the turn are skipped and computed when they are read: then they are rebuilt
+ * like any other window, with the slots placed for the backward pass. Returns the first of them. A kept value right
+ * at the turn does not start a window. */
 static uint32_t first_passed(const walker *w)
 {
     uint32_t p = w->turn ? w->turn - 1 : 0;
@@ -271,7 +271,7 @@ static bool is_passed(const walker *w, uint32_t p, uint32_t first)
     return p >= first && p < w->turn && !(flags & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_ONCE | PB_NODE_HAS_PARTS));
 }
 
-/* Computes the cone of place p, dropping what is neither read again in it nor stays. */
+/* Computes the cone of place p; frees what is neither read again in it nor kept. */
 static pb_status run_cone(walker *w, uint32_t p)
 {
     const pb_graph *g = w->g;
@@ -373,7 +373,7 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker
         pb_arena_init(&now.arena, ctx);
         status = try_k(ctx, game, maker, k, limit, &now.arena, &now.s, &now.f);
         if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
-            status = PB_OK; /* too many computations with this k: another may do */
+            status = PB_OK; /* too many computations with this k: try another */
             now.f.fits = false;
             *cut = true;
         }
@@ -436,10 +436,10 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (status != PB_OK)
         return status;
     trial best = {.k = 0};
-    bool cut = false; /* some k passed the limit */
+    bool cut = false; /* some k exceeded the limit */
     if (!k) {
         status = search_k(ctx, game, maker, most ? most : 1, limit, &best, &cut);
-        if (best.k) { /* finish the best also when the search was stopped */
+        if (best.k) { /* also after a stop: write the best plan so far */
             pbi_held held = pbi_hold(ctx);
             status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
             pbi_resume(ctx, held);

@@ -1,15 +1,17 @@
 /* live_bound.c -- what every continuation of a state must do.
  *
- * Missing: a goal that is not there must be computed, and so must inputs of what must be computed that are not there.
+ * Missing: a goal that is not resident must be computed, and so must inputs of what must be computed that are not
+ * resident.
  *
- * The cap: look at the first computation of a missing node z. What is computed only after it because it reads, at some
- * distance, what z makes, will read values of its own; each of those is in memory beside z, or is made again later. Of the
- * ones that are there now, or are missing and must be made before z, making them again comes on top of the missing work.
- * What does not fit beside z is therefore paid for: by the cheapest choice of nodes, or where that takes long to find, by the
- * cheapest per size, as if nodes could be made in part.
+ * The cap: consider the first computation of a missing node z. Nodes that are computed only after it, because they
+ * read at some distance what z computes, also read other values; each of those is in memory while z is computed, or
+ * is recomputed later. For those that are resident now, or are missing and must be computed before z, the
+ * recomputation comes on top of the missing work. Values that do not fit in memory with z must therefore be paid
+ * for: by the cheapest choice of nodes, or if that takes long to find, by the cheapest per size, as if nodes could
+ * be recomputed in part.
  *
- * Use: reading a value that no missing node reads takes a chain of further computations up to a missing node or a kept
- * value; the cheapest chain is a shortest path.
+ * Use: reading a value that no missing node reads takes a chain of further computations up to a missing node or a
+ * kept value; the cheapest chain is a shortest path.
  */
 #include "base/checked.h"
 #include "plan/statespace/live.h"
@@ -46,7 +48,7 @@ bool pbi_live_look(const pbi_live_model *m, pbi_set state, pbi_live_view *view)
     return true;
 }
 
-/* What may be made again to give memory back, cheapest for its size first. */
+/* What may be recomputed to free memory, cheapest for its size first. */
 typedef struct offers {
     uint32_t count;
     uint64_t cost[PBI_LIVE_BITS], weight[PBI_LIVE_BITS];
@@ -69,7 +71,7 @@ static void list_offers(const pbi_live_model *m, pbi_set values, offers *o)
         o->rest[k] = pbi_add_saturated(o->rest[k + 1], o->weight[k]);
 }
 
-/* The cost of giving back `lack` by offers from `k` on, the last of them in part. */
+/* The cost of freeing `lack` by offers from `k` on, the last of them in part. */
 static uint64_t pay_in_part(const offers *o, uint32_t k, uint64_t lack, bool *whole)
 {
     uint64_t paid = 0;
@@ -79,7 +81,7 @@ static uint64_t pay_in_part(const offers *o, uint32_t k, uint64_t lack, bool *wh
         if (weight <= lack) {
             paid = pbi_add_saturated(paid, cost);
             lack -= weight;
-        } else { /* rounded down by more than the floating point can be wrong */
+        } else { /* rounded down by more than the floating-point error */
             double part = (double)cost * ((double)lack / (double)weight) * (1 - 1e-9);
             paid = pbi_add_saturated(paid, part >= 1 ? (uint64_t)part : 0);
             *whole = cost == 0;
@@ -89,15 +91,15 @@ static uint64_t pay_in_part(const offers *o, uint32_t k, uint64_t lack, bool *wh
     return paid;
 }
 
-/* The least cost of offers that give back `lack`, taken or left as a whole: by depth, taking first. What is still open when
- * the steps are spent counts by its parts. */
+/* The least cost of offers that free `lack`, each taken or left as a whole: depth-first, taking first. What is still
+ * open when the steps run out counts in part. */
 static uint64_t pay(const offers *o, uint64_t lack)
 {
     enum { STEPS = 200 };
     uint64_t lacks[PBI_LIVE_BITS + 1], paid[PBI_LIVE_BITS + 1], best = PBI_LIVE_NEVER;
     bool taken[PBI_LIVE_BITS + 1], whole;
     uint64_t least = pay_in_part(o, 0, lack, &whole);
-    uint64_t cheapest = PBI_LIVE_NEVER; /* one of them at least */
+    uint64_t cheapest = PBI_LIVE_NEVER; /* at least one of them */
     uint32_t at = 0, steps = 0;
     if (whole)
         return least;
@@ -154,8 +156,7 @@ static uint64_t squeeze(const pbi_live_model *m, unsigned z, pbi_set there, cons
     return pay(&o, lack);
 }
 
-/* The most that a first computation costs, or any that costs more than `enough`: the one that told the last state apart
- * comes first. */
+/* The highest cost of a first computation, or any above `enough`: the node that excluded the last state comes first. */
 static uint64_t squeeze_all(const pbi_live_model *m, pbi_set there, const pbi_live_view *view, uint64_t enough,
                             pbi_live_sums *s)
 {
@@ -175,7 +176,7 @@ uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_v
                         pbi_live_sums *s)
 {
     pbi_set missing_values = {{0, 0}};
-    for (uint32_t i = 0; i < view->listed; i++) { /* readers first: what follows z, and what that reads */
+    for (uint32_t i = 0; i < view->listed; i++) { /* readers first: the nodes after z, and what they read */
         unsigned r = view->list[i];
         missing_values = pbi_set_or(missing_values, m->outs[r]);
         for (pbi_set left = pbi_set_less(m->in[r], state); pbi_set_any(left);) {
@@ -184,7 +185,7 @@ uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_v
             s->read[z] = pbi_set_or(s->read[z], pbi_set_or(m->in[r], s->read[r]));
         }
     }
-    for (uint32_t i = view->listed; i-- > 0;) { /* inputs first: what comes before z */
+    for (uint32_t i = view->listed; i-- > 0;) { /* inputs first: the nodes before z */
         unsigned r = view->list[i];
         for (pbi_set left = pbi_set_less(m->in[r], state); pbi_set_any(left);) {
             unsigned z = m->maker[pbi_set_pop(&left)];

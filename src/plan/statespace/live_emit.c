@@ -1,8 +1,8 @@
 /* live_emit.c -- the path of states as moves.
  *
- * What is computed when says almost all: the method of sequences frees every value after its last use, which takes no more
- * memory than the path. Only by-products that are targets and come from different computations of one node are beyond
- * it; then the path is followed move by move.
+ * The order of computations determines almost everything: sequence/sequence frees every value after its last use,
+ * which takes no more memory than the path. The exception is by-products that are targets and come from different
+ * computations of one node; then the path is followed move by move.
  */
 #include "plan/statespace/live.h"
 
@@ -10,7 +10,7 @@ typedef struct writer {
     const pbi_live_model *m;
     pb_moves *moves;
     pbi_set now;
-    uint64_t memory; /* of what is there now */
+    uint64_t memory; /* of what is resident now */
 } writer;
 
 static pb_status free_all(writer *w, pbi_set values)
@@ -25,7 +25,7 @@ static pb_status free_all(writer *w, pbi_set values)
     return status;
 }
 
-/* The by-products that a step makes: those that are there afterwards, and targets that go at once. */
+/* The by-products that a step computes: those that are resident afterwards, and targets that are freed at once. */
 static pbi_set made_by(const writer *w, const pbi_live_step *step, pbi_set before)
 {
     const pbi_live_model *m = w->m;
@@ -40,7 +40,7 @@ static pbi_set made_by(const writer *w, const pbi_live_step *step, pbi_set befor
     return made;
 }
 
-/* The input to overwrite: of those that go with this step, the one that saves most. */
+/* The input to overwrite: of those freed by this step, the one that saves most. */
 static unsigned choose_over(const writer *w, const pbi_live_step *step)
 {
     const pbi_live_model *m = w->m;
@@ -85,7 +85,7 @@ static pb_status write_step(writer *w, const pbi_live_step *step, pbi_set before
     if (need > m->room)
         over = choose_over(w, step);
     if (status == PB_OK && pbi_set_has(w->now, node) && (over != PBI_LIVE_BITS || !pbi_set_any(made)))
-        status = free_all(w, own); /* it is made anew: only by-products alone leave it where it is */
+        status = free_all(w, own); /* it is computed again: only computing by-products alone leaves it in place */
     if (status == PB_OK)
         status = write_compute(w, node, over, made);
     return status == PB_OK ? free_all(w, pbi_set_less(w->now, step->set)) : status;
@@ -98,7 +98,7 @@ static pb_status write_path(const pb_game *game, const pbi_live *live, pbi_plan 
     size_t count;
     const pbi_live_step *step = pbi_live_plan(live, &count);
     pb_status status = PB_OK;
-    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) /* given, but of no use */
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) /* given, but not useful */
         if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & (PB_NODE_NEEDED | PB_NODE_GIVEN_SLOW)))
             status = pb_moves_add(w.moves, PB_FREE, v, 0);
     w.now = w.m->start;
@@ -110,7 +110,7 @@ static pb_status write_path(const pb_game *game, const pbi_live *live, pbi_plan 
     return status;
 }
 
-/* Where what computation k makes is read first, or the end. */
+/* The first reader of what computation k produces, or the end. */
 static size_t first_reader(const pb_graph *g, const pbi_sequence *s, size_t k)
 {
     for (size_t j = k + 1; j < s->count; j++)
@@ -130,8 +130,8 @@ static void shift(pbi_sequence *s, size_t from, size_t to)
     s->event[to] = v;
 }
 
-/* The search computes early what has room; a plan reads better when a computation waits for its first reader, where that
- * lowers the flux. */
+/* The search computes early if there is room; a plan is easier to read when a computation comes right before its
+ * first reader, if that lowers the flux. */
 static pb_status delay(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
 {
     pbi_figures figures;

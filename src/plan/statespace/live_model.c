@@ -108,7 +108,7 @@ static void read_node(const pb_graph *g, pbi_live_model *m, unsigned at)
     m->least[at] = pbi_add_saturated(inputs + m->size[at] - saved, m->workspace[at]);
 }
 
-/* Is node a cheaper to make again than b, for the memory it gives back? */
+/* Is node a cheaper to recompute than b, for the memory it frees? */
 static bool cheaper(const pbi_live_model *m, unsigned a, unsigned b)
 {
     pb_u128 x = pbi_u128_product(m->cost[a], m->weight[b]), y = pbi_u128_product(m->cost[b], m->weight[a]);

@@ -1,9 +1,9 @@
 /* live_search.c -- A* over what is in memory.
  *
- * Values are let go only when room is needed, and then by a least set that makes it; in-place moves only where they make
- * room. A search looks for plans of at most `most` work. It drops values that no such plan reads again, and where a
- * computation that must come anyhow leaves no more in memory than before, it looks at nothing else. Searches with a
- * rising `most` follow each other; what was left out for its work bounds what is still possible.
+ * Values are freed only when room is needed, and then by a minimal set that suffices; in-place moves only if they
+ * make room. A search considers plans of at most `max_work` work. It drops values that no such plan reads again. If
+ * a computation is needed anyway and leaves no more in memory than before, it tries nothing else. Searches with a
+ * rising `max_work` follow each other; what was left out because of its work bounds what is still possible.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum {
-    GREED = 4,             /* a greedy search counts what is missing so many times */
-    FIRST_PATIENCE = 20000 /* states looked at */
+    GREED = 4,             /* the weight of the missing work in a greedy search */
+    FIRST_PATIENCE = 20000 /* states expanded */
 };
 
 typedef enum found { FOUND, EXHAUSTED, SPENT, HALTED } found;
 
-/* A state on its way into the table. */
+/* A state that is to be added to the table. */
 typedef struct offer {
     pbi_set set;
-    uint64_t done, rest; /* rest: a bound on what is to come */
+    uint64_t done, rest; /* rest: a lower bound on the remaining work */
 } offer;
 
 struct pbi_live {
@@ -31,27 +31,27 @@ struct pbi_live {
     pbi_live_model model;
     pbi_live_table table;
     pbi_live_sums sums;
-    pbi_live_view here, there; /* of the state looked at, and of one that it leads to */
-    offer fits[PBI_LIVE_BITS]; /* computations that need no room made */
+    pbi_live_view here, there; /* of the state being expanded, and of a successor */
+    offer fits[PBI_LIVE_BITS]; /* computations that need nothing freed */
     uint8_t fit_node[PBI_LIVE_BITS];
     uint32_t fit_count;
 
     uint64_t first_bound;
-    uint64_t most;   /* work of the plans that are looked for */
-    uint64_t beyond; /* the least work of what was left out for its work */
+    uint64_t most;   /* limit on the work of the plans that are searched for */
+    uint64_t beyond; /* the least work of what was left out because of its work */
     uint64_t bytes;
-    uint64_t looks, counted; /* states looked at, and how many of them are counted as effort */
-    uint64_t patience;       /* it gives up past so many */
+    uint64_t looks, counted; /* states expanded, and how many of them were counted as effort */
+    uint64_t patience;       /* the search gives up after so many */
     bool greedy, overflow;
-    pb_status status; /* PB_ENOMEM, or why it was halted */
+    pb_status status; /* PB_ENOMEM, or why it was stopped */
 
     uint64_t best;
-    bool own; /* the plan is here, not only its work known */
+    bool own; /* the plan was found here; else only its work is known */
     pbi_live_step *plan;
     size_t plan_count, plan_room;
 };
 
-/* May a plan of this much work still be looked for? */
+/* Is this much work within the limit of the search? */
 static bool within(pbi_live *s, uint64_t work)
 {
     if (work <= s->most)
@@ -62,14 +62,14 @@ static bool within(pbi_live *s, uint64_t work)
     return false;
 }
 
-/* Will no plan that is looked for read v after the state judged last? */
+/* Will no plan within the limit read v after the state evaluated last? */
 static bool is_useless(pbi_live *s, uint64_t known, unsigned v)
 {
     uint64_t use = s->there.useful[v];
     return use == PBI_LIVE_NEVER || (use && !within(s, pbi_add_saturated(known, use)));
 }
 
-/* Counts what was looked at as effort. False: it is time to stop. */
+/* Counts expanded states as effort. False: it is time to stop. */
 static bool go_on(pbi_live *s)
 {
     uint64_t fresh = s->looks - s->counted;
@@ -79,14 +79,14 @@ static bool go_on(pbi_live *s)
     return s->status == PB_OK && s->looks <= s->patience;
 }
 
-/* Is the state there already, as cheap? */
+/* Is the state in the table already, at most as expensive? */
 static bool is_known(const pbi_live *s, const offer *o)
 {
     uint32_t at = pbi_live_table_find(&s->table, o->set);
     return at != PBI_LIVE_NONE && s->table.state[at].done <= o->done;
 }
 
-/* Judge a state; drops what no plan reads again. False: nothing to be found behind it. */
+/* Evaluates a state; drops what no plan reads again. False: no plan leads through it. */
 static bool judge(pbi_live *s, offer *o)
 {
     const pbi_live_model *m = &s->model;
@@ -138,7 +138,7 @@ static void propose(pbi_live *s, offer o, uint32_t parent, unsigned node)
         enter(s, &o, parent, node);
 }
 
-/* The state after computing `node` with everything it makes, but for what is in `without`. */
+/* The state after computing `node` with all its results, except for `without`. */
 static pbi_set after(const pbi_live_model *m, pbi_set state, unsigned node, pbi_set without)
 {
     pbi_set made = pbi_set_less(pbi_set_less(m->outs[node], state), without);
@@ -148,14 +148,15 @@ static pbi_set after(const pbi_live_model *m, pbi_set state, unsigned node, pbi_
     return next;
 }
 
-/* Does this computation come first in some best plan? It must come anyhow; nothing that would stay in memory until then
- * takes less than what it leaves: inputs that nothing reads afterwards and that cannot be made again meanwhile. */
+/* Does this computation come first in some best plan? It is needed anyway, and nothing that would be kept in memory
+ * until then takes less than what it leaves: inputs that nothing reads afterwards and that cannot be recomputed
+ * meanwhile. */
 static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node, pbi_set over, uint64_t known)
 {
     const pbi_live_model *m = &s->model;
     pbi_set spent = pbi_live_spent(m, state);
     uint64_t more = pbi_live_size(m, pbi_set_and(o->set, m->outs[node])),
-             less = 0; /* what is there now may go and come back */
+             less = 0; /* what is resident now may be freed and come back */
     uint64_t then = pbi_add_saturated(o->done, s->there.work);
     for (; pbi_set_any(over);)
         if (!is_useless(s, then, pbi_set_pop(&over)))
@@ -173,12 +174,12 @@ static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node,
 /* ---- making room ---- */
 
 typedef struct room {
-    uint8_t value[PBI_LIVE_BITS];     /* that may go, the largest first */
+    uint8_t value[PBI_LIVE_BITS];     /* candidates to free, the largest first */
     uint64_t rest[PBI_LIVE_BITS + 1]; /* size of these and all later ones */
     uint32_t count;
 } room;
 
-/* The values of a state that some plan which is looked for lets go before the next computation. */
+/* The values of a state that some plan within the limit frees before the next computation. */
 static pbi_set list_loose(pbi_live *s, pbi_set state, uint64_t done)
 {
     const pbi_live_model *m = &s->model;
@@ -207,8 +208,8 @@ static void list_room(const pbi_live_model *m, pbi_set state, pbi_set loose, uns
         r->rest[k] = r->rest[k + 1] + m->size[r->value[k]];
 }
 
-/* Every least set of values that makes up for `lack`: as the largest come first, one that is not enough without its last
- * member. `gone` goes in any case. */
+/* Every minimal set of values that frees `lack`: the largest come first, so a set is minimal if it is not enough
+ * without its last member. `gone` is freed in any case. */
 static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r, uint64_t lack, pbi_set gone,
                       uint64_t done)
 {
@@ -262,7 +263,7 @@ static uint64_t need_of(const pbi_live_model *m, const look *l, unsigned node)
     return pbi_add_saturated(l->memory + pbi_live_size(m, pbi_set_less(m->outs[node], l->set)), m->workspace[node]);
 }
 
-/* Nodes whose inputs are there, that make something, and whose use is not too dear. */
+/* Nodes whose inputs are resident, that compute something, and whose use is not too expensive. */
 static pbi_set list_computable(pbi_live *s, const look *l)
 {
     const pbi_live_model *m = &s->model;
@@ -286,7 +287,7 @@ static pbi_set list_computable(pbi_live *s, const look *l)
     return out;
 }
 
-/* Offers that need nothing let go first; true when one of them is all that need be looked at. */
+/* Successors that need nothing freed; true when one of them is the only one to consider. */
 static bool try_fitting(pbi_live *s, const look *l, unsigned node, pbi_set over)
 {
     const pbi_live_model *m = &s->model;
@@ -334,7 +335,7 @@ static void try_making_room(pbi_live *s, const look *l, unsigned node, pbi_set l
     }
 }
 
-/* True when the state is an end. */
+/* Expands a state. True when it is an end. */
 static bool look_at(pbi_live *s, uint32_t at)
 {
     const pbi_live_model *m = &s->model;
@@ -392,7 +393,7 @@ static void keep_plan(pbi_live *s, uint32_t end)
         s->plan[--count] = (pbi_live_step){state[at].node, state[at].set};
 }
 
-/* A plan of at most `most` work: the best, unless greedy. */
+/* A plan of at most `max_work` work: the best, unless greedy. */
 static found search(pbi_live *s, uint64_t most, bool greedy)
 {
     offer first = {.set = s->model.start};
@@ -417,7 +418,7 @@ static found search(pbi_live *s, uint64_t most, bool greedy)
     return HALTED;
 }
 
-/* What to look for next. With a plan at hand: half of the way to it, then all. */
+/* The next limit on work. If a plan is known: halfway to it, then its work. */
 static uint64_t next_most(const pbi_live *s, uint64_t bound, uint64_t root)
 {
     if (s->best != PBI_LIVE_NEVER) {
@@ -428,7 +429,7 @@ static uint64_t next_most(const pbi_live *s, uint64_t bound, uint64_t root)
     return grown > bound ? grown : bound;
 }
 
-/* Searches for ever more work, until there is a plan, or none is left. */
+/* Searches with rising limits, until there is a plan, or none is possible. */
 static found climb(pbi_live *s, uint64_t root, pbi_live_answer *out)
 {
     uint64_t most = s->best == PBI_LIVE_NEVER ? out->bound : next_most(s, out->bound, root);
@@ -475,7 +476,7 @@ uint64_t pbi_live_known(const pbi_live *s, bool *own)
     return s->best;
 }
 
-/* Climbing proves, greed finds a plan or that there is none: by turns, each with ever more patience. */
+/* Climbing proves, greedy search finds a plan or that there is none: by turns, each with more and more states. */
 pb_status pbi_live_solve(pbi_live *s, uint64_t bytes, uint64_t looks, pbi_live_answer *out)
 {
     uint64_t root = root_bound(s), patience = FIRST_PATIENCE,

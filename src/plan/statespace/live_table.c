@@ -115,7 +115,7 @@ uint32_t pbi_live_table_pop(pbi_live_table *t)
     while (t->heap_count) {
         pbi_live_turn turn = take_first(t);
         pbi_live_state *s = &t->state[turn.state];
-        if (s->closed || s->key != turn.key) /* met again by a cheaper way since */
+        if (s->closed || s->key != turn.key) /* reached by a cheaper path since */
             continue;
         s->closed = true;
         return turn.state;

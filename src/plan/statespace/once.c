@@ -1,9 +1,9 @@
 /* once.c -- see once.h.
  *
- * Suppose that a plan computes y twice. In the game where y costs nothing it is a plan with so much less work: twice the cost
- * of y at least. So its work is at least that and a bound of the other game. Where this is no less than the work of the
- * plan at hand, a better plan computes y once, and the game may say so, which raises the bounds for the other nodes: they are
- * asked again until nothing changes.
+ * Suppose that a plan computes y twice. In the game where y costs nothing the same plan has less work, by at least
+ * twice the cost of y. So its work is at least that much above a lower bound of the other game. If this is no less
+ * than the work of the known plan, a better plan computes y once. Marking y as `once` raises the bounds for the
+ * other nodes, so they are tried again until nothing changes.
  */
 #include "plan/statespace/once.h"
 
@@ -21,11 +21,11 @@ enum {
 
 typedef struct fixer {
     pb_context *ctx;
-    pb_game *game; /* the narrow one, of `graph` */
+    pb_game *game; /* the narrowed one, of `graph` */
     pb_graph *graph;
-    uint64_t *cost; /* of `graph`, to be written */
+    uint64_t *cost; /* of `graph`, writable */
     uint16_t *flags;
-    uint64_t work; /* of the plan at hand */
+    uint64_t work; /* of the known plan */
     uint32_t most;
     pbi_fix *out;
 } fixer;
@@ -48,7 +48,7 @@ static pb_status copy_graph(fixer *f, const pb_game *game, pb_arena *arena)
     return PB_OK;
 }
 
-/* Work that no plan of the narrow game is below, UINT64_MAX when there is none. */
+/* A lower bound on the work of every plan of the narrowed game, UINT64_MAX when there is none. */
 static pb_status bound_of(const fixer *f, uint64_t *bound)
 {
     pb_bounds b = {.makespan = 0};
@@ -61,7 +61,7 @@ static pb_status bound_of(const fixer *f, uint64_t *bound)
     return status;
 }
 
-/* No less than the work of any plan that computes y twice? */
+/* Does every plan that computes y twice have at least the work of the known plan? */
 static pb_status is_dear(fixer *f, pb_node y, bool *dear)
 {
     uint64_t cost = f->cost[y], twice = pbi_add_saturated(cost, cost), bound;
@@ -77,7 +77,7 @@ static pb_status is_dear(fixer *f, pb_node y, bool *dear)
     return status;
 }
 
-/* May it be computed again, at a cost? */
+/* May it be recomputed, at a cost? */
 static bool may_repeat(const fixer *f, pb_node y)
 {
     const uint16_t without = PB_NODE_GIVEN | PB_NODE_BYPRODUCT | PB_NODE_ONCE;

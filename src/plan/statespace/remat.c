@@ -1,7 +1,7 @@
 /* remat.c -- see remat.h.
  *
- * The first states are searched with nothing known. If they do not settle the game, a plan by annealing (or the caller's)
- * limits the work that is worth looking at, and nodes that no better plan computes twice become `once`.
+ * The first states are searched without a known plan. If they do not decide the game, a plan by annealing (or the
+ * caller's) limits the work, and nodes that no better plan computes twice become `once`.
  */
 #include "plan/statespace/remat.h"
 
@@ -15,8 +15,8 @@
 enum {
     FIRST_LOOKS = 40000, /* states to search before a plan is worth having */
     A_NODE = 500,        /* proposals of the annealing for each node */
-    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
-    FEW_OPEN = 16        /* nodes that may be recomputed: the search is likely to end */
+    A_LOOK = 50,         /* bytes of the limit for each state expanded, new or not */
+    FEW_OPEN = 16        /* nodes that may be recomputed: below, the search is likely to end */
 };
 
 typedef struct exact {
@@ -26,11 +26,11 @@ typedef struct exact {
     pb_arena *scratch;
     uint64_t limit;
     pbi_live *live;
-    pbi_live *first; /* NULL, or the search before the game was narrowed: the plan it knew was its own */
+    pbi_live *first; /* NULL, or the search before the game was narrowed, if the known plan was its own */
     pb_game narrow;
-    bool few_open; /* what may be computed again in it */
+    bool few_open; /* few nodes may be recomputed in it */
     pbi_live_answer answer;
-    bool begun; /* the plan to begin from is the best known */
+    bool begun; /* the plan to start from is the best known */
     pbi_sequence annealed;
 } exact;
 
@@ -75,8 +75,8 @@ static pb_status measure(const exact *e, const pb_moves *moves, uint64_t *peak, 
     return PB_OK;
 }
 
-/* A plan that fits, from whoever asks. Not with weights on memory: of plans with equal work it may be
- * the best known for its work, not for its cost. */
+/* Uses the caller's plan if it fits. Not with weights on memory: among plans with equal work it may be the best
+ * known for its work, not for its cost. */
 static pb_status use_start(exact *e)
 {
     uint64_t peak, work;
@@ -90,7 +90,7 @@ static pb_status use_start(exact *e)
     return status;
 }
 
-/* A plan by annealing from the program as written. */
+/* A plan by annealing from program order. */
 static pb_status anneal(exact *e)
 {
     const pb_graph *g = e->game->graph;
@@ -126,7 +126,7 @@ static pb_status anneal(exact *e)
 
 static bool is_stop(pb_status status) { return status == PB_ELIMIT || status == PB_ECANCELLED; }
 
-/* Goes on in the game where nodes that no better plan computes twice are `once`, if there are any. */
+/* Continues in the game where nodes that no better plan computes twice are `once`, if there are any. */
 static pb_status narrow(exact *e)
 {
     const pbi_live_model *m = pbi_live_model_of(e->live);

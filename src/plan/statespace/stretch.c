@@ -1,8 +1,8 @@
 /* stretch.c -- see stretch.h.
  *
- * The small game has the values that are in memory at the window's start or are computed in it. A value whose inputs are
- * not all among them cannot be made again there. Where they are too many, the dearest of those that only pass through become
- * memory that is always in use: they can be read, but not let go.
+ * The small game has the values that are in memory at the window's start or are computed in it. A value whose inputs
+ * are not all among them cannot be recomputed in it. If there are too many values, the most expensive of those that
+ * only pass through become memory that is always in use: they can be read, but not freed.
  */
 #include "plan/statespace/stretch.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { VALUES = 116 }; /* of a small game, so that there is room for marks */
+enum { VALUES = 116 }; /* of a small game, so that bits remain for marks */
 
 bool pbi_stretch_apply(const pb_game *game)
 {
@@ -39,9 +39,9 @@ void pbi_stretch_close(pbi_stretches *w)
         pb_builder_free(w->builder);
 }
 
-/* ---- the values at hand ---- */
+/* ---- the values of the window ---- */
 
-/* What is wanted before event `k`, given what is wanted after it. */
+/* What is needed before event `k`, given what is needed after it. */
 static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *wanted)
 {
     pb_node v = p->event[k];
@@ -95,7 +95,7 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
     if (w->count > VALUES)
         return false;
     uint32_t room = VALUES - w->count;
-    for (pb_node v = 0; v < g->node_count; v++) { /* those worth most to let go: the cheapest for their size */
+    for (pb_node v = 0; v < g->node_count; v++) { /* those most worth freeing: the cheapest for their size */
         if (w->place[v] != PB_NO_NODE || !passes_through(w, v))
             continue;
         uint32_t at = w->count;
@@ -127,7 +127,7 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
 
 /* ---- the small game ---- */
 
-/* Is it in memory throughout, outside of the small game? */
+/* Is it in memory throughout, outside the small game? */
 static bool is_fixed(const pbi_stretches *w, pb_node v) { return w->before[v] && w->place[v] == PB_NO_NODE; }
 
 static bool can_be_made(const pbi_stretches *w, pb_node v)
@@ -163,7 +163,7 @@ static pb_status add_node(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t 
         spec.cost = spec.workspace = 0;
     pb_status status = pb_builder_add_node(w->builder, &spec, &out);
     if (status == PB_OK &&
-        (due || w->after[v])) /* what is kept is named too: where nothing is, every end would be due */
+        (due || w->after[v])) /* kept values are targets too: if there were none, every sink would be a target */
         status = pb_builder_add_target(w->builder, out);
     for (uint32_t i = g->in_start[v]; made && i < g->in_start[v + 1] && status == PB_OK; i++)
         if (w->place[g->in[i]] != PB_NO_NODE)

@@ -14,7 +14,7 @@ uint64_t pbi_tier_sizes(const pbi_tier_model *m, uint64_t set)
     return sum;
 }
 
-/* The bit of a node, PBI_TIER_NONE where it has none. */
+/* The bit of a node, PBI_TIER_NONE if it has none. */
 static unsigned find_bit(const pbi_tier_model *m, pb_node v)
 {
     for (unsigned b = 0; b < m->bits; b++)
@@ -97,12 +97,12 @@ bool pbi_tier_model_init(pbi_tier_model *m, const pb_game *game)
 /* ---- what is missing ---- */
 
 typedef struct tally {
-    uint64_t due, paid; /* values to be had; makers that are counted */
+    uint64_t due, paid; /* values that are needed; producers that are counted */
     uint64_t cost;
     uint32_t missing;
 } tally;
 
-/* The least that it takes to load a value that is in slow memory. */
+/* The least cost of loading a value that is in slow memory. */
 static uint64_t least_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
 {
     uint64_t least = PBI_TIER_NEVER;
@@ -120,7 +120,7 @@ static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b
     return false;
 }
 
-/* A value that is in slow memory is loaded, or computed again: where that may be for another's sake as well, it is free. */
+/* A value in slow memory is loaded, or recomputed: if another value may require that computation too, it is free. */
 static void pay_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];
@@ -130,7 +130,7 @@ static void pay_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned 
     t->missing++;
 }
 
-/* A value that is nowhere is computed, with what that reads; false where it cannot be. */
+/* A value that is in no memory is computed, with its inputs; false if that is impossible. */
 static bool pay_making(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];

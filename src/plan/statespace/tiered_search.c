@@ -1,24 +1,24 @@
 /* tiered_search.c -- the least work and io of a small tiered game, by A*.
  *
- * Without a plan at hand the first search goes for any plan: what is missing least is looked at first, whatever it cost. It
- * ends with a plan, or with all that can be reached and no plan among it. The second goes for the cheapest, and leaves out what
- * is not better than the plan at hand. The bound need not be consistent: a state that is met again by a cheaper way is looked at
- * again.
+ * Without a known plan, the first search accepts any plan: states with the fewest missing steps are expanded first,
+ * whatever they cost. It ends with a plan, or when all reachable states have been expanded and there is no plan. The
+ * second search looks for the cheapest plan and leaves out states that are not better than the known plan. The bound
+ * need not be consistent: a state that is reached by a cheaper path is expanded again.
  */
 #include "base/checked.h"
 #include "base/context.h"
 #include "plan/statespace/set.h"
 #include "plan/statespace/tiered_table.h"
 
-enum { A_LOOK = 8 /* bytes of the limit for each way that is looked at, kept or not */ };
+enum { A_LOOK = 8 /* bytes of the limit for each path that is tried, kept or not */ };
 
 typedef struct search {
     pb_context *ctx;
     const pbi_tier_model *m;
     pbi_tier_table table;
     uint64_t best, bound, limit, looks;
-    uint32_t goal, at; /* the state at which the best way ends; that is looked at */
-    bool any;          /* any plan will do */
+    uint32_t goal, at; /* the last state of the best path; the state being expanded */
+    bool any;          /* any plan is accepted */
     bool own, overflow;
     pb_status status; /* PB_ENOMEM, or why it was stopped */
 } search;
@@ -31,7 +31,7 @@ static bool look(void *state)
     return s->status == PB_OK;
 }
 
-/* A way to a state. */
+/* A path to a state. */
 static bool offer(search *s, const pbi_tier_state *to, uint64_t done)
 {
     pbi_tier_table *t = &s->table;
@@ -153,7 +153,7 @@ static pb_status write_step(const pbi_tier_model *m, const pbi_tier_step *step, 
                                 count);
 }
 
-/* What is given and not needed goes at once; from slow memory only where that may be full. */
+/* Given values that are not needed are freed at once; from slow memory only if that may become full. */
 static pb_status write_start(const pbi_tier_model *m, pb_moves *moves)
 {
     const pb_graph *g = m->game->graph;

@@ -1,13 +1,13 @@
 /* tiered_steps.c -- see tiered.h: every step from a state.
  *
- * What goes for a step is a set of which no member is too many, and each of its values is stored in any of the tiers, or in
- * none. Where everything fits as it is nothing goes, and nothing is overwritten.
+ * The values evicted for a step are a minimal set, and each of them is stored in any of the tiers, or in none. If
+ * everything fits, nothing is evicted and nothing is overwritten.
  */
 #include "base/checked.h"
 #include "plan/statespace/set.h"
 #include "plan/statespace/tiered.h"
 
-enum { PERIOD = 16 /* choices between looks at the clock */ };
+enum { PERIOD = 16 /* choices between polls of the clock */ };
 
 typedef struct walk {
     const pbi_tier_model *m;
@@ -47,7 +47,7 @@ static void finish(walk *w)
 
 /* ---- where what goes is stored ---- */
 
-/* Is there another copy that stays, and is as cheap to load? */
+/* Is there another copy that remains, and is as cheap to load? */
 static bool has_better_copy(const walk *w, unsigned b, unsigned t)
 {
     const pbi_tier_model *m = w->m;
@@ -68,7 +68,7 @@ static bool can_store(const walk *w, unsigned b, unsigned t)
     return m->tier_cap[t] == PB_UNLIMITED || pbi_tier_sizes(m, there | bit(b)) <= m->tier_cap[t];
 }
 
-/* `left`: values that go and have no choice yet, the lowest from tier t on. */
+/* `left`: evicted values without a choice yet, the lowest from tier t on. */
 static void choose_stores(walk *w, uint64_t left, unsigned t)
 {
     if (!look(w))
@@ -101,8 +101,7 @@ static void go(walk *w)
     choose_stores(w, (w->step.gone & ~w->made) | over, 0);
 }
 
-/* Every set of candidates that makes room for what lacks and of which no member is too many. `sum` of its sizes, `least` of
- * them. */
+/* Every minimal set of candidates that frees what is lacking. `sum` of its sizes, `least` of them. */
 static void choose_gone(walk *w, uint64_t candidates, uint64_t sum, uint64_t least)
 {
     if (!look(w))
@@ -133,7 +132,7 @@ static uint64_t lack_of(const walk *w, uint64_t memory, uint64_t more)
 
 /* ---- steps ---- */
 
-/* In place: `again`, v itself goes before, since it cannot be made over another while it is there. */
+/* In place: `again`, v itself is freed before, since it cannot be computed over another value while it is resident. */
 static void compute_over(walk *w, unsigned v, uint64_t more, bool again)
 {
     const pbi_tier_model *m = w->m;
@@ -177,7 +176,7 @@ static void compute(walk *w, unsigned v)
     w->step.node = v;
     w->step.tier = 0;
     bool more = compute_with(w, v, parts);
-    while (more && also && !w->over) { /* without some of them, where all do not fit */
+    while (more && also && !w->over) { /* without some of them, if all do not fit */
         also = (also - 1) & parts;
         if (also || !(s->fast & bit(v)))
             compute_with(w, v, also);
@@ -185,7 +184,7 @@ static void compute(walk *w, unsigned v)
     w->step.also = 0;
 }
 
-/* From where it is cheapest. */
+/* From the cheapest tier. */
 static void load(walk *w, unsigned b)
 {
     const pbi_tier_model *m = w->m;

@@ -141,7 +141,7 @@ static pbi_tier_turn take_first(pbi_tier_table *t)
     return first;
 }
 
-/* A state that was met again by a cheaper way stands in front of its older entries, so they find it closed. */
+/* A state that was reached again by a cheaper path has a new entry before its older ones, so they find it closed. */
 uint32_t pbi_tier_table_pop(pbi_tier_table *t, uint64_t *key)
 {
     while (t->heap_count) {

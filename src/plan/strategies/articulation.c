@@ -1,24 +1,26 @@
-/* articulation.c -- segments of the forward pass that end where a single value holds the network together.
+/* articulation.c -- segments of the forward pass that end at articulation points.
  *
- * Problem     segments cut anywhere are crossed by skip connections: what crosses has to be made again from further back.
- * Idea        let segments end at articulation points of the forward graph only: nodes without which it falls apart. No
- *             edge passes them by. Of these every sqrt-th is kept, or those where the sizes since the last pass b.
+ * Problem     skip connections cross segments that are cut anywhere: values that cross must be recomputed from
+ *             further back.
+ * Idea        let segments end only at articulation points of the forward graph: nodes without which it falls apart.
+ *             No edge bypasses them. Of these points, keep every sqrt-th, or those at which the sizes since the last
+ *             kept point exceed b.
  * Invariants  every value is computed at most twice (sequence/segments, sequence/replay).
  * Cost        O(nodes and edges) for the points and for each of some tens of plans.
  * Source      the baselines "AP sqrt(n)" and "AP greedy" of Jain et al., "Checkmate", MLSys 2020; points by Tarjan's
- *             search in depth (Hopcroft and Tarjan, 1973).
- * Limits      costs are not looked at; without articulation points (dense skips, U-Nets) nothing can be dropped.
+ *             depth-first search (Hopcroft and Tarjan, 1973).
+ * Limits      costs are ignored; without articulation points (dense skips, U-Nets) nothing can be dropped.
  */
 #include "base/context.h"
 #include "plan/sequence/segments.h"
 
 typedef struct seeker {
     const pbi_training *t;
-    uint32_t *entered; /* per forward place: when it was first seen, from 1; 0: not yet */
-    uint32_t *low;     /* the earliest that it or what hangs below it has an edge to */
+    uint32_t *entered; /* per forward place: visiting number, from 1; 0: not visited */
+    uint32_t *low;     /* the smallest visiting number that it or its subtree has an edge to */
     uint32_t *parent;
-    uint32_t *next; /* edge to look at: inputs first, then readers */
-    uint32_t *part; /* neighbours may also hang on by-products: which member is looked at */
+    uint32_t *next; /* next edge to visit: inputs first, then readers */
+    uint32_t *part; /* readers of by-products are neighbours too: the member that is visited now */
     uint8_t *point;
     uint32_t clock;
 } seeker;

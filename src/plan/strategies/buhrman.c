@@ -1,14 +1,14 @@
-/* buhrman.c -- everything between keeping all and keeping nothing, on a chain.
+/* buhrman.c -- every trade-off between keeping all and keeping nothing, on a chain.
  *
- * Problem     choose a point on the line from all memory to all recomputation, by one number.
- * Idea        cut the chain into segments. The ends of segments are kept, as a history; inside a segment no history is
- *             kept and the fewest values are used. Segments of 1 compute everything once and uncompute it once; one
- *             segment is the least memory.
- * Invariants  as in reversible/line/line.h; the part behind a segment end is made with that end in place.
+ * Problem     choose a point between most memory and most recomputation with one number.
+ * Idea        cut the chain into segments. The ends of segments are kept, as a history; inside a segment no history
+ *             is kept and the fewest values are used. Segments of 1 compute everything once and uncompute it once; a
+ *             single segment needs the least memory.
+ * Invariants  as in reversible/line/line.h; the part behind a segment end is computed while that end is resident.
  * Cost        O(moves): for segments of l out of n, about (2 n / l - 1) F(l), and n / l + log2(l) values at a time.
  * Source      Buhrman, Tromp, Vitanyi, "Time and space bounds for reversible simulation", 2001: Bennett's game over
- *             segments that are each reversed in no extra space. Pebbling has no such segment: the fewest pebbles stand
- *             for it.
+ *             segments that are each reversed in no extra space. Pebbling has no such segment; the plan with the
+ *             fewest pebbles takes its place.
  * Limits      counts steps, not costs or sizes; with equal sizes never better than knill.c.
  */
 #include "plan/reversible/line/line.h"
@@ -18,7 +18,7 @@
 
 #include <inttypes.h>
 
-/* Level of a task that has segments to come; other levels are pebbles inside a segment. */
+/* Level of a task that still has segments to process; other levels are numbers of pebbles inside a segment. */
 #define OUTSIDE UINT64_MAX
 
 typedef struct segments {
@@ -39,7 +39,7 @@ static pbi_cut cut(const void *state, uint32_t from, uint32_t to, uint64_t level
     return (pbi_cut){from + at, pebbles, pebbles - 1, pebbles - 1};
 }
 
-/* Stop by stop. */
+/* Runs the stops of the chain one after the other. */
 static pb_status play(const segments *s, pbi_reversible *r, pb_arena *arena)
 {
     pbi_line_player p = {.line = s->line, .r = r, .cut = cut, .state = s, .arena = arena};
@@ -110,7 +110,7 @@ static pb_status plan_line(pb_context *ctx, const pb_game *game, segments *s, ui
     s->length = chosen;
     if (asked)
         return plan_segments(ctx, game, s, limit, scratch, plan);
-    pbi_held held = pbi_hold(ctx); /* after a stop too: finish with the best so far */
+    pbi_held held = pbi_hold(ctx); /* also after a stop: write the best plan so far */
     status = plan_segments(ctx, game, s, limit, scratch, plan);
     pbi_resume(ctx, held);
     return status;

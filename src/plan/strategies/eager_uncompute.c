@@ -1,9 +1,10 @@
-/* eager_uncompute.c -- compute once, uncompute once, as early as that allows.
+/* eager_uncompute.c -- compute once, uncompute once, as early as possible.
  *
  * Problem     the least work in the reversible game, with no more memory than that needs.
- * Idea        follow an order; a unit is uncomputed as soon as every reader is computed and is itself final or
- *             already uncomputed, for then nothing can need it again.
- * Invariants  the inputs of a unit stay while the unit is not settled, so it can always be uncomputed.
+ * Idea        follow an order; a unit is uncomputed as soon as every reader is computed and is either final or
+ *             already uncomputed, because then nothing can need it again.
+ * Invariants  the inputs of a unit stay resident until the unit is final or uncomputed, so it can always be
+ *             uncomputed.
  * Cost        O(nodes + edges).
  * Source      clean-up by output cones, as in circuit synthesis.
  * Limits      deep graphs with one target keep everything until the end; work is the least possible.
@@ -21,9 +22,9 @@ typedef struct eager {
     pb_arena *scratch;
     pb_node *order; /* needed units */
     uint32_t count;
-    uint32_t *open;  /* per unit: reads by units that are not settled yet */
+    uint32_t *open;  /* per unit: reads by units that are neither final nor uncomputed */
     uint8_t *done;   /* per unit: computed */
-    pb_node *settle; /* units to settle */
+    pb_node *settle; /* units to uncompute, or to mark as final */
 } eager;
 
 static pb_status prepare(eager *e)
@@ -44,7 +45,7 @@ static void program_order(eager *e)
             e->order[e->count++] = e->g->order[i];
 }
 
-/* One final unit after the other, as the program reaches them, each after its own inputs depth first. */
+/* One final unit after the other, in program order, each after its own inputs depth first. */
 static pb_status cone_order(eager *e)
 {
     const pb_graph *g = e->g;
@@ -85,7 +86,7 @@ static pb_status cone_order(eager *e)
     return PB_OK;
 }
 
-/* Brings a waiting unit whose workspace fits to the end of the list, where the last one's does not. */
+/* Moves a waiting unit whose workspace fits to the end of the list, if the last one's does not fit. */
 static void prefer_fitting(eager *e, const pbi_reversible *r, uint32_t waiting)
 {
     uint64_t room = e->game->cap - r->memory;
@@ -98,7 +99,7 @@ static void prefer_fitting(eager *e, const pbi_reversible *r, uint32_t waiting)
         }
 }
 
-/* Settle v and whatever that settles in turn. */
+/* Uncomputes v, or marks it as final, and then every unit that this allows. */
 static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
 {
     const pb_graph *g = e->g;

@@ -1,17 +1,19 @@
 /* edge_rank.c -- trees in the reversible game: the fewest pebbles, and more of them for fewer moves.
  *
  * Problem     compute the root of an in-tree reversibly, leaving nothing else, within the cap.
- * Idea        rank the edges so that between two of one rank there is a higher one. Cut at the highest: make the lower
- *             part, make the upper part, unmake the lower part; each with one pebble less. The least number of ranks and
- *             one more is the least number of pebbles. With more memory, pieces that fit are made place by place, and
- *             `levels` lists of blocks keep the roots of their parts, as Bennett does with segments of a chain.
- * Invariants  as in reversible/tree/division.h; budgets say what a piece may use, and the replay checks the cap.
- * Cost        ranks: near O(n log n) where few values are read at a time; plans: O(moves). Levels l and blocks of
+ * Idea        rank the edges so that between two edges of equal rank there is one of higher rank. Cut at the highest:
+ *             compute the lower part, compute the upper part, uncompute the lower part; each with one pebble less.
+ *             The least number of ranks plus one is the least number of pebbles. With more memory, pieces that fit
+ *             are computed place by place, and `levels` lists of blocks keep the roots of their parts, as Bennett
+ *             does with segments of a chain.
+ * Invariants  as in reversible/tree/division.h; budgets limit what a piece may use, and the replay checks the cap.
+ * Cost        ranks: near O(n log n) if few values are read at a time; plans: O(moves). Levels l and blocks of
  *             bounded size on trees of bounded degree: about l n^(1/l) pebbles and 2^l n moves.
- * Source      Komarath, Sarma, Sawlani, "Pebbling meets coloring: reversible pebble game on trees", 2018; the equality with
- *             Dymond and Tompa's game: Chan, "Just a pebble game", 2013.
- * Limits      proved is the number of pebbles: one root, equal sizes, no workspace. Fewest moves are not claimed. Sizes
- *             that differ are respected, but the ranks do not look at them. A value that does not stay must be read once.
+ * Source      Komarath, Sarma, Sawlani, "Pebbling meets coloring: reversible pebble game on trees", 2018; the
+ *             equality with Dymond and Tompa's game: Chan, "Just a pebble game", 2013.
+ * Limits      the number of pebbles is proved for one root, equal sizes and no workspace. The number of moves is not
+ *             claimed to be minimal. Different sizes are allowed, but the ranks ignore them. A value that does not
+ *             stay until the end must be read once.
  */
 #include "plan/reversible/tree/better_cuts.h"
 #include "plan/reversible/tree/division.h"
@@ -25,17 +27,17 @@
 enum { MOST_TRIED = 5, BUDGETS = 8, MOST_POLISH = 20000000 };
 #define AUTO_POLISH UINT64_MAX
 
-/* How a plan is made: how the trees are cut, and the memory that it may use. */
+/* How a plan is made: how the trees are cut, and how much memory it may use. */
 typedef struct way {
     pbi_shape shape;
     uint64_t budget;
 } way;
 
-/* What the options leave open. */
+/* What the options allow. */
 typedef struct wish {
     uint64_t levels, block; /* UINT64_MAX and 0: any */
-    bool even, falling;     /* lists that may be tried */
-    uint64_t polish;        /* effort for better cuts */
+    bool even, falling;     /* which lists may be tried */
+    uint64_t polish;        /* effort for cheaper cuts */
     uint64_t seed;
 } wish;
 
@@ -48,13 +50,13 @@ typedef struct planner {
     way best;
     pbi_figures least;
     uint64_t moves; /* of the best */
-    bool by_moves;  /* the fewest moves are the best plan */
+    bool by_moves;  /* rank plans by moves alone */
     bool any;
-    uint64_t polished; /* the effort, where the best has cuts that a search found */
+    uint64_t polished; /* the effort, if the best plan has cuts that a search found */
     bool too_long;     /* some way fits, but has too many moves */
 } planner;
 
-/* Plays without writing, up to the moves of the best so far where these are all that counts. */
+/* Plays without recording moves; stops at the number of moves of the best so far if only moves count. */
 static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
 {
     uint64_t limit = p->any && p->by_moves ? p->moves : p->limit;
@@ -79,7 +81,7 @@ static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
     return status;
 }
 
-/* Looks at one way: does it fit, and is it the best so far? */
+/* Tries one way: does it fit, and is it the best so far? */
 static pb_status try_way(planner *p, const way *w, bool *fits)
 {
     pb_arena arena;
@@ -107,7 +109,7 @@ static pb_status try_level(planner *p, uint32_t levels, bool even, uint64_t budg
     return status;
 }
 
-/* On large trees every look takes time: fewer ways are tried. */
+/* On large trees each trial takes long: fewer ways are tried. */
 static pb_status try_budget(planner *p, uint64_t budget)
 {
     enum { LARGE = 1 << 20 };
@@ -127,7 +129,7 @@ static pb_status try_budget(planner *p, uint64_t budget)
     return status;
 }
 
-/* Memory beyond what all values together take is of no use. */
+/* Memory above the sum of all values is of no use. */
 static uint64_t useful_budget(const pbi_trees *t)
 {
     uint64_t all = 0, space = 0;
@@ -140,7 +142,7 @@ static uint64_t useful_budget(const pbi_trees *t)
     return pbi_add(all, space, &all) && all < t->budget ? all : t->budget;
 }
 
-/* With weights on memory, less of it than there is may be better. */
+/* With weights on memory, using less than the cap may be better. */
 static pb_status choose(planner *p, uint64_t least)
 {
     const pb_weights *w = &p->game->weights;
@@ -154,7 +156,7 @@ static pb_status choose(planner *p, uint64_t least)
     return status;
 }
 
-/* Is the number of values that the ranks say proved to be the least? */
+/* Is the number of values by ranks proved to be minimal? */
 static bool is_exact(const pbi_trees *t) { return t->root_count == 1 && t->equal && !t->overwrites; }
 
 /* Small trees: other cuts than those by ranks may cost less. */
@@ -170,7 +172,7 @@ static pb_status polish(planner *p, pb_arena *scratch)
         (p->wish.levels && p->wish.levels != UINT64_MAX))
         return PB_OK;
     uint64_t values = t->budget / size, effort = p->wish.polish;
-    if (effort == AUTO_POLISH) { /* a look at each cut in some hundred places, as far as that goes */
+    if (effort == AUTO_POLISH) { /* try each cut in about a hundred places, as far as the effort allows */
         uint64_t look = (uint64_t)t->count * values;
         effort = look > MOST_POLISH / 200 / t->count ? MOST_POLISH : 200 * t->count * look;
     }
@@ -184,7 +186,7 @@ static pb_status polish(planner *p, pb_arena *scratch)
     return PB_OK;
 }
 
-/* So that the same words give the same plan. */
+/* So that the same options give the same plan. */
 static pb_status record(const planner *p, pbi_plan *plan)
 {
     const pbi_shape *shape = &p->best.shape;
@@ -219,7 +221,7 @@ static pb_status give_up_ranks(const pbi_trees *t, uint64_t least, pbi_plan *pla
     return pbi_plan_give_up(plan, "does not fit: cut by ranks the tree needs %s; the cap leaves %s for it", need, left);
 }
 
-/* Nothing that was tried fits. */
+/* Reports that nothing that was tried fits. */
 static pb_status refuse(const planner *p, uint64_t least, uint64_t values, pbi_plan *plan)
 {
     const pbi_trees *t = p->trees;
@@ -251,7 +253,7 @@ static pb_status plan_trees(planner *p, pb_arena *scratch, pbi_plan *plan)
         status = polish(p, scratch);
     if (status == PB_ENOMEM)
         return status;
-    pbi_held held = pbi_hold(p->ctx); /* after a stop too: finish with the best so far */
+    pbi_held held = pbi_hold(p->ctx); /* also after a stop: write the best plan so far */
     status = play(p, scratch, plan);
     pbi_resume(p->ctx, held);
     return status;

@@ -1,16 +1,19 @@
 /* hcb.c -- height-compressed backpropagation: blocks of the forward pass under a balanced tree.
  *
- * Problem     reverse-mode differentiation of L steps whose frontier is w wide, in memory of about w times the root of L.
- * Idea        order the forward part so that its frontier is small; cut it into blocks, of equally many nodes or of equal
- *             sizes and narrow borders; put a balanced binary tree over the blocks. Its upper `levels` are replayed: a
- *             node of the tree goes forward to its middle, leaves a checkpoint of the frontier there, does its right
- *             half and then its left. Below them the borders of all blocks of the interval are kept at once. A leaf makes
- *             its block again and runs the backward nodes that read it. So the tree is left in post-order, right before left.
- * Invariants  checkpoints lie on a stack; at a leaf it holds one a level, and the borders of one interval.
+ * Problem     reverse-mode differentiation of L steps whose frontier is w wide, in memory of about w times the root
+ *             of L.
+ * Idea        order the forward part so that its frontier is small; cut it into blocks, of equally many nodes or of
+ *             equal sizes and narrow borders; put a balanced binary tree over the blocks. Its upper `levels` are
+ *             replayed: a node of the tree runs forward to its middle, leaves a checkpoint of the frontier, processes
+ *             its right half and then its left half. Below these levels the borders of all blocks of the interval are
+ *             kept at once. A leaf recomputes its block and runs the backward nodes that read it. So the tree is
+ *             traversed in post-order, right before left.
+ * Invariants  checkpoints form a stack; at a leaf it holds one per level, and the borders of one interval.
  * Cost        O((2 + levels) (nodes and edges)) a plan, some tens of plans.
- * Source      the height-compressed simulation of trees carried over to backpropagation; blocks and tree by its rules.
- * Limits      costs are not looked at. Where the frontier is more than a quarter of all forward values, blocks gain
- *             nothing: the program runs as written, and the note says so.
+ * Source      the height-compressed simulation of trees carried over to backpropagation; blocks and tree by its
+ *             rules.
+ * Limits      costs are ignored. If the frontier is more than a quarter of all forward values, blocks gain nothing:
+ *             the plan follows program order, and a note reports this.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -27,8 +30,8 @@ enum { BLOCKS, CUT, LEVELS };
 enum { EQUAL, ADAPTIVE, CUTS };
 
 enum {
-    LARGE = 20000, /* forward places: fewer numbers of blocks are tried, */
-    MANY = 100000  /* only blocks of about the root, adaptive ones */
+    LARGE = 20000, /* forward places: above, fewer numbers of blocks are tried */
+    MANY = 100000  /* above, only adaptive blocks, about the square root of them */
 };
 
 static const char *const cut_names[CUTS] = {"equal", "adaptive"};
@@ -46,7 +49,7 @@ typedef struct hcb {
 typedef struct task {
     uint32_t from, to; /* blocks */
     uint64_t level;
-    size_t mark;       /* of holds, to go back to first */
+    size_t mark;       /* of holds, to return to first */
     pbi_snapshot base; /* the border before block `from` */
     bool fresh;        /* none of it has been computed before */
 } task;
@@ -151,8 +154,8 @@ static pb_status split(run *u, const task *k)
     return status;
 }
 
-/* All borders at once, then the blocks from the last to the first. The border behind a block stays while it is reversed:
- * what it holds of the block need not be made again. */
+/* Keeps all borders at once, then reverses the blocks from the last to the first. The border behind a block stays
+ * resident while the block is reversed: its values need not be recomputed. */
 static pb_status keep_borders(run *u, const task *k)
 {
     uint32_t count = k->to - k->from - 1;
@@ -205,7 +208,7 @@ static pb_status make(void *state, const pbi_choice *choice, pb_arena *arena, pb
 
 /* ---- choices ---- */
 
-/* More levels hold less and compute more: the first that fits is the one for this cut. */
+/* More levels keep less and compute more: the first that fits is the right one for this cut. */
 static pb_status try_levels(pbi_trials *trials, const hcb *h, uint64_t blocks, uint64_t cut)
 {
     pbi_trial result = PBI_TRIAL_TOO_LARGE;
@@ -214,7 +217,7 @@ static pb_status try_levels(pbi_trials *trials, const hcb *h, uint64_t blocks, u
     for (uint64_t level = asked == UINT64_MAX ? 0 : asked; status == PB_OK; level++) {
         uint64_t peak = UINT64_MAX;
         status = pbi_trials_try(trials, (pbi_choice){{blocks, cut, level}}, &result, &peak);
-        bool worse = peak > least - least / 64 && level > 2; /* the borders are no longer what counts */
+        bool worse = peak > least - least / 64 && level > 2; /* the borders no longer decide the peak */
         least = peak < least ? peak : least;
         if (asked != UINT64_MAX || result != PBI_TRIAL_TOO_LARGE || worse || blocks >> level <= 1)
             break;

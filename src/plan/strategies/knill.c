@@ -1,17 +1,17 @@
 /* knill.c -- the least work on a chain, reversibly, within the cap.
  *
  * Problem     compute the end of a chain reversibly, leaving nothing else, with the fewest moves that the cap allows.
- * Idea        some place m is made first and unmade last; between, the end is made from m: with k pebbles,
- *             F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). Where all steps are alike, F is
- *             convex in n and comes from merging slopes; where they differ, every interval has its front of work
- *             against memory.
- * Invariants  a part keeps within the memory it is given; what stands before and behind it does not change meanwhile.
+ * Idea        some place m is computed first and uncomputed last; in between, the end is computed from m: with k
+ *             pebbles, F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). If all steps are alike, F is
+ *             convex in n and comes from merging slopes; if they differ, every interval has its own front of work and
+ *             memory.
+ * Invariants  a part stays within the memory it is given; values before and behind it do not change meanwhile.
  * Cost        alike: O(moves), and next to nothing before. Different: O(n^3) times the points of a front, up to
- *             `effort`; past that the steps are taken for alike.
+ *             `effort`; beyond that the steps are treated as alike.
  * Source      Knill, "An analysis of Bennett's pebble game", 1995.
- * Limits      proved where all steps are alike and one node stays; with different costs no better plan is known. With
- *             different sizes it can pay to let go of a place in the middle of a part, which no cut describes; with
- *             several targets, to make a later one first.
+ * Limits      proved if all steps are alike and one node stays; with different costs no better plan is known. With
+ *             different sizes it can pay to release a place in the middle of a part, which no cut describes; with
+ *             several targets, to compute a later one first.
  */
 #include "plan/reversible/line/best_cuts.h"
 
@@ -68,8 +68,8 @@ static pb_status measure(const planner *p, uint64_t memory, pbi_figures *figures
     return too_long ? PB_OK : status;
 }
 
-/* Weights on peak or flux: less memory than there is may be better. Work falls ever more slowly with memory, so the
- * candidates near the least are looked at one by one. */
+/* Weights on peak or flux: using less than the cap may be better. The work saved by each further unit of memory
+ * shrinks, so the candidates near the minimum are tried one by one. */
 static pb_status choose(const planner *p, uint64_t *memory)
 {
     pbi_figures least = {0}, now;

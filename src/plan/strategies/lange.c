@@ -2,12 +2,12 @@
  *
  * Problem     compute the end of a chain reversibly in the least memory.
  * Idea        Lange, McKenzie and Tapp reverse a computation in no extra space by touring its configurations; that
- *             takes the steps apart and is no pebbling. What pebbling has at that end is the recursion with the
+ *             takes the steps apart and is not a pebbling. The pebbling closest to it is the recursion with the
  *             fewest pebbles, one more than log2 of the length, and of those plans the one with the fewest moves.
- * Invariants  as in knill.c; the cap does not change the plan, it only refuses it.
+ * Invariants  as in knill.c; the cap does not change the plan, it only decides whether the plan is accepted.
  * Cost        O(moves): about n^1.5 of them.
  * Source      Lange, McKenzie, Tapp, "Reversible space equals deterministic space", 2000; Knill, 1995.
- * Limits      where sizes differ, the least memory of the recursion, not of all plans.
+ * Limits      if sizes differ, the least memory of the recursion, not of all plans.
  */
 #include "plan/reversible/line/best_cuts.h"
 

@@ -1,14 +1,14 @@
 /* order.c -- compute everything once, in an order of small peak.
  *
- * Problem     what memory does a graph need when nothing is computed twice, in the best order?
- * Idea        the order as written, greedy orders from both ends and depth first, then search over sets of computed
- *             nodes, which proves the least peak on graphs that are small or narrow, then local search (sequence/order).
- *             The first order within the cap is the answer, for all of them cost the same; where the weights price the
- *             peak, or if asked for, it goes on to the least peak it can find.
- * Invariants  every needed node appears once; never a larger peak than the order as written.
+ * Problem     how much memory does a graph need if nothing is computed twice, in the best order?
+ * Idea        program order, greedy orders from both ends and depth first, then search over sets of computed nodes,
+ *             which proves the least peak on graphs that are small or narrow, then local search (sequence/order). All
+ *             orders cost the same, so the first within the cap is returned; if the weights price the peak, or the
+ *             user asks for it, the search continues to the smallest peak it can find.
+ * Invariants  every needed node appears once; never a larger peak than program order.
  * Cost        near linear for the greedy orders; local search and exact search take what the effort allows.
  * Source      the order of expression trees: Sethi and Ullman; Liu. Minimax search over lower sets is folklore.
- * Limits      no recomputation: a cap below the least peak of any order is left to the others.
+ * Limits      no recomputation: a cap below the least peak of any order is left to the other strategies.
  */
 #include "plan/sequence/order.h"
 #include "base/context.h"
@@ -18,7 +18,7 @@
 
 enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000, LEAST_A_NODE = 20 };
 
-/* Vast graphs need some changes for each node, too. */
+/* Very large graphs need some changes for each node, too. */
 static uint64_t usual_effort(uint64_t nodes)
 {
     uint64_t effort = nodes * A_NODE, most = nodes * LEAST_A_NODE;
@@ -64,8 +64,8 @@ static pb_status give_up(const pb_game *game, const pbi_order_found *found, pbi_
     return pbi_plan_give_up(plan, "does not fit: the best order found without recomputation needs %s", best);
 }
 
-/* Does the bound say that every plan computes something twice? On small graphs how near an order comes is told all the
- * same. */
+/* Does the bound prove that every plan computes something twice? On small graphs the search runs anyway, to report
+ * how close an order comes. */
 static bool is_hopeless(const pb_game *game, const pbi_plan_options *options)
 {
     enum { SMALL = 2000 };

@@ -1,18 +1,20 @@
 /* sat.c -- plans of the reversible game as answers to a formula.
  *
- * Problem     a plan within a cap that leaves little room, for graphs that are too large to look at every state.
- * Idea        bounded model checking by CaDiCaL: is there a plan of T steps, in each of which nodes that do not read one
- *             another may change together (reversible/sat/formula)? T grows until there is one. Then the formula gets a limit on
- *             the work, which falls from answer to answer; then more steps are tried, which may take less work.
- * Invariants  a plan with less than W work has at most so many moves; a formula of as many steps that has no answer proves
- *             that there is none. No way of T + 1 steps without repetition into the end, and no plan of T steps: there is
- *             no plan at all.
- * Cost        formulas of about nodes x steps x cap clauses; conflicts, each some ten microseconds up to a millisecond.
- * Source      Meuli, Soeken, Roetteler, Bjorner, De Micheli: Reversible pebbling game for quantum memory management, 2019.
- *             Totalizers: Bailleux, Boufkhad 2003, for weights Joshi, Martins, Manquinho 2015. Induction: Sheeran, Singh,
- *             Stalmarck 2000.
- * Limits      proofs only for small graphs; no in-place moves or by-products; no weights on memory; sizes that add up to many different sums
- *             make the formulas too large.
+ * Problem     a plan within a tight cap, for graphs that are too large to search all states.
+ * Idea        bounded model checking by CaDiCaL: is there a plan of T steps, in each of which nodes that do not read
+ *             one another may change together (reversible/sat/formula)? T grows until there is one. Then the formula
+ *             gets a limit on the work, which falls from answer to answer; then more steps are tried, which may take
+ *             less work.
+ * Invariants  the work W of a plan limits its number of moves; if a formula with that many steps has no answer, this
+ *             proves that no plan has less work. If the end cannot be reached by T + 1 steps without repetition, and
+ *             no plan has T steps, there is no plan at all.
+ * Cost        formulas of about nodes x steps x cap clauses; conflicts, each some ten microseconds up to a
+ *             millisecond.
+ * Source      Meuli, Soeken, Roetteler, Bjorner, De Micheli: Reversible pebbling game for quantum memory management,
+ *             2019. Totalizers: Bailleux, Boufkhad 2003, for weights Joshi, Martins, Manquinho 2015. Induction:
+ *             Sheeran, Singh, Stalmarck 2000.
+ * Limits      proofs only for small graphs; no in-place moves or by-products; no weights on memory; sizes that add up
+ *             to many different sums make the formulas too large.
  */
 #include "plan/reversible/exact/exact.h"
 #include "plan/reversible/sat/formula.h"
@@ -29,11 +31,11 @@ enum {
     SMALL_CONFLICTS = 20000,
     LARGE_CONFLICTS = 3000,
     FIRST_QUESTION = 1000, /* conflicts */
-    MOST_STEPS = 100000,   /* beyond hope */
-    PROOF = 4000,          /* nodes x steps where a proof is within reach */
+    MOST_STEPS = 100000,   /* more is hopeless */
+    PROOF = 4000,          /* nodes x steps up to which a proof is feasible */
     PATH_NODES = 16,       /* of formulas that prove that there is no plan */
     PATH_STEPS = 40,
-    QUICK_NODES = 16,       /* up to here a little effort is enough for something */
+    QUICK_NODES = 16,       /* up to here little effort is enough */
     LITTLE_EFFORT = 1000000 /* ticks */
 };
 
@@ -44,18 +46,18 @@ typedef struct sat_search {
     pb_arena *scratch;
     uint64_t size, conflicts, steps;
     bool least_memory;
-    pb_game now; /* with the cap that is tried */
+    pb_game now; /* the game with the cap that is tried now */
     pbi_rev_game r;
     pb_moves best;
     uint64_t best_work, best_peak; /* PBI_REV_NEVER: none */
     uint32_t best_steps;
-    bool own; /* the best is in `best`, not the plan to begin from */
+    bool own; /* the best plan is in `best`; else it is the plan to start from */
     bool optimal, infeasible, full;
-    uint64_t question; /* conflicts for each */
+    uint64_t question; /* conflicts for each question to the solver */
     uint32_t tried;    /* steps of the last formula */
 } sat_search;
 
-/* Most steps that a plan with less work than the best may need: one move in each. */
+/* The largest number of steps that a plan with less work than the best can need: one move in each. */
 static uint64_t enough_steps(const sat_search *s)
 {
     if (s->best_work == PBI_REV_NEVER || !s->r.least_cost)
@@ -104,7 +106,7 @@ static pb_status improve(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answ
     return status;
 }
 
-/* One formula: find a plan of so many steps, better than the best; with `only_find` any will do. */
+/* One formula: finds a plan of so many steps, better than the best; with `only_find` any plan is accepted. */
 static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sat_answer *first)
 {
     pbi_rev_formula f;
@@ -125,7 +127,7 @@ static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sa
     return status;
 }
 
-/* After the answer that no plan has so many steps: does anything that leads to the end take longer? */
+/* After the answer that no plan has so many steps: does any path to the end take longer? */
 static pb_status prove_none(sat_search *s, uint32_t steps)
 {
     pbi_rev_formula f;
@@ -133,7 +135,7 @@ static pb_status prove_none(sat_search *s, uint32_t steps)
     pb_arena arena;
     for (uint32_t i = 0; i < s->r.count; i++)
         if (s->game->graph->flags[s->r.node[i]] & PB_NODE_ONCE)
-            return PB_OK; /* what was computed counts there, not only what is resident */
+            return PB_OK; /* the end depends on what was computed, not only on what is resident */
     if (s->r.count > PATH_NODES || steps > PATH_STEPS)
         return PB_OK;
     pb_arena_init(&arena, s->ctx);
@@ -145,7 +147,7 @@ static pb_status prove_none(sat_search *s, uint32_t steps)
     return status;
 }
 
-/* Steps of the formulas, from few to as many as are likely to be of use; 0: no more. */
+/* Numbers of steps for the formulas, from few to as many as are likely to be useful; 0: no more. */
 static uint32_t more_steps(const sat_search *s, uint32_t steps, uint64_t most)
 {
     uint64_t next = steps ? (uint64_t)steps + steps / 4 + 1 : s->steps ? s->steps : s->r.least_steps;
@@ -188,7 +190,7 @@ static pb_status find(sat_search *s, bool *found)
     return status;
 }
 
-/* Less work than the best, with more and more steps, as far as that may bring something. */
+/* Less work than the best, with more and more steps, as far as that may help. */
 static pb_status refine(sat_search *s)
 {
     pb_status status = PB_OK;
@@ -228,7 +230,7 @@ static pb_status lower_memory(sat_search *s)
         if (status == PB_OK)
             status = find(s, &found);
     }
-    s->infeasible = false; /* it was about a smaller cap */
+    s->infeasible = false; /* that proof was for a smaller cap */
     return status == PB_OK && s->own ? set_cap(s, s->best_peak) : status;
 }
 
@@ -275,7 +277,7 @@ static pb_status conclude(sat_search *s, pb_status status, pbi_plan *plan)
     return status == PB_OK ? pbi_plan_note(plan, "it found nothing better than the plan at hand") : status;
 }
 
-/* Where there is little effort to spend, as when others are waiting, nothing comes of it. */
+/* With little effort, as when other strategies are waiting, it finds nothing. */
 static bool is_hopeless(const pb_context *ctx, const pb_graph *g)
 {
     return g->needed_count > QUICK_NODES && ctx->tick_limit && ctx->tick_limit < LITTLE_EFFORT;
@@ -299,7 +301,7 @@ static const char *refusal(const pb_context *ctx, const pb_game *game, bool leas
 static pb_status read_options(sat_search *s)
 {
     const char *memory = pbi_option_find(s->options, "memory");
-    bool all = s->options->patient && !s->options->start; /* else others want their share of the time */
+    bool all = s->options->patient && !s->options->start; /* else other strategies need their share of the time */
     uint64_t some = s->game->graph->needed_count <= SMALL ? SMALL_CONFLICTS : LARGE_CONFLICTS;
     uint64_t conflicts = all ? UINT64_C(1) << 40 : some;
     pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MOST_STEPS, 0, &s->steps);
@@ -326,7 +328,7 @@ pb_status pbi_plan_sat(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_arena_init(&scratch, ctx);
     status = pbi_rev_use_start(ctx, game, options->start, &s.best_work);
     if (s.least_memory)
-        s.best_work = PBI_REV_NEVER; /* it says nothing about memory */
+        s.best_work = PBI_REV_NEVER; /* the limit on work must not exclude plans with less memory */
     s.best_peak = PBI_REV_NEVER;
     s.question = FIRST_QUESTION;
     if (status == PB_OK)

@@ -1,18 +1,19 @@
 /* search.c -- anytime search over order and recomputation together.
  *
  * Problem     least cost under the cap, for any graph: what is computed or loaded when.
- * Idea        a schedule is its sequence of computations and loads. Rounds of simulated annealing (anneal/anneal) start
- *             from a plan that is at hand, from the plan of the graph's chain of blocks where it has one, from the
- *             program as written and from the best so far, hot and cool by turns. Where no plan within the cap is at hand
- *             the cap is lowered to it step by step. Where peak has a weight, caps below the given one are tried too;
- *             where there is slow memory, plans with loads alone are starts for those with both, and so is the best plan
- *             of the same search in fast memory alone: it goes on beside, with most of the time while loads do not pay.
- *             Threads run rounds side by side and share the best after each. A plan that is the best so far is polished:
- *             stretches of it are solved exactly (statespace/stretch).
- * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal plan.
+ * Idea        a schedule is its sequence of computations and loads. Rounds of simulated annealing (anneal/anneal)
+ *             start from a known plan, from the plan of the graph's chain of blocks if it has one, from program order
+ *             and from the best so far, hot and cool by turns. If no plan within the cap is known, the cap is lowered
+ *             to it step by step. If the peak has a weight, smaller caps are tried too. If there is slow memory,
+ *             plans with loads alone are starts for those with both, and so is the best plan of the same search in
+ *             fast memory alone: that search runs alongside, and gets most of the time while loads do not pay.
+ *             Threads run rounds in parallel and share the best after each. A new best plan is polished: stretches of
+ *             it are solved exactly (statespace/stretch).
+ * Invariants  the best plan never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal
+ *             plan.
  * Cost        about a microsecond a proposal, thousands of proposals a node and round.
  * Source      Kirkpatrick et al.; on computation sequences first by FastSA (NeurIPS 2023); the moves are ours.
- * Limits      no proof by itself: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
+ * Limits      no proof of its own: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
  */
 #include "plan/reversible/anneal/search.h"
 #include "base/context.h"
@@ -24,16 +25,16 @@
 #include <string.h>
 
 enum {
-    STALE = 4,         /* rounds without a better plan, after which it stops, */
+    STALE = 4,         /* rounds without a better plan after which it stops, */
     SOONEST = 400000,  /* but not before so many ticks: rounds of small graphs are short */
-    A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
+    A_NODE = 2000,     /* proposals a round for each node, on large graphs */
     A_ROUND = 3000000, /* at most */
     A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
-    MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
+    MANY = 20000,      /* nodes: above, rounds improve little, so there is one short round unless time remains */
     SHORT = 100000,
     STRETCH = 48,     /* events that are solved exactly at a time, */
-    A_STRETCH = 4000, /* in states that may be looked at */
-    FEW = 40          /* nodes: lowering the cap takes no time, and is tried even where a plan is known */
+    A_STRETCH = 4000, /* with at most this many states */
+    FEW = 40          /* nodes: up to here lowering the cap is quick, and is tried even if a plan is known */
 };
 
 typedef struct search {
@@ -42,12 +43,12 @@ typedef struct search {
     pb_arena *arena;
     pbi_rounds rounds;
     pbi_events written, blocks, given;
-    bool patient, brief;  /* go on as long as one may; one short round */
+    bool patient, brief;  /* continue as long as allowed; run one short round only */
     uint32_t turn;        /* rounds so far */
-    struct search *plain; /* the same search without slow memory; NULL where there is none to begin with */
+    struct search *plain; /* the same search without slow memory; NULL if the game has none */
 } search;
 
-/* The events of a plan, unless it loads and searching cannot. */
+/* The events of a plan, unless it has loads and this search cannot use them. */
 static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
 {
     const pb_graph *g = s->game->graph;
@@ -92,10 +93,10 @@ static pb_status find_starts(search *s, const pb_moves *start)
     return take_blocks(s);
 }
 
-/* Does a round take much of the time that there is? */
+/* Does a round take a large part of the available time? */
 static bool is_long(const search *s) { return s->rounds.proposals > 2 * A_STAGE; }
 
-/* No plan within the cap is known, and a round at once did not find one. */
+/* Lowers the cap in steps: no plan within the cap is known, and a round at the full cap found none. */
 static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
 {
     static const double hot[] = {6, 2, 6, 4}, more[] = {1, 1, 2.5, 1};
@@ -118,7 +119,7 @@ static bool has_loads(const pbi_events *plan)
     return false;
 }
 
-/* The next rounds, one for each thread: from where, and how hot. */
+/* The next rounds, one for each thread: where to start, and how hot. */
 static void choose(search *s, uint32_t n, pbi_round *round)
 {
     static const double fresh_hot[] = {1, 1, 3, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
@@ -131,12 +132,12 @@ static void choose(search *s, uint32_t n, pbi_round *round)
                          .cold = 0.002,
                          .proposals = s->rounds.proposals,
                          .use = PBI_USE_BOTH};
-    /* Long chains of repeated computations are wanted under deep caps only. */
+    /* Long chains of recomputations pay under tight caps only. */
     round->further = none ? 2 : 4;
     if (s->plain && fresh) /* plans with loads alone; `plain` has those without */
         round->use = PBI_USE_LOADS;
     if (none && n == 0 && is_long(s))
-        round->hot = 0.3; /* there is time for one of these; ways down from where it ends come next */
+        round->hot = 0.3; /* there is time for one hot round; cooler rounds from its result come next */
     if (none ? n > 0 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
         choose_lowering(s, none ? n - 1 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
@@ -176,7 +177,7 @@ static pb_status check_fits(search *s, const pbi_stretch_plan *plan, pb_arena *s
     return status;
 }
 
-/* Solves stretches of the plan exactly, one after the other, with what is around each left as it is. */
+/* Solves stretches of the plan exactly, one after the other; the moves around each stretch do not change. */
 static pb_status solve_stretches(search *s, pbi_stretch_plan *plan, pb_arena *scratch, uint64_t *spared)
 {
     pbi_stretches all;
@@ -214,7 +215,7 @@ static pb_status polish(search *s)
     return status;
 }
 
-/* The next rounds, side by side. */
+/* Runs the next rounds in parallel. */
 static pb_status run_next(search *s)
 {
     pbi_round round[PBI_MOST_THREADS];
@@ -229,7 +230,8 @@ static pb_status run_next(search *s)
     return status;
 }
 
-/* Is it the turn of the search without slow memory? Of every other fresh start, and of nearly all while loads do not pay. */
+/* Is it the turn of the search without slow memory? For every other fresh start, and nearly always while loads do
+ * not pay. */
 static bool is_plain_turn(const search *s)
 {
     uint32_t n = s->turn / s->rounds.threads;

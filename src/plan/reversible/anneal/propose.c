@@ -1,11 +1,12 @@
 /* propose.c -- see propose.h.
  *
- * Simple changes keep the rules by staying between what reads and what is read. Others break them first, and are mended
- * (reversible/anneal/repair).
+ * Simple changes keep the rules by staying between readers and inputs. Others break them first, and are then
+ * repaired (reversible/anneal/repair).
  */
 #include "plan/reversible/anneal/repair.h"
 
-enum { GROW = 12, LOOKS = 24, GROUP = 24 }; /* intervals to add, units to look at, ends to move, in one change */
+/* limits for one change: intervals to add, units to examine, ends to move */
+enum { GROW = 12, LOOKS = 24, GROUP = 24 };
 
 /* A random end of a random interval; PBI_REV_NONE when slots are nearly all empty. */
 static uint32_t pick_event(pbi_rev_proposer *p)
@@ -21,7 +22,7 @@ static uint32_t pick_event(pbi_rev_proposer *p)
 
 /* ---- the changes ---- */
 
-/* Where an end may go as far as the unit's own intervals and readers allow. */
+/* How far an end may move within the unit's own intervals and readers. */
 static void free_range(const pbi_rev_line *l, uint32_t event, uint32_t *low, uint32_t *high)
 {
     uint32_t i = event / 2;
@@ -73,7 +74,7 @@ static bool shift(pbi_rev_proposer *p, uint32_t event)
     return true;
 }
 
-/* The same over the ends of inputs, which follow. */
+/* The same past the ends of inputs, which follow. */
 static bool shift_far(pbi_rev_proposer *p, uint32_t event)
 {
     pbi_rev_line *l = p->l;
@@ -102,8 +103,8 @@ static uint32_t slot_of(const pbi_rev_line *l, uint32_t event)
     return event % 2 ? l->at[event / 2].to : l->at[event / 2].from;
 }
 
-/* Every end of a reader between the two slots has to leave, in one direction: of two ends of an interval the one that is in
- * front goes first. */
+/* Every end of a reader between the two slots has to move away, in one direction: of two ends of an interval the one
+ * in front moves first. */
 static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint32_t to, bool earlier)
 {
     const pbi_rev_line *l = p->l;
@@ -121,7 +122,7 @@ static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint
     return true;
 }
 
-/* Moves an end before the limit, or behind it, and has what reads the unit there go ahead. */
+/* Moves an end before the limit, or behind it; readers of the unit in between move first. */
 static bool move_past(pbi_rev_proposer *p, uint32_t event, uint32_t limit, bool earlier)
 {
     pbi_rev_line *l = p->l;
@@ -145,7 +146,7 @@ static bool move_past(pbi_rev_proposer *p, uint32_t event, uint32_t limit, bool 
     return earlier || event % 2 || move_readers(p, x.unit, was, to, false);
 }
 
-/* Moves an end over the ends of readers, which go first, and of inputs, which follow. */
+/* Moves an end past the ends of readers, which move first, and of inputs, which follow. */
 static bool move_group(pbi_rev_proposer *p, uint32_t event)
 {
     pbi_rev_line *l = p->l;
@@ -172,7 +173,7 @@ static bool move_group(pbi_rev_proposer *p, uint32_t event)
 
 /* ---- fewer and more intervals ---- */
 
-/* Takes a unit out of memory between two uses. */
+/* Removes a unit from memory between two uses. */
 static bool split_at(pbi_rev_proposer *p, uint32_t i, uint32_t slot)
 {
     pbi_rev_line *l = p->l;
@@ -246,7 +247,7 @@ static bool relieve(pbi_rev_proposer *p, uint32_t from, uint32_t to)
     return false;
 }
 
-/* Joins two intervals, and takes others apart in their stead. */
+/* Joins two intervals, and splits others instead. */
 static bool swap(pbi_rev_proposer *p, uint32_t event)
 {
     pbi_rev_line *l = p->l;

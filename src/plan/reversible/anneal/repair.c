@@ -135,7 +135,7 @@ static void trim_from(pbi_rev_proposer *p, uint32_t i)
     pbi_rev_leave(p, unit, was);
 }
 
-/* The interval of a unit in which an end was that is gone. */
+/* Shortens or removes the interval of a unit in which a reader's end was removed. */
 static void tidy(pbi_rev_proposer *p, uint32_t unit, uint32_t slot)
 {
     pbi_rev_line *l = p->l;

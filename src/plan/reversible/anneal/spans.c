@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NEAR = 48 }; /* how far to look for an empty slot */
+enum { NEAR = 48 }; /* how far to search for an empty slot */
 
 static void occupy(pbi_rev_line *l, uint32_t slot, uint32_t event)
 {
@@ -259,7 +259,7 @@ void pbi_rev_merge(pbi_rev_line *l, uint32_t i)
     l->spare[l->spare_count++] = j;
 }
 
-/* Intervals go to and come from the spare ones in the opposite order, so each gets its own number again. */
+/* Intervals are released and reused in opposite orders, so each gets its own number back. */
 static void undo_one(pbi_rev_line *l, const pbi_rev_log *x)
 {
     uint32_t j;
@@ -271,7 +271,7 @@ static void undo_one(pbi_rev_line *l, const pbi_rev_log *x)
         l->spare[l->spare_count++] = x->interval;
         break;
     case PBI_REV_REMOVED:
-        l->spare_count--; /* it may have served as another one meanwhile */
+        l->spare_count--; /* it may have been reused meanwhile */
         l->at[x->interval] = (pbi_rev_interval){.unit = x->unit, .from = x->a, .to = x->b};
         put_in(l, x->interval);
         break;
@@ -385,7 +385,7 @@ static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uin
     return inputs_present(l, unit, x->from) && (open || inputs_present(l, unit, x->to));
 }
 
-/* Are memory above the cap and flux what the profile says? */
+/* Are the excess and the flux of the profile right? */
 static bool check_memory(const pbi_rev_line *l)
 {
     uint64_t excess = 0;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Steps that choosing the order of cones may take. */
+/* Max steps for choosing the order of cones. */
 #define MOST_LOOKS UINT64_C(40000000)
 
 /* How many units a root needs that are not done. */
@@ -32,7 +32,7 @@ static uint32_t count_new(pbi_rev_starts *s, uint32_t root)
     return count;
 }
 
-/* The root with the fewest new units; when looking takes too long, the next one. */
+/* The root with the fewest new units; if searching takes too long, the next one. */
 static uint32_t pick_root(pbi_rev_starts *s)
 {
     uint32_t best = 0, least = UINT32_MAX;
@@ -105,7 +105,7 @@ static void make_order(pbi_rev_starts *s)
 static void make_once(pbi_rev_starts *s)
 {
     const pbi_rev_model *m = s->m;
-    uint32_t *open = s->mark; /* readers that are not settled */
+    uint32_t *open = s->mark; /* readers that are neither final nor uncomputed */
     pbi_rev_list *list = &s->once;
     memset(s->done, 0, m->count);
     for (uint32_t u = 0; u < m->count; u++)
@@ -116,7 +116,7 @@ static void make_once(pbi_rev_starts *s)
         s->done[s->order[i]] = 1;
         if (!open[s->order[i]])
             s->stack[waiting++] = s->order[i];
-        while (waiting) { /* settled: nothing will need it any longer */
+        while (waiting) { /* final or uncomputed: nothing will need it any more */
             uint32_t u = s->stack[--waiting];
             if (!m->stays[u])
                 list->unit[list->count++] = u;
@@ -127,7 +127,7 @@ static void make_once(pbi_rev_starts *s)
     }
 }
 
-/* Makes a cone from what stays, and removes all but its root. False when the list gets too long. */
+/* Computes a cone from the kept values, and uncomputes all but its root. False when the list gets too long. */
 static bool add_alone(pbi_rev_starts *s, uint32_t root)
 {
     const pbi_rev_model *m = s->m;
@@ -181,7 +181,7 @@ static void make_cones(pbi_rev_starts *s)
         s->cone.count = 0;
 }
 
-/* The moves of a plan; none when it has any that intervals do not know. */
+/* The moves of a plan; none when it has moves that intervals cannot express. */
 static void take_moves(pbi_rev_starts *s, const pb_moves *moves, const uint32_t *unit_of, pbi_rev_list *out)
 {
     out->count = 0;
@@ -252,7 +252,7 @@ static pb_status take_plan(pbi_rev_starts *s, pb_context *ctx, const pb_moves *g
 
 pb_status pbi_rev_starts_tree(pbi_rev_starts *s, pb_context *ctx, uint32_t turn, uint64_t seed)
 {
-    static const uint64_t effort[] = {20000000, 5000000}; /* cheaper plans, and more different ones */
+    static const uint64_t effort[] = {20000000, 5000000}; /* cheaper plans, and more varied ones */
     pbi_rev_tree way = {.effort = effort[turn % 2], .seed = seed + turn};
     pb_moves moves;
     pb_arena scratch;

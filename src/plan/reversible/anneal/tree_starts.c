@@ -7,7 +7,7 @@
 
 enum {
     MOST_MOVES = 1 << 20,
-    LOOKS = 200, /* at another place for each cut: more bring little */
+    LOOKS = 200, /* number of places tried for each cut: more bring little */
     A_TICK = 400 /* entries of tables that take as long as a tick of a search */
 };
 
@@ -55,7 +55,7 @@ static pb_status cut(pb_context *ctx, const pb_game *game, const pbi_trees *t, c
     return status == PB_OK && work < MOST_MOVES ? play(ctx, game, t, cuts, arena, plan) : status;
 }
 
-/* The search for cuts counts more ticks than its steps take here: it is soon over, and counted by its effort. */
+/* The search for cuts counts more ticks than its steps take here: it is short, and counted by its effort. */
 static pb_status cut_soon(pb_context *ctx, const pb_game *game, const pbi_rev_tree *way, pb_arena *arena,
                           pbi_plan *plan)
 {

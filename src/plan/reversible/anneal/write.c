@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The values of a unit beside the node itself. */
+/* The values of a unit except the node itself. */
 static uint32_t parts_of(const pb_graph *g, pb_node v, pb_node *part)
 {
     uint32_t count = 0;
@@ -18,7 +18,7 @@ static uint32_t parts_of(const pb_graph *g, pb_node v, pb_node *part)
     return count;
 }
 
-/* Values that stay may be removed and made again on the way, so this is for units as a whole. */
+/* Values that are kept to the end may be removed and recomputed before, so this handles units as a whole. */
 static pb_status write_move(const pb_graph *g, pb_node v, bool there, pb_node *part, pb_moves *moves)
 {
     uint32_t parts = parts_of(g, v, part);

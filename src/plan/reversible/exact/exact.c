@@ -1,4 +1,4 @@
-/* exact.c -- the strategy `exact` in the reversible game: what it begins from, and what it says. */
+/* exact.c -- the strategy `exact` in the reversible game: where it starts, and what it reports. */
 #include "plan/reversible/exact/exact.h"
 
 #include "base/checked.h"
@@ -59,8 +59,8 @@ pb_status pbi_rev_copy(const pb_moves *from, pb_moves *to)
     return status;
 }
 
-/* The work of the plan to begin from if that fits. Not with weights on memory: of plans with equal work it may be the
- * best known for its work, not for its cost. */
+/* The work of the plan to start from if that fits. Not with weights on memory: among plans with equal work it may be
+ * the best known for its work, not for its cost. */
 pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known)
 {
     pb_arena scratch;

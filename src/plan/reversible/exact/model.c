@@ -6,7 +6,7 @@
 
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
-/* Nodes that nothing needs are of no use, unless one of them can take over memory: what it overwrites is gone without
+/* Nodes that nothing needs are useless, unless one of them can overwrite a value: that value is removed without
  * being uncomputed. */
 static bool takes_part(const pb_graph *g, pb_node v)
 {
@@ -23,7 +23,7 @@ static bool place(pbi_rev_sets *m, const pb_graph *g, pb_node v)
     return true;
 }
 
-/* Readers first; by-products stand before their owner, so they too have lower numbers than what their moves read. */
+/* Readers first; by-products come before their owner, so they too have lower numbers than the inputs of their moves. */
 static bool place_all(pbi_rev_sets *m, const pb_graph *g)
 {
     for (uint32_t i = g->order_count; i-- > 0;) {
@@ -51,7 +51,7 @@ static uint64_t bits_of(const pbi_rev_sets *m, const pb_node *list, uint32_t cou
     uint64_t set = 0;
     for (uint32_t k = 0; k < count; k++) {
         unsigned b = bit_of(m, list[k]);
-        set |= b < m->bits ? bit(b) : 0; /* given values are always there */
+        set |= b < m->bits ? bit(b) : 0; /* given values are always resident */
     }
     return set;
 }
@@ -117,8 +117,8 @@ static void add_sizes(pbi_rev_sets *m)
         }
 }
 
-/* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the work is
- * the cost of what stays, and twice some of the costs. */
+/* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the
+ * work is the cost of what is kept, plus twice some of the costs. */
 static void find_steps(pbi_rev_sets *m)
 {
     uint64_t divisor = 0, stays = 0;

@@ -112,7 +112,7 @@ static void drop_first(pbi_rev_table *t)
     t->heap[at] = last;
 }
 
-/* A state that was met again by a cheaper way stands in front of its older entries, so they find it closed. */
+/* A state that was reached again by a cheaper path has a new entry before its older ones, so they find it closed. */
 uint32_t pbi_rev_table_next(pbi_rev_table *t, uint64_t *key)
 {
     while (t->heap_count && t->state[t->heap[0].state].closed)

@@ -8,7 +8,7 @@ static uint32_t begin_of(const pbi_line *line, uint32_t s) { return s ? line->st
 
 static uint64_t size_of_stop(const pbi_line *line, uint32_t s) { return line->g->size[line->node[line->stop[s] - 1]]; }
 
-/* Pebbles that `memory` holds when every step is taken for the largest, at most `length`. */
+/* Pebbles that `memory` holds if every step counts as the largest, at most `length`. */
 static uint32_t pebbles_in(const pbi_line *line, uint64_t memory, uint32_t length)
 {
     if (memory < line->workspace)
@@ -80,7 +80,7 @@ pb_status pbi_knill_init(pb_context *ctx, pbi_knill *k, const pbi_line *line, ui
     return init_slopes(ctx, k, arena);
 }
 
-/* The least memory for stop s beside the stops before it. */
+/* The least memory for stop s in addition to the stops before it. */
 static uint64_t least_of_stop(const pbi_knill *k, uint32_t s)
 {
     const pbi_line *line = k->line;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    CUT_EFFORT = 4, /* of looking at a cut, in points */
+    CUT_EFFORT = 4, /* of trying a cut, in points */
     FEWEST_POINTS = 4
 };
 
@@ -39,7 +39,7 @@ static bool reserve(builder *b, list *l, size_t count)
 /* The three parts of one cut as functions of the memory M for the whole interval. */
 typedef struct cut_parts {
     const pbi_front *make, *reach;
-    uint64_t reach_less, back_less; /* memory that is taken while they run */
+    uint64_t reach_less, back_less; /* memory in use while they run */
     uint32_t make_at, reach_at, back_at;
     uint64_t memory;
 } cut_parts;
@@ -84,8 +84,7 @@ static void keep_point(list *l, const pbi_point *p)
         l->point[l->count++] = *p;
 }
 
-/* Merge the cut's front into the best so far. On equal terms the later cut is taken: less is
- * kept for less long. */
+/* Merges the cut's front into the best so far. On ties the later cut is taken: it keeps less for a shorter time. */
 static pb_status try_cut(builder *b, cut_parts *c, uint32_t place)
 {
     size_t old = 0;
@@ -128,7 +127,7 @@ static pbi_front *front_at(const pbi_intervals *s, uint32_t from, uint32_t to)
 
 static uint64_t size_at(const pbi_intervals *s, uint32_t place) { return s->line->g->size[s->line->node[place - 1]]; }
 
-/* Keeps the ends and evenly many between. */
+/* Keeps the ends and an even selection between. */
 static void thin(list *l, uint64_t most)
 {
     if (l->count <= most)
@@ -189,7 +188,7 @@ static pb_status build(pb_context *ctx, builder *b)
     return status;
 }
 
-/* How many points a front may have so that all fronts keep within the effort; a cut looks at those of three. */
+/* How many points a front may have so that all fronts stay within the effort; a cut reads those of three. */
 static uint64_t most_points(const pbi_intervals *s, uint64_t cuts)
 {
     uint64_t a_cut = s->effort / (cuts + 1);

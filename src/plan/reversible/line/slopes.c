@@ -74,7 +74,7 @@ static pb_status merge(merger *m, uint32_t length)
         uint64_t plain = has_plain ? run[m->plain.run].slope : UINT64_MAX;
         uint64_t sum = has_sum ? run[m->twice.run].slope + run[m->thrice.run].slope : UINT64_MAX;
         uint32_t count = length - m->total;
-        if (plain < sum) { /* on equal terms the cut moves on: less is kept for less long */
+        if (plain < sum) { /* on ties the cut moves on: it keeps less for a shorter time */
             count = least_of(count, left(m, &m->plain));
             status = append(m, plain, count, false);
             advance(m, &m->plain, count, m->last);

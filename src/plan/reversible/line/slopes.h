@@ -2,9 +2,9 @@
  *
  *     F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1),  F(1, k) = 1
  *
- * F(., k) is convex in n: so the minimum over m merges two sorted lists of slopes, those of F(., k - 1) and those
- * of F(., k) + F(., k - 1), the latter as far as they are known. Equal slopes are kept as runs, of which there are
- * few: hundreds for a million steps with the fewest pebbles, a handful with more.
+ * F(., k) is convex in n: so the minimum over m merges two sorted lists of slopes, those of F(., k - 1) and those of
+ * F(., k) + F(., k - 1), the latter as far as they are known. Equal slopes are kept as runs, of which there are few:
+ * hundreds for a million steps with the fewest pebbles, a handful with more.
  */
 #ifndef PBI_PLAN_REVERSIBLE_LINE_SLOPES_H
 #define PBI_PLAN_REVERSIBLE_LINE_SLOPES_H

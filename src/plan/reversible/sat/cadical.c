@@ -11,8 +11,8 @@ enum {
     FIRST_SLICE = 100, /* conflicts; slices double up to the next */
     LARGEST_SLICE = 3200,
     A_CONFLICT = 200,     /* ticks */
-    A_LITERAL_BYTES = 40, /* measured, with watches and what is learnt */
-    CALLS_A_POLL = 16     /* CaDiCaL asks often whether to go on */
+    A_LITERAL_BYTES = 40, /* measured, with watches and learnt clauses */
+    CALLS_A_POLL = 16     /* CaDiCaL calls often to ask whether to continue */
 };
 
 #ifndef PBI_WITH_CADICAL
@@ -87,7 +87,7 @@ pb_status pbi_sat_solve(pbi_sat *s, uint64_t *conflicts, pbi_sat_answer *answer)
     while (*conflicts) {
         slice = slice < *conflicts ? slice : *conflicts;
         ccadical_limit(s->solver, "conflicts", (int)slice);
-        s->stopped = pbi_poll(s->ctx); /* short formulas are solved before the solver asks */
+        s->stopped = pbi_poll(s->ctx); /* short formulas are solved before the solver polls */
         if (s->stopped != PB_OK)
             return s->stopped;
         int result = ccadical_solve(s->solver);
@@ -95,7 +95,7 @@ pb_status pbi_sat_solve(pbi_sat *s, uint64_t *conflicts, pbi_sat_answer *answer)
         if (s->stopped != PB_OK)
             return s->stopped;
         pb_status status = pbi_tick(s->ctx, slice * A_CONFLICT);
-        if (result == 10 || result == 20) { /* as all solvers answer */
+        if (result == 10 || result == 20) { /* the usual codes of SAT solvers */
             *answer = result == 10 ? PBI_SAT_YES : PBI_SAT_NO;
             return PB_OK;
         }

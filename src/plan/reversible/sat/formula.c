@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 enum {
-    MOST_AGAIN = 6, /* how often a node may be computed again, where its price does not say less */
+    MOST_AGAIN = 6, /* how often a node may be recomputed, if its price does not limit it further */
     LITERALS_A_TICK = 8
 };
 
@@ -13,7 +13,7 @@ static bool is_final(const pb_graph *g, pb_node v) { return g->flags[v] & (PB_NO
 
 /* ---- the game ---- */
 
-/* Steps that no plan gets along without: to the end of the longest way, and back to take away what does not stay. */
+/* Steps that every plan needs: to the end of the longest path, and back to uncompute what is not kept. */
 static uint32_t count_steps(const pbi_rev_game *r, const uint32_t *up, const uint32_t *back)
 {
     const pb_graph *g = r->game->graph;
@@ -33,8 +33,9 @@ static uint32_t count_steps(const pbi_rev_game *r, const uint32_t *up, const uin
 static bool find_steps(pbi_rev_game *r, pb_arena *arena)
 {
     const pb_graph *g = r->game->graph;
-    uint32_t *up = pb_arena_zero(arena, (size_t)r->count + 1, sizeof *up);     /* steps until it can be there */
-    uint32_t *back = pb_arena_zero(arena, (size_t)r->count + 1, sizeof *back); /* steps from it on until it is gone */
+    uint32_t *up = pb_arena_zero(arena, (size_t)r->count + 1, sizeof *up); /* steps until it can be resident */
+    /* steps from it on until it is removed */
+    uint32_t *back = pb_arena_zero(arena, (size_t)r->count + 1, sizeof *back);
     if (!up || !back)
         return false;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -102,7 +103,7 @@ static int there(const pbi_rev_formula *f, uint32_t t, uint32_t i) { return f->t
 
 static int other(pbi_rev_formula *f) { return pbi_sat_new(&f->sat); }
 
-/* A variable that is true where a is, or b. */
+/* A variable that is true if a is, or b. */
 static int either(pbi_rev_formula *f, int a, int b)
 {
     int x = other(f);
@@ -111,7 +112,7 @@ static int either(pbi_rev_formula *f, int a, int b)
     return x;
 }
 
-/* Node i changes only where its inputs are there before and after step t. Returns the variable of the change. */
+/* Node i changes only if its inputs are resident before and after step t. Returns the variable of the change. */
 static int add_change(pbi_rev_formula *f, uint32_t t, uint32_t i)
 {
     const pbi_rev_game *r = f->r;
@@ -130,7 +131,7 @@ static int add_change(pbi_rev_formula *f, uint32_t t, uint32_t i)
     return change;
 }
 
-/* What is there before or after step t fits, with the workspace of what changes. */
+/* What is resident before or after step t fits, with the workspace of what changes. */
 static bool add_memory(pbi_rev_formula *f, uint32_t t, const int *change, pbi_sums *part)
 {
     const pbi_rev_game *r = f->r;
@@ -214,7 +215,7 @@ static bool open_steps(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *
     return large || f->there;
 }
 
-/* Counts the computations of node i; out: literals for "again", "again and again", and so on. */
+/* Counts the computations of node i; out: literals for one recomputation, two recomputations, and so on. */
 static bool count_again(pbi_rev_formula *f, uint32_t i, uint32_t levels, pbi_sums *out)
 {
     int *count = pb_arena_alloc(f->arena, (size_t)levels + 2, sizeof *count);
@@ -242,7 +243,7 @@ static bool count_again(pbi_rev_formula *f, uint32_t i, uint32_t levels, pbi_sum
     return true;
 }
 
-/* A node that was computed more often than `levels` again is ruled out by one count more. */
+/* One more count excludes nodes that are recomputed more than `levels` times. */
 static bool add_node_work(pbi_rev_formula *f, uint32_t i, uint64_t most, pbi_sums *out)
 {
     const pb_graph *g = f->r->game->graph;
@@ -250,7 +251,7 @@ static bool add_node_work(pbi_rev_formula *f, uint32_t i, uint64_t most, pbi_sum
     uint64_t cost = g->cost[v], price = pbi_add_saturated(cost, cost);
     uint64_t levels = price ? most / price : 0;
     out->count = 0;
-    if (!price || (g->flags[v] & PB_NODE_ONCE)) /* those are ruled out already */
+    if (!price || (g->flags[v] & PB_NODE_ONCE)) /* those are excluded already */
         return true;
     if (levels > MOST_AGAIN) {
         levels = MOST_AGAIN;
@@ -362,7 +363,7 @@ typedef struct player {
     uint64_t memory, peak, work;
 } player;
 
-/* The changes of step t: what goes first, which leaves the more room for what is made. */
+/* The changes of step t: removals first, which leaves more room for computations. */
 static pb_status play_step(player *p, uint32_t t, bool removes)
 {
     const pbi_rev_game *r = p->f->r;

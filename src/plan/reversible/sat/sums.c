@@ -13,7 +13,7 @@ bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out)
     return out->sum && out->literal;
 }
 
-/* The least sum of one of each above `last`; at[i] is how much of b still goes with i of a. */
+/* The smallest sum of one of each above `last`; at[i] is the first of b that still goes with i of a. */
 static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uint64_t last)
 {
     uint64_t next = UINT64_MAX;
@@ -27,7 +27,7 @@ static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uin
     return next;
 }
 
-/* All sums of one of each, up to `most`, ascending and once each. */
+/* All sums of one of each, up to `max_sum`, ascending and once each. */
 static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
 {
     uint32_t *at = pb_arena_alloc(arena, (size_t)a->count + 1, sizeof *at);
@@ -60,12 +60,12 @@ uint32_t pbi_sums_place(const pbi_sums *s, uint64_t sum)
     return low;
 }
 
-/* The sums of both together; sums above `most` are ruled out. */
+/* The sums of both together; sums above `max_sum` are excluded. */
 static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
 {
     *out = (pbi_sums){.count = 0};
     if (((uint64_t)a->count + 1) * ((uint64_t)b->count + 1) > MOST_PAIRS)
-        sat->literals = UINT64_MAX; /* sizes that hardly ever add up to the same: no formula for that */
+        sat->literals = UINT64_MAX; /* sizes with too many different sums: no formula */
     if (pbi_sat_full(sat))
         return true;
     if (!list_sums(arena, a, b, most, out))
@@ -91,7 +91,7 @@ static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_su
                 clause[count++] = out->literal[pbi_sums_place(out, sum)];
             pbi_sat_clause(sat, clause, count);
             if (over)
-                break; /* more of b is ruled out with it */
+                break; /* more of b is excluded with it */
         }
     return true;
 }

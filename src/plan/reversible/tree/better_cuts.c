@@ -1,9 +1,9 @@
 /* better_cuts.c -- see better_cuts.h.
  *
- * An order of the edges says where to cut first; joined from the last cut to the first, the pieces are a binary tree. The
- * work of a piece with b values at a time follows from its parts, W(b) = L(b) + U(b - 1) + L(b - 1), or is that of doing
- * it place by place where it has no more than b places. One edge at a time moves to another place of the order, and stays
- * there unless that costs too much; what is too much falls to nothing.
+ * An order of the edges determines where to cut first; joined from the last cut to the first, the pieces are a
+ * binary tree. The work of a piece with b values at a time follows from its parts, W(b) = L(b) + U(b - 1) + L(b -
+ * 1), or is that of computing it place by place if it has no more than b places. One edge at a time moves to another
+ * place of the order; the move is undone if it costs too much. The threshold falls to zero.
  */
 #include "plan/reversible/tree/better_cuts.h"
 
@@ -80,7 +80,7 @@ static void move(uint32_t *order, uint32_t from, uint32_t to)
 
 static pb_status search(cutter *c, pb_context *ctx, uint64_t tries, uint64_t seed, uint64_t *work)
 {
-    enum { PART = 30 }; /* at first a plan may become worse by a part of this many */
+    enum { PART = 30 }; /* at first a plan may become worse by one part in this many */
     uint32_t edges = c->count - 1;
     uint64_t now = evaluate(c);
     pbi_rng rng = {seed};
@@ -142,7 +142,7 @@ pb_status pbi_better_cuts(pb_context *ctx, const pbi_trees *trees, uint64_t valu
         return PB_OK;
     for (uint32_t i = 0; i < trees->count; i++)
         if (trees->g->cost[trees->node[i]] > MOST_COST)
-            return PB_OK; /* so that sums stay far below NEVER */
+            return PB_OK; /* so that sums remain far below NEVER */
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_status status = prepare(&c, rank, &scratch);

@@ -14,7 +14,7 @@ typedef struct divider {
     const pbi_shape *shape;
     uint8_t *level;   /* per place: edges to the parent are cut at this level and those below; 0: not at all */
     uint32_t *holder; /* per place: scratch of each pass */
-    uint32_t *now;    /* per place that tops a block: how many roots it keeps, then its division so far */
+    uint32_t *now;    /* per top of a block: how many roots it keeps, then its division so far */
     uint32_t *rank;
 } divider;
 
@@ -29,15 +29,15 @@ static bool is_top(const divider *v, uint32_t place, uint32_t level)
     return v->t->parent[place] == PBI_NO_PLACE || v->level[place] >= level;
 }
 
-/* The places that `values` roots and `level` levels of lists reach on a chain: lists inside a list have ever fewer roots to
- * keep, as those before stay. C(values + level - 1, level) blocks. */
+/* The places that `values` roots and `level` levels of lists reach on a chain: lists inside a list have fewer and
+ * fewer roots to keep, because those before stay resident. C(values + level - 1, level) blocks. */
 static uint64_t reach(uint64_t block, uint64_t values, uint32_t level)
 {
     uint64_t blocks = 1;
     for (uint32_t i = 1; i <= level; i++) {
         if (!pbi_mul(blocks, values + i - 1, &blocks))
             return UINT64_MAX;
-        blocks /= i; /* exact: it is a product of i neighbours over i! */
+        blocks /= i; /* exact: it is a product of i consecutive numbers over i! */
     }
     return pbi_mul(blocks, block, &blocks) ? blocks : UINT64_MAX;
 }
@@ -51,8 +51,8 @@ static uint32_t values_for(uint64_t places, uint64_t block, uint32_t levels)
     return values;
 }
 
-/* Even lists: the parts of a list of this level have block * ratio^(level - 1) places, with the least ratio that makes all
- * levels reach all places. */
+/* Even lists: the parts of a list of this level have block * ratio^(level - 1) places, with the smallest ratio for
+ * which all levels reach all places. */
 static uint64_t even_part(const divider *v, uint32_t level)
 {
     uint64_t blocks = v->t->count / v->shape->block + 1, ratio = 2, power = 0;
@@ -68,8 +68,8 @@ static uint64_t even_part(const divider *v, uint32_t level)
     return part;
 }
 
-/* Cuts the blocks above this level into lists: above every place under which as many places are left as the next part
- * should have. */
+/* Cuts the blocks above this level into lists: above every place whose remaining subtree has as many places as the
+ * next part should have. */
 static void cut_level(divider *v, uint32_t level)
 {
     uint64_t block = v->shape->block, even = v->shape->even ? even_part(v, level) : 0;
@@ -140,8 +140,8 @@ static pb_status sort_by_rank(divider *v, pb_arena *arena, uint32_t **head, uint
     return PB_OK;
 }
 
-/* From the lowest rank up: an edge joins what hangs below it to what is above it. So the last join of a block is the cut
- * that comes first. */
+/* From the lowest rank up: an edge joins the piece below it to the piece above it. So the last join of a block is
+ * the cut that comes first. */
 static pb_status join_by_rank(divider *v)
 {
     const pbi_trees *t = v->t;
@@ -160,7 +160,7 @@ static pb_status join_by_rank(divider *v)
             v->holder[below] = above;
             v->now[above] = v->d->count - 1;
         }
-    /* From here on a block is known by its top. */
+    /* From here on a block is identified by its top. */
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
         v->holder[i] = v->now[find(v->holder, i)];
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
@@ -170,12 +170,12 @@ static pb_status join_by_rank(divider *v)
     return status;
 }
 
-/* Blocks of this level become the parts of those of the next; one that is alone stays as it is. */
+/* Blocks of this level become the parts of those of the next; a single one is not changed. */
 static void join_blocks(divider *v, uint32_t level)
 {
     const pbi_trees *t = v->t;
     pbi_divisions *d = v->d;
-    uint32_t *owner = v->holder, *list = v->rank; /* the ranks are not needed any more */
+    uint32_t *owner = v->holder, *list = v->rank; /* the ranks are no longer needed */
     memset(list, 0, t->count * sizeof *list);
     for (uint32_t i = t->count; i-- > 0;) {
         owner[i] = is_top(v, i, level + 1) ? i : owner[t->parent[i]];
@@ -209,7 +209,8 @@ static void measure(const pbi_divisions *d, pbi_division *n)
     for (uint32_t k = 0; k < n->count; k++) {
         const pbi_division *part = &d->item[d->part[n->first + k]];
         uint64_t held =
-            k + 1 < n->count ? pbi_add_saturated(before, root) : before; /* it is unmade while the root is there */
+            /* it is uncomputed while the root is resident */
+            k + 1 < n->count ? pbi_add_saturated(before, root) : before;
         parts = largest(parts, pbi_add_saturated(held, part->least));
         before = pbi_add_saturated(before, size_of(t, part->root));
         n->sizes = pbi_add_saturated(n->sizes, part->sizes);
@@ -341,7 +342,7 @@ static void push(player *p, uint32_t division, uint64_t budget, bool undo)
     p->task[p->depth++] = (task){budget, division, undo};
 }
 
-/* Makes or unmakes a piece that there is room for: all of it, then away with all but the root. */
+/* Computes or uncomputes a piece that fits as a whole: all of it, then uncomputes all but the root. */
 static pb_status play_all(const player *p, const pbi_division *n, bool undo)
 {
     const pbi_trees *t = p->d->trees;
@@ -358,8 +359,8 @@ static pb_status play_all(const player *p, const pbi_division *n, bool undo)
     return status;
 }
 
-/* What was pushed last is done first. The parts but the last are made, and unmade afterwards; the root is there after
- * making the last part, or before unmaking it. */
+/* The task pushed last runs first. The parts but the last are computed, and uncomputed afterwards; the root is
+ * resident after computing the last part, or before uncomputing it. */
 static pb_status play_parts(player *p, const pbi_division *n, uint64_t budget, bool undo)
 {
     const pbi_divisions *d = p->d;

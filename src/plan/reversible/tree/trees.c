@@ -1,16 +1,16 @@
-/* trees.c -- which graphs are trees to the reversible game, and their places in postorder. */
+/* trees.c -- which graphs are trees in the reversible game, and their places in postorder. */
 #include "plan/reversible/tree/trees.h"
 
 #include "base/arena.h"
 #include "base/checked.h"
 
-/* Is it a value that plans make and remove: needed, and not given? */
+/* Is it a value that plans compute and remove: needed, and not given? */
 static bool is_place(const pb_graph *g, pb_node v)
 {
     return (g->flags[v] & PB_NODE_NEEDED) && pb_graph_is_computed(g, v);
 }
 
-/* The one reader of v, which does not stay; PB_NO_NODE and *single false where there are several. */
+/* The one reader of v, which is not kept to the end; PB_NO_NODE and *single false if there are several. */
 static pb_node reader_of(const pb_graph *g, pb_node v, bool *single)
 {
     pb_node reader = PB_NO_NODE;
