@@ -76,8 +76,8 @@ pbi_plan_function pbi_strategy_function(const pb_strategy *row);
 const char *pbi_option_find(const pbi_plan_options *options, const char *key);
 /* A whole number from `min` to `max`, or `fallback` when the key is absent or its value is "auto". PB_EINVAL with a
  * message otherwise. */
-pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
-                            uint64_t most, uint64_t standard, uint64_t *out);
+pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t min,
+                            uint64_t max, uint64_t fallback, uint64_t *out);
 
 /* The option `limit`: how many moves (reversible game) or computations (other games) a plan may have before the
  * strategy gives up. */

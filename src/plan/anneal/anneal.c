@@ -36,7 +36,7 @@ static void step(pbi_anneal *a)
     double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), cost = pbi_anneal_cost(a);
     uint64_t excess = a->t.profile.excess;
     a->log_count = 0;
-    a->most = cost + allowed + a->price * (double)excess; /* at best all excess disappears */
+    a->max_cost = cost + allowed + a->price * (double)excess; /* at best all excess disappears */
     bool made = pbi_propose(a);
     double change = pbi_anneal_cost(a) - cost + a->price * (double)(int64_t)(a->t.profile.excess - excess);
     if (!made || change > allowed) {

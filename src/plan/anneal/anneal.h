@@ -20,8 +20,8 @@ typedef struct pbi_anneal {
     double gamma, beta;  /* cost of a unit of work, of a unit of flux in the timeline's terms */
     double price;        /* of a unit of excess, as cost */
     double temperature;
-    double unit; /* average cost of a node in program order */
-    double most; /* cost at which the current proposal can no longer be accepted */
+    double unit;     /* average cost of a node in program order */
+    double max_cost; /* cost at which the current proposal can no longer be accepted */
 
     pbi_step_log *log; /* of the current proposal */
     size_t log_count, log_room;

@@ -129,7 +129,7 @@ static void find_flux(pbi_memory_slots *p, const uint32_t *used)
     }
 }
 
-void pbi_slots_settle(pbi_memory_slots *p, const uint32_t *used)
+void pbi_slots_rebuild(pbi_memory_slots *p, const uint32_t *used)
 {
     memset(p->shift, 0, p->slots / BLOCK * sizeof *p->shift);
     if (p->time)

@@ -29,7 +29,7 @@ bool pbi_slots_init(pbi_memory_slots *p, pb_arena *arena, uint32_t slots, bool w
 void pbi_slots_clear(pbi_memory_slots *p, uint32_t slots);
 /* Takes the memory of each slot from p->memory, and which slots are used (used[slot] != UINT32_MAX, and slot 0), and
  * recomputes everything else. */
-void pbi_slots_settle(pbi_memory_slots *p, const uint32_t *used);
+void pbi_slots_rebuild(pbi_memory_slots *p, const uint32_t *used);
 void pbi_slots_set_cap(pbi_memory_slots *p, int32_t cap);
 
 /* Adds to slots from .. to, both included; to one slot. */

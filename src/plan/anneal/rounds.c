@@ -80,7 +80,7 @@ static pb_status anneal(pbi_worker *w, const pbi_events *from, uint64_t cap, dou
 }
 
 /* Lowers the cap from what the current plan needs to what is allowed, each time from the last plan that fitted. */
-static pb_status lower(pbi_worker *w, const pbi_round *round)
+static pb_status lower_cap(pbi_worker *w, const pbi_round *round)
 {
     const pbi_events *from = round->near && w->near.count ? &w->near : round->from;
     if (!pbi_anneal_start(&w->a, from->event, from->count, PB_UNLIMITED))
@@ -113,14 +113,14 @@ static void run_round(pbi_worker *w)
     w->a.loads = w->all->loads && round->use != PBI_USE_REPEATS;
     w->a.repeats = round->use != PBI_USE_LOADS;
     w->a.further = round->further ? round->further : w->a.further;
-    w->status =
-        round->lower ? lower(w, round) : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
+    w->status = round->lower ? lower_cap(w, round)
+                             : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
     if (w->status == PB_OK && w->ctx.ticks == before) /* else a search would never end and could not be stopped */
         w->status = pbi_tick(&w->ctx, AN_IDLE);
     w->round = NULL;
 }
 
-static void work(void *state, uint32_t worker)
+static void run_worker(void *state, uint32_t worker)
 {
     pbi_rounds *r = state;
     run_round(&r->worker[worker]);
@@ -165,7 +165,7 @@ static double proved(const pb_game *game, const pb_bounds *b, double gamma)
 pb_status pbi_rounds_init(pbi_rounds *r, pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                           uint64_t proposals, pb_arena *arena)
 {
-    uint32_t threads = options->threads < PBI_MOST_THREADS ? options->threads : PBI_MOST_THREADS;
+    uint32_t threads = options->threads < PBI_MAX_THREADS ? options->threads : PBI_MAX_THREADS;
     *r = (pbi_rounds){.ctx = ctx, .game = game, .threads = threads ? threads : 1, .proposals = proposals};
     r->best_cost = INFINITY;
     r->worker = pb_arena_zero(arena, r->threads, sizeof *r->worker);
@@ -192,7 +192,7 @@ void pbi_rounds_close(pbi_rounds *r)
 }
 
 /* The best of the rounds in the order of the threads, so that it does not matter which one ends first. */
-static pb_status gather(pbi_rounds *r, uint32_t count)
+static pb_status gather_best(pbi_rounds *r, uint32_t count)
 {
     pb_status status = PB_OK;
     for (uint32_t k = 0; k < count; k++) {
@@ -219,11 +219,11 @@ pb_status pbi_rounds_run(pbi_rounds *r, const pbi_round *rounds, uint32_t count)
         r->worker[k].round = &rounds[k];
         r->worker[k].best_cost = r->best_cost; /* only better plans matter */
     }
-    pbi_workers_run(count, work, r);
+    pbi_workers_run(count, run_worker, r);
     for (uint32_t k = 0; k < count; k++)
         if (r->worker[k].round) /* its thread could not be started */
             run_round(&r->worker[k]);
-    return gather(r, count);
+    return gather_best(r, count);
 }
 
 bool pbi_rounds_enough(const pbi_rounds *r) { return r->best_cost <= r->enough; }

@@ -4,7 +4,7 @@
 
 #include "plan/anneal/anneal.h"
 
-enum { PBI_MOST_THREADS = 64 };
+enum { PBI_MAX_THREADS = 64 };
 
 /* A plan as its events; none: count 0. */
 typedef struct pbi_events {

@@ -52,7 +52,7 @@ typedef struct pbi_timeline {
 
 /* For up to `max_events` events at a time. False when memory is exhausted. */
 bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
-                       uint32_t most);
+                       uint32_t max_events);
 
 /* Replaces the contents by these events, evenly spread. False when memory is exhausted. */
 bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count);

@@ -28,14 +28,14 @@ typedef struct pbi_block_way {
     /* Max memory during the backward part, in addition to value b-1, whether that is read or not: with both
      * gradients, what was kept, and value b if it is read. */
     uint64_t backward;
-    uint64_t again;               /* work of the backward part beyond its needed work */
+    uint64_t extra_work;          /* work of the backward part beyond its needed work */
     bool reads_left, reads_right; /* the backward part reads value b-1, value b */
     bool reads_run;               /* it reads other values of the forward part: that must be run in this way */
 } pbi_block_way;
 
 typedef struct pbi_block {
     uint64_t cost;           /* of the forward part */
-    uint64_t beside;         /* max memory during the plain forward part, in addition to value b-1, which is kept */
+    uint64_t run_keeping;    /* max memory during the plain forward part, in addition to value b-1, which is kept */
     uint64_t through;        /* the same if value b-1 is freed as soon as possible, that value included */
     uint32_t way, way_count; /* its ways are blocks->way[way ..]; at least one */
 } pbi_block;
@@ -75,6 +75,6 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
  * small; longer ones have their work counted in some ten thousand quanta, and not all splits are tried for the plan.
  * Errors as above. */
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
-                           pbi_blocks_plan *out, uint64_t *least);
+                           pbi_blocks_plan *out, uint64_t *min_work);
 
 #endif

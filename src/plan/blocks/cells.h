@@ -91,8 +91,8 @@ static void add_single(filler *f, const place *p)
         const pbi_block_way *w = pbi_block_way_of(b, p->j, n);
         pbi_block_single one = pbi_block_alone(b, p->i, w, p->left, p->right);
         uint32_t need = pbi_block_slots(f->t, one.need);
-        uint64_t work = quanta(f, w->again);
-        if (one.cost != w->again)
+        uint64_t work = quanta(f, w->extra_work);
+        if (one.cost != w->extra_work)
             work += quanta(f, b->block[p->j].cost);
         if (need <= f->t->slots && work < f->never)
             relax_flat(f->best + need, (CELL)work, f->t->slots + 1 - need);
@@ -106,15 +106,15 @@ static void add_ways(filler *f, const place *p)
         const pbi_block_way *w = pbi_block_way_of(b, p->i + 1, n);
         uint32_t need = pbi_block_slots(f->t, pbi_block_way_need(b, p->i, w, p->j, p->left, p->right));
         uint32_t held = pbi_block_slots(f->t, pbi_block_held(b, p->i, w, p->left));
-        uint64_t again = quanta(f, w->again);
-        if (need > f->t->slots || held > f->t->slots || again >= f->never)
+        uint64_t extra_work = quanta(f, w->extra_work);
+        if (need > f->t->slots || held > f->t->slots || extra_work >= f->never)
             continue;
         const pbi_block_cells *inner =
             pbi_block_table_cells(f->t, w->reads_right ? PBI_KEEP : PBI_FREE, p->right, p->i + 1, p->j);
         if (inner->lo > f->t->slots)
             continue;
         view v = view_of(inner, held);
-        relax_one(&f->lanes, f->best, &v, (CELL)again, need, f->t->slots + 1);
+        relax_one(&f->lanes, f->best, &v, (CELL)extra_work, need, f->t->slots + 1);
     }
 }
 
@@ -134,11 +134,11 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
 {
     const pbi_block_table *t = f->t;
     const uint64_t *run = t->run + (size_t)p->i * (t->b->count + 1);
-    uint64_t beside = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
+    uint64_t ends = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
     for (; m < end; m++) {
         if (is_left_out(t, p->i, m))
             continue;
-        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], beside));
+        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], ends));
         uint32_t work = t->before[m - 1] - t->before[p->i];
         const pbi_block_cells *right = pbi_block_table_cells(t, k, p->right, m, p->j);
         const pbi_block_cells *left = pbi_block_table_cells(t, p->left, k, p->i, m);
@@ -147,7 +147,7 @@ static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32
         if (right->lo > t->slots || left->lo > t->slots)
             continue;
         view a = view_of(right, t->held[p->i]), b = view_of(left, 0);
-        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, most(need, where.from), where.to);
+        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, max(need, where.from), where.to);
     }
 }
 
@@ -158,7 +158,7 @@ static void add_splits(filler *f, const place *p, unsigned k)
     if (t->held[p->i] > t->slots)
         return;
     for (uint32_t c = (p->i + 1) / CHUNK; c <= (p->j - 1) / CHUNK; c++) {
-        uint32_t first = c * CHUNK, end = least(first + CHUNK, p->j);
+        uint32_t first = c * CHUNK, end = min(first + CHUNK, p->j);
         if (first <= p->i) {
             try_splits(f, p, k, p->i + 1, end, all);
             continue;
@@ -201,7 +201,7 @@ static bool keep_best(filler *f, pbi_block_cells *g)
         lo++;
     while (hi > lo && f->best[hi - 1] == tail)
         hi--;
-    *g = (pbi_block_cells){NULL, lo, most(hi, lo), tail};
+    *g = (pbi_block_cells){NULL, lo, max(hi, lo), tail};
     if (!(g->cell = take_room(f, g->hi - g->lo)))
         return false;
     memcpy(g->cell, f->best + lo, (g->hi - g->lo) * sizeof(CELL));
@@ -306,10 +306,10 @@ static void clear_columns(filler *f)
 
 static pb_status fill_tile(filler *f, uint32_t first)
 {
-    uint32_t last = least(first + TILE - 1, f->t->b->count);
+    uint32_t last = min(first + TILE - 1, f->t->b->count);
     clear_columns(f);
     for (uint32_t i = last; i-- > 0;) {
-        for (uint32_t j = most(first, i + 1); j <= last; j++) {
+        for (uint32_t j = max(first, i + 1); j <= last; j++) {
             if (is_left_out(f->t, i, j))
                 leave_out(f->t, i, j);
             else if (!fill_entry(f, &(place){.i = i, .j = j, .column = j - first}))
@@ -328,7 +328,7 @@ pb_status FILL(pbi_block_table *t, pb_arena *arena)
     pb_status status = filler_init(&f) ? PB_OK : PB_ENOMEM;
     for (uint32_t j = 1; j <= t->b->count && status == PB_OK; j += TILE) {
         status = fill_tile(&f, j);
-        pbi_progress(t->ctx, "chain", least(j + TILE - 1, t->b->count), t->b->count);
+        pbi_progress(t->ctx, "chain", min(j + TILE - 1, t->b->count), t->b->count);
     }
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 64 };
+enum { MAX_ROUNDS = 64 };
 
 #define NOWHERE UINT32_MAX
 
@@ -60,12 +60,12 @@ static bool lay_out(finder *f)
 }
 
 /* The last place up to `max_place` that reads v, plus one; 0 for none. */
-static uint32_t last_read(const finder *f, pb_node v, uint32_t most)
+static uint32_t last_read(const finder *f, pb_node v, uint32_t max_place)
 {
     uint32_t last = 0;
     for (uint32_t k = f->g->out_start[v]; k < f->g->out_start[v + 1]; k++) {
         uint32_t p = f->place[f->g->out[k]];
-        if (p != NOWHERE && p <= most && p + 1 > last)
+        if (p != NOWHERE && p <= max_place && p + 1 > last)
             last = p + 1;
     }
     return last;
@@ -87,11 +87,11 @@ static bool find_turn(finder *f)
             change[last]--;
         }
     }
-    int64_t waiting = change[0], most = -1;
+    int64_t waiting = change[0], max_waiting = -1;
     for (uint32_t p = 0; p < f->nodes; p++) {
         waiting += change[p + 1];
-        if (waiting > most) {
-            most = waiting;
+        if (waiting > max_waiting) {
+            max_waiting = waiting;
             f->turn = p;
         }
     }
@@ -221,21 +221,21 @@ static void join_groups(finder *f, uint32_t group)
 }
 
 /* At most `max_blocks` blocks: joins neighbours. */
-static void join_neighbours(finder *f, uint32_t most)
+static void join_neighbours(finder *f, uint32_t max_blocks)
 {
-    uint32_t blocks = f->cuts - 1, each = blocks / most + (blocks % most != 0);
+    uint32_t blocks = f->cuts - 1, each = blocks / max_blocks + (blocks % max_blocks != 0);
     for (uint32_t c = 1; c + 1 < f->cuts; c++)
         f->joined[c] = c % each != 0;
 }
 
-static void join(finder *f, uint32_t group, uint32_t most)
+static void join(finder *f, uint32_t group, uint32_t max_blocks)
 {
     if (group) {
         join_groups(f, group);
         drop_joined(f);
     }
-    if (f->cuts - 1 > most) {
-        join_neighbours(f, most);
+    if (f->cuts - 1 > max_blocks) {
+        join_neighbours(f, max_blocks);
         drop_joined(f);
     }
     number_forward(f);
@@ -312,7 +312,7 @@ static const char *cannot(const finder *f)
     return NULL;
 }
 
-bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t most, pb_arena *arena,
+bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
                           pbi_block_chain *out, const char **why, pb_status *status)
 {
     finder f = {.g = g, .arena = arena};
@@ -326,7 +326,7 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
     *status = PB_OK;
     if (!f.nodes || f.turn + 1 >= f.nodes)
         return false;
-    for (uint32_t round = 0; round < MOST_ROUNDS && !clean && *status == PB_OK; round++) {
+    for (uint32_t round = 0; round < MAX_ROUNDS && !clean && *status == PB_OK; round++) {
         number_forward(&f);
         clean = number_backward(&f);
         if (!clean)
@@ -335,7 +335,7 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
     }
     if (*status != PB_OK || !clean)
         return false;
-    join(&f, group, most);
+    join(&f, group, max_blocks);
     if (!last_is_used(&f))
         f.cuts--;
     if (f.cuts < 3 || !is_chain(&f))

@@ -43,15 +43,15 @@ uint32_t pbi_block_parts(const pb_graph *g, pb_node v)
 /* The largest input that v may overwrite and that is read for the last time. */
 static uint64_t overwritten(const pbi_block_maker *m, pb_node v, uint32_t at)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t k = m->g->inplace_start ? m->g->inplace_start[v] : 0,
                   end = m->g->inplace_start ? m->g->inplace_start[v + 1] : 0;
          k < end; k++) {
         pb_node u = m->g->inplace[k];
-        if (m->last[u] == at && pbi_block_size(m, u) > most)
-            most = pbi_block_size(m, u);
+        if (m->last[u] == at && pbi_block_size(m, u) > max)
+            max = pbi_block_size(m, u);
     }
-    return most;
+    return max;
 }
 
 /* Max memory during a list, from `memory` at its start. `last` must be set for values that are kept. */
@@ -105,7 +105,7 @@ static bool is_read(const pbi_block_maker *m, pb_node v)
     return false;
 }
 
-static bool wanted_part(const pbi_block_maker *m, pb_node v)
+static bool needed_part(const pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     for (uint32_t i = 0, count = pbi_block_parts(g, v); i < count; i++) {
@@ -121,7 +121,7 @@ bool pbi_block_always_runs(const pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     return (m->right != PB_NO_NODE && v == pb_graph_maker(g, m->right)) || (g->flags[v] & PB_NODE_ONCE) ||
-           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || wanted_part(m, v);
+           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || needed_part(m, v);
 }
 
 /* Must the forward part run whatever the backward part reads? No plain run passes through the last block. */
@@ -131,7 +131,7 @@ bool pbi_block_must_run(const pbi_block_maker *m)
     if (m->block == m->c->count)
         for (uint32_t p = m->c->forward_start[m->block]; p < m->c->forward_start[m->block + 1]; p++)
             must = must || (m->g->flags[m->c->forward[p]] & (PB_NODE_ONCE | PB_NODE_TARGET)) ||
-                   wanted_part(m, m->c->forward[p]);
+                   needed_part(m, m->c->forward[p]);
     return must;
 }
 

@@ -20,7 +20,7 @@ typedef struct pbi_block_states {
 pbi_block_states pbi_blocks_states(const pbi_blocks *b);
 
 /* No plan has more work; UINT64_MAX when that could exceed 64 bits. */
-uint64_t pbi_blocks_most_work(const pbi_blocks *b);
+uint64_t pbi_blocks_max_work(const pbi_blocks *b);
 /* PB_ERANGE when the work of some plan could exceed 62 bits. */
 pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b);
 
@@ -38,7 +38,7 @@ static inline uint64_t pbi_block_right(const pbi_blocks *b, uint32_t j, unsigned
 /* Block k as part of a plain run that began at value i, which is held. */
 static inline uint64_t pbi_block_run_need(const pbi_blocks *b, uint32_t i, uint32_t k, uint32_t j, unsigned right)
 {
-    uint64_t own = k == i + 1 ? b->block[k].beside : b->block[k].through;
+    uint64_t own = k == i + 1 ? b->block[k].run_keeping : b->block[k].through;
     return pbi_add_saturated(pbi_add_saturated(b->value[i], own), pbi_block_right(b, j, right));
 }
 

@@ -17,7 +17,7 @@ typedef struct pbi_block_bounds {
     pbi_block_table down; /* sizes rounded down; filled if there is a plan */
     uint64_t *before;     /* exact work of blocks 1 .. k */
     pbi_blocks_plan plan; /* the best that was found */
-    uint64_t least;       /* no plan has less work; UINT64_MAX: there is none */
+    uint64_t min_work;    /* no plan has less work; UINT64_MAX: there is none */
 } pbi_block_bounds;
 
 /* wide: cells of 32 bits. The table is in `scratch`, the plan in `arena`. pbi_blocks_check has passed. */

@@ -3,26 +3,26 @@
 
 #include "graph/graph_parts.h"
 
-static bool reads_exactly(const pb_graph *g, pb_node v, const pb_node *wanted, uint32_t count)
+static bool reads_exactly(const pb_graph *g, pb_node v, const pb_node *target, uint32_t count)
 {
     uint32_t found = 0;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         for (uint32_t i = 0; i < count; i++)
-            found += g->in[k] == wanted[i];
+            found += g->in[k] == target[i];
     return found == count && g->in_start[v + 1] - g->in_start[v] == count;
 }
 
 /* Gradient i (of n) with its forward neighbours, and whether that is what it reads. */
 static bool gradient_reads(const pb_graph *g, const pbi_chain *c, uint32_t i, bool output)
 {
-    pb_node wanted[3];
+    pb_node target[3];
     uint32_t count = 0, place = c->steps - 1 - i; /* in c->gradient */
-    wanted[count++] = c->forward[i];
+    target[count++] = c->forward[i];
     if (output)
-        wanted[count++] = c->forward[i + 1];
+        target[count++] = c->forward[i + 1];
     if (place > 0)
-        wanted[count++] = c->gradient[place - 1];
-    return reads_exactly(g, c->gradient[place], wanted, count);
+        target[count++] = c->gradient[place - 1];
+    return reads_exactly(g, c->gradient[place], target, count);
 }
 
 static bool all_gradients_read(const pb_graph *g, const pbi_chain *c, bool output)
@@ -35,7 +35,7 @@ static bool all_gradients_read(const pb_graph *g, const pbi_chain *c, bool outpu
 
 /* Finds n and the two paths. In the form without outputs, the last forward step looks like the first gradient in the
  * graph, because it too reads one value only. */
-static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
+static bool find_paths(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
 {
     c->forward = parts->forward;
     c->gradient = parts->gradient;
@@ -106,7 +106,8 @@ bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const ch
     *out = (pbi_chain){0};
     *why = "the graph is no adjoint chain";
     *status = PB_OK;
-    if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) || !split(g, &parts, out))
+    if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) ||
+        !find_paths(g, &parts, out))
         return false;
     *why = "some of its steps may run in place and others not";
     if (!plain_inplace(g, out))

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define NEVER PBI_EQUAL_NEVER
-#define MOST_ENTRIES (UINT64_C(1) << 28) /* of all tables: 2 GiB */
+#define MAX_ENTRIES (UINT64_C(1) << 28) /* of all tables: 2 GiB */
 
 /* Is tier a never worse than tier b, whatever is stored there? */
 static bool dominates(const pbi_equal_tier *a, const pbi_equal_tier *b)
@@ -87,9 +87,9 @@ static bool set_up(pbi_equal *t, const pb_game *game)
     const pbi_chain *c = &t->c;
     uint64_t cap = game->cap < game->graph->total_size ? game->cap : game->graph->total_size;
     t->room = cap - game->graph->fixed_size; /* the start fits: the pipeline has checked */
-    uint64_t most = t->room / c->step_size;
-    t->most = most < c->steps ? (uint32_t)most : c->steps;
-    t->most = t->most ? t->most : 1;
+    uint64_t max_held = t->room / c->step_size;
+    t->max_held = max_held < c->steps ? (uint32_t)max_held : c->steps;
+    t->max_held = t->max_held ? t->max_held : 1;
     set_tiers(t, game);
     double n = c->steps, price = (double)c->step_cost + 1;
     for (uint32_t i = 0; i < t->tier_count; i++)
@@ -99,15 +99,12 @@ static bool set_up(pbi_equal *t, const pb_game *game)
 
 static double entries(const pbi_equal *t)
 {
-    double h = t->most, n = t->c.steps, layers = t->layers;
+    double h = t->max_held, n = t->c.steps, layers = t->layers;
     double held = (h * (n + 2) - h * (h - 1) / 2) * t->held_rows * (t->sorted ? 1 : layers);
     return held + (t->tier_count ? (n + 1) * (1 + t->origin) * t->slow_rows * layers : 0);
 }
 
-static bool is_small(const pbi_equal *t)
-{
-    return entries(t) <= (double)t->limit && entries(t) <= (double)MOST_ENTRIES;
-}
+static bool is_small(const pbi_equal *t) { return entries(t) <= (double)t->limit && entries(t) <= (double)MAX_ENTRIES; }
 
 /* Makes the tables smaller: uses fewer slots of a tier than it has, or fewer tiers. False: cannot shrink further. */
 static bool shrink(pbi_equal *t)
@@ -161,7 +158,7 @@ static bool keeps_caps(const pb_game *game, const pb_moves *moves)
 static pb_status give_up_size(const pbi_equal *t, pbi_plan *plan)
 {
     return pbi_plan_give_up(plan, "does not apply: %" PRIu32 " steps with %" PRIu32 " values at once pass the limit",
-                            t->c.steps, t->most);
+                            t->c.steps, t->max_held);
 }
 
 static pb_status give_up_cap(const pbi_equal *t, pbi_plan *plan)
@@ -192,7 +189,7 @@ static pb_status cost_in(const pbi_equal *like, const pb_game *game, uint64_t *c
 /* If a load costs more than a step, the proof does not apply. With loads at the price of a step the tables are
  * exact: a plan that loads costs at least that, plus the difference for one load; a plan that does not load costs
  * what it does without slow memory. `gradients` is the work of the gradients, which is the same in all plans. */
-static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
+static pb_status bound_expensive_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
 {
     uint64_t with, without = NEVER, step = open->c.step_cost;
     pb_game other = *game;
@@ -247,14 +244,14 @@ static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool proved, pbi
     }
     pb_arena_release(&scratch);
     if (settled && t->tier_count && t->tiers[0].load > t->c.step_cost)
-        return bound_dear_loads(t, game, figures.time - t->cost, plan);
+        return bound_expensive_loads(t, game, figures.time - t->cost, plan);
     plan->outcome = settled ? PB_OPTIMAL : plan->outcome;
     return status;
 }
 
 static pb_status plan_closed(pbi_equal *t, const pb_game *game, bool proved, pbi_plan *plan)
 {
-    bool possible = t->c.steps == 1 || t->most > 1;
+    bool possible = t->c.steps == 1 || t->max_held > 1;
     pb_status status = possible ? pbi_equal_closed(t, game->graph, plan) : give_up_cap(t, plan);
     if (status == PB_OK && proved && (!possible || plan->outcome == PB_FOUND))
         plan->outcome = possible ? PB_OPTIMAL : PB_INFEASIBLE;
@@ -301,9 +298,9 @@ pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_c
     pb_status status = plan_tables(&open, game, proved, plan, &how);
     if (status != PB_OK || how == SETTLED || !capped)
         return status;
-    bool least = how == PASSES_CAPS && plan->outcome == PB_OPTIMAL;
+    bool min = how == PASSES_CAPS && plan->outcome == PB_OPTIMAL;
     uint64_t bound = plan->lower_bound;
-    status = plan_capped(&t, game, least ? open.cost : NEVER, plan);
+    status = plan_capped(&t, game, min ? open.cost : NEVER, plan);
     plan->lower_bound = bound;
     return status;
 }

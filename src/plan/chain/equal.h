@@ -43,10 +43,10 @@ typedef struct pbi_equal_form {
 typedef struct pbi_equal {
     pb_context *ctx;
     pbi_chain c;
-    uint64_t room; /* cap without fixed_size */
-    uint32_t most; /* values that fit at once and are useful */
-    bool origin;   /* x_0 in a slow tier has rows of its own, at held = max_held + 1: it cannot be overwritten */
-    bool sorted;   /* behind a held value nothing is stored: no right end is worth a load */
+    uint64_t room;     /* cap without fixed_size */
+    uint32_t max_held; /* values that fit at once and are useful */
+    bool origin;       /* x_0 in a slow tier has rows of its own, at held = max_held + 1: it cannot be overwritten */
+    bool sorted;       /* behind a held value nothing is stored: no right end is worth a load */
     uint32_t tier_count, layers;
     pbi_equal_tier tiers[PB_MAX_TIERS];
 
@@ -87,7 +87,7 @@ uint64_t pbi_equal_one_step(const pbi_equal *t, uint32_t held, uint32_t kind);
 /* Can a stored left end be loaded? */
 bool pbi_equal_can_load(const pbi_equal *t, uint32_t held, uint32_t kind);
 /* The kinds that a right end becomes when one memory frees it; their number, at most 2. */
-uint32_t pbi_equal_less(const pbi_equal *t, uint32_t kind, uint32_t less[2]);
+uint32_t pbi_equal_freed_kinds(const pbi_equal *t, uint32_t kind, uint32_t less[2]);
 /* Where a copied left end is counted once it is held to the end. */
 void pbi_equal_hold(const pbi_equal *t, uint32_t *held, uint32_t *layer, uint32_t left);
 /* All ways to split a segment of two steps or more. */
@@ -101,7 +101,7 @@ static inline bool pbi_equal_is_stored(uint32_t left) { return left && (left - P
 /* Lays out and fills all rows. PB_ELIMIT when the work passes t->limit. */
 pb_status pbi_equal_fill(pbi_equal *t, pb_arena *arena);
 /* Can a split of `length` steps cost `target`, if none costs less? Then split->at is its place. */
-bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *split, uint32_t length, uint64_t wanted);
+bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *split, uint32_t length, uint64_t target);
 
 /* ---- the plan (equal_walk.c) ---- */
 

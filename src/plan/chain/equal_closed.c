@@ -65,7 +65,7 @@ pb_status pbi_equal_closed(pbi_equal *t, const pb_graph *g, pbi_plan *plan)
     pb_revolve stream;
     pb_revolve_cost cost;
     pb_arena scratch;
-    uint64_t snapshots = t->most > 1 ? t->most - 1 : 1;
+    uint64_t snapshots = t->max_held > 1 ? t->max_held - 1 : 1;
     pb_status status = pb_revolve_count(t->ctx, t->c.steps, snapshots, &cost);
     if (status == PB_OK && !work_fits(t, g, cost.forward_steps))
         return pbi_plan_give_up(plan, "the work of this plan passes 2^64");

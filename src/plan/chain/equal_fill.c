@@ -27,7 +27,7 @@
 
 enum { TICK_LENGTHS = 256 }; /* lengths between two checks of the limits */
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t sum_at(const pbi_equal *t, const pbi_equal_split *s, uint32_t length, uint32_t j)
 {
@@ -51,7 +51,7 @@ static uint64_t scan(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
     for (uint32_t j = 1; j < length; j++) {
         uint64_t sum = sum_at(t, s, length, j);
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
     }
     return best;
 }
@@ -76,7 +76,7 @@ static uint64_t leap(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
         if (front >= best)
             break;
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
         j = length - first_of(s->behind, length - j, best - front) + 1;
     }
     return best;
@@ -89,7 +89,7 @@ static uint64_t search(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64
     for (uint32_t j = guess; j <= guess + 1 && j < length; j++) {
         uint64_t sum = sum_at(t, s, length, j);
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
     }
     return never_falls(s, length) ? leap(t, s, length, best) : scan(t, s, length, best);
 }
@@ -98,12 +98,12 @@ static uint64_t search(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64
 static uint64_t next_sum(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t best)
 {
     if (length == 2 || s->one_step)
-        return least(best, s->price + sum_at(t, s, length, 1));
+        return min(best, s->price + sum_at(t, s, length, 1));
     if (!is_convex(s, length))
         return best > s->price ? s->price + search(t, s, length, best - s->price) : best;
     uint64_t stay = sum_at(t, s, length, s->at), go = sum_at(t, s, length, s->at + 1);
     s->at += go < stay;
-    return least(best, s->price + least(stay, go));
+    return min(best, s->price + min(stay, go));
 }
 
 /* The first place of a convex sum that the next one does not beat, by bisection. */
@@ -120,17 +120,17 @@ static uint32_t valley(const pbi_equal *t, const pbi_equal_split *s, uint32_t le
     return low;
 }
 
-bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t wanted)
+bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t target)
 {
     s->at = 1;
-    if (wanted < s->price)
+    if (target < s->price)
         return false;
-    wanted -= s->price;
+    target -= s->price;
     if (!s->one_step && !is_convex(s, length))
-        return search(t, s, length, wanted + 1) == wanted;
+        return search(t, s, length, target + 1) == target;
     if (!s->one_step)
         s->at = valley(t, s, length);
-    return sum_at(t, s, length, s->at) == wanted;
+    return sum_at(t, s, length, s->at) == target;
 }
 
 /* ---- one block: all rows of one number of held values and layer ---- */
@@ -150,11 +150,11 @@ static uint64_t entry(pbi_equal *t, row *r, uint32_t length)
 {
     uint64_t best = length == 1 ? r->one : NEVER;
     if (r->hold)
-        best = least(best, r->hold[length]);
+        best = min(best, r->hold[length]);
     if (r->copied)
-        best = least(best, r->load + r->copied[length]);
+        best = min(best, r->load + r->copied[length]);
     for (uint32_t i = 0; i < r->less_count; i++)
-        best = least(best, r->less[i][length]);
+        best = min(best, r->less[i][length]);
     for (uint32_t i = 0; i < r->split_count && length > 1; i++)
         best = next_sum(t, &r->split[i], length, best);
     t->work += 1 + r->split_count;
@@ -184,10 +184,10 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
                .one = NEVER,
                .split = split,
                .longest = pbi_equal_longest(t, held)};
-    if (left && held && held <= t->most)
+    if (left && held && held <= t->max_held)
         r->longest--; /* the left end takes one more place */
     *r->form = (pbi_equal_form){UINT32_MAX, UINT32_MAX};
-    r->less_count = pbi_equal_less(t, kind, less);
+    r->less_count = pbi_equal_freed_kinds(t, kind, less);
     for (uint32_t i = 0; i < r->less_count; i++)
         r->less[i] = pbi_equal_row(t, held, layer, left, less[i]);
     if (!pbi_equal_occurs(t, held, layer, left, kind))
@@ -202,7 +202,7 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
         r->one = pbi_equal_one_step(t, held, kind);
     } else {
         pbi_equal_hold(t, &h, &e, left);
-        if (h <= t->most)
+        if (h <= t->max_held)
             r->hold = pbi_equal_row(t, h, e, PBI_LEFT_HELD, kind);
     }
     r->split_count = pbi_equal_splits(t, held, layer, left, kind, split);
@@ -268,12 +268,12 @@ static pb_status allocate(pbi_equal *t, pb_arena *arena, uint32_t helds)
 /* From many held values to few, last x_0 in a slow tier; from full tiers to empty ones. */
 pb_status pbi_equal_fill(pbi_equal *t, pb_arena *arena)
 {
-    uint32_t helds = t->most + 1 + t->origin, most_rows = t->held_rows > t->slow_rows ? t->held_rows : t->slow_rows;
-    row *rows = pb_arena_alloc(arena, most_rows, sizeof *rows);
-    pbi_equal_split *splits = pb_arena_alloc(arena, (size_t)most_rows * PBI_EQUAL_SPLITS, sizeof *splits);
+    uint32_t helds = t->max_held + 1 + t->origin, max_rows = t->held_rows > t->slow_rows ? t->held_rows : t->slow_rows;
+    row *rows = pb_arena_alloc(arena, max_rows, sizeof *rows);
+    pbi_equal_split *splits = pb_arena_alloc(arena, (size_t)max_rows * PBI_EQUAL_SPLITS, sizeof *splits);
     pb_status status = rows && splits ? allocate(t, arena, helds) : PB_ENOMEM;
     for (uint32_t done = 0; done < helds && status == PB_OK; done++) {
-        uint32_t held = done <= t->most ? t->most - done : t->most + 1;
+        uint32_t held = done <= t->max_held ? t->max_held - done : t->max_held + 1;
         for (uint32_t layer = pbi_equal_layers(t, held); layer-- > 0 && status == PB_OK && (held || t->tier_count);)
             status = fill_block(t, held, layer, rows, splits);
         pbi_progress(t->ctx, "chain", done + 1, helds);

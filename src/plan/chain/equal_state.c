@@ -18,10 +18,10 @@ static uint32_t tier_of_kind(uint32_t kind) { return (kind - PBI_RIGHT_AWAY) / 2
 
 static bool is_capped(const pbi_equal_tier *tier) { return tier->slots != UINT32_MAX; }
 
-static bool stays(uint32_t left) { return (left - PBI_LEFT_COPIED) % 4 >= 2; }
+static bool stays_in_tier(uint32_t left) { return (left - PBI_LEFT_COPIED) % 4 >= 2; }
 
 /* At the origin nothing is held to the left. */
-static uint32_t held_outside(const pbi_equal *t, uint32_t held) { return held > t->most ? 0 : held; }
+static uint32_t held_outside(const pbi_equal *t, uint32_t held) { return held > t->max_held ? 0 : held; }
 
 /* Values of a capped tier outside a segment. */
 static uint32_t outside(const pbi_equal *t, uint32_t tier, uint32_t layer)
@@ -53,7 +53,7 @@ uint32_t pbi_equal_longest(const pbi_equal *t, uint32_t held)
     return h ? t->c.steps + 1 - h : t->c.steps;
 }
 
-static bool is_fast_block(const pbi_equal *t, uint32_t held) { return t->sorted && held >= 1 && held <= t->most; }
+static bool is_fast_block(const pbi_equal *t, uint32_t held) { return t->sorted && held >= 1 && held <= t->max_held; }
 
 bool pbi_equal_has(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t kind)
 {
@@ -88,7 +88,7 @@ bool pbi_equal_occurs(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_
     if (is_away(kind) && !has_slots(t, tier_of_kind(kind), layer, kind, 0))
         return false;
     if (left == PBI_LEFT_HELD)
-        return held >= 1 && held <= t->most;
+        return held >= 1 && held <= t->max_held;
     uint32_t tier = pbi_equal_tier_of(left);
     return !is_capped(&t->tiers[tier]) || outside(t, tier, layer) > 0;
 }
@@ -118,11 +118,11 @@ static bool can_run(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t k
     if (left == PBI_LEFT_HELD)
         slots = steps == 1 || over ? 1 : 2;
     else
-        slots = over && held <= t->most ? 1 : 2; /* x_0 itself is not overwritten */
+        slots = over && held <= t->max_held ? 1 : 2; /* x_0 itself is not overwritten */
     return fits(t, kind, held, slots + is_here(kind), 0);
 }
 
-uint32_t pbi_equal_less(const pbi_equal *t, uint32_t kind, uint32_t less[2])
+uint32_t pbi_equal_freed_kinds(const pbi_equal *t, uint32_t kind, uint32_t less[2])
 {
     if (kind < PBI_RIGHT_HELD)
         return 0;
@@ -142,7 +142,7 @@ uint32_t pbi_equal_less(const pbi_equal *t, uint32_t kind, uint32_t less[2])
 void pbi_equal_hold(const pbi_equal *t, uint32_t *held, uint32_t *layer, uint32_t left)
 {
     *held = held_outside(t, *held) + 1;
-    if (!stays(left))
+    if (!stays_in_tier(left))
         *layer -= t->tiers[pbi_equal_tier_of(left)].stride;
 }
 
@@ -165,7 +165,7 @@ uint32_t pbi_equal_splits(const pbi_equal *t, uint32_t held, uint32_t layer, uin
         return 0;
     pbi_equal_split s = {.before_left = own, .at = 1, .one_step = !can_run(t, held, left, kind, 2)};
     uint8_t held_right = t->c.reads_output ? PBI_RIGHT_HELD : PBI_RIGHT_BARE;
-    if (h < t->most) {
+    if (h < t->max_held) {
         s.behind_left = PBI_LEFT_HELD;
         s.behind_held = h + 1;
         s.behind_layer = layer;

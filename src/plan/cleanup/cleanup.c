@@ -53,19 +53,19 @@ typedef struct cleaner {
 } cleaner;
 
 /* May it continue? Counts a step, and the stays visited since. */
-static bool go_on(cleaner *c)
+static bool may_continue(cleaner *c)
 {
-    uint64_t looks = ++c->s.work;
-    if (looks >= c->next_poll && c->end == UINT64_MAX) {
-        c->next_poll = looks + POLL;
+    uint64_t steps = ++c->s.work;
+    if (steps >= c->next_poll && c->end == UINT64_MAX) {
+        c->next_poll = steps + POLL;
         if (pbi_poll(c->ctx) != PB_OK)
-            c->end = looks + OVERTIME;
+            c->end = steps + OVERTIME;
     }
-    return looks < c->end;
+    return steps < c->end;
 }
 
 /* Is there anything that could be unnecessary? */
-static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
+static pb_status may_be_unnecessary(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
 {
     uint8_t *computed = pb_arena_zero(scratch, game->graph->node_count, sizeof *computed);
     *found = false;
@@ -118,7 +118,7 @@ static bool link_stay(cleaner *c, uint32_t x, uint32_t m)
 }
 
 /* What would have to be kept so that move m is not needed. False: impossible. */
-static bool gather(cleaner *c, uint32_t m)
+static bool gather_links(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
     bool over = s->moves->move[m].op == PB_COMPUTE && pbi_stays_over(s, m) != PB_NO_NODE;
@@ -158,7 +158,7 @@ static void raise_link(cleaner *c, const link *l, uint32_t m, bool back)
     pbi_stays_raise(s, b->place, m, b->to, back ? size : ~size + 1);
 }
 
-static void take_back(cleaner *c, uint32_t m, uint32_t count)
+static void remove_links(cleaner *c, uint32_t m, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         raise_link(c, &c->links[i], m, true);
@@ -181,7 +181,7 @@ static bool make_room(cleaner *c, uint32_t m)
 {
     for (uint32_t i = 0; i < c->link_count; i++) {
         if (!fits(c, &c->links[i], m)) {
-            take_back(c, m, i);
+            remove_links(c, m, i);
             return false;
         }
         raise_link(c, &c->links[i], m, false);
@@ -222,17 +222,17 @@ static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
 }
 
 /* Drops move m if its results can be in memory without it. */
-static bool drop(cleaner *c, uint32_t m)
+static bool drop_move(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
     bool priced = c->alpha > 0 || c->beta > 0;
-    if (!gather(c, m))
+    if (!gather_links(c, m))
         return false;
     uint64_t peak = priced ? pbi_range_max_find(s->height[PBI_FAST], 0, s->count - 1) : 0;
     if (!make_room(c, m))
         return false;
     if (priced && change_in_cost(c, m, peak) > 0) {
-        take_back(c, m, c->link_count);
+        remove_links(c, m, c->link_count);
         return false;
     }
     for (uint32_t i = 0; i < c->link_count; i++) {
@@ -243,7 +243,7 @@ static bool drop(cleaner *c, uint32_t m)
             pbi_stays_join(s, l->earlier, l->stay);
     }
     pbi_stays_drop_make(s, m);
-    pbi_stays_settle(s);
+    pbi_stays_shorten_all(s);
     return true;
 }
 
@@ -256,7 +256,7 @@ static int by_worth(const void *a, const void *b)
 }
 
 /* Does move m compute or load a value that was in memory before, or could have been? */
-static bool makes_again(const pbi_stays *s, uint32_t m)
+static bool recomputes(const pbi_stays *s, uint32_t m)
 {
     for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
         if (s->stay[x].earlier != PBI_NONE)
@@ -274,9 +274,9 @@ static pb_status find_candidates(cleaner *c)
         return PB_ENOMEM;
     for (uint32_t m = 0; m < s->count; m++) {
         double saved = (double)pbi_stays_cost(s, m), held = 1;
-        if (!makes_again(s, m))
+        if (!recomputes(s, m))
             continue;
-        gather(c, m);
+        gather_links(c, m);
         for (uint32_t i = 0; i < c->link_count; i++) {
             saved += (double)removal_cost(c, &c->links[i]);
             held += (double)s->graph->size[s->stay[c->links[i].stay].node] * (m - first_of(c, &c->links[i]));
@@ -291,17 +291,17 @@ static pb_status find_candidates(cleaner *c)
 static void drop_all(cleaner *c, bool *changed)
 {
     pbi_stays *s = &c->s;
-    for (uint32_t x = 0; x < s->stay_count && go_on(c); x++)
+    for (uint32_t x = 0; x < s->stay_count && may_continue(c); x++)
         if (!s->stay[x].gone && s->stay[x].last_read == PBI_NONE && pbi_stays_remove(s, x)) {
-            pbi_stays_settle(s);
+            pbi_stays_shorten_all(s);
             *changed = true;
         }
-    for (bool more = true; more && go_on(c);) {
+    for (bool more = true; more && may_continue(c);) {
         uint32_t left = 0;
         more = false;
-        for (uint32_t i = 0; i < c->candidate_count && go_on(c); i++) {
+        for (uint32_t i = 0; i < c->candidate_count && may_continue(c); i++) {
             uint32_t m = c->candidates[i].move;
-            if (drop(c, m))
+            if (drop_move(c, m))
                 more = *changed = true;
             else if (s->state[m] == PBI_MOVE_THERE)
                 c->candidates[left++] = c->candidates[i];
@@ -349,7 +349,7 @@ pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *move
     c.gamma = (double)w->gamma;
     *changed = false;
     pb_arena_init(&scratch, ctx);
-    pb_status status = look(game, moves, &scratch, &found);
+    pb_status status = may_be_unnecessary(game, moves, &scratch, &found);
     if (status == PB_OK && found) {
         status = make_stays(&c, game, moves);
         if (status == PB_OK)

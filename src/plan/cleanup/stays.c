@@ -16,8 +16,8 @@ bool pbi_stays_fit(const pbi_stays *s, uint8_t place, uint32_t from, uint32_t to
     const pbi_range_max *height = s->height[place];
     if (!height || from > to || to == PBI_NONE)
         return true;
-    uint64_t most = pbi_range_max_find(height, from, to);
-    return most <= s->limit[place] && size <= s->limit[place] - most;
+    uint64_t max = pbi_range_max_find(height, from, to);
+    return max <= s->limit[place] && size <= s->limit[place] - max;
 }
 
 void pbi_stays_raise(pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size)
@@ -239,7 +239,7 @@ static void shorten(pbi_stays *s, pbi_stay *x)
     x->early = true;
 }
 
-void pbi_stays_settle(pbi_stays *s)
+void pbi_stays_shorten_all(pbi_stays *s)
 {
     while (s->queue_count) {
         uint32_t index = s->queue[--s->queue_count];

@@ -90,6 +90,6 @@ void pbi_stays_drop_make(pbi_stays *s, uint32_t k);
 /* Remove a stay that nothing reads, unless it is a goal of the plan. */
 bool pbi_stays_remove(pbi_stays *s, uint32_t x);
 /* Remove or shorten the stays that have lost reads, and those that follow from that. */
-void pbi_stays_settle(pbi_stays *s);
+void pbi_stays_shorten_all(pbi_stays *s);
 
 #endif

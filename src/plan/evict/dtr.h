@@ -39,7 +39,7 @@ typedef struct pbi_dtr {
     uint32_t *element; /* eq: per unit, while it is evicted */
     uint32_t *parent;  /* per element */
     double *cost;      /* per root: of its class */
-    uint32_t elements, most_elements;
+    uint32_t elements, max_elements;
     uint32_t *renamed; /* per element */
 } pbi_dtr;
 

@@ -53,6 +53,6 @@ pb_node pbi_evict_first(pbi_evict *e);
 uint64_t pbi_evict_effort(const pbi_evict *e);
 
 /* Work of recomputing v from what is resident; missing inputs count one level deep. */
-uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v);
+uint64_t pbi_evict_recompute_cost(const pbi_evict *e, pb_node v);
 
 #endif

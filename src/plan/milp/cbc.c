@@ -162,11 +162,11 @@ typedef struct watch {
 } watch;
 
 /* Counts one poll; false when it is time to stop. */
-static bool look(watch *w)
+static bool count_poll(watch *w)
 {
     if (w->end != PBI_UNSOLVED)
         return false;
-    w->ticks += w->limits->ticks_a_look;
+    w->ticks += w->limits->ticks_per_poll;
     if (w->limits->ticks && w->ticks > w->limits->ticks)
         w->end = PBI_OUT_OF_TICKS;
     else if (pbi_poll(w->ctx) != PB_OK)
@@ -184,7 +184,8 @@ static double seconds_left(const watch *w)
     return now < w->limits->end_ns ? (double)(w->limits->end_ns - now) * 1e-9 : 0;
 }
 
-static bool take(const pbi_program *p, const double *x, double value, pb_arena *arena, pbi_program_answer *answer)
+static bool copy_answer(const pbi_program *p, const double *x, double value, pb_arena *arena,
+                        pbi_program_answer *answer)
 {
     double *copy = pb_arena_alloc(arena, p->columns, sizeof *copy);
     if (!copy)
@@ -206,8 +207,8 @@ static bool impossible(const pbi_program *p)
     return false;
 }
 
-enum { STRETCH = 500 };        /* simplex steps between two polls */
-enum { MOST_REDUCED = 20000 }; /* entries up to which Cbc's reduction and heuristics are quick */
+enum { STRETCH = 500 };       /* simplex steps between two polls */
+enum { MAX_REDUCED = 20000 }; /* entries up to which Cbc's reduction and heuristics are quick */
 #define MIN_SECONDS 0.05 /* below, Cbc is not started */
 
 pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
@@ -224,7 +225,7 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
         return PB_ENOMEM;
     if (!p->columns) {
         answer->end = PBI_SOLVED;
-        return take(p, k.low, 0, arena, answer) ? PB_OK : PB_ENOMEM;
+        return copy_answer(p, k.low, 0, arena, answer) ? PB_OK : PB_ENOMEM;
     }
     Clp_Simplex *model = Clp_newModel();
     pb_status status = PB_OK;
@@ -232,7 +233,7 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     Clp_loadProblem(model, (int)p->columns, (int)p->rows, k.start, k.index, k.value, k.low, k.high, k.price, k.row_low,
                     k.row_high);
     int end = 3;
-    for (int steps = STRETCH; end == 3 && look(&w); steps += STRETCH) {
+    for (int steps = STRETCH; end == 3 && count_poll(&w); steps += STRETCH) {
         Clp_setMaximumIterations(model, steps);
         if (w.limits->end_ns) /* CPU time of the process, so this may come too early: then it continues */
             Clp_setMaximumSeconds(model, seconds_left(&w) + 0.01);
@@ -240,7 +241,7 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     }
     if (end == 0) {
         answer->end = PBI_SOLVED;
-        if (!take(p, Clp_primalColumnSolution(model), Clp_objectiveValue(model), arena, answer))
+        if (!copy_answer(p, Clp_primalColumnSolution(model), Clp_objectiveValue(model), arena, answer))
             status = PB_ENOMEM;
     } else {
         answer->end = w.end != PBI_UNSOLVED ? w.end : end == 1 ? PBI_NO_ANSWER : PBI_UNSOLVED;
@@ -272,7 +273,7 @@ static void on_cuts(void *solver, void *cuts, void *state)
     sigset_t inside;
     let_interrupts_in(&w->mask);
     hold_interrupts(&inside);
-    if (!look(w) && Osi_getNumCols(solver) > 0)
+    if (!count_poll(w) && Osi_getNumCols(solver) > 0)
         OsiCuts_addRowCut(cuts, 1, &column, &factor, 'G', 1e10);
 }
 
@@ -286,18 +287,18 @@ static bool is_whole(const pbi_program *p, const double *x)
 }
 
 /* Stops if the context stops, or is about to. */
-static void look_at_time(watch *w, double least)
+static void check_time(watch *w, double min)
 {
     if (w->end == PBI_UNSOLVED && pbi_poll(w->ctx) != PB_OK)
         w->end = PBI_STOPPED;
-    else if (w->end == PBI_UNSOLVED && seconds_left(w) <= least)
+    else if (w->end == PBI_UNSOLVED && seconds_left(w) <= min)
         w->end = PBI_OUT_OF_TICKS;
 }
 
 /* Cbc calls back at cuts only: neither while it reduces the program, nor in the heuristics before its first cuts.
  * With a large program both take many seconds, so they are switched off, and Cbc watches the time itself. It must
  * not do so while it reduces a program: it would read through a null pointer. */
-static void prepare_large(const watch *w, Cbc_Model *model)
+static void limit_large(const watch *w, Cbc_Model *model)
 {
     double seconds = seconds_left(w);
     char text[32];
@@ -316,7 +317,7 @@ static void solve(watch *w, Cbc_Model *model)
     hold_interrupts(&w->mask);
     Cbc_solve(model);
     let_interrupts_in(&w->mask);
-    look_at_time(w, 0);
+    check_time(w, 0);
 }
 
 static Cbc_Model *load(const pbi_program *p, const packed *k)
@@ -349,13 +350,13 @@ static bool reduces_to_nothing(watch *w, const pbi_program *p, const packed *k)
 static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_program_answer *answer)
 {
     packed k;
-    bool large = p->entries > MOST_REDUCED;
+    bool large = p->entries > MAX_REDUCED;
     *answer = (pbi_program_answer){.end = PBI_NO_ANSWER, .ticks = w->ticks};
     if (!pack(p, arena, &k))
         return PB_ENOMEM;
     if (!large && !w->limits->has_answer && reduces_to_nothing(w, p, &k))
         return PB_OK;
-    look_at_time(w, MIN_SECONDS);
+    check_time(w, MIN_SECONDS);
     if (w->end != PBI_UNSOLVED) {
         answer->end = w->end;
         return PB_OK;
@@ -363,12 +364,12 @@ static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_pro
     Cbc_Model *model = load(p, &k);
     Cbc_setAllowableGap(model, 1e-9);
     if (large)
-        prepare_large(w, model);
+        limit_large(w, model);
     Cbc_addCutCallback(model, on_cuts, "watch", w);
     solve(w, model);
     const double *x = Cbc_bestSolution(model);
     pb_status status = PB_OK;
-    if (x && !take(p, x, Cbc_getObjValue(model), arena, answer))
+    if (x && !copy_answer(p, x, Cbc_getObjValue(model), arena, answer))
         status = PB_ENOMEM;
     answer->ticks = w->ticks;
     answer->end = w->end != PBI_UNSOLVED            ? w->end

@@ -58,11 +58,11 @@ typedef enum pbi_program_end {
 } pbi_program_end;
 
 typedef struct pbi_program_limits {
-    double below;          /* stop when no solution can have a smaller value; HUGE_VAL: never */
-    bool has_answer;       /* the caller knows that there is a solution */
-    uint64_t ticks;        /* effort, 0: none */
-    uint64_t ticks_a_look; /* effort of each poll: for a part of the search, or a batch of simplex steps */
-    uint64_t end_ns;       /* 0, or when the context will stop, by its clock: Cbc may poll too late */
+    double below;            /* stop when no solution can have a smaller value; HUGE_VAL: never */
+    bool has_answer;         /* the caller knows that there is a solution */
+    uint64_t ticks;          /* effort, 0: none */
+    uint64_t ticks_per_poll; /* effort of each poll: for a part of the search, or a batch of simplex steps */
+    uint64_t end_ns;         /* 0, or when the context will stop, by its clock: Cbc may poll too late */
 } pbi_program_limits;
 
 typedef struct pbi_program_answer {

@@ -79,7 +79,7 @@ pb_status pbi_staged_program(pbi_staged_best *best, pb_arena *arena);
 
 /* Is there a solver, does the game suit, has the program at most this many entries (or those of option `size`)? Else
  * the plan has given up. */
-pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t most,
+pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t max_entries,
                           pbi_plan *plan, bool *open);
 /* PB_ENOMEM if the solver would exceed the context's memory limit. */
 pb_status pbi_staged_memory(pb_context *ctx, const pbi_staged *m);

@@ -21,7 +21,7 @@ typedef struct pbi_order_options {
 
 typedef struct pbi_order_found {
     uint64_t peak;
-    uint64_t least; /* proved: no order that computes each node once has a smaller peak than this */
+    uint64_t min_peak; /* proved: no order that computes each node once has a smaller peak than this */
 } pbi_order_found;
 
 /* Fills `order` with the needed nodes that are computed (graph->needed_count of them) in an order of small peak,

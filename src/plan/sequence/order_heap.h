@@ -35,8 +35,8 @@ static inline void pbi_order_heap_push(pbi_order_heap *h, pb_node v) { pbi_order
 
 static inline pb_node pbi_order_heap_pop(pbi_order_heap *h)
 {
-    pb_node least = h->item[0], v = h->item[--h->count];
-    h->place[least] = UINT32_MAX;
+    pb_node min_peak = h->item[0], v = h->item[--h->count];
+    h->place[min_peak] = UINT32_MAX;
     uint32_t at = 0;
     while (h->count) {
         uint32_t child = 4 * at + 1, end = child + 4 < h->count ? child + 4 : h->count, best = child;
@@ -52,7 +52,7 @@ static inline pb_node pbi_order_heap_pop(pbi_order_heap *h)
     }
     if (h->count)
         pbi_order_heap_set(h, at, v);
-    return least;
+    return min_peak;
 }
 
 /* Keys only fall while a node is in the heap. */

@@ -54,7 +54,7 @@ typedef struct local {
     double temperature, unit;
 } local;
 
-static uint32_t below(local *s, uint32_t bound) { return (uint32_t)pbi_rng_below(&s->rng, bound); }
+static uint32_t random_below(local *s, uint32_t bound) { return (uint32_t)pbi_rng_below(&s->rng, bound); }
 
 static double over(uint64_t memory, uint64_t target) { return memory > target ? (double)(memory - target) : 0; }
 
@@ -62,13 +62,13 @@ static bool open_local(local *s, pbi_order_task *t)
 {
     const pb_graph *g = t->g;
     uint32_t n = g->node_count, widest = t->count < WIDEST ? t->count : WIDEST;
-    uint32_t most_inputs = 0;
+    uint32_t max_inputs = 0;
     *s = (local){.t = t, .g = g};
     for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t inputs = g->in_start[t->written[i] + 1] - g->in_start[t->written[i]];
-        most_inputs = inputs > most_inputs ? inputs : most_inputs;
+        uint32_t inputs = g->in_start[t->program_order[i] + 1] - g->in_start[t->program_order[i]];
+        max_inputs = inputs > max_inputs ? inputs : max_inputs;
     }
-    size_t most_freed = (size_t)most_inputs * widest < n ? (size_t)most_inputs * widest : n;
+    size_t max_freed = (size_t)max_inputs * widest < n ? (size_t)max_inputs * widest : n;
     s->order = pb_arena_alloc(t->arena, t->count, sizeof *s->order);
     s->before = pb_arena_alloc(t->arena, t->count, sizeof *s->before);
     s->during = pb_arena_alloc(t->arena, t->count, sizeof *s->during);
@@ -80,7 +80,7 @@ static bool open_local(local *s, pbi_order_task *t)
     s->step = pb_arena_alloc(t->arena, widest, sizeof *s->step);
     s->new_before = pb_arena_alloc(t->arena, widest, sizeof *s->new_before);
     s->new_during = pb_arena_alloc(t->arena, widest, sizeof *s->new_during);
-    s->freed = pb_arena_alloc(t->arena, most_freed, sizeof *s->freed);
+    s->freed = pb_arena_alloc(t->arena, max_freed, sizeof *s->freed);
     s->high = pb_arena_alloc(t->arena, t->count, sizeof *s->high);
     return s->order && s->before && s->during && s->last && s->first && s->stamp && s->window && s->aside && s->step &&
            s->new_before && s->new_during && s->freed && s->high;
@@ -252,7 +252,7 @@ static void find_loads(local *s)
 }
 
 /* The change of the excess. */
-static double judge(local *s, bool slow)
+static double excess_change(local *s, bool slow)
 {
     double change = 0;
     uint64_t now = s->before[s->from];
@@ -284,21 +284,22 @@ static void carry_out(local *s, bool slow)
 }
 
 /* A random distance, log-uniform. */
-static uint32_t distance(local *s, uint32_t most)
+static uint32_t distance(local *s, uint32_t max)
 {
     uint32_t bits = 0;
-    while (most >> bits > 1)
+    while (max >> bits > 1)
         bits++;
-    uint32_t reach = UINT32_C(1) << below(s, bits + 1);
-    reach += below(s, reach);
-    return reach < most ? reach : most;
+    uint32_t reach = UINT32_C(1) << random_below(s, bits + 1);
+    reach += random_below(s, reach);
+    return reach < max ? reach : max;
 }
 
 static bool propose(local *s)
 {
     uint32_t last = s->t->count - 1;
-    uint32_t p = s->high_count && below(s, 4) ? s->high[below(s, s->high_count)] : below(s, last + 1);
-    bool late = below(s, 2);
+    uint32_t p =
+        s->high_count && random_below(s, 4) ? s->high[random_below(s, s->high_count)] : random_below(s, last + 1);
+    bool late = random_below(s, 2);
     uint32_t room = late ? p : last - p;
     if (!room)
         return false;
@@ -309,19 +310,19 @@ static bool propose(local *s)
 /* ---- targets ---- */
 
 /* So many ticks at falling temperature; stops when nothing is above the target. *left is what remains of all ticks. */
-static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
+static pb_status anneal_to_target(local *s, uint64_t ticks, bool slow, uint64_t *left)
 {
     pb_status status = PB_OK;
     const double hot = 0.5, cold = 0.01;
-    uint64_t spent = 0, reported = 0, looked = 0;
+    uint64_t spent = 0, reported = 0, updated = 0;
     for (uint64_t n = 0; spent < ticks && status == PB_OK; n++) {
         if (n % PERIOD == 0) {
             s->temperature = s->unit * hot * pow(cold / hot, (double)spent / (double)ticks);
             status = pbi_tick(s->t->ctx, spent - reported);
             reported = spent;
-            if (n == 0 || n - looked >= s->t->count / 64) {
+            if (n == 0 || n - updated >= s->t->count / 64) {
                 find_high(s);
-                looked = n;
+                updated = n;
             }
             if (!s->high_count)
                 break;
@@ -330,7 +331,7 @@ static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
         if (!propose(s))
             continue;
         spent += s->count / A_TICK;
-        double change = judge(s, slow);
+        double change = excess_change(s, slow);
         if (change <= 0 || pbi_rng_real(&s->rng) < exp(-change / s->temperature))
             carry_out(s, slow);
     }
@@ -351,10 +352,10 @@ static pb_status all_targets(local *s, uint64_t ticks, bool slow)
     while (left && status == PB_OK && t->peak > t->enough) {
         s->target = t->peak - t->peak / step - 1;
         s->target = s->target > t->enough ? s->target : t->enough;
-        status = aim(s, each < left ? each : left, slow, &left);
+        status = anneal_to_target(s, each < left ? each : left, slow, &left);
         uint64_t peak = load_order(s, s->order);
         PB_ASSERT(s->high_count || peak <= s->target); /* the incrementally updated peak is right */
-        pbi_order_note(t, s->order, peak);
+        pbi_order_keep_best(t, s->order, peak);
         if (s->high_count) {
             load_order(s, t->best);
             each = step < LAST_STEP ? each : each * 2;

@@ -13,14 +13,14 @@ typedef struct pbi_order_task {
     pb_context *ctx;
     const pb_graph *g;
     pb_arena *arena;
-    uint32_t count;    /* nodes to compute */
-    pb_node *written;  /* these nodes, in program order */
-    uint32_t *readers; /* per node: needed readers of its value */
-    uint64_t *made;    /* per node to compute: size of all results of its computation, including by-products */
-    uint64_t *unread;  /* per node to compute: size of results that nothing reads, freed at once */
-    uint64_t start;    /* resident before the first computation */
-    uint64_t floor;    /* lower bound on the peak of every order */
-    uint64_t enough;   /* a peak that is small enough: never below the floor */
+    uint32_t count;         /* nodes to compute */
+    pb_node *program_order; /* these nodes, in program order */
+    uint32_t *readers;      /* per node: needed readers of its value */
+    uint64_t *made;         /* per node to compute: size of all results of its computation, including by-products */
+    uint64_t *unread;       /* per node to compute: size of results that nothing reads, freed at once */
+    uint64_t start;         /* resident before the first computation */
+    uint64_t floor;         /* lower bound on the peak of every order */
+    uint64_t enough;        /* a peak that is small enough: never below the floor */
 
     pb_node *best; /* of the orders so far */
     uint64_t peak; /* of `best` */
@@ -72,7 +72,7 @@ static inline uint64_t pbi_order_after(const pbi_order_task *t, pb_node v, const
 /* The peak of an order, given `left`, room for a number per node. */
 uint64_t pbi_order_measure(const pbi_order_task *t, const pb_node *order, uint32_t *left);
 /* Makes it the best if its peak is smaller. */
-void pbi_order_note(pbi_order_task *t, const pb_node *order, uint64_t peak);
+void pbi_order_keep_best(pbi_order_task *t, const pb_node *order, uint64_t peak);
 
 /* Greedy orders from the start, from the end, and depth first; notes the best. */
 pb_status pbi_order_greedy(pbi_order_task *t);

@@ -23,7 +23,7 @@ static void count_readers(pbi_order_task *t)
         pb_node v = g->order[i];
         if (!(g->flags[v] & PB_NODE_NEEDED))
             continue;
-        t->written[t->count++] = v;
+        t->program_order[t->count++] = v;
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
             t->readers[g->in[k]]++;
     }
@@ -74,7 +74,7 @@ static void find_floor(pbi_order_task *t)
     }
     t->floor = given > end ? given : end;
     for (uint32_t i = 0; i < t->count; i++) {
-        uint64_t need = working_set(t, t->written[i], always);
+        uint64_t need = working_set(t, t->program_order[i], always);
         t->floor = need > t->floor ? need : t->floor;
     }
 }
@@ -84,19 +84,19 @@ pb_status pbi_order_task_init(pbi_order_task *t, pb_context *ctx, const pb_game 
 {
     const pb_graph *g = game->graph;
     *t = (pbi_order_task){.ctx = ctx, .g = g, .arena = arena, .best = best};
-    t->written = pb_arena_alloc(arena, g->needed_count, sizeof *t->written);
+    t->program_order = pb_arena_alloc(arena, g->needed_count, sizeof *t->program_order);
     t->readers = pb_arena_zero(arena, g->node_count, sizeof *t->readers);
     t->made = pb_arena_alloc(arena, g->node_count, sizeof *t->made);
     t->unread = pb_arena_alloc(arena, g->node_count, sizeof *t->unread);
     uint32_t *left = pb_arena_alloc(arena, g->node_count, sizeof *left);
-    if (!t->written || !t->readers || !t->made || !t->unread || !left)
+    if (!t->program_order || !t->readers || !t->made || !t->unread || !left)
         return PB_ENOMEM;
     count_readers(t);
     for (uint32_t i = 0; i < t->count; i++)
-        sum_made(t, t->written[i]);
+        sum_made(t, t->program_order[i]);
     find_floor(t);
     t->enough = enough > t->floor ? enough : t->floor;
-    memcpy(best, t->written, t->count * sizeof *best);
+    memcpy(best, t->program_order, t->count * sizeof *best);
     t->peak = pbi_order_measure(t, best, left);
     return PB_OK;
 }
@@ -136,7 +136,7 @@ uint64_t pbi_order_measure(const pbi_order_task *t, const pb_node *order, uint32
     return peak;
 }
 
-void pbi_order_note(pbi_order_task *t, const pb_node *order, uint64_t peak)
+void pbi_order_keep_best(pbi_order_task *t, const pb_node *order, uint64_t peak)
 {
     if (peak >= t->peak)
         return;

@@ -158,7 +158,7 @@ static pb_status lay_out_loads(emitter *m)
     return m->loads && m->store ? PB_OK : PB_ENOMEM;
 }
 
-static void enter(emitter *m, uint32_t e)
+static void create_instances(emitter *m, uint32_t e)
 {
     uint32_t event = m->s->event[e], slot = slot_of(m, e);
     pb_node v = event & ~PBI_LOAD_EVENT;
@@ -202,7 +202,7 @@ static pb_status find_last_reads(emitter *m)
             }
         if ((event & PBI_LOAD_EVENT) && note_load(m, event & ~PBI_LOAD_EVENT) != PB_OK)
             return PB_EBUG;
-        enter(m, e);
+        create_instances(m, e);
         if (m->latest && !(event & PBI_LOAD_EVENT))
             m->latest[event] = e;
     }
@@ -255,7 +255,7 @@ static pb_status store_if_needed(emitter *m, pb_node v)
     return add_move(m, PB_STORE, v, m->s->tier[v]);
 }
 
-static pb_status let_go(emitter *m, pb_node v)
+static pb_status free_value(emitter *m, pb_node v)
 {
     pb_status status = store_if_needed(m, v);
     m->memory -= m->g->size[v];
@@ -307,13 +307,13 @@ static pb_status emit_compute(emitter *m, uint32_t e, bool *stop)
         return status;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && status == PB_OK; k++)
         if (g->in[k] != over && m->last[m->current[g->in[k]]] == e)
-            status = let_go(m, g->in[k]);
-    enter(m, e);
+            status = free_value(m, g->in[k]);
+    create_instances(m, e);
     if (status == PB_OK && m->last[slot] == UNREAD)
-        status = let_go(m, v);
+        status = free_value(m, v);
     for (uint32_t i = 0; i < made_count && status == PB_OK; i++)
         if (m->last[m->current[m->also[i]]] == e)
-            status = let_go(m, m->also[i]);
+            status = free_value(m, m->also[i]);
     return status;
 }
 
@@ -329,11 +329,11 @@ static pb_status emit_load(emitter *m, uint32_t e, bool *stop)
     m->memory += m->g->size[v];
     spend(m, pbi_load_price(tier, m->g->size[v]), m->memory);
     status = add_move(m, PB_LOAD, v, t);
-    enter(m, e);
+    create_instances(m, e);
     if (--m->loads[v] == 0 && tier->cap != PB_UNLIMITED && status == PB_OK)
         status = add_move(m, PB_DROP, v, t);
     if (status == PB_OK && m->last[slot_of(m, e)] == UNREAD)
-        status = let_go(m, v);
+        status = free_value(m, v);
     return status;
 }
 
@@ -353,7 +353,7 @@ static pb_status emit_start(emitter *m)
     m->f.fits = m->memory <= m->game->cap;
     for (pb_node v = 0; v < g->node_count && m->s->count && status == PB_OK; v++)
         if (starts_fast(g, v) && m->last[m->current[v]] == UNREAD)
-            status = let_go(m, v);
+            status = free_value(m, v);
     return status;
 }
 

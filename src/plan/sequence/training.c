@@ -102,11 +102,11 @@ bool pbi_unit_stays(const pb_graph *g, pb_node v)
 
 uint64_t pbi_training_frontier(const pbi_training *t)
 {
-    uint64_t now = 0, most = 0;
+    uint64_t now = 0, max = 0;
     for (uint32_t p = 0; p < t->forward; p++) {
         now += t->read[p] != p ? t->size[p] : 0;
         now -= t->leaving[p];
-        most = now > most ? now : most;
+        max = now > max ? now : max;
     }
-    return most;
+    return max;
 }

@@ -36,7 +36,7 @@ typedef struct pbi_trials {
     uint32_t tried, too_long;
     uint64_t least_peak; /* of those that were not too long */
 
-    bool there; /* some plan fits; then the following are set */
+    bool fits; /* some plan fits; then the following are set */
     pb_arena arena;
     pbi_sequence s;
     pbi_figures f;

@@ -38,10 +38,10 @@ typedef struct walker {
     uint8_t *inner;      /* has a slot */
     uint32_t inner_used; /* slots */
     uint32_t *touched;   /* the latest place that computed or read it, plus 1 */
-    pb_node *wanted;     /* values of the cone that could use a slot */
+    pb_node *slot_candidate; /* values of the cone that could use a slot */
 } walker;
 
-static pb_status prepare(walker *w)
+static pb_status allocate_walker(walker *w)
 {
     const pb_graph *g = w->g;
     size_t n = g->node_count;
@@ -81,7 +81,7 @@ static pb_status prepare(walker *w)
 static uint32_t find_turn(const walker *w)
 {
     const pb_graph *g = w->g;
-    uint64_t live = 0, most = 0;
+    uint64_t live = 0, max_live = 0;
     uint32_t turn = 0;
     for (uint32_t p = 0; p < w->count; p++) {
         pb_node v = w->order[p];
@@ -92,23 +92,23 @@ static uint32_t find_turn(const walker *w)
             if (pb_graph_is_computed(g, u) && w->use[w->use_start[u + 1] - 1] == p)
                 live -= g->size[u];
         }
-        if (live > most) {
-            most = live;
+        if (live > max_live) {
+            max_live = live;
             turn = p + 1;
         }
     }
     return turn;
 }
 
-static pb_status prepare_nested(walker *w)
+static pb_status allocate_nested(walker *w)
 {
     size_t n = w->g->node_count;
     w->made = pb_arena_zero(&w->scratch, n, sizeof *w->made);
     w->inner = pb_arena_zero(&w->scratch, n, sizeof *w->inner);
     w->touched = pb_arena_zero(&w->scratch, n, sizeof *w->touched);
-    w->wanted = pb_arena_alloc(&w->scratch, n, sizeof *w->wanted);
+    w->slot_candidate = pb_arena_alloc(&w->scratch, n, sizeof *w->slot_candidate);
     w->turn = find_turn(w);
-    return w->made && w->inner && w->touched && w->wanted ? PB_OK : PB_ENOMEM;
+    return w->made && w->inner && w->touched && w->slot_candidate ? PB_OK : PB_ENOMEM;
 }
 
 /* The first place after p that reads u, or UINT32_MAX. */
@@ -127,7 +127,7 @@ static bool is_near(const walker *w, pb_node u, uint32_t distance, uint32_t p)
 }
 
 /* Is u kept after place p? */
-static bool stays(walker *w, pb_node u, uint32_t p)
+static bool is_kept_after(walker *w, pb_node u, uint32_t p)
 {
     const pbi_window *window = w->window;
     bool kept = window->kept && window->kept[u];
@@ -142,8 +142,8 @@ static bool stays(walker *w, pb_node u, uint32_t p)
     const uint32_t *c = window->coordinate;
     if (!c)
         return next - p <= window->reach;
-    uint32_t here = c[w->order[p]], there = c[w->order[next]];
-    return there <= here || there - here <= window->reach;
+    uint32_t here = c[w->order[p]], target = c[w->order[next]];
+    return target <= here || target - here <= window->reach;
 }
 
 /* Collects what must be recomputed before v, inputs first. */
@@ -172,7 +172,7 @@ static void collect_cone(walker *w, pb_node v)
 }
 
 /* A value that nothing keeps is freed, and so is its slot. */
-static void let_go(walker *w, pb_node v)
+static void free_value(walker *w, pb_node v)
 {
     w->resident[v] = 0;
     if (w->window->nested && w->inner[v]) {
@@ -181,20 +181,20 @@ static void let_go(walker *w, pb_node v)
     }
 }
 
-static void make(walker *w, pb_node v, uint32_t p)
+static void compute_node(walker *w, pb_node v, uint32_t p)
 {
     const pb_graph *g = w->g;
     w->resident[v] = 1;
     if (w->window->nested)
         w->made[v] = 1;
-    if (!w->pending[v] && !stays(w, v, p))
-        let_go(w, v);
+    if (!w->pending[v] && !is_kept_after(w, v, p))
+        free_value(w, v);
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
             pb_node part = g->part[k];
-            w->resident[part] = w->resident[part] || w->pending[part] || stays(w, part, p);
+            w->resident[part] = w->resident[part] || w->pending[part] || is_kept_after(w, part, p);
             if (!w->resident[part])
-                let_go(w, part);
+                free_value(w, part);
         }
 }
 
@@ -213,10 +213,10 @@ static void give_slot(walker *w, pb_node v)
 }
 
 /* Could it use a slot: read again within reach, but not so soon that it is kept anyway? */
-static bool wants_slot(walker *w, pb_node v, uint32_t p)
+static bool could_use_slot(walker *w, pb_node v, uint32_t p)
 {
     uint32_t next = next_use(w, v, p);
-    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !stays(w, v, p);
+    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !is_kept_after(w, v, p);
 }
 
 /* How far to go before the next snapshot, for the least work on `length` steps with s snapshots, the one at their
@@ -226,8 +226,8 @@ static uint64_t binomial_advance(uint64_t length, uint32_t s)
     int64_t r = 1;
     while (pbi_beta(s, r) < length)
         r++;
-    uint64_t most = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
-    return most < length - rest ? most : length - rest;
+    uint64_t longest = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return longest < length - rest ? longest : length - rest;
 }
 
 /* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each
@@ -241,8 +241,8 @@ static void choose_inner(walker *w, uint32_t p)
     for (uint32_t k = g->in_start[root]; k < g->in_start[root + 1]; k++)
         w->touched[g->in[k]] = p + 1;
     for (uint32_t i = 0; i < w->cone_count; i++)
-        if (!(w->cone[i] & PBI_LOAD_EVENT) && wants_slot(w, w->cone[i], p))
-            w->wanted[count++] = w->cone[i];
+        if (!(w->cone[i] & PBI_LOAD_EVENT) && could_use_slot(w, w->cone[i], p))
+            w->slot_candidate[count++] = w->cone[i];
     uint64_t length = (uint64_t)count + 2, at = 0;
     while (w->inner_used < w->window->slots && length > 1) {
         uint64_t advance = binomial_advance(length, w->window->slots - w->inner_used + 1);
@@ -250,7 +250,7 @@ static void choose_inner(walker *w, uint32_t p)
         length -= advance;
         if (at > count)
             return;
-        give_slot(w, w->wanted[at - 1]);
+        give_slot(w, w->slot_candidate[at - 1]);
     }
 }
 
@@ -293,19 +293,19 @@ static pb_status run_cone(walker *w, uint32_t p)
         }
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++, reads++) {
             pb_node u = g->in[k];
-            if (--w->pending[u] == 0 && !stays(w, u, p))
-                let_go(w, u);
+            if (--w->pending[u] == 0 && !is_kept_after(w, u, p))
+                free_value(w, u);
         }
-        make(w, v, p);
+        compute_node(w, v, p);
     }
     return status == PB_OK ? pbi_tick(w->ctx, w->cone_count + reads) : status;
 }
 
-static pb_status walk(walker *w)
+static pb_status follow_order(walker *w)
 {
-    pb_status status = prepare(w);
+    pb_status status = allocate_walker(w);
     if (status == PB_OK && w->window->nested)
-        status = prepare_nested(w);
+        status = allocate_nested(w);
     uint32_t first = status == PB_OK && w->window->nested ? first_passed(w) : 0;
     for (uint32_t p = 0; p < w->count && status == PB_OK; p++) {
         if (is_passed(w, p, first))
@@ -326,7 +326,7 @@ pb_status pbi_window_turn(pb_context *ctx, const pb_graph *g, uint32_t *turn)
 {
     walker w = {.ctx = ctx, .g = g};
     pb_arena_init(&w.scratch, ctx);
-    pb_status status = prepare(&w);
+    pb_status status = allocate_walker(&w);
     if (status == PB_OK)
         *turn = find_turn(&w);
     pb_arena_release(&w.scratch);
@@ -337,7 +337,7 @@ pb_status pbi_window_plan(pb_context *ctx, const pb_game *game, const pbi_window
 {
     walker w = {.ctx = ctx, .g = game->graph, .window = window, .s = s};
     pb_arena_init(&w.scratch, ctx);
-    pb_status status = walk(&w);
+    pb_status status = follow_order(&w);
     pb_arena_release(&w.scratch);
     return status;
 }
@@ -364,11 +364,11 @@ typedef struct trial {
 } trial;
 
 /* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
-static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t most, uint64_t limit,
+static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t max_k, uint64_t limit,
                           trial *best, bool *cut)
 {
     pb_status status = PB_OK;
-    for (uint64_t k = 1; k <= most && status == PB_OK; k = next_k(k)) {
+    for (uint64_t k = 1; k <= max_k && status == PB_OK; k = next_k(k)) {
         trial now = {.k = k};
         pb_arena_init(&now.arena, ctx);
         status = try_k(ctx, game, maker, k, limit, &now.arena, &now.s, &now.f);
@@ -386,9 +386,9 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker
         }
         if (now.arena.ctx)
             pb_arena_release(&now.arena);
-        bool least =
+        bool min =
             best->k && game->weights.alpha == 0 && game->weights.beta == 0 && best->f.time == game->graph->needed_cost;
-        if (least) /* nothing is computed twice: no other k is cheaper */
+        if (min) /* nothing is computed twice: no other k is cheaper */
             break;
     }
     return status;
@@ -427,7 +427,7 @@ pb_status pbi_window_one(pb_context *ctx, const pb_game *game, pbi_window_maker 
 }
 
 pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_window_maker maker,
-                          uint64_t most, pbi_plan *plan)
+                          uint64_t max_k, pbi_plan *plan)
 {
     uint64_t k, limit;
     pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, 0, &k);
@@ -438,7 +438,7 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
     trial best = {.k = 0};
     bool cut = false; /* some k exceeded the limit */
     if (!k) {
-        status = search_k(ctx, game, maker, most ? most : 1, limit, &best, &cut);
+        status = search_k(ctx, game, maker, max_k ? max_k : 1, limit, &best, &cut);
         if (best.k) { /* also after a stop: write the best plan so far */
             pbi_held held = pbi_hold(ctx);
             status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
@@ -447,8 +447,8 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
         } else if (status == PB_OK) {
             if (cut)
                 return pbi_plan_give_up(
-                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", most, limit);
-            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", most);
+                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", max_k, limit);
+            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", max_k);
         }
         k = best.k;
     } else {

@@ -46,6 +46,6 @@ pb_status pbi_window_one(pb_context *ctx, const pb_game *game, pbi_window_maker 
 /* Plan with the window of a given k, or of the best of several (k 0): the cheapest under the weights that fits the
  * cap. Records k with the plan. `max_k` is the largest k that makes sense. */
 pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_window_maker maker,
-                          uint64_t most, pbi_plan *plan);
+                          uint64_t max_k, pbi_plan *plan);
 
 #endif

@@ -33,8 +33,8 @@ typedef struct pbi_live_model {
 
     /* Per node that is computed. */
     uint64_t cost[PBI_LIVE_BITS], workspace[PBI_LIVE_BITS];
-    uint64_t least[PBI_LIVE_BITS];  /* a lower bound on the memory of any computation of it */
-    uint64_t weight[PBI_LIVE_BITS]; /* size of all its results */
+    uint64_t min_memory[PBI_LIVE_BITS]; /* a lower bound on the memory of any computation of it */
+    uint64_t weight[PBI_LIVE_BITS];     /* size of all its results */
     pbi_set in[PBI_LIVE_BITS], inplace[PBI_LIVE_BITS];
     pbi_set outs[PBI_LIVE_BITS];  /* itself and its by-products */
     pbi_set marks[PBI_LIVE_BITS]; /* per value: the marks that its computation sets */
@@ -76,13 +76,13 @@ typedef struct pbi_live_sums {
 } pbi_live_sums;
 
 /* Finds what is missing. False: no continuation reaches the end. */
-bool pbi_live_look(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
+bool pbi_live_find_missing(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
 /* After pbi_live_find_missing: work beyond view->work that the cap costs every continuation, PBI_LIVE_NEVER if none
  * reaches the end. Stops once it exceeds `enough`. */
 uint64_t pbi_live_extra(const pbi_live_model *m, pbi_set state, const pbi_live_view *view, uint64_t enough,
                         pbi_live_sums *sums);
 /* After pbi_live_find_missing: fills view->useful. */
-void pbi_live_use(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
+void pbi_live_find_useful(const pbi_live_model *m, pbi_set state, pbi_live_view *view);
 /* Nodes that can no longer be computed, or never could. */
 pbi_set pbi_live_spent(const pbi_live_model *m, pbi_set state);
 
@@ -107,14 +107,14 @@ typedef struct pbi_live_answer {
 /* *out is NULL when the game has too many values. `bound`: a lower bound on the work of every plan. */
 pb_status pbi_live_new(pb_context *ctx, const pb_game *game, uint64_t bound, pb_arena *arena, pbi_live **out);
 /* Starts with these nodes of the game in memory, instead of the given ones. Before the first search. */
-void pbi_live_set_start(pbi_live *live, const bool *there);
+void pbi_live_set_start(pbi_live *live, const bool *resident);
 /* A plan with this work is known: only cheaper ones are searched for. */
 void pbi_live_set_known(pbi_live *live, uint64_t work);
 /* The work of the best plan known, PBI_LIVE_NEVER for none; *own: found here, not by pbi_live_set_known. */
 uint64_t pbi_live_known(const pbi_live *live, bool *own);
 /* Searches with at most about this many bytes for states, and about this many states (0: all). May be called again,
  * to continue with what is known by then. PB_ENOMEM or PB_OK. */
-pb_status pbi_live_solve(pbi_live *live, uint64_t bytes, uint64_t looks, pbi_live_answer *out);
+pb_status pbi_live_solve(pbi_live *live, uint64_t bytes, uint64_t expanded, pbi_live_answer *out);
 /* Appends the moves of the plan; plan->outcome is PB_FOUND then. */
 pb_status pbi_live_emit(pb_context *ctx, const pb_game *game, const pbi_live *live, pb_arena *scratch, pbi_plan *plan);
 

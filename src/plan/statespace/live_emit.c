@@ -18,7 +18,7 @@ static pb_status free_all(writer *w, pbi_set values)
     pb_status status = PB_OK;
     for (values = pbi_set_and(values, w->m->values); pbi_set_any(values) && status == PB_OK;) {
         unsigned v = pbi_set_pop(&values);
-        pbi_set_take(&w->now, v);
+        pbi_set_remove(&w->now, v);
         w->memory -= w->m->size[v];
         status = pb_moves_add(w->moves, PB_FREE, w->m->node[v], 0);
     }
@@ -30,12 +30,12 @@ static pbi_set made_by(const writer *w, const pbi_live_step *step, pbi_set befor
 {
     const pbi_live_model *m = w->m;
     pbi_set parts = pbi_set_less(m->outs[step->node], before), made = {{0, 0}};
-    pbi_set_take(&parts, step->node);
+    pbi_set_remove(&parts, step->node);
     while (pbi_set_any(parts)) {
         unsigned v = pbi_set_pop(&parts);
         pbi_set marked = pbi_set_less(pbi_set_and(m->marks[v], step->set), before);
         if (pbi_set_has(step->set, v) || pbi_set_any(marked))
-            pbi_set_put(&made, v);
+            pbi_set_add(&made, v);
     }
     return made;
 }
@@ -66,7 +66,7 @@ static pb_status write_compute(writer *w, unsigned node, unsigned over, pbi_set 
     w->memory += pbi_set_has(w->now, node) ? 0 : m->size[node];
     w->now = pbi_set_or(w->now, pbi_set_or(made, pbi_set_one(node)));
     if (over != PBI_LIVE_BITS) {
-        pbi_set_take(&w->now, over);
+        pbi_set_remove(&w->now, over);
         w->memory -= m->size[over];
     }
     return pb_moves_add_compute(w->moves, m->node[node], over == PBI_LIVE_BITS ? PB_NO_NODE : m->node[over], also,
@@ -132,7 +132,7 @@ static void shift(pbi_sequence *s, size_t from, size_t to)
 
 /* The search computes early if there is room; a plan is easier to read when a computation comes right before its
  * first reader, if that lowers the flux. */
-static pb_status delay(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
+static pb_status delay_computations(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
 {
     pbi_figures figures;
     pb_status status = PB_OK;
@@ -167,6 +167,6 @@ pb_status pbi_live_emit(pb_context *ctx, const pb_game *game, const pbi_live *li
         return status;
     if (!figures.fits)
         return write_path(game, live, plan);
-    status = delay(ctx, game, &sequence, figures.flux);
+    status = delay_computations(ctx, game, &sequence, figures.flux);
     return status == PB_OK ? pbi_sequence_emit(ctx, game, &sequence, plan, &figures) : status;
 }

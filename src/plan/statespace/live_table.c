@@ -92,7 +92,7 @@ bool pbi_live_table_push(pbi_live_table *t, uint32_t state, uint64_t tie)
     return true;
 }
 
-static pbi_live_turn take_first(pbi_live_table *t)
+static pbi_live_turn pop_first(pbi_live_table *t)
 {
     pbi_live_turn first = t->heap[0], last = t->heap[--t->heap_count];
     uint32_t at = 0;
@@ -113,7 +113,7 @@ static pbi_live_turn take_first(pbi_live_table *t)
 uint32_t pbi_live_table_pop(pbi_live_table *t)
 {
     while (t->heap_count) {
-        pbi_live_turn turn = take_first(t);
+        pbi_live_turn turn = pop_first(t);
         pbi_live_state *s = &t->state[turn.state];
         if (s->closed || s->key != turn.key) /* reached by a cheaper path since */
             continue;

@@ -10,16 +10,16 @@
 
 #include "pebble/game.h"
 
-typedef struct pbi_fix {
+typedef struct pbi_once {
     uint32_t count; /* nodes that are `once` now and were not before */
     uint32_t open;  /* nodes that cost something and may be recomputed */
     bool none;      /* there is no plan of less work at all */
     uint64_t bound; /* no plan has less work than this, or than the known one */
-} pbi_fix;
+} pbi_once;
 
 /* The remat game with up to `max_nodes` of those nodes marked; `*narrow` and its graph live in `arena`. `work` is
  * that of the known plan. After a stop or a limit, PB_ECANCELLED or PB_ELIMIT, the results so far are valid as well. */
-pb_status pbi_fix_make(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t most, pb_arena *arena,
-                       pb_game *narrow, pbi_fix *out);
+pb_status pbi_once_narrow(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t max_nodes, pb_arena *arena,
+                          pb_game *narrow, pbi_once *out);
 
 #endif

@@ -24,8 +24,8 @@ static inline bool pbi_set_any(pbi_set a) { return (a.w[0] | a.w[1]) != 0; }
 static inline bool pbi_set_has(pbi_set a, unsigned i) { return a.w[i >> 6] >> (i & 63) & 1; }
 static inline bool pbi_set_equal(pbi_set a, pbi_set b) { return a.w[0] == b.w[0] && a.w[1] == b.w[1]; }
 static inline bool pbi_set_within(pbi_set a, pbi_set b) { return !pbi_set_any(pbi_set_less(a, b)); }
-static inline void pbi_set_put(pbi_set *a, unsigned i) { a->w[i >> 6] |= UINT64_C(1) << (i & 63); }
-static inline void pbi_set_take(pbi_set *a, unsigned i) { a->w[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
+static inline void pbi_set_add(pbi_set *a, unsigned i) { a->w[i >> 6] |= UINT64_C(1) << (i & 63); }
+static inline void pbi_set_remove(pbi_set *a, unsigned i) { a->w[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
 
 /* The index of the lowest bit of a word, which is not 0, by multiplication with a De Bruijn constant. */
 static inline unsigned pbi_lowest(uint64_t x)

@@ -42,15 +42,15 @@ void pbi_stretch_close(pbi_stretches *w)
 /* ---- the values of the window ---- */
 
 /* What is needed before event `k`, given what is needed after it. */
-static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *wanted)
+static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *needed)
 {
     pb_node v = p->event[k];
-    wanted[v] = false;
+    needed[v] = false;
     for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        wanted[g->in[i]] = true;
+        needed[g->in[i]] = true;
 }
 
-static void find_wanted(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t end)
+static void find_needed(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t end)
 {
     const pb_graph *g = w->game->graph;
     for (pb_node v = 0; v < g->node_count; v++)
@@ -104,12 +104,12 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
             room--;
             w->node[w->count++] = v;
         } else {
-            double least = worth;
+            double min = worth;
             for (uint32_t i = w->count; i-- > 0 && passes_through(w, w->node[i]);) {
                 pb_node u = w->node[i];
                 double other = (double)g->size[u] / ((double)g->cost[u] + 1);
-                if (other < least) {
-                    least = other;
+                if (other < min) {
+                    min = other;
                     at = i;
                 }
             }
@@ -201,7 +201,7 @@ static void splice(const pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, 
     p->count = p->count - length + (uint32_t)count;
 }
 
-static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, uint64_t looks,
+static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, uint64_t states,
                        pb_arena *arena, uint64_t *saved)
 {
     const pb_graph *g = w->game->graph;
@@ -210,7 +210,7 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     pb_game small;
     pbi_live *live;
     pbi_live_answer answer;
-    bool there[VALUES];
+    bool resident[VALUES];
     if (!choose_values(w, &fixed) || fixed > w->game->cap)
         return PB_OK;
     pb_status status = build(w, p, fixed, arena, &small);
@@ -219,12 +219,12 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     if (status != PB_OK || !live)
         return status;
     for (uint32_t i = 0; i < w->count; i++)
-        there[i] = w->before[w->node[i]];
+        resident[i] = w->before[w->node[i]];
     for (uint32_t k = first; k < first + length; k++)
         work += g->cost[p->event[k]];
-    pbi_live_set_start(live, there);
+    pbi_live_set_start(live, resident);
     pbi_live_set_known(live, work);
-    status = pbi_live_solve(live, UINT64_C(1) << 26, looks, &answer);
+    status = pbi_live_solve(live, UINT64_C(1) << 26, states, &answer);
     if (status != PB_OK)
         return status;
     pbi_live_plan(live, &count);
@@ -235,7 +235,7 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     return answer.status;
 }
 
-pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t looks,
+pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t states,
                           uint64_t *saved)
 {
     pb_arena scratch;
@@ -243,9 +243,9 @@ pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t fir
     if (first >= plan->count)
         return PB_OK;
     length = length < plan->count - first ? length : plan->count - first;
-    find_wanted(w, plan, first, first + length);
+    find_needed(w, plan, first, first + length);
     pb_arena_init(&scratch, w->ctx);
-    pb_status status = solve(w, plan, first, length, looks, &scratch, saved);
+    pb_status status = solve(w, plan, first, length, states, &scratch, saved);
     pb_arena_release(&scratch);
     return status;
 }

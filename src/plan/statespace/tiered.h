@@ -58,7 +58,7 @@ typedef struct pbi_tier_step {
 
 typedef struct pbi_tier_taker {
     bool (*take)(void *state, const pbi_tier_step *step); /* every step; false: stop */
-    bool (*look)(void *state);                            /* a poll now and then; false: stop */
+    bool (*poll)(void *state);                            /* a poll now and then; false: stop */
     void *state;
 } pbi_tier_taker;
 /* Every step from a state. */

@@ -103,13 +103,13 @@ typedef struct tally {
 } tally;
 
 /* The least cost of loading a value that is in slow memory. */
-static uint64_t least_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
+static uint64_t min_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
 {
-    uint64_t least = PBI_TIER_NEVER;
+    uint64_t min = PBI_TIER_NEVER;
     for (unsigned t = 0; t < m->tiers; t++)
-        if ((s->slow[t] & bit(b)) && m->load[t][b] < least)
-            least = m->load[t][b];
-    return least;
+        if ((s->slow[t] & bit(b)) && m->load[t][b] < min)
+            min = m->load[t][b];
+    return min;
 }
 
 static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
@@ -121,17 +121,17 @@ static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b
 }
 
 /* A value in slow memory is loaded, or recomputed: if another value may require that computation too, it is free. */
-static void pay_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
+static void count_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];
-    uint64_t load = least_load(m, s, b), again = m->parts[maker] ? 0 : m->cost[maker];
+    uint64_t load = min_load(m, s, b), recompute = m->parts[maker] ? 0 : m->cost[maker];
     bool lost = (m->given & bit(b)) || (m->once & s->ever & bit(maker));
-    t->cost = pbi_add_saturated(t->cost, lost || load < again ? load : again);
+    t->cost = pbi_add_saturated(t->cost, lost || load < recompute ? load : recompute);
     t->missing++;
 }
 
 /* A value that is in no memory is computed, with its inputs; false if that is impossible. */
-static bool pay_making(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
+static bool count_computation(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];
     if ((m->given & bit(b)) || (m->once & s->ever & bit(maker)))
@@ -153,8 +153,8 @@ uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_
         unsigned b = pbi_lowest(left);
         seen |= bit(b);
         if (is_slow(m, s, b))
-            pay_load(m, s, b, &t);
-        else if (!pay_making(m, s, b, &t))
+            count_load(m, s, b, &t);
+        else if (!count_computation(m, s, b, &t))
             return PBI_TIER_NEVER;
     }
     *missing = t.missing;

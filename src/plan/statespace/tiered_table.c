@@ -74,7 +74,7 @@ uint32_t pbi_tier_table_find(const pbi_tier_table *t, const pbi_tier_state *s)
     return t->slot[at] ? t->slot[at] - 1 : PBI_TIER_NO_STATE;
 }
 
-bool pbi_tier_table_put(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out)
+bool pbi_tier_table_find_or_add(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out)
 {
     uint64_t words[2 + PB_MAX_TIERS];
     write_words(t, s, words);
@@ -123,7 +123,7 @@ bool pbi_tier_table_push(pbi_tier_table *t, uint32_t state, uint64_t key, uint64
     return true;
 }
 
-static pbi_tier_turn take_first(pbi_tier_table *t)
+static pbi_tier_turn pop_first(pbi_tier_table *t)
 {
     pbi_tier_turn first = t->heap[0], last = t->heap[--t->heap_count];
     uint32_t at = 0;
@@ -145,7 +145,7 @@ static pbi_tier_turn take_first(pbi_tier_table *t)
 uint32_t pbi_tier_table_pop(pbi_tier_table *t, uint64_t *key)
 {
     while (t->heap_count) {
-        pbi_tier_turn first = take_first(t);
+        pbi_tier_turn first = pop_first(t);
         if (t->met[first.state].closed)
             continue;
         t->met[first.state].closed = true;

@@ -35,7 +35,7 @@ uint64_t pbi_tier_table_bytes(const pbi_tier_table *t);
 /* PBI_TIER_NO_STATE when it is not in the table. */
 uint32_t pbi_tier_table_find(const pbi_tier_table *t, const pbi_tier_state *s);
 /* Finds or adds the state; a new one has the maximum cost. */
-bool pbi_tier_table_put(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out);
+bool pbi_tier_table_find_or_add(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out);
 void pbi_tier_table_get(const pbi_tier_table *t, uint32_t state, pbi_tier_state *out);
 /* Queue it: small keys first, of those small ties. */
 bool pbi_tier_table_push(pbi_tier_table *t, uint32_t state, uint64_t key, uint64_t tie);

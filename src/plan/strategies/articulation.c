@@ -25,7 +25,7 @@ typedef struct seeker {
     uint32_t clock;
 } seeker;
 
-static bool prepare(seeker *s, pb_arena *arena)
+static bool allocate_seeker(seeker *s, pb_arena *arena)
 {
     uint32_t n = s->t->forward;
     s->entered = pb_arena_zero(arena, n, sizeof *s->entered);
@@ -37,7 +37,7 @@ static bool prepare(seeker *s, pb_arena *arena)
     return s->entered && s->low && s->parent && s->next && s->part && s->point;
 }
 
-static void enter(seeker *s, uint32_t p, uint32_t parent)
+static void visit(seeker *s, uint32_t p, uint32_t parent)
 {
     s->entered[p] = s->low[p] = ++s->clock;
     s->parent[p] = parent;
@@ -70,15 +70,15 @@ static uint32_t next_neighbour(seeker *s, uint32_t p)
 }
 
 /* One connected part of the forward graph; the path from its root to p is in `parent`. */
-static void walk(seeker *s, uint32_t root)
+static void search_component(seeker *s, uint32_t root)
 {
     uint32_t p = root, children = 0;
-    enter(s, root, PBI_NO_PLACE);
+    visit(s, root, PBI_NO_PLACE);
     while (p != PBI_NO_PLACE) {
         uint32_t q = next_neighbour(s, p);
         if (q != PBI_NO_PLACE) {
             if (!s->entered[q]) {
-                enter(s, q, p);
+                visit(s, q, p);
                 children += p == root;
                 p = q;
             } else if (q != s->parent[p] && s->entered[q] < s->low[p]) {
@@ -103,13 +103,13 @@ pb_status pbi_plan_articulation(pb_context *ctx, const pb_game *game, const pbi_
     pb_arena_init(&scratch, ctx);
     pb_status status = pbi_training_find(game->graph, &scratch, &training);
     seeker s = {.t = &training};
-    if (status == PB_OK && !prepare(&s, &scratch))
+    if (status == PB_OK && !allocate_seeker(&s, &scratch))
         status = PB_ENOMEM;
     if (status == PB_OK)
         status = pbi_tick(ctx, (uint64_t)training.count + game->graph->edge_count);
     for (uint32_t p = 0; status == PB_OK && p < training.forward; p++)
         if (!s.entered[p])
-            walk(&s, p);
+            search_component(&s, p);
     if (status == PB_OK)
         status = pbi_segments_plan(ctx, game, options, &training, s.point, plan);
     pb_arena_release(&scratch);

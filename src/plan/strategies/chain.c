@@ -25,8 +25,8 @@ enum {
 };
 
 /* Replaces the best plan that goes part by part by the best of all plans, on a small chain of blocks. */
-static pb_status settle(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint32_t blocks,
-                        pbi_plan *plan)
+static pb_status search_small_chain(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
+                                    uint32_t blocks, pbi_plan *plan)
 {
     pbi_plan best;
     pbi_plan_options own = *options;
@@ -48,7 +48,7 @@ static pb_status plan_blocks(pb_context *ctx, const pb_game *game, const pbi_pla
     uint32_t blocks;
     pb_status status = pbi_blocks_plan_graph(ctx, game, limit, slots, plan, &blocks);
     bool small = blocks && slots == UINT64_MAX && game->kind == PB_GAME_REMAT && game->graph->needed_count <= SMALL;
-    return status == PB_OK && small ? settle(ctx, game, options, blocks, plan) : status;
+    return status == PB_OK && small ? search_small_chain(ctx, game, options, blocks, plan) : status;
 }
 
 pb_status pbi_plan_chain(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

@@ -34,7 +34,7 @@ typedef struct result {
     pbi_sequence s;
     pbi_figures f;
     pbi_dtr_score score;
-    bool there;
+    bool fits;
 } result;
 
 typedef struct trial {
@@ -64,8 +64,8 @@ static pb_status try_score(trial *t, pbi_dtr_score score)
         status = pbi_demand_sequence(t->ctx, &fast, &options, &now.s, &t->why, &stuck);
     if (status == PB_OK && !stuck)
         status = pbi_sequence_emit(t->ctx, &fast, &now.s, NULL, &now.f);
-    now.there = status == PB_OK && !stuck && now.f.fits && !now.f.overflow;
-    bool better = now.there && (!t->best.there || pbi_figures_better(t->game, &now.f, &t->best.f));
+    now.fits = status == PB_OK && !stuck && now.f.fits && !now.f.overflow;
+    bool better = now.fits && (!t->best.fits || pbi_figures_better(t->game, &now.f, &t->best.f));
     result worse = better ? t->best : now;
     if (better)
         t->best = now;
@@ -91,15 +91,15 @@ static pb_status try_all(trial *t, int asked)
             status = PB_OK; /* too many computations with this score: try another */
             cut = true;
         }
-        if (t->best.there && t->best.f.time == t->game->graph->needed_cost)
+        if (t->best.fits && t->best.f.time == t->game->graph->needed_cost)
             break; /* no evicted value was read again: all scores give the same plan */
     }
-    return status == PB_OK && cut && !t->best.there ? PB_ELIMIT : status;
+    return status == PB_OK && cut && !t->best.fits ? PB_ELIMIT : status;
 }
 
 static pb_status conclude(trial *t, int asked, pb_status status, pbi_plan *plan)
 {
-    if (t->best.there && (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED)) {
+    if (t->best.fits && (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED)) {
         pbi_held held = pbi_hold(t->ctx); /* also after a stop: write the best plan so far */
         status = pbi_sequence_emit(t->ctx, t->game, &t->best.s, plan, NULL);
         pbi_resume(t->ctx, held);
@@ -111,9 +111,9 @@ static pb_status conclude(trial *t, int asked, pb_status status, pbi_plan *plan)
     }
     if (t->best.arena.ctx)
         pb_arena_release(&t->best.arena);
-    if (status == PB_OK && (t->best.there || asked >= 0))
+    if (status == PB_OK && (t->best.fits || asked >= 0))
         status =
-            pbi_plan_record(plan, "score", pbi_dtr_score_name(t->best.there ? t->best.score : (pbi_dtr_score)asked));
+            pbi_plan_record(plan, "score", pbi_dtr_score_name(t->best.fits ? t->best.score : (pbi_dtr_score)asked));
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", t->limit) : status;
 }
 

@@ -22,19 +22,19 @@ typedef struct eager {
     pb_arena *scratch;
     pb_node *order; /* needed units */
     uint32_t count;
-    uint32_t *open;  /* per unit: reads by units that are neither final nor uncomputed */
-    uint8_t *done;   /* per unit: computed */
-    pb_node *settle; /* units to uncompute, or to mark as final */
+    uint32_t *open;     /* per unit: reads by units that are neither final nor uncomputed */
+    uint8_t *done;      /* per unit: computed */
+    pb_node *to_finish; /* units to uncompute, or to mark as final */
 } eager;
 
-static pb_status prepare(eager *e)
+static pb_status allocate_eager(eager *e)
 {
     size_t n = e->g->node_count;
     e->order = pb_arena_alloc(e->scratch, n, sizeof *e->order);
     e->open = pb_arena_alloc(e->scratch, n, sizeof *e->open);
     e->done = pb_arena_alloc(e->scratch, n, sizeof *e->done);
-    e->settle = pb_arena_alloc(e->scratch, n, sizeof *e->settle);
-    return e->order && e->open && e->done && e->settle ? PB_OK : PB_ENOMEM;
+    e->to_finish = pb_arena_alloc(e->scratch, n, sizeof *e->to_finish);
+    return e->order && e->open && e->done && e->to_finish ? PB_OK : PB_ENOMEM;
 }
 
 static void program_order(eager *e)
@@ -91,35 +91,35 @@ static void prefer_fitting(eager *e, const pbi_reversible *r, uint32_t waiting)
 {
     uint64_t room = e->game->cap - r->memory;
     for (uint32_t i = waiting; i-- > 0;)
-        if (e->g->workspace[e->settle[i]] <= room) {
-            pb_node fits = e->settle[i];
-            e->settle[i] = e->settle[waiting - 1];
-            e->settle[waiting - 1] = fits;
+        if (e->g->workspace[e->to_finish[i]] <= room) {
+            pb_node fits = e->to_finish[i];
+            e->to_finish[i] = e->to_finish[waiting - 1];
+            e->to_finish[waiting - 1] = fits;
             return;
         }
 }
 
 /* Uncomputes v, or marks it as final, and then every unit that this allows. */
-static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
+static pb_status finish_unit(eager *e, pbi_reversible *r, pb_node v)
 {
     const pb_graph *g = e->g;
     uint32_t waiting = 0;
     pb_status status = PB_OK;
-    e->settle[waiting++] = v;
+    e->to_finish[waiting++] = v;
     while (waiting && status == PB_OK && !r->stuck) {
         prefer_fitting(e, r, waiting);
-        pb_node now = e->settle[--waiting];
+        pb_node now = e->to_finish[--waiting];
         status = pbi_reversible_uncompute(r, now);
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {
             pb_node u = pb_graph_maker(g, g->in[k]);
             if (!(g->flags[u] & PB_NODE_GIVEN) && --e->open[u] == 0 && e->done[u])
-                e->settle[waiting++] = u;
+                e->to_finish[waiting++] = u;
         }
     }
     return status;
 }
 
-static pb_status play(eager *e, pbi_reversible *r)
+static pb_status play_order(eager *e, pbi_reversible *r)
 {
     const pb_graph *g = e->g;
     pb_status status = PB_OK;
@@ -133,14 +133,14 @@ static pb_status play(eager *e, pbi_reversible *r)
         status = pbi_reversible_compute(r, v);
         e->done[v] = 1;
         if (status == PB_OK && !r->stuck && !e->open[v])
-            status = settle(e, r, v);
+            status = finish_unit(e, r, v);
     }
     if (status == PB_OK)
         pbi_reversible_finish(r);
     return status;
 }
 
-static pb_status run(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
+static pb_status plan_order(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
 {
     pbi_reversible r;
     pb_status status = PB_OK;
@@ -151,7 +151,7 @@ static pb_status run(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
     if (status == PB_OK)
         status = pbi_reversible_init(&r, e->ctx, e->game, plan, UINT64_MAX, e->scratch);
     if (status == PB_OK)
-        status = play(e, &r);
+        status = play_order(e, &r);
     if (status == PB_OK)
         *f = r.f;
     return status;
@@ -168,16 +168,16 @@ pb_status pbi_plan_eager_uncompute(pb_context *ctx, const pb_game *game, const p
     pb_arena_init(&scratch, ctx);
     eager e = {.ctx = ctx, .game = game, .g = game->graph, .scratch = &scratch};
     pbi_figures program, by_cone;
-    pb_status status = prepare(&e);
+    pb_status status = allocate_eager(&e);
     if (status == PB_OK && both) {
-        status = run(&e, false, NULL, &program);
+        status = plan_order(&e, false, NULL, &program);
         if (status == PB_OK)
-            status = run(&e, true, NULL, &by_cone);
+            status = plan_order(&e, true, NULL, &by_cone);
         if (status == PB_OK)
             cones = by_cone.fits != program.fits ? by_cone.fits : pbi_figures_better(game, &by_cone, &program);
     }
     if (status == PB_OK)
-        status = run(&e, cones, plan, &program);
+        status = plan_order(&e, cones, plan, &program);
     pb_arena_release(&scratch);
     return status == PB_OK ? pbi_plan_record(plan, "order", cones ? "cones" : "program") : status;
 }

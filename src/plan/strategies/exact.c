@@ -20,7 +20,7 @@
 #include "plan/statespace/tiered.h"
 
 enum {
-    STANDARD_LIMIT = 40000000,
+    DEFAULT_LIMIT = 40000000,
     TIERED_LIMIT = 8000000, /* a state takes longer in this game */
     PATIENT_LIMIT =
         1000000000, /* in the reversible game, if time or ticks are limited and no other strategy is waiting */
@@ -32,7 +32,7 @@ static uint64_t default_limit(const pb_game *game, const pbi_plan_options *optio
     if (game->kind == PB_GAME_TIERED)
         return TIERED_LIMIT;
     bool patient = game->kind == PB_GAME_REVERSIBLE && options->patient && !options->start;
-    return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : STANDARD_LIMIT;
+    return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : DEFAULT_LIMIT;
 }
 
 pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

@@ -46,12 +46,12 @@ static uint64_t binomial_advance(uint64_t length, uint64_t s)
     int64_t r = 1;
     while (pbi_beta((int64_t)s, r) < length)
         r++;
-    uint64_t most = pbi_beta((int64_t)s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
-    return most < length - rest ? most : length - rest;
+    uint64_t max = pbi_beta((int64_t)s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return max < length - rest ? max : length - rest;
 }
 
 /* From the last snapshot towards place q, which is reversed first: leaves snapshots if slots are free. */
-static pb_status advance(run *u, int64_t q, bool fresh)
+static pb_status advance_to(run *u, int64_t q, bool fresh)
 {
     int64_t at = u->snapshot[u->count - 1].position;
     uint64_t used = u->count - 1, length = (uint64_t)(q - at) + 1;
@@ -109,7 +109,7 @@ static void pin_inputs(run *u, uint32_t next, bool all, uint32_t *count)
 
 /* Before place `next`: keeps what both it and the place before it read, and releases all other recomputed values: on
  * a chain, keeping them would be one more snapshot. What it reads of the snapshots is kept in case they are dropped. */
-static void carry(run *u, uint32_t next)
+static void carry_inputs(run *u, uint32_t next)
 {
     const pbi_training *t = u->c->t;
     uint32_t count = 0;
@@ -126,7 +126,7 @@ static void carry(run *u, uint32_t next)
     u->carried_count = count;
 }
 
-static pb_status prepare(run *u, const reverser *c, uint64_t slots, pb_arena *arena, pbi_sequence *s)
+static pb_status init_run(run *u, const reverser *c, uint64_t slots, pb_arena *arena, pbi_sequence *s)
 {
     const pbi_training *t = c->t;
     uint32_t widest = 0;
@@ -134,10 +134,10 @@ static pb_status prepare(run *u, const reverser *c, uint64_t slots, pb_arena *ar
         uint32_t inputs = t->g->in_start[t->order[p] + 1] - t->g->in_start[t->order[p]];
         widest = inputs > widest ? inputs : widest;
     }
-    uint64_t most = slots < t->forward ? slots : t->forward;
+    uint64_t max = slots < t->forward ? slots : t->forward;
     *u = (run){.c = c, .slots = slots, .count = 1};
-    u->snapshot = pb_arena_alloc(arena, (size_t)most + 1, sizeof *u->snapshot);
-    u->position = pb_arena_alloc(arena, (size_t)most, sizeof *u->position);
+    u->snapshot = pb_arena_alloc(arena, (size_t)max + 1, sizeof *u->snapshot);
+    u->position = pb_arena_alloc(arena, (size_t)max, sizeof *u->position);
     u->carried[0] = pb_arena_alloc(arena, 2 * (size_t)widest, sizeof *u->carried[0]);
     u->carried[1] = pb_arena_alloc(arena, 2 * (size_t)widest, sizeof *u->carried[1]);
     u->reader = pb_arena_zero(arena, t->forward, sizeof *u->reader);
@@ -152,13 +152,13 @@ static pb_status go_forward(run *u)
 {
     const pbi_training *t = u->c->t;
     bool all = u->slots >= t->forward;
-    pb_status status = all || t->forward == t->count ? PB_OK : advance(u, u->c->later[0], true);
+    pb_status status = all || t->forward == t->count ? PB_OK : advance_to(u, u->c->later[0], true);
     for (int64_t p = u->snapshot[u->count - 1].position + 1; p < t->forward && status == PB_OK; p++) {
         status = pbi_replay_make(&u->r, t->order[p]);
         if (all)
             pbi_replay_pin(&u->r, t->order[p]);
     }
-    carry(u, t->forward);
+    carry_inputs(u, t->forward);
     return status;
 }
 
@@ -172,18 +172,18 @@ static pb_status go_back(run *u)
         int64_t missing = last_missing(u, t->order[p]), later = u->c->later[p - t->forward + 1];
         drop_snapshots(u, missing > later ? missing : later);
         if (missing > u->snapshot[u->count - 1].position)
-            status = advance(u, missing, false);
+            status = advance_to(u, missing, false);
         if (status == PB_OK)
             status = pbi_replay_make(&u->r, t->order[p]);
-        carry(u, p + 1);
+        carry_inputs(u, p + 1);
     }
     return status;
 }
 
-static pb_status make(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
+static pb_status make_sequence(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
 {
     run u;
-    pb_status status = prepare(&u, state, choice->number[0], arena, s);
+    pb_status status = init_run(&u, state, choice->number[0], arena, s);
     if (status == PB_OK)
         status = go_forward(&u);
     return status == PB_OK ? go_back(&u) : status;
@@ -234,13 +234,13 @@ static pb_status plan_by(pb_context *ctx, const pb_game *game, uint64_t slots, r
 {
     pbi_trials trials;
     pbi_trial result;
-    pbi_trials_init(&trials, ctx, game, make, c);
+    pbi_trials_init(&trials, ctx, game, make_sequence, c);
     pb_status status =
         slots == UINT64_MAX ? try_all(&trials, c) : pbi_trials_try(&trials, (pbi_choice){{slots}}, &result, NULL);
     status = pbi_trials_finish(&trials, status, plan);
-    if (trials.there || slots != UINT64_MAX)
+    if (trials.fits || slots != UINT64_MAX)
         status = status == PB_OK
-                     ? pbi_plan_record_number(plan, "snapshots", trials.there ? trials.best.number[0] : slots)
+                     ? pbi_plan_record_number(plan, "snapshots", trials.fits ? trials.best.number[0] : slots)
                      : status;
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", c->limit) : status;
 }

@@ -26,11 +26,11 @@ typedef struct planner {
     pb_context *ctx;
     const pb_game *game;
     const pbi_line *line;
-    const pbi_knill *k;
+    const pbi_best_cuts *k;
     uint64_t limit;
 } planner;
 
-static pb_status refuse(const planner *p, pbi_plan *plan)
+static pb_status report_no_fit(const planner *p, pbi_plan *plan)
 {
     const pbi_line *line = p->line;
     pb_status status;
@@ -44,7 +44,7 @@ static pb_status refuse(const planner *p, pbi_plan *plan)
     if (line->size) {
         status = pbi_plan_give_up(
             plan, "a chain of %" PRIu32 " takes %" PRIu32 " values at a time, and the cap has room for %" PRIu64,
-            line->count, pbi_slopes_least(line->count), line->budget / line->size);
+            line->count, pbi_slopes_min_pebbles(line->count), line->budget / line->size);
     } else {
         status = pbi_plan_give_up(plan, "the cap has no room for the workspace of a step");
     }
@@ -60,7 +60,7 @@ static pb_status measure(const planner *p, uint64_t memory, pbi_figures *figures
     pb_arena_init(&scratch, p->ctx);
     pb_status status = pbi_reversible_init(&r, p->ctx, p->game, NULL, p->limit, &scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(p->k, &r, memory, &scratch);
+        status = pbi_best_cuts_play(p->k, &r, memory, &scratch);
     pb_arena_release(&scratch);
     bool too_long = status == PB_ELIMIT && r.step > p->limit;
     *figures = r.f;
@@ -70,40 +70,40 @@ static pb_status measure(const planner *p, uint64_t memory, pbi_figures *figures
 
 /* Weights on peak or flux: using less than the cap may be better. The work saved by each further unit of memory
  * shrinks, so the candidates near the minimum are tried one by one. */
-static pb_status choose(const planner *p, uint64_t *memory)
+static pb_status choose_memory(const planner *p, uint64_t *memory)
 {
-    pbi_figures least = {0}, now;
+    pbi_figures min = {0}, now;
     bool any = false, plays;
     uint64_t stride = 1, at = *memory;
     pb_status status = PB_OK;
     for (uint64_t seen = 0; at != UINT64_MAX && status == PB_OK; seen++) {
-        uint64_t moves = pbi_knill_moves(p->k, at);
+        uint64_t moves = pbi_best_cuts_moves(p->k, at);
         if (moves == UINT64_MAX || moves <= p->limit) {
             status = measure(p, at, &now, &plays);
-            if (status == PB_OK && plays && (!any || pbi_figures_better(p->game, &now, &least))) {
+            if (status == PB_OK && plays && (!any || pbi_figures_better(p->game, &now, &min))) {
                 any = true;
-                least = now;
+                min = now;
                 *memory = at;
             }
         }
         stride = seen < CLOSE_CANDIDATES ? 1 : stride + (stride + 1) / 2;
         for (uint64_t i = 0; i < stride && at != UINT64_MAX; i++)
-            at = pbi_knill_next(p->k, at);
+            at = pbi_best_cuts_next_memory(p->k, at);
     }
     return status;
 }
 
-static pb_status play(const planner *p, uint64_t memory, pb_arena *scratch, pbi_plan *plan)
+static pb_status play_cuts(const planner *p, uint64_t memory, pb_arena *scratch, pbi_plan *plan)
 {
     const pb_weights *w = &p->game->weights;
     pbi_reversible r;
-    uint64_t moves = pbi_knill_moves(p->k, memory);
+    uint64_t moves = pbi_best_cuts_moves(p->k, memory);
     if (moves != UINT64_MAX && moves > p->limit)
         return pbi_fail(p->ctx, PB_ELIMIT, "limit hit: the plan has %" PRIu64 " moves, more than %" PRIu64, moves,
                         p->limit);
     pb_status status = pbi_reversible_init(&r, p->ctx, p->game, plan, p->limit, scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(p->k, &r, memory, scratch);
+        status = pbi_best_cuts_play(p->k, &r, memory, scratch);
     if (status != PB_OK)
         return status;
     if (r.f.overflow)
@@ -116,19 +116,19 @@ static pb_status play(const planner *p, uint64_t memory, pb_arena *scratch, pbi_
 
 static pb_status plan_line(planner *p, uint64_t effort, pb_arena *scratch, pbi_plan *plan)
 {
-    pbi_knill k;
-    pb_status status = pbi_knill_init(p->ctx, &k, p->line, effort, scratch);
+    pbi_best_cuts k;
+    pb_status status = pbi_best_cuts_init(p->ctx, &k, p->line, effort, scratch);
     if (status != PB_OK)
         return status;
     p->k = &k;
-    uint64_t memory = pbi_knill_least(&k);
+    uint64_t memory = pbi_best_cuts_min_memory(&k);
     if (memory == UINT64_MAX)
-        return refuse(p, plan);
+        return report_no_fit(p, plan);
     if (p->game->weights.alpha || p->game->weights.beta)
-        status = choose(p, &memory);
+        status = choose_memory(p, &memory);
     else
         memory = p->line->budget;
-    return status == PB_OK ? play(p, memory, scratch, plan) : status;
+    return status == PB_OK ? play_cuts(p, memory, scratch, plan) : status;
 }
 
 pb_status pbi_plan_knill(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

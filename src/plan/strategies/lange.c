@@ -16,20 +16,20 @@
 static pb_status plan_line(pb_context *ctx, const pb_game *game, const pbi_line *line, uint64_t limit,
                            pb_arena *scratch, pbi_plan *plan)
 {
-    pbi_knill k;
+    pbi_best_cuts k;
     pbi_reversible r;
     enum { EFFORT = 100000000 };
-    pb_status status = pbi_knill_init(ctx, &k, line, EFFORT, scratch);
+    pb_status status = pbi_best_cuts_init(ctx, &k, line, EFFORT, scratch);
     if (status != PB_OK)
         return status;
-    uint64_t memory = pbi_knill_least(&k);
+    uint64_t memory = pbi_best_cuts_min_memory(&k);
     if (memory == UINT64_MAX && k.overflow)
         return pbi_fail(ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
     if (memory == UINT64_MAX)
         return pbi_plan_give_up(plan, "does not fit: even the fewest values at a time pass the cap");
     status = pbi_reversible_init(&r, ctx, game, plan, limit, scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(&k, &r, memory, scratch);
+        status = pbi_best_cuts_play(&k, &r, memory, scratch);
     if (status == PB_OK && r.f.overflow)
         return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
     if (status == PB_OK)

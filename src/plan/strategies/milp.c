@@ -20,11 +20,11 @@
 #include <math.h>
 
 enum {
-    FIRST = 60,            /* ticks an entry: reducing the program and solving its relaxation */
-    LOOK = 3,              /* ticks an entry: a part of the search */
-    MOST_ENTRIES = 250000, /* above, Cbc would not notice a stop for minutes */
-    LARGE = 100000,        /* entries above which the first part takes more than its share */
-    STANDARD = 10000000    /* ticks, if neither ticks nor time are limited */
+    FIRST_TICKS = 60,        /* ticks an entry: reducing the program and solving its relaxation */
+    PART_TICKS = 3,          /* ticks an entry: a part of the search */
+    MAX_ENTRIES = 250000,    /* above, Cbc would not notice a stop for minutes */
+    LARGE = 100000,          /* entries above which the first part takes more than its share */
+    DEFAULT_TICKS = 10000000 /* ticks, if neither ticks nor time are limited */
 };
 
 typedef struct job {
@@ -37,10 +37,13 @@ typedef struct job {
     bool proved, passed; /* the best plan is the least; the solver's plan exceeded the cap */
 } job;
 
-static uint64_t first_ticks(uint64_t entries) { return FIRST * entries + FIRST * (entries * entries / LARGE); }
+static uint64_t first_ticks(uint64_t entries)
+{
+    return FIRST_TICKS * entries + FIRST_TICKS * (entries * entries / LARGE);
+}
 
 /* Takes the plan of another planner if it follows the order. */
-static pb_status adopt(job *w, const pb_moves *moves)
+static pb_status adopt_moves(job *w, const pb_moves *moves)
 {
     pbi_sequence s;
     bool fits;
@@ -53,7 +56,7 @@ static pb_status adopt(job *w, const pb_moves *moves)
 static pb_status adopt_answer(job *w, pb_status status, const pbi_plan *plan)
 {
     if (status == PB_OK && plan->outcome != PB_GAVE_UP)
-        return adopt(w, &plan->moves);
+        return adopt_moves(w, &plan->moves);
     return status == PB_ELIMIT || status == PB_ERANGE ? PB_OK : status;
 }
 
@@ -61,7 +64,7 @@ static pb_status find_starts(job *w)
 {
     static const pbi_policy policies[] = {PBI_PRIORITY, PBI_LARGEST, PBI_LEAST_RECENT};
     uint64_t limit = 100 * (uint64_t)w->m.stages, ticks = w->ctx->ticks;
-    pb_status status = w->options->start ? adopt(w, w->options->start) : PB_OK;
+    pb_status status = w->options->start ? adopt_moves(w, w->options->start) : PB_OK;
     pbi_plan plan;
     for (size_t i = 0; i < sizeof policies / sizeof *policies && status == PB_OK; i++) {
         pbi_plan_reset(&plan, &w->scratch);
@@ -80,7 +83,7 @@ static pb_status find_starts(job *w)
 }
 
 /* The objective value that only better plans have. */
-static double below(const job *w)
+static double better_value(const job *w)
 {
     if (w->best.work == UINT64_MAX)
         return HUGE_VAL;
@@ -91,8 +94,8 @@ static double below(const job *w)
 static pb_status solve(job *w, uint64_t ticks, pbi_program_end *end)
 {
     pbi_program_answer answer;
-    pbi_program_limits limits = {below(w), w->best.work != UINT64_MAX, ticks, LOOK * (uint64_t)w->m.program.entries,
-                                 w->options->end_ns};
+    pbi_program_limits limits = {better_value(w), w->best.work != UINT64_MAX, ticks,
+                                 PART_TICKS * (uint64_t)w->m.program.entries, w->options->end_ns};
     pbi_sequence s;
     bool fits = true;
     pbi_sequence_init(&s, &w->scratch);
@@ -147,10 +150,10 @@ pb_status pbi_plan_milp(pb_context *ctx, const pb_game *game, const pbi_plan_opt
 {
     job w = {.ctx = ctx, .game = game, .options = options};
     bool open;
-    pb_status status = pbi_staged_gate(ctx, game, options, MOST_ENTRIES, plan, &open);
+    pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
-    uint64_t limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : STANDARD;
+    uint64_t limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : DEFAULT_TICKS;
     uint64_t entries = pbi_staged_entries(game->graph), first = first_ticks(entries);
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);

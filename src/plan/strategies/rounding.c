@@ -18,12 +18,12 @@
 #include <math.h>
 
 enum {
-    A_LOOK = 15, /* ticks per row for a batch of simplex steps */
-    FIRST = 6,   /* ticks per entry that the solution is likely to take */
-    MOST_ENTRIES = 3000000,
-    LARGE = 100000,      /* entries above which it takes more than that */
-    DRAWS = 20,          /* random roundings */
-    STANDARD = 10000000, /* ticks, if neither ticks nor time are limited */
+    POLL_TICKS = 15, /* ticks per row for a batch of simplex steps */
+    FIRST = 6,       /* ticks per entry that the solution is likely to take */
+    MAX_ENTRIES = 3000000,
+    LARGE = 100000,           /* entries above which it takes more than that */
+    DRAWS = 20,               /* random roundings */
+    DEFAULT_TICKS = 10000000, /* ticks, if neither ticks nor time are limited */
 };
 
 typedef struct job {
@@ -64,7 +64,7 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
         status = pbi_staged_memory(w->ctx, &m);
     if (status == PB_OK) {
         uint64_t left = !w->limit ? 0 : w->ctx->ticks < w->limit ? w->limit - w->ctx->ticks : 1;
-        pbi_program_limits limits = {HUGE_VAL, false, left, A_LOOK * (uint64_t)m.program.rows, w->end_ns};
+        pbi_program_limits limits = {HUGE_VAL, false, left, POLL_TICKS * (uint64_t)m.program.rows, w->end_ns};
         status = pbi_program_relax(w->ctx, &m.program, &limits, &arena, &answer);
         w->ctx->ticks += answer.ticks <= left || !left ? answer.ticks : left;
     }
@@ -117,11 +117,11 @@ pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan
     job w = {.ctx = ctx, .game = game, .rng = {options->seed}, .end_ns = options->end_ns};
     bool open;
     pbi_program_end end = PBI_SOLVED;
-    pb_status status = pbi_staged_gate(ctx, game, options, MOST_ENTRIES, plan, &open);
+    pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
     uint64_t entries = pbi_staged_entries(game->graph), first = FIRST * (entries + entries * entries / LARGE);
-    w.limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : STANDARD;
+    w.limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : DEFAULT_TICKS;
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);
     status = pbi_staged_program(&w.best, &w.scratch);

@@ -42,14 +42,14 @@ typedef struct search {
     const pb_game *game;
     pb_arena *arena;
     pbi_rounds rounds;
-    pbi_events written, blocks, given;
+    pbi_events program_order, blocks, given;
     bool patient, brief;  /* continue as long as allowed; run one short round only */
     uint32_t turn;        /* rounds so far */
     struct search *plain; /* the same search without slow memory; NULL if the game has none */
 } search;
 
 /* The events of a plan, unless it has loads and this search cannot use them. */
-static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
+static void read_moves(search *s, const pb_moves *moves, pbi_events *out)
 {
     const pb_graph *g = s->game->graph;
     uint32_t room = s->rounds.room;
@@ -65,7 +65,7 @@ static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
     }
 }
 
-static pb_status take_blocks(search *s)
+static pb_status plan_blocks(search *s)
 {
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
@@ -82,15 +82,15 @@ static pb_status take_blocks(search *s)
 static pb_status find_starts(search *s, const pb_moves *start)
 {
     const pb_graph *g = s->game->graph;
-    if (!pbi_events_init(&s->written, s->arena, s->rounds.room) ||
+    if (!pbi_events_init(&s->program_order, s->arena, s->rounds.room) ||
         !pbi_events_init(&s->blocks, s->arena, s->rounds.room) || !pbi_events_init(&s->given, s->arena, s->rounds.room))
         return PB_ENOMEM;
     for (uint32_t i = 0; i < g->order_count; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            s->written.event[s->written.count++] = g->order[i];
+            s->program_order.event[s->program_order.count++] = g->order[i];
     if (start)
-        take_moves(s, start, &s->given);
-    return take_blocks(s);
+        read_moves(s, start, &s->given);
+    return plan_blocks(s);
 }
 
 /* Does a round take a large part of the available time? */
@@ -120,13 +120,13 @@ static bool has_loads(const pbi_events *plan)
 }
 
 /* The next rounds, one for each thread: where to start, and how hot. */
-static void choose(search *s, uint32_t n, pbi_round *round)
+static void choose_rounds(search *s, uint32_t n, pbi_round *round)
 {
     static const double fresh_hot[] = {1, 1, 3, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
     enum { FRESH = sizeof fresh_hot / sizeof *fresh_hot, BEST = sizeof best_hot / sizeof *best_hot };
     const pbi_events *best = &s->rounds.best;
     bool none = best->count == 0, fresh = none || n % 2 == 0;
-    *round = (pbi_round){.from = fresh ? &s->written : best,
+    *round = (pbi_round){.from = fresh ? &s->program_order : best,
                          .cap = s->game->cap,
                          .hot = fresh ? fresh_hot[n / (none ? 1 : 2) % FRESH] : best_hot[n / 2 % BEST],
                          .cold = 0.002,
@@ -181,10 +181,10 @@ static pb_status check_fits(search *s, const pbi_stretch_plan *plan, pb_arena *s
 static pb_status solve_stretches(search *s, pbi_stretch_plan *plan, pb_arena *scratch, uint64_t *spared)
 {
     pbi_stretches all;
-    uint64_t begun = s->ctx->ticks, most = s->rounds.proposals / 8, saved;
+    uint64_t begun = s->ctx->ticks, max = s->rounds.proposals / 8, saved;
     pb_status status = pbi_stretch_init(&all, s->ctx, s->game, scratch);
     *spared = 0;
-    for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < most; at += STRETCH / 2) {
+    for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < max; at += STRETCH / 2) {
         status = pbi_stretch_try(&all, plan, at, STRETCH, A_STRETCH, &saved);
         *spared += saved;
     }
@@ -218,11 +218,11 @@ static pb_status polish(search *s)
 /* Runs the next rounds in parallel. */
 static pb_status run_next(search *s)
 {
-    pbi_round round[PBI_MOST_THREADS];
+    pbi_round round[PBI_MAX_THREADS];
     uint32_t threads = s->rounds.threads;
     double before = s->rounds.best_cost;
     for (uint32_t k = 0; k < threads; k++)
-        choose(s, s->turn + k, &round[k]);
+        choose_rounds(s, s->turn + k, &round[k]);
     s->turn += threads;
     pb_status status = pbi_rounds_run(&s->rounds, round, threads);
     if (s->rounds.best_cost < before && status == PB_OK && pbi_stretch_apply(s->game))
@@ -238,7 +238,7 @@ static bool is_plain_turn(const search *s)
     return s->plain && (n % 4 == 0 || (s->rounds.best.count && n > 3 && n % 16 != 7 && !has_loads(&s->rounds.best)));
 }
 
-static void take_plain_best(search *s)
+static void adopt_plain_best(search *s)
 {
     const pbi_rounds *plain = &s->plain->rounds;
     pbi_rounds *r = &s->rounds;
@@ -258,21 +258,21 @@ static pb_status run_plain(search *s)
     if (status == PB_OK)
         status = run_next(s->plain);
     s->turn += s->rounds.threads;
-    take_plain_best(s);
+    adopt_plain_best(s);
     return status;
 }
 
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
-    uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
-    uint64_t begun = s->ctx->ticks, least = s->brief ? 0 : SOONEST;
+    uint32_t stale = 0, max = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
+    uint64_t begun = s->ctx->ticks, min = s->brief ? 0 : SOONEST;
     if (s->game->weights.alpha || s->plain) { /* there is more to try */
-        most *= 3;
-        least *= 2;
+        max *= 3;
+        min *= 2;
     }
     while (status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
-        if (!s->patient && stale >= most && s->ctx->ticks - begun >= least)
+        if (!s->patient && stale >= max && s->ctx->ticks - begun >= min)
             break;
         double before = s->rounds.best_cost;
         status = is_plain_turn(s) ? run_plain(s) : run_next(s);
@@ -304,7 +304,7 @@ static bool given_slow(const pb_graph *g)
     return false;
 }
 
-static pb_status prepare(search *s, const pbi_plan_options *options, const pb_moves *start)
+static pb_status init_search(search *s, const pbi_plan_options *options, const pb_moves *start)
 {
     uint64_t nodes = s->game->graph->needed_count, each = 100 + 10 * nodes,
              all = nodes * (each < A_NODE ? each : A_NODE);
@@ -322,15 +322,15 @@ static pb_status search_all(search *s, const pbi_plan_options *options)
     search plain = {.ctx = s->ctx, .game = &fast, .arena = s->arena};
     fast.kind = PB_GAME_REMAT;
     fast.tier_count = 0;
-    pb_status status = prepare(s, options, options->start);
+    pb_status status = init_search(s, options, options->start);
     if (status == PB_OK && s->rounds.loads) {
-        status = prepare(&plain, options, options->fast_start);
+        status = init_search(&plain, options, options->fast_start);
         s->plain = &plain;
     }
     if (status == PB_OK)
         status = all_rounds(s);
     if (s->plain) {
-        take_plain_best(s); /* of a round that was stopped */
+        adopt_plain_best(s); /* of a round that was stopped */
         pbi_rounds_close(&plain.rounds);
     }
     s->plain = NULL;

@@ -21,7 +21,7 @@ typedef enum wish { AUTO, POSTORDER, LIU } wish;
 
 typedef struct wishes {
     wish order;
-    bool least; /* find the least peak, not just any within the cap */
+    bool min_peak; /* find the least peak, not just any within the cap */
 } wishes;
 
 static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, wishes *out)
@@ -35,9 +35,9 @@ static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_pl
     else if (order && strcmp(order, "auto") != 0)
         return pbi_fail(ctx, PB_EINVAL, "order must be auto, postorder or liu, not \"%.40s\"", order);
     if (peak && strcmp(peak, "least") == 0)
-        out->least = true;
+        out->min_peak = true;
     else if (peak && strcmp(peak, "fit") == 0)
-        out->least = false;
+        out->min_peak = false;
     else if (peak && strcmp(peak, "auto") != 0)
         return pbi_fail(ctx, PB_EINVAL, "peak must be auto, fit or least, not \"%.40s\"", peak);
     return PB_OK;
@@ -64,7 +64,7 @@ static pb_status plan_forest(pb_context *ctx, const pb_game *game, const wishes 
 {
     pbi_tree_found found = {.is_forest = true};
     pb_status status = PB_OK;
-    bool postorder = w->order == POSTORDER || (w->order == AUTO && !w->least), fits = false;
+    bool postorder = w->order == POSTORDER || (w->order == AUTO && !w->min_peak), fits = false;
     if (postorder) {
         status = pbi_tree_order(ctx, game, PBI_TREE_POSTORDER, order, &found);
         fits = status == PB_OK && found.is_forest && found.peak <= game->cap;

@@ -29,7 +29,7 @@ typedef struct trial {
     pbi_sequence s;
     pbi_figures f;
     choice made;
-    bool there;
+    bool fits;
 } trial;
 
 typedef struct search {
@@ -43,8 +43,8 @@ typedef struct search {
 } search;
 
 enum {
-    MOST_CUT = 16, /* after so many the search stops */
-    AROUND = 10    /* periods to try around the best */
+    MAX_CUT = 16, /* after so many the search stops */
+    AROUND = 10   /* periods to try around the best */
 };
 
 /* The result of a choice decides what to try next as its number of slots. */
@@ -100,7 +100,7 @@ static uint64_t work_of(const pb_graph *g, const pbi_sequence *s)
 static pb_status try_choice(search *r, const choice *c, result *out)
 {
     pb_context *ctx = r->ctx;
-    trial now = {.made = *c, .there = true};
+    trial now = {.made = *c, .fits = true};
     pb_arena_init(&now.arena, ctx);
     pb_status status = plan_choice(r, c, &now.arena, &now.s);
     if (status == PB_OK)
@@ -108,8 +108,8 @@ static pb_status try_choice(search *r, const choice *c, result *out)
     *out = FITS;
     if (status == PB_OK && !now.f.fits) {
         const pb_weights *w = &r->game->weights;
-        bool dear = r->best.there && !w->alpha && !w->beta && work_of(r->game->graph, &now.s) >= r->best.f.time;
-        *out = dear ? TOO_LONG : TOO_LARGE;
+        bool too_expensive = r->best.fits && !w->alpha && !w->beta && work_of(r->game->graph, &now.s) >= r->best.f.time;
+        *out = too_expensive ? TOO_LONG : TOO_LARGE;
     }
     if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
         status = PB_OK; /* too many computations with this choice: try another */
@@ -117,11 +117,11 @@ static pb_status try_choice(search *r, const choice *c, result *out)
         r->cut++;
     }
     bool better = status == PB_OK && *out == FITS && !now.f.overflow &&
-                  (!r->best.there || pbi_figures_better(r->game, &now.f, &r->best.f));
+                  (!r->best.fits || pbi_figures_better(r->game, &now.f, &r->best.f));
     trial worse = better ? r->best : now;
     if (better)
         r->best = now;
-    if (worse.there)
+    if (worse.fits)
         pb_arena_release(&worse.arena);
     return status;
 }
@@ -150,8 +150,8 @@ static pb_status search_near(search *r, const choice *asked, uint64_t period)
 {
     pb_status status = PB_OK;
     bool few = r->game->graph->shape == PB_SHAPE_ADJOINT_CHAIN || asked->inner != UINT32_MAX;
-    uint64_t most = few ? 1 : 16; /* on a chain the next place is the only one */
-    for (uint64_t near = 1; near <= most && (near == 1 || near < period) && status == PB_OK && r->cut < MOST_CUT;
+    uint64_t max = few ? 1 : 16; /* on a chain the next place is the only one */
+    for (uint64_t near = 1; near <= max && (near == 1 || near < period) && status == PB_OK && r->cut < MAX_CUT;
          near *= 4) {
         choice c = {period, asked->inner, asked->near ? asked->near : near};
         result got;
@@ -216,7 +216,7 @@ static pb_status search_all(search *r, const choice *asked)
     for (uint64_t period = 2; (period == 2 || 2 * period <= r->turn) && status == PB_OK; period += period / 2)
         status = search_period(r, asked, period);
     uint64_t best = r->best.made.period, low = best - best / 3, high = best + best / 2;
-    for (uint64_t i = 1, last = best; i <= AROUND && status == PB_OK && r->best.there; i++) {
+    for (uint64_t i = 1, last = best; i <= AROUND && status == PB_OK && r->best.fits; i++) {
         uint64_t period = low + (high - low) * i / (AROUND + 1);
         if (period != last && period != best && (period == 2 || 2 * period <= r->turn))
             status = search_period(r, asked, period);
@@ -228,14 +228,14 @@ static pb_status search_all(search *r, const choice *asked)
 
 static pb_status conclude(search *r, const choice *asked, pb_status status, pbi_plan *plan)
 {
-    if (!r->best.there && status == PB_OK)
+    if (!r->best.fits && status == PB_OK)
         return r->cut ? pbi_plan_give_up(plan, "limit hit: nothing that was tried fits in %" PRIu64 " computations",
                                          r->limit)
                : asked->period
                    ? pbi_plan_give_up(plan, "does not fit: a period of %" PRIu64 " does not stay within the cap",
                                       asked->period)
                    : pbi_plan_give_up(plan, "does not fit: no period that was tried stays within the cap");
-    if (!r->best.there)
+    if (!r->best.fits)
         return status;
     pbi_held held = pbi_hold(r->ctx); /* also after a stop: write the best plan so far */
     status = pbi_sequence_emit(r->ctx, r->game, &r->best.s, plan, NULL);

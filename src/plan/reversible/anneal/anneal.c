@@ -18,7 +18,7 @@ enum {
 
 static void keep_best(pbi_rev_anneal *a)
 {
-    pbi_rev_line_read(&a->l, a->best.unit);
+    pbi_rev_spans_read(&a->l, a->best.unit);
     a->best.count = a->l.filled;
     a->best_peak = pbi_slots_peak(&a->l.profile);
     a->best_cost = pbi_rev_value(&a->l) + a->m->alpha * a->best_peak;
@@ -41,7 +41,7 @@ static void step(pbi_rev_anneal *a)
     double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), value = pbi_rev_value(&a->l);
     uint64_t excess = a->l.profile.excess;
     /* at best all excess disappears */
-    a->p.most = a->m->beta > 0 ? INFINITY : value + allowed + a->price * (double)excess;
+    a->p.max_cost = a->m->beta > 0 ? INFINITY : value + allowed + a->price * (double)excess;
     bool made = pbi_rev_propose(&a->p);
     double change = pbi_rev_value(&a->l) - value + a->price * (double)(int64_t)(a->l.profile.excess - excess);
     if (!made || change > allowed) {
@@ -49,7 +49,7 @@ static void step(pbi_rev_anneal *a)
         return;
     }
     a->accepted++;
-    PB_ASSERT(a->accepted % 1024 || pbi_rev_line_check(&a->l));
+    PB_ASSERT(a->accepted % 1024 || pbi_rev_spans_check(&a->l));
     if (is_better(a))
         keep_best(a);
 }
@@ -58,7 +58,7 @@ bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model
                          int32_t limit, pb_arena *arena)
 {
     *a = (pbi_rev_anneal){.ctx = ctx, .m = m, .rng = {seed}, .limit = limit, .best_cost = INFINITY};
-    if (!pbi_rev_line_init(&a->l, m, room, arena))
+    if (!pbi_rev_spans_init(&a->l, m, room, arena))
         return false;
     a->best.unit = pb_arena_alloc(arena, a->l.room, sizeof *a->best.unit);
     a->order = pb_arena_alloc(arena, a->l.room, sizeof *a->order);
@@ -73,7 +73,7 @@ bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model
 void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t cap)
 {
     a->cap = a->l.profile.cap = cap;
-    pbi_rev_line_load(&a->l, from->unit, from->count);
+    pbi_rev_spans_load(&a->l, from->unit, from->count);
     a->best_cost = INFINITY;
     if (is_better(a))
         keep_best(a);
@@ -83,9 +83,9 @@ void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t c
 static void respace(pbi_rev_anneal *a)
 {
     uint32_t count = a->l.filled;
-    PB_ASSERT(pbi_rev_line_check(&a->l));
-    pbi_rev_line_read(&a->l, a->order);
-    pbi_rev_line_load(&a->l, a->order, count);
+    PB_ASSERT(pbi_rev_spans_check(&a->l));
+    pbi_rev_spans_read(&a->l, a->order);
+    pbi_rev_spans_load(&a->l, a->order, count);
 }
 
 /* The cap falls in equal ratios: what is left out at a loose cap hardly matters, and each step is as hard as the
@@ -118,7 +118,7 @@ static bool has_more(const pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t 
     return done < c->proposals || (done < c->proposals + c->proposals / 4 && a->best_cost == INFINITY);
 }
 
-static bool is_crowded(const pbi_rev_line *l)
+static bool is_crowded(const pbi_rev_spans *l)
 {
     return l->profile.slots < l->room && l->filled > l->profile.slots - l->profile.slots / 4;
 }

@@ -13,7 +13,7 @@ typedef struct pbi_rev_list {
 typedef struct pbi_rev_anneal {
     pb_context *ctx;
     const pbi_rev_model *m;
-    pbi_rev_line l;
+    pbi_rev_spans l;
     pbi_rng rng;
     pbi_rev_proposer p;
     double price, temperature; /* of a unit of excess; of work */

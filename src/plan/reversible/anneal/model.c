@@ -118,7 +118,7 @@ static bool fill_units(pbi_rev_model *m, uint32_t *unit_of)
 
 /* Temperatures and prices are in terms of work, so weights are, too: one more move at a usual amount of memory
  * counts its work. With a weight on flux, memory that is always in use makes work more expensive. */
-static void take_weights(pbi_rev_model *m)
+static void scale_weights(pbi_rev_model *m)
 {
     const pb_weights *w = &m->game->weights;
     double unit = (double)m->unit, cap = pbi_rev_model_cap(m, m->game->cap), all = 0;
@@ -151,29 +151,29 @@ double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds)
 }
 
 pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *game, pb_arena *arena,
-                             const char **fault)
+                             const char **misfit)
 {
     const pb_graph *g = game->graph;
-    uint64_t given = 0, most;
+    uint64_t given = 0, max_size;
     *m = (pbi_rev_model){.game = game, .base = g->fixed_size};
-    *fault = NULL;
+    *misfit = NULL;
     for (pb_node v = 0; v < g->node_count; v++)
         given += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
     m->base += given;
     for (uint32_t i = 0; i < g->order_count; i++)
         m->count += (g->flags[g->order[i]] & PB_NODE_NEEDED) != 0;
-    most = g->total_size - m->base;
+    max_size = g->total_size - m->base;
     for (uint32_t i = 0; i < g->order_count; i++)
-        most = g->workspace[g->order[i]] > most ? g->workspace[g->order[i]] : most;
-    m->unit = most / (PBI_SLOTS_MAX / 2) + 1;
+        max_size = g->workspace[g->order[i]] > max_size ? g->workspace[g->order[i]] : max_size;
+    m->unit = max_size / (PBI_SLOTS_MAX / 2) + 1;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t *unit_of = pb_arena_alloc(&scratch, g->node_count, sizeof *unit_of);
     pb_status status = unit_of && alloc_model(m, g, arena) ? PB_OK : PB_ENOMEM;
     if (status == PB_OK && !fill_units(m, unit_of))
-        *fault = "does not apply: of a node and its by-products some stay and some do not";
+        *misfit = "does not apply: of a node and its by-products some stay and some do not";
     if (status == PB_OK)
-        take_weights(m);
+        scale_weights(m);
     pb_arena_release(&scratch);
     return status;
 }

@@ -12,10 +12,10 @@ typedef struct pbi_rev_task {
 } pbi_rev_task;
 
 typedef struct pbi_rev_proposer {
-    pbi_rev_line *l;
+    pbi_rev_spans *l;
     pbi_rng *rng;
-    double most;    /* work at which the current change can no longer be accepted */
-    uint32_t grown; /* intervals that it may still add */
+    double max_cost; /* work at which the current change can no longer be accepted */
+    uint32_t grown;  /* intervals that it may still add */
     pbi_rev_task task[PBI_REV_TASKS];
     uint32_t tasks;
     pbi_rev_task left[PBI_REV_TASKS]; /* removed ends: the unit, and where it was */

@@ -16,19 +16,22 @@ static inline uint32_t pbi_rev_below(pbi_rev_proposer *p, uint32_t bound)
 }
 
 /* Is the change too expensive with so much more work? */
-static inline bool pbi_rev_too_dear(const pbi_rev_proposer *p, double more) { return p->l->work + more > p->most; }
+static inline bool pbi_rev_too_expensive(const pbi_rev_proposer *p, double more)
+{
+    return p->l->work + more > p->max_cost;
+}
 
 /* The unit has a new end there: its missing inputs must be made present. False when there are too many. */
-bool pbi_rev_want_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
+bool pbi_rev_require_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
 /* False when it fails: then the caller undoes the change. */
 bool pbi_rev_make_all_present(pbi_rev_proposer *p);
 
 /* An end of the unit was removed there. */
-void pbi_rev_leave(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
+void pbi_rev_end_removed(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
 /* Call it when all inputs are present. */
 void pbi_rev_tidy_all(pbi_rev_proposer *p);
 
 /* Narrows a range to where the unit's end at `slot` may move without changing its inputs. */
-void pbi_rev_narrow(const pbi_rev_line *l, uint32_t unit, uint32_t slot, uint32_t *low, uint32_t *high);
+void pbi_rev_narrow(const pbi_rev_spans *l, uint32_t unit, uint32_t slot, uint32_t *low, uint32_t *high);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct pbi_rev_model {
 
 /* PB_OK with *misfit set when the search cannot play the game. */
 pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *game, pb_arena *arena,
-                             const char **fault);
+                             const char **misfit);
 /* A cap in the model's units, rounded down. */
 int32_t pbi_rev_model_cap(const pbi_rev_model *m, uint64_t cap);
 /* The proved bound on the objective: weighted peak, flux and work together, in terms of work. */
@@ -65,7 +65,7 @@ typedef struct pbi_rev_log {
 
 enum { PBI_REV_LOG = 512 };
 
-typedef struct pbi_rev_line {
+typedef struct pbi_rev_spans {
     const pbi_rev_model *m;
     pbi_memory_slots profile;
     uint32_t *event; /* per slot: interval * 2 + (0 its start, 1 its end), or PBI_REV_NONE */
@@ -76,16 +76,16 @@ typedef struct pbi_rev_line {
     double work;
     pbi_rev_log log[PBI_REV_LOG];
     uint32_t log_count;
-} pbi_rev_line;
+} pbi_rev_spans;
 
-bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena);
+bool pbi_rev_spans_init(pbi_rev_spans *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena);
 /* Lays out a list of units: each mention computes the unit if it is not resident, and uncomputes it if it is. */
-void pbi_rev_line_load(pbi_rev_line *l, const uint32_t *list, uint32_t count);
+void pbi_rev_spans_load(pbi_rev_spans *l, const uint32_t *list, uint32_t count);
 /* Writes `filled` units. */
-void pbi_rev_line_read(const pbi_rev_line *l, uint32_t *list);
+void pbi_rev_spans_read(const pbi_rev_spans *l, uint32_t *list);
 
 /* The interval of a unit that contains the slot, ends excluded. */
-static inline uint32_t pbi_rev_cover(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
+static inline uint32_t pbi_rev_cover(const pbi_rev_spans *l, uint32_t unit, uint32_t slot)
 {
     uint32_t i = l->first[unit];
     while (i != PBI_REV_NONE && l->at[i].to <= slot)
@@ -94,39 +94,39 @@ static inline uint32_t pbi_rev_cover(const pbi_rev_line *l, uint32_t unit, uint3
 }
 
 /* Work and flux as they count in the game; the peak is limited by the cap. */
-static inline double pbi_rev_value(const pbi_rev_line *l)
+static inline double pbi_rev_value(const pbi_rev_spans *l)
 {
     return l->m->beta > 0 ? l->m->gamma * l->work + l->m->beta * l->profile.flux : l->work;
 }
 
 /* The first slot after `from`, the last before `to`, both between the two, at which the unit is read; PBI_REV_NONE. */
-uint32_t pbi_rev_first_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
-uint32_t pbi_rev_last_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
+uint32_t pbi_rev_first_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
+uint32_t pbi_rev_last_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
 /* The empty slot nearest to one end of a range, both included; PBI_REV_NONE when there is none near. */
-uint32_t pbi_rev_empty_up(const pbi_rev_line *l, uint32_t from, uint32_t to);
-uint32_t pbi_rev_empty_down(const pbi_rev_line *l, uint32_t from, uint32_t to);
+uint32_t pbi_rev_empty_up(const pbi_rev_spans *l, uint32_t from, uint32_t to);
+uint32_t pbi_rev_empty_down(const pbi_rev_spans *l, uint32_t from, uint32_t to);
 
 /* Where an interval's memory ends: its last slot. */
-static inline uint32_t pbi_rev_end(const pbi_rev_line *l, uint32_t i)
+static inline uint32_t pbi_rev_end(const pbi_rev_spans *l, uint32_t i)
 {
     return l->at[i].to == PBI_REV_NONE ? l->profile.slots : l->at[i].to;
 }
 
 /* Is there room in the log, and for more intervals? Must be checked before each change. */
-bool pbi_rev_can_change(const pbi_rev_line *l);
-void pbi_rev_move_from(pbi_rev_line *l, uint32_t i, uint32_t slot);
-void pbi_rev_move_to(pbi_rev_line *l, uint32_t i, uint32_t slot);
-uint32_t pbi_rev_add(pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
-void pbi_rev_remove(pbi_rev_line *l, uint32_t i);
+bool pbi_rev_can_change(const pbi_rev_spans *l);
+void pbi_rev_move_from(pbi_rev_spans *l, uint32_t i, uint32_t slot);
+void pbi_rev_move_to(pbi_rev_spans *l, uint32_t i, uint32_t slot);
+uint32_t pbi_rev_add(pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
+void pbi_rev_remove(pbi_rev_spans *l, uint32_t i);
 /* i ends at a, and a new interval from b on takes what followed. */
-uint32_t pbi_rev_split(pbi_rev_line *l, uint32_t i, uint32_t a, uint32_t b);
+uint32_t pbi_rev_split(pbi_rev_spans *l, uint32_t i, uint32_t a, uint32_t b);
 /* Joins i with its next. */
-void pbi_rev_merge(pbi_rev_line *l, uint32_t i);
+void pbi_rev_merge(pbi_rev_spans *l, uint32_t i);
 
 /* Undoes changes until so many are left in the log. */
-void pbi_rev_undo(pbi_rev_line *l, uint32_t left);
+void pbi_rev_undo(pbi_rev_spans *l, uint32_t left);
 
 /* Checks every invariant of the structure and of the rules, from scratch. For tests. */
-bool pbi_rev_line_check(const pbi_rev_line *l);
+bool pbi_rev_spans_check(const pbi_rev_spans *l);
 
 #endif

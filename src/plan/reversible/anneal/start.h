@@ -22,7 +22,7 @@ typedef struct pbi_rev_starts {
     uint8_t *done;
     uint32_t *mark, stamp;
     uint32_t *left, left_count; /* roots that remain */
-    uint64_t looks;
+    uint64_t steps;
 } pbi_rev_starts;
 
 pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_model *m, const pb_moves *given,

@@ -9,6 +9,6 @@ pb_status pbi_rev_write(const pbi_rev_model *m, const pbi_rev_list *list, pb_are
 
 /* The cost of the moves under the game's weights, with the sizes of the graph; INFINITY when they exceed the cap.
  * For graphs without by-products. Work that is needed anyway counts, too. */
-double pbi_rev_cost(const pbi_rev_model *m, const pbi_rev_list *list, uint8_t *there);
+double pbi_rev_cost(const pbi_rev_model *m, const pbi_rev_list *list, uint8_t *resident);
 
 #endif

@@ -42,7 +42,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 }
 
 /* The least cost of removing `excess` and computing it again, with some of these nodes. */
-static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
+static uint64_t removal_cost(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
 {
     uint64_t sum = 0, part;
     for (unsigned i = 0; i < m->cheap_count; i++) {
@@ -66,7 +66,7 @@ static uint64_t extra_at(const pbi_rev_sets *m, unsigned z, uint64_t both)
 {
     uint64_t beside = m->in[z] | bit(z);
     uint64_t memory = pbi_rev_memory(m, both | beside) + m->workspace[z];
-    return memory <= m->cap ? 0 : charge(m, both & ~beside & ~m->once, memory - m->cap);
+    return memory <= m->cap ? 0 : removal_cost(m, both & ~beside & ~m->once, memory - m->cap);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -104,12 +104,12 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
     const pbi_rev_sets *m = aim->m;
     uint8_t touched[PBI_REV_BITS];
     unsigned count = 0;
-    uint64_t now = state & m->values, differs = now ^ aim->end, wanted = differs, done = 0, sum = 0;
-    for (uint64_t left; (left = wanted & ~done) != 0;) { /* readers first: what v needs comes after it */
+    uint64_t now = state & m->values, differs = now ^ aim->end, needed = differs, done = 0, sum = 0;
+    for (uint64_t left; (left = needed & ~done) != 0;) { /* readers first: what v needs comes after it */
         unsigned v = pbi_lowest(left);
         done |= bit(v);
         touched[count++] = (uint8_t)v;
-        wanted |= m->in[v] & ~now;
+        needed |= m->in[v] & ~now;
         sum = add(sum, m->cost[v]);
         if (!(differs & bit(v)))
             sum = add(sum, m->cost[v]);
@@ -117,7 +117,7 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
             return PBI_REV_NEVER;
     }
     uint64_t memory = pbi_rev_memory(m, now | done | aim->end);
-    if (!count || (memory <= m->cap && m->most_workspace <= m->cap - memory))
+    if (!count || (memory <= m->cap && m->max_workspace <= m->cap - memory))
         return sum;
     uint64_t extra = extra_for_cap(aim, now, touched, count);
     return extra == PBI_REV_NEVER ? PBI_REV_NEVER : add(sum, extra);
@@ -127,22 +127,22 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
 static uint64_t rest_of_rich(const pbi_rev_aim *aim, uint64_t state)
 {
     const pbi_rev_sets *m = aim->m;
-    uint64_t now = state & m->values, wanted = aim->end & ~now, run = 0, sum = 0;
+    uint64_t now = state & m->values, needed = aim->end & ~now, run = 0, sum = 0;
     for (unsigned v = 0; v < m->bits; v++) {
         uint64_t b = bit(v);
         bool goes = !(aim->end & b) && !(m->overwritten & b);
         if (m->byproducts & b) {
-            if (wanted & b)
+            if (needed & b)
                 run |= bit(m->owner[v]);
             else if (goes && (now & b))
-                wanted |= m->in[v] & ~now;
+                needed |= m->in[v] & ~now;
             continue;
         }
-        bool runs = (wanted | run) & b, leaves = goes && (runs || (now & b));
+        bool runs = (needed | run) & b, leaves = goes && (runs || (now & b));
         if (runs && m->used[v] != PBI_REV_NONE && (state & bit(m->used[v])))
             return PBI_REV_NEVER;
         if (runs || leaves)
-            wanted |= m->in[v] & ~now;
+            needed |= m->in[v] & ~now;
         sum = add(sum, runs ? m->cost[v] : 0);
         sum = add(sum, leaves ? m->cost[v] : 0);
     }

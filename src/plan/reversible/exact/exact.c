@@ -15,8 +15,8 @@ typedef struct tally {
 static bool measure(const pb_game *game, const pb_moves *moves, pb_arena *scratch, tally *t)
 {
     const pb_graph *g = game->graph;
-    bool *there = pb_arena_zero(scratch, g->node_count, sizeof *there);
-    if (!there)
+    bool *resident = pb_arena_zero(scratch, g->node_count, sizeof *resident);
+    if (!resident)
         return false;
     *t = (tally){.memory = g->fixed_size};
     for (pb_node v = 0; v < g->node_count; v++)
@@ -27,15 +27,15 @@ static bool measure(const pb_game *game, const pb_moves *moves, pb_arena *scratc
         uint32_t count;
         const pb_node *also = pb_moves_also(moves, k, &count);
         bool removes = moves->move[k].op == PB_UNCOMPUTE;
-        uint64_t made = removes || there[v] ? 0 : g->size[v], gone = removes ? g->size[v] : 0;
+        uint64_t made = removes || resident[v] ? 0 : g->size[v], gone = removes ? g->size[v] : 0;
         uint64_t taken = over == PB_NO_NODE ? 0 : g->size[over], saved = made < taken ? made : taken;
         for (uint32_t i = 0; i < count; i++) {
-            there[also[i]] = true;
+            resident[also[i]] = true;
             made += g->size[also[i]];
         }
-        there[v] = !removes;
+        resident[v] = !removes;
         if (over != PB_NO_NODE)
-            there[over] = false;
+            resident[over] = false;
         uint64_t during = t->memory + made - saved + g->workspace[v];
         t->peak = during > t->peak ? during : t->peak;
         t->memory += made - taken - gone;

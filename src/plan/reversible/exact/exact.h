@@ -26,7 +26,7 @@ typedef struct pbi_rev_sets {
     uint8_t used[PBI_REV_BITS];  /* of a `once` node: the bit that records that it was computed */
     uint64_t values, byproducts, overwritten, once, end;
     uint64_t base; /* memory that is always in use */
-    uint64_t cap, most_workspace;
+    uint64_t cap, max_workspace;
     uint8_t cheap[PBI_REV_BITS]; /* nodes with a size, the cheapest for their size first */
     unsigned cheap_count;
     uint64_t step; /* work of plain games is `rest` modulo this; 0: unknown */

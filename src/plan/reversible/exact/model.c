@@ -71,7 +71,7 @@ static void read_node(pbi_rev_sets *m, const pb_graph *g, unsigned b)
     m->cost[b] = g->cost[v];
     m->size[b] = g->size[v];
     m->workspace[b] = g->workspace[v];
-    m->most_workspace = m->workspace[b] > m->most_workspace ? m->workspace[b] : m->most_workspace;
+    m->max_workspace = m->workspace[b] > m->max_workspace ? m->workspace[b] : m->max_workspace;
     m->end |= g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP) ? bit(b) : 0;
 }
 
@@ -182,19 +182,19 @@ static void list(lister *l, uint64_t next, uint64_t cost, uint64_t during)
 static void list_computes(lister *l, unsigned v)
 {
     const pbi_rev_sets *m = l->m;
-    bool again = l->state & bit(v);
+    bool resident = l->state & bit(v);
     if ((m->byproducts & bit(v)) || (m->used[v] != PBI_REV_NONE && (l->state & bit(m->used[v]))))
         return;
     uint64_t parts = m->parts[v] & ~l->state, also = parts;
     uint64_t made = bit(v) | (m->used[v] != PBI_REV_NONE ? bit(m->used[v]) : 0);
-    if (again && !parts)
+    if (resident && !parts)
         return;
     for (;; also = (also - 1) & parts) {
         uint64_t next = l->state | made | also;
         uint64_t extra = pbi_rev_memory(m, also) - m->base + m->workspace[v];
-        if (!again || also)
-            list(l, next, m->cost[v], l->memory + (again ? 0 : m->size[v]) + extra);
-        for (uint64_t over = again ? 0 : m->inplace[v]; over; over &= over - 1) {
+        if (!resident || also)
+            list(l, next, m->cost[v], l->memory + (resident ? 0 : m->size[v]) + extra);
+        for (uint64_t over = resident ? 0 : m->inplace[v]; over; over &= over - 1) {
             unsigned u = pbi_lowest(over);
             uint64_t grows = m->size[v] > m->size[u] ? m->size[v] - m->size[u] : 0;
             list(l, next & ~bit(u), m->cost[v], l->memory + grows + extra);

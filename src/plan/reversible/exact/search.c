@@ -31,7 +31,7 @@ typedef struct search {
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
 /* A path to a state. False when memory is exhausted. */
-static bool offer(search *s, uint64_t set, uint64_t done, uint32_t parent)
+static bool add_path(search *s, uint64_t set, uint64_t done, uint32_t parent)
 {
     pbi_rev_table *t = &s->table;
     uint32_t at = pbi_rev_table_find(t, set);
@@ -47,7 +47,7 @@ static bool offer(search *s, uint64_t set, uint64_t done, uint32_t parent)
     }
     if (pbi_rev_round_up(s->m, whole) >= s->best)
         return true;
-    if (!pbi_rev_table_put(t, set, &at))
+    if (!pbi_rev_table_find_or_add(t, set, &at))
         return false;
     t->state[at].done = done;
     t->state[at].parent = parent;
@@ -70,9 +70,9 @@ static bool expand(search *s, uint32_t at)
     }
     for (unsigned i = 0; i < count; i++)
         s->moves[i].next = pbi_rev_canon(&s->sym, s->moves[i].next, NULL);
-    s->warm += pbi_rev_table_warm(&s->table, s->moves, count);
+    s->warm += pbi_rev_table_prefetch(&s->table, s->moves, count);
     for (unsigned i = 0; i < count; i++)
-        if (!offer(s, s->moves[i].next, pbi_add_saturated(now.done, s->moves[i].cost), at))
+        if (!add_path(s, s->moves[i].next, pbi_add_saturated(now.done, s->moves[i].cost), at))
             return false;
     return true;
 }
@@ -87,10 +87,10 @@ static uint64_t root(const pbi_rev_sets *m)
 }
 
 /* PB_ENOMEM, or PB_OK with the end of the search. */
-static pb_status run(search *s, pbi_rev_end *end)
+static pb_status run_search(search *s, pbi_rev_end *end)
 {
     *end = PBI_REV_STOPPED;
-    if (!offer(s, pbi_rev_canon(&s->sym, root(s->m), NULL), 0, PBI_REV_NO_STATE))
+    if (!add_path(s, pbi_rev_canon(&s->sym, root(s->m), NULL), 0, PBI_REV_NO_STATE))
         return PB_ENOMEM;
     for (;;) {
         uint64_t key = 0;
@@ -208,7 +208,7 @@ pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, 
     pbi_rev_aim_init(&s.aim, m, m->plain ? 0 : m->end);
     s.moves = pb_arena_alloc(&scratch, PBI_REV_MOVES, sizeof *s.moves);
     pbi_rev_answer a = {.end = PBI_REV_STOPPED};
-    pb_status status = s.moves && pbi_rev_table_init(&s.table, &scratch) ? run(&s, &a.end) : PB_ENOMEM;
+    pb_status status = s.moves && pbi_rev_table_init(&s.table, &scratch) ? run_search(&s, &a.end) : PB_ENOMEM;
     if (status == PB_OK && s.own)
         status = write_plan(&s, &scratch, moves);
     a.status = s.status;

@@ -65,12 +65,12 @@ static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned
     uint64_t others = m->in[y] & ~m->in[x];
     for (uint64_t left = m->in[x] & ~m->in[y]; left; left &= left - 1) {
         unsigned a = pbi_lowest(left);
-        uint64_t look = others;
-        while (look && colour[pbi_lowest(look)] != colour[a])
-            look &= look - 1;
-        if (!look)
+        uint64_t candidates = others;
+        while (candidates && colour[pbi_lowest(candidates)] != colour[a])
+            candidates &= candidates - 1;
+        if (!candidates)
             return false;
-        unsigned b = pbi_lowest(look);
+        unsigned b = pbi_lowest(candidates);
         others &= ~bit(b);
         if (to[a] == b && to[b] == a)
             continue;

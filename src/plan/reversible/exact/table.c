@@ -53,7 +53,7 @@ static bool widen(pbi_rev_table *t)
     return true;
 }
 
-bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out)
+bool pbi_rev_table_find_or_add(pbi_rev_table *t, uint64_t set, uint32_t *out)
 {
     uint32_t at = slot_of(t, set);
     if (t->slot[at]) {
@@ -129,7 +129,7 @@ void pbi_rev_table_close(pbi_rev_table *t)
     drop_first(t);
 }
 
-uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count)
+uint32_t pbi_rev_table_prefetch(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count)
 {
     uint32_t at[PBI_REV_BITS], sum = 0;
     count = count < PBI_REV_BITS ? count : PBI_REV_BITS;

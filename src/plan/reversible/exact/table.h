@@ -35,9 +35,9 @@ uint64_t pbi_rev_table_bytes(const pbi_rev_table *t);
 uint32_t pbi_rev_table_find(const pbi_rev_table *t, uint64_t set);
 /* Prefetches the slots of all these states at once, so that the processor waits for memory once instead of for each.
  * The result has no meaning. */
-uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count);
+uint32_t pbi_rev_table_prefetch(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count);
 /* Finds or adds the state; a new one has the maximum work. */
-bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out);
+bool pbi_rev_table_find_or_add(pbi_rev_table *t, uint64_t set, uint32_t *out);
 /* Queue it; of equal keys the one with the most work done is next. */
 bool pbi_rev_table_push(pbi_rev_table *t, uint32_t state, uint64_t key);
 /* The next state, and its key; PBI_REV_NO_STATE when there is none. It is not removed. */

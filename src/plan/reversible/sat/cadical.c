@@ -18,9 +18,9 @@ enum {
 #ifndef PBI_WITH_CADICAL
 
 const char *pb_sat_version(void) { return NULL; }
-bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t most_literals)
+bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t max_literals)
 {
-    *s = (pbi_sat){.ctx = ctx, .most = most_literals};
+    *s = (pbi_sat){.ctx = ctx, .max_literals = max_literals};
     return false;
 }
 void pbi_sat_close(pbi_sat *s) { (void)s; }
@@ -55,13 +55,13 @@ static int asks_to_stop(void *state)
     return s->stopped != PB_OK;
 }
 
-bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t most_literals)
+bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t max_literals)
 {
-    *s = (pbi_sat){.ctx = ctx, .most = most_literals};
+    *s = (pbi_sat){.ctx = ctx, .max_literals = max_literals};
     if (ctx->memory_limit) {
         size_t left = ctx->memory_limit > ctx->memory_used ? ctx->memory_limit - ctx->memory_used : 0;
         uint64_t fit = left / A_LITERAL_BYTES;
-        s->most = fit < s->most ? fit : s->most;
+        s->max_literals = fit < s->max_literals ? fit : s->max_literals;
     }
     s->solver = ccadical_init();
     if (!s->solver)

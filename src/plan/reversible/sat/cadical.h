@@ -20,7 +20,7 @@ typedef struct pbi_sat {
     void *solver;
     pb_context *ctx;
     int variables;
-    uint64_t literals, most; /* of all clauses */
+    uint64_t literals, max_literals; /* of all clauses */
     uint32_t calls;
     pb_status stopped; /* by the context */
 } pbi_sat;
@@ -28,7 +28,7 @@ typedef struct pbi_sat {
 typedef enum pbi_sat_answer { PBI_SAT_UNKNOWN, PBI_SAT_YES, PBI_SAT_NO } pbi_sat_answer;
 
 /* False: no solver, or its memory would exceed the context's limit. */
-bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t most_literals);
+bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t max_literals);
 void pbi_sat_close(pbi_sat *s);
 
 int pbi_sat_new(pbi_sat *s);
@@ -37,7 +37,7 @@ void pbi_sat_one(pbi_sat *s, int a);
 void pbi_sat_two(pbi_sat *s, int a, int b);
 void pbi_sat_three(pbi_sat *s, int a, int b, int c);
 void pbi_sat_clause(pbi_sat *s, const int *literals, unsigned count);
-static inline bool pbi_sat_full(const pbi_sat *s) { return s->literals > s->most; }
+static inline bool pbi_sat_full(const pbi_sat *s) { return s->literals > s->max_literals; }
 
 /* Spends at most *conflicts, and subtracts what it spent. Polls the context, and counts effort there.
  *   returns PB_OK with *answer, unknown when the conflicts are spent; PB_ELIMIT, PB_ECANCELLED */

@@ -18,12 +18,12 @@ typedef struct pbi_rev_game {
     pb_node *node;
     uint32_t *index;        /* per node of the graph, or UINT32_MAX */
     uint64_t room;          /* the cap minus what is always in use */
-    uint64_t most_space;    /* largest workspace */
+    uint64_t max_space;     /* largest workspace */
     uint64_t all;           /* sizes of all nodes together */
-    uint64_t least_work;    /* everything once */
-    uint64_t least_cost;    /* of a node */
+    uint64_t min_work;      /* everything once */
+    uint64_t min_cost;      /* of a node */
     uint64_t step_literals; /* of the formula of a step, without memory */
-    uint32_t least_steps;
+    uint32_t min_steps;
 } pbi_rev_game;
 
 /* False when memory is exhausted. */
@@ -34,7 +34,7 @@ typedef struct pbi_rev_formula {
     const pbi_rev_game *r;
     pb_arena *arena;
     uint32_t steps;
-    int *there;     /* there[t * count + i]: node i is resident after t steps */
+    int *resident;  /* resident[t * count + i]: node i is resident after t steps */
     pbi_sums extra; /* work beyond the least; with has_extra */
     bool has_extra;
     pb_status halted; /* PB_OK, or why it is incomplete */
@@ -44,7 +44,7 @@ typedef struct pbi_rev_formula {
 /* From the start to the end in at most so many steps. False: out of memory, or no solver. pbi_sat_full(&f->sat) is
  * true if it is too large. */
 bool pbi_rev_formula_open(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *r, uint32_t steps,
-                          uint64_t most_literals, pb_arena *arena);
+                          uint64_t max_literals, pb_arena *arena);
 void pbi_rev_formula_close(pbi_rev_formula *f);
 /* From now on only plans with less work than that. */
 bool pbi_rev_formula_less_work(pbi_rev_formula *f, uint64_t work);
@@ -54,6 +54,6 @@ pb_status pbi_rev_formula_plan(const pbi_rev_formula *f, pb_moves *moves, uint64
 /* Is there a path of so many steps to the end that never visits a state twice? If not, every state that leads to the
  * end does so in fewer steps. */
 bool pbi_rev_formula_open_path(pbi_rev_formula *f, pb_context *ctx, const pbi_rev_game *r, uint32_t steps,
-                               uint64_t most_literals, pb_arena *arena);
+                               uint64_t max_literals, pb_arena *arena);
 
 #endif

@@ -21,6 +21,6 @@ bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out);
 uint32_t pbi_sums_place(const pbi_sums *s, uint64_t sum);
 /* The sums of all parts together; sums above `max_sum` are excluded. The parts are overwritten. If there are too
  * many different sums the formula is full afterwards. */
-bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t most, pbi_sums *out);
+bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t max_sum, pbi_sums *out);
 
 #endif

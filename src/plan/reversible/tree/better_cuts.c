@@ -26,7 +26,7 @@ typedef struct cutter {
     uint64_t *table; /* per join: work with 1 .. values at a time */
 } cutter;
 
-static uint32_t find(uint32_t *holder, uint32_t i)
+static uint32_t find_root(uint32_t *holder, uint32_t i)
 {
     while (holder[i] != i) {
         holder[i] = holder[holder[i]];
@@ -60,7 +60,7 @@ static uint64_t evaluate(cutter *c)
     for (uint32_t i = 0; i < c->count; i++)
         c->holder[i] = c->now[i] = i;
     for (uint32_t i = 0; i + 1 < c->count; i++) {
-        uint32_t below = find(c->holder, c->order[i]), above = find(c->holder, c->t->parent[c->order[i]]);
+        uint32_t below = find_root(c->holder, c->order[i]), above = find_root(c->holder, c->t->parent[c->order[i]]);
         join(c, c->count + i, c->now[below], c->now[above]);
         c->holder[below] = above;
         c->now[above] = c->count + i;
@@ -106,7 +106,7 @@ static pb_status search(cutter *c, pb_context *ctx, uint64_t tries, uint64_t see
     return PB_OK;
 }
 
-static pb_status prepare(cutter *c, const uint32_t *rank, pb_arena *scratch)
+static pb_status init_order(cutter *c, const uint32_t *rank, pb_arena *scratch)
 {
     size_t n = c->count;
     uint32_t at = 0;
@@ -134,18 +134,18 @@ static pb_status prepare(cutter *c, const uint32_t *rank, pb_arena *scratch)
 pb_status pbi_better_cuts(pb_context *ctx, const pbi_trees *trees, uint64_t values, uint64_t effort, uint64_t seed,
                           uint32_t *rank, uint64_t *work)
 {
-    enum { MOST_PLACES = 4096, MOST_COST = 1 << 20 };
+    enum { MAX_PLACES = 4096, MAX_COST = 1 << 20 };
     cutter c = {.t = trees, .count = trees->count, .values = (uint32_t)values};
     *work = UINT64_MAX;
-    if (trees->count < 3 || trees->count > MOST_PLACES || values >= trees->count ||
+    if (trees->count < 3 || trees->count > MAX_PLACES || values >= trees->count ||
         effort / (trees->count * values) < trees->count)
         return PB_OK;
     for (uint32_t i = 0; i < trees->count; i++)
-        if (trees->g->cost[trees->node[i]] > MOST_COST)
+        if (trees->g->cost[trees->node[i]] > MAX_COST)
             return PB_OK; /* so that sums remain far below NEVER */
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    pb_status status = prepare(&c, rank, &scratch);
+    pb_status status = init_order(&c, rank, &scratch);
     if (status == PB_OK)
         status = search(&c, ctx, effort / (trees->count * values), seed, work);
     for (uint32_t i = 0; i + 1 < trees->count && status != PB_ENOMEM; i++)

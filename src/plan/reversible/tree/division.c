@@ -113,7 +113,7 @@ static void add_part(divider *v, uint32_t division, uint32_t part)
     v->d->item[division].count++;
 }
 
-static uint32_t find(uint32_t *holder, uint32_t i)
+static uint32_t find_root(uint32_t *holder, uint32_t i)
 {
     while (holder[i] != i) {
         holder[i] = holder[holder[i]];
@@ -153,7 +153,7 @@ static pb_status join_by_rank(divider *v)
         v->holder[i] = v->now[i] = i;
     for (uint32_t k = 0; k < v->d->ranks && status == PB_OK; k++)
         for (uint32_t i = head[k]; i != PBI_NO_PLACE; i = next[i]) {
-            uint32_t below = find(v->holder, i), above = find(v->holder, t->parent[i]);
+            uint32_t below = find_root(v->holder, i), above = find_root(v->holder, t->parent[i]);
             start_division(v, v->d->item[v->now[above]].root);
             add_part(v, v->d->count - 1, v->now[below]);
             add_part(v, v->d->count - 1, v->now[above]);
@@ -162,7 +162,7 @@ static pb_status join_by_rank(divider *v)
         }
     /* From here on a block is identified by its top. */
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
-        v->holder[i] = v->now[find(v->holder, i)];
+        v->holder[i] = v->now[find_root(v->holder, i)];
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
         if (is_top(v, i, 1))
             v->now[i] = v->holder[i];
@@ -211,7 +211,7 @@ static void measure(const pbi_divisions *d, pbi_division *n)
         uint64_t held =
             /* it is uncomputed while the root is resident */
             k + 1 < n->count ? pbi_add_saturated(before, root) : before;
-        parts = largest(parts, pbi_add_saturated(held, part->least));
+        parts = largest(parts, pbi_add_saturated(held, part->min_memory));
         before = pbi_add_saturated(before, size_of(t, part->root));
         n->sizes = pbi_add_saturated(n->sizes, part->sizes);
         n->workspace = largest(n->workspace, part->workspace);
@@ -223,7 +223,7 @@ static void measure(const pbi_divisions *d, pbi_division *n)
         n->to = 1;
     }
     uint64_t all = pbi_add_saturated(n->sizes, n->workspace);
-    n->least = n->count && parts < all ? parts : all;
+    n->min_memory = n->count && parts < all ? parts : all;
 }
 
 /* Parts come before what they are parts of. First `to` counts places, then ranges go down from the whole. */
@@ -252,7 +252,7 @@ static void measure_all(pbi_divisions *d)
         d->item[i].to += d->item[i].from;
 }
 
-static pb_status take_memory(divider *v, pb_arena *arena, pb_arena *scratch)
+static pb_status allocate_divisions(divider *v, pb_arena *arena, pb_arena *scratch)
 {
     size_t n = v->t->count;
     pbi_divisions *d = v->d;
@@ -302,21 +302,21 @@ pb_status pbi_divisions_make(pb_context *ctx, const pbi_trees *trees, const pbi_
     divider v = {.ctx = ctx, .t = trees, .d = out, .shape = shape};
     *out = (pbi_divisions){.trees = trees};
     pb_arena_init(&scratch, ctx);
-    pb_status status = take_memory(&v, arena, &scratch);
+    pb_status status = allocate_divisions(&v, arena, &scratch);
     if (status == PB_OK)
         status = divide(&v);
     pb_arena_release(&scratch);
     return status;
 }
 
-uint64_t pbi_divisions_least(const pbi_divisions *d)
+uint64_t pbi_divisions_min_memory(const pbi_divisions *d)
 {
-    uint64_t least = 0, held = 0;
+    uint64_t min_memory = 0, held = 0;
     for (uint32_t i = 0; i < d->trees->root_count; i++) {
-        least = largest(least, pbi_add_saturated(held, d->item[d->top[i]].least));
+        min_memory = largest(min_memory, pbi_add_saturated(held, d->item[d->top[i]].min_memory));
         held = pbi_add_saturated(held, size_of(d->trees, d->trees->root[i]));
     }
-    return least;
+    return min_memory;
 }
 
 /* ---- plans ---- */
@@ -337,7 +337,7 @@ typedef struct player {
 
 static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-static void push(player *p, uint32_t division, uint64_t budget, bool undo)
+static void push_task(player *p, uint32_t division, uint64_t budget, bool undo)
 {
     p->task[p->depth++] = (task){budget, division, undo};
 }
@@ -371,14 +371,14 @@ static pb_status play_parts(player *p, const pbi_division *n, uint64_t budget, b
     p->task = tasks;
     for (uint32_t k = 0; k + 1 < n->count; k++) {
         uint32_t part = d->part[n->first + k];
-        push(p, part, minus(undo ? budget : beside_root, before), true);
+        push_task(p, part, minus(undo ? budget : beside_root, before), true);
         before = pbi_add_saturated(before, size_of(d->trees, d->item[part].root));
     }
-    push(p, d->part[n->first + n->count - 1], minus(budget, before), undo);
+    push_task(p, d->part[n->first + n->count - 1], minus(budget, before), undo);
     for (uint32_t k = n->count - 1; k-- > 0;) {
         uint32_t part = d->part[n->first + k];
         before = minus(before, size_of(d->trees, d->item[part].root));
-        push(p, part, minus(undo ? beside_root : budget, before), false);
+        push_task(p, part, minus(undo ? beside_root : budget, before), false);
     }
     return PB_OK;
 }
@@ -407,7 +407,7 @@ pb_status pbi_divisions_play(const pbi_divisions *d, pbi_reversible *r, uint64_t
         return PB_ENOMEM;
     p.task = tasks;
     for (uint32_t i = 0; i < t->root_count && status == PB_OK && !r->stuck; i++) {
-        push(&p, d->top[i], budget, false);
+        push_task(&p, d->top[i], budget, false);
         status = play_tree(&p);
         budget = minus(budget, size_of(t, t->root[i]));
     }

@@ -14,14 +14,14 @@
 
 #include "plan/reversible/tree/trees.h"
 
-enum { PBI_MOST_LEVELS = 8 };
+enum { PBI_MAX_LEVELS = 8 };
 
 typedef struct pbi_division {
     uint32_t first, count;     /* of its parts; none: a single place */
     uint32_t root;             /* place */
     uint32_t from, to;         /* its places in pbi_divisions.place */
     uint64_t sizes, workspace; /* sum of all its sizes, and the largest workspace */
-    uint64_t least;            /* memory that it needs if made this way */
+    uint64_t min_memory;       /* memory that it needs if made this way */
 } pbi_division;
 
 typedef struct pbi_divisions {
@@ -50,7 +50,7 @@ pb_status pbi_divisions_make(pb_context *ctx, const pbi_trees *trees, const pbi_
                              pbi_divisions *out);
 
 /* Memory for all trees, one after the other. */
-uint64_t pbi_divisions_least(const pbi_divisions *d);
+uint64_t pbi_divisions_min_memory(const pbi_divisions *d);
 
 /* Makes tree after tree, with `budget` memory in addition to what is always in use. PB_OK also when stuck. O(moves). */
 pb_status pbi_divisions_play(const pbi_divisions *d, pbi_reversible *r, uint64_t budget, pb_arena *arena);
