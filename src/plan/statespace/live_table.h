@@ -37,7 +37,7 @@ bool pbi_live_table_init(pbi_live_table *t, pb_arena *arena);
 void pbi_live_table_clear(pbi_live_table *t);
 uint64_t pbi_live_table_bytes(const pbi_live_table *t);
 
-/* PBI_LIVE_NONE when it is not there. */
+/* PBI_LIVE_NONE when it is not in the table. */
 uint32_t pbi_live_table_find(const pbi_live_table *t, pbi_set set);
 /* Adds a state that is not in the table. */
 bool pbi_live_table_add(pbi_live_table *t, pbi_set set, uint32_t *out);

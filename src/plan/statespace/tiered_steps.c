@@ -132,7 +132,7 @@ static uint64_t lack_of(const walk *w, uint64_t memory, uint64_t more)
 
 /* ---- steps ---- */
 
-/* In place: `resident`, v itself is freed before, since it cannot be computed over another value while it is resident. */
+/* In place. If v is `resident`, it is freed before: it cannot be computed over another value while it is resident. */
 static void compute_over(walk *w, unsigned v, uint64_t more, bool resident)
 {
     const pbi_tier_model *m = w->m;
