@@ -33,17 +33,17 @@ static void stack_value(stack *s, uint32_t k, uint64_t size) { s->value[k] = s->
 static void stack_block(stack *s, uint32_t k, uint64_t cost)
 {
     uint64_t in = s->value[k - 1], out = s->value[k];
-    s->block[k] = (pbi_block){.cost = cost, .beside = out, .through = in + out, .way = s->ways};
+    s->block[k] = (pbi_block){.cost = cost, .run_keeping = out, .through = in + out, .way = s->ways};
 }
 
 /* A way of block k that keeps so much and computes so much again. */
-static void stack_way(stack *s, uint32_t k, uint64_t kept, uint64_t again, bool right)
+static void stack_way(stack *s, uint32_t k, uint64_t kept, uint64_t extra_work, bool right)
 {
     uint64_t in = s->value[k - 1], out = s->value[k];
     s->way[s->ways++] = (pbi_block_way){.kept = kept,
                                         .forward = out + kept,
                                         .backward = in + out + kept + (right ? out : 0),
-                                        .again = again,
+                                        .extra_work = extra_work,
                                         .reads_left = !right,
                                         .reads_right = right,
                                         .reads_run = kept > 0};

@@ -63,23 +63,23 @@ const char *pbi_option_find(const pbi_plan_options *options, const char *key)
     return value;
 }
 
-pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
-                            uint64_t most, uint64_t standard, uint64_t *out)
+pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t min,
+                            uint64_t max, uint64_t fallback, uint64_t *out)
 {
     const char *text = pbi_option_find(options, key);
-    uint64_t value = standard;
-    bool open = most >= UINT64_MAX - 1; /* the word stands for the largest number, which nobody should have to read */
+    uint64_t value = fallback;
+    bool open = max >= UINT64_MAX - 1; /* the word "unlimited" replaces the largest number in messages */
     if (text && open && strcmp(text, unlimited) == 0) {
-        *out = most;
+        *out = max;
         return PB_OK;
     }
     if (text && strcmp(text, "auto") != 0 &&
-        (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most)) {
+        (!pbi_u64_parse(text, strlen(text), &value) || value < min || value > max)) {
         char range[64];
         if (open)
-            snprintf(range, sizeof range, "of at least %" PRIu64 ", or %s", least, unlimited);
+            snprintf(range, sizeof range, "of at least %" PRIu64 ", or %s", min, unlimited);
         else
-            snprintf(range, sizeof range, "from %" PRIu64 " to %" PRIu64, least, most);
+            snprintf(range, sizeof range, "from %" PRIu64 " to %" PRIu64, min, max);
         return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number %s, not \"%.40s\"", key, range, text);
     }
     *out = value;
@@ -88,8 +88,8 @@ pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, co
 
 pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
 {
-    uint64_t standard = 100 * (uint64_t)g->node_count + 100000;
-    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, standard < 20000000 ? standard : 20000000, out);
+    uint64_t fallback = 100 * (uint64_t)g->node_count + 100000;
+    return pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, fallback < 20000000 ? fallback : 20000000, out);
 }
 
 pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out)
@@ -114,7 +114,7 @@ pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value
     return pbi_plan_record(plan, key, value >= UINT64_MAX - 1 ? unlimited : text);
 }
 
-static const char *text_of(pb_arena *arena, const char *format, va_list args)
+static const char *format_text(pb_arena *arena, const char *format, va_list args)
 {
     char text[400];
     vsnprintf(text, sizeof text, format, args);
@@ -125,7 +125,7 @@ pb_status pbi_plan_note(pbi_plan *plan, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    plan->note = text_of(plan->arena, format, args);
+    plan->note = format_text(plan->arena, format, args);
     va_end(args);
     return plan->note ? PB_OK : PB_ENOMEM;
 }
@@ -134,7 +134,7 @@ pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    plan->reason = text_of(plan->arena, format, args);
+    plan->reason = format_text(plan->arena, format, args);
     va_end(args);
     plan->outcome = PB_GAVE_UP;
     return plan->reason ? PB_OK : PB_ENOMEM;

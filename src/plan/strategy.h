@@ -1,11 +1,11 @@
-/* strategy.h -- what every strategy is given and what it answers. One file and one row add a strategy:
+/* strategy.h -- what every strategy receives and returns. One file and one row add a strategy:
  *
  *     pb_status pbi_plan_frontier(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
  *                                 pbi_plan *plan);
  *
- * A strategy appends moves to plan->moves and sets plan->outcome to PB_FOUND, or leaves PB_GAVE_UP and says
- * why. It may also return PB_ELIMIT or PB_ECANCELLED when it has nothing to show. The pipeline verifies
- * what comes back and adds bounds, metrics and claims of optimality.
+ * A strategy appends moves to plan->moves and sets plan->outcome to PB_FOUND, or leaves PB_GAVE_UP and a reason. It
+ * may also return PB_ELIMIT or PB_ECANCELLED when it has no plan. The pipeline verifies every plan and adds bounds,
+ * metrics and claims of optimality.
  */
 #ifndef PBI_STRATEGY_H
 #define PBI_STRATEGY_H
@@ -17,39 +17,39 @@
 enum { PBI_MAX_OPTIONS = 16 };
 
 typedef struct pbi_plan {
-    pb_arena *arena; /* for texts that stay with the plan */
+    pb_arena *arena; /* for texts that live as long as the plan */
     pb_moves moves;
     pb_outcome outcome;
     const char *reason;
-    const char *note;     /* what the strategy saw in the graph, a clause; NULL for none. See pbi_plan_note */
-    uint64_t lower_bound; /* 0, or work that the strategy proved no plan of the game to be below, in any order */
+    const char *note;     /* what the strategy recognized in the graph, a clause; NULL for none. See pbi_plan_note */
+    uint64_t lower_bound; /* 0, or a lower bound on the work of every plan of the game, in any order */
     pb_step failed_step;  /* the move that could not fit, UINT64_MAX for none */
     pb_node failed_node;
     uint64_t failed_need; /* memory it needed */
 
-    /* What the plan was really made with; recorded, so that the same words give the same plan again. */
+    /* What the plan was really made with, recorded so that the same options give the same plan. */
     pb_option options[PBI_MAX_OPTIONS];
     uint32_t option_count;
     const char *policy;   /* NULL: none was used */
     const char *strategy; /* the strategy that made it, if that is not the one that was asked for; else NULL */
-    bool least_memory;    /* its peak is what was asked for: nothing later may raise it, though the cap has room */
+    bool least_memory;    /* the user asked for its peak: clean-up must not raise it, even if the cap has room */
 } pbi_plan;
 
 typedef struct pbi_plan_options {
     const char *policy; /* NULL: the strategy chooses */
     uint64_t seed;
     uint32_t threads;
-    bool patient;             /* go on until time or ticks are over */
-    uint64_t end_ns;          /* 0, or when the context is going to stop, by its clock: for solvers that seldom poll */
+    bool patient;             /* continue until time or ticks run out */
+    uint64_t end_ns;          /* 0, or when the context will stop, by its clock: for solvers that seldom poll */
     const pb_option *options; /* known keys only: the pipeline has checked them against the row */
     uint32_t option_count;
     const pb_bounds *bounds; /* of this game */
-    const pb_moves *start;   /* NULL, or a plan to begin from; it need not fit the cap */
+    const pb_moves *start;   /* NULL, or a plan to start from; it need not fit the cap */
 
-    const pb_moves *fast_start; /* the same in fast memory alone, where the game is tiered */
+    const pb_moves *fast_start; /* the same in fast memory alone, if the game is tiered */
 
-    /* NULL, or who is told of plans on the way, by the calling thread: often, so it must be quick. Plans need not be better
-     * than all before. */
+    /* NULL, or a callback for each plan found on the way. The calling thread runs it, often, so it must be quick.
+     * Plans need not be better than all before. */
     void (*better)(void *state, uint64_t peak, uint64_t makespan);
     void *better_state;
 } pbi_plan_options;
@@ -80,13 +80,13 @@ const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsig
 
 /* An option's value, or NULL. */
 const char *pbi_option_find(const pbi_plan_options *options, const char *key);
-/* A whole number within bounds, or `standard` when the key is absent or its value is "auto".
- * PB_EINVAL with a sentence otherwise. */
-pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t least,
-                            uint64_t most, uint64_t standard, uint64_t *out);
+/* A whole number from `min` to `max`, or `fallback` when the key is absent or its value is "auto". PB_EINVAL with a
+ * message otherwise. */
+pb_status pbi_option_number(pb_context *ctx, const pbi_plan_options *options, const char *key, uint64_t min,
+                            uint64_t max, uint64_t fallback, uint64_t *out);
 
-/* The option `limit`: how many moves of the reversible game, or computations of the others, a plan may have before it is
- * not worth going on. */
+/* The option `limit`: how many moves (reversible game) or computations (other games) a plan may have before the
+ * strategy gives up. */
 pb_status pbi_option_limit(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out);
 pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *options, const pb_graph *g, uint64_t *out);
 
@@ -94,9 +94,9 @@ pb_status pbi_option_computations(pb_context *ctx, const pbi_plan_options *optio
 pb_status pbi_plan_record(pbi_plan *plan, const char *key, const char *value);
 pb_status pbi_plan_record_number(pbi_plan *plan, const char *key, uint64_t value);
 
-/* Say what in the graph the plan rests on, as a clause (printf style): "the graph is an adjoint chain of 100 equal steps".
- * It is shown behind the strategy's name and kept with the schedule. An exact row that says nothing is taken to rest on
- * the graph's shape. Returns PB_OK, or PB_ENOMEM. */
+/* Note what the plan relies on in the graph, as a clause (printf style): "the graph is an adjoint chain of 100 equal
+ * steps". It is shown behind the strategy's name and kept with the schedule. An exact row without a note is assumed
+ * to rely on the graph's shape. Returns PB_OK, or PB_ENOMEM. */
 pb_status pbi_plan_note(pbi_plan *plan, const char *format, ...);
 
 /* Give up with a sentence (printf style). Returns PB_OK, or PB_ENOMEM. */
@@ -105,7 +105,7 @@ pb_status pbi_plan_give_up(pbi_plan *plan, const char *format, ...);
 pb_status pbi_plan_over_cap(pbi_plan *plan, const pb_game *game, pb_step step, const char *word, pb_node v,
                             uint64_t need);
 
-/* Forget what was planned, keep the arena. */
+/* Forget the plan, keep the arena. */
 void pbi_plan_reset(pbi_plan *plan, pb_arena *arena);
 
 #endif

@@ -34,7 +34,7 @@ static bool fix_fails_at(law_bench *b, uint64_t cap)
 {
     bf_answer best;
     pb_game narrow;
-    pbi_fix fix;
+    pbi_once once;
     b->game.cap = b->problem.cap = cap;
     b->game.weights = PB_WEIGHTS_DEFAULT;
     if (!bf_least_makespan(b->space, &b->problem, &best))
@@ -43,17 +43,17 @@ static bool fix_fails_at(law_bench *b, uint64_t cap)
         return false;
     pbi_rng rng = {.state = b->small->seed + cap};
     uint64_t known = best.value + pbi_rng_below(&rng, 4), least = best.value;
-    if (pbi_fix_make(&b->ctx, &b->game, known, UINT32_MAX, &b->arena, &narrow, &fix) != PB_OK)
+    if (pbi_once_narrow(&b->ctx, &b->game, known, UINT32_MAX, &b->arena, &narrow, &once) != PB_OK)
         return law_broken(b, "%s", b->ctx.error.message);
-    if (fix.bound > least)
-        return law_broken(b, "a bound of %" PRIu64 ", but %" PRIu64 " is reached", fix.bound, least);
-    narrowed += fix.count > 0;
-    marked += fix.count;
-    settled += fix.none;
+    if (once.bound > least)
+        return law_broken(b, "a bound of %" PRIu64 ", but %" PRIu64 " is reached", once.bound, least);
+    narrowed += once.count > 0;
+    marked += once.count;
+    settled += once.none;
     if (known == least)
         return false;
-    return fix.none ? law_broken(b, "nothing below %" PRIu64 ", but %" PRIu64 " is reached", known, least)
-                    : narrow_fails(b, &narrow, least, known);
+    return once.none ? law_broken(b, "nothing below %" PRIu64 ", but %" PRIu64 " is reached", known, least)
+                     : narrow_fails(b, &narrow, least, known);
 }
 
 /* At the least caps that work, where most is computed again. */

@@ -30,7 +30,7 @@ typedef struct all_orders {
     law_bench *b;
     pb_node node[SMALL_MAX], order[SMALL_MAX];
     uint32_t count, tried;
-    uint64_t least;
+    uint64_t min_peak;
     bool failed;
 } all_orders;
 
@@ -49,7 +49,7 @@ static void try_all(all_orders *a, uint32_t placed, uint32_t done)
     if (placed == a->count) {
         uint64_t peak;
         a->failed = !peak_of(a->b, a->order, a->count, &peak);
-        a->least = !a->failed && peak < a->least ? peak : a->least;
+        a->min_peak = !a->failed && peak < a->min_peak ? peak : a->min_peak;
         a->tried++;
         return;
     }
@@ -104,8 +104,8 @@ static bool find_fails(law_bench *b, const pbi_order_options *options, pbi_order
         return law_broken(b, "peak %" PRIu64 " where the moves have %" PRIu64, found->peak, peak);
     if (peak > program_peak && program_peak > options->enough)
         return law_broken(b, "peak %" PRIu64 " above %" PRIu64 " as written", peak, program_peak);
-    if (found->least > peak)
-        return law_broken(b, "peak %" PRIu64 " below the proved %" PRIu64, peak, found->least);
+    if (found->min_peak > peak)
+        return law_broken(b, "peak %" PRIu64 " below the proved %" PRIu64, peak, found->min_peak);
     return false;
 }
 
@@ -113,7 +113,7 @@ static bool least_fails(law_bench *b)
 {
     if (!playable(b))
         return law_skip(b);
-    all_orders all = {.b = b, .least = UINT64_MAX};
+    all_orders all = {.b = b, .min_peak = UINT64_MAX};
     list_needed(b->game.graph, all.node, &all.count);
     try_all(&all, 0, 0);
     if (all.tried > MOST_ORDERS)
@@ -123,16 +123,16 @@ static bool least_fails(law_bench *b)
     pbi_order_found found;
     if (find_fails(b, &(pbi_order_options){.effort = 1000000, .seed = 1}, &found))
         return true;
-    if (found.peak != all.least || found.least != all.least)
+    if (found.peak != all.min_peak || found.min_peak != all.min_peak)
         return law_broken(b, "peak %" PRIu64 ", proved %" PRIu64 ", least of all orders %" PRIu64, found.peak,
-                          found.least, all.least);
+                          found.min_peak, all.min_peak);
     /* With a peak that is enough it may stop there, but no order is missed. */
-    uint64_t enough = all.least + b->small->seed % 3 - 1;
+    uint64_t enough = all.min_peak + b->small->seed % 3 - 1;
     if (find_fails(b, &(pbi_order_options){.enough = enough, .effort = 1000000, .seed = 1}, &found))
         return true;
-    if (found.peak > enough && found.peak != all.least)
+    if (found.peak > enough && found.peak != all.min_peak)
         return law_broken(b, "peak %" PRIu64 " where %" PRIu64 " was enough and %" PRIu64 " the least", found.peak,
-                          enough, all.least);
+                          enough, all.min_peak);
     return false;
 }
 
@@ -145,8 +145,8 @@ static bool any_fails(law_bench *b)
         find_fails(b, &(pbi_order_options){.effort = 300, .seed = b->small->seed}, &some) ||
         find_fails(b, &(pbi_order_options){.effort = 1000000, .seed = 1}, &exact))
         return true;
-    if (exact.least != exact.peak || exact.peak > some.peak || some.peak > greedy.peak || greedy.least > exact.peak ||
-        some.least > exact.peak)
+    if (exact.min_peak != exact.peak || exact.peak > some.peak || some.peak > greedy.peak ||
+        greedy.min_peak > exact.peak || some.min_peak > exact.peak)
         return law_broken(b, "peaks %" PRIu64 ", %" PRIu64 ", %" PRIu64 " with growing effort", greedy.peak, some.peak,
                           exact.peak);
     return false;

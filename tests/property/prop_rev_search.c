@@ -13,7 +13,7 @@
 enum { CHANGES = 400, TICKS = 150000 };
 
 typedef struct keeper {
-    pbi_rev_line line;
+    pbi_rev_spans line;
     pbi_rev_proposer proposer;
     uint32_t *before; /* events */
     double work;
@@ -37,19 +37,19 @@ static bool is_as_before(const keeper *k)
 static bool wander(law_bench *b, keeper *k, const pbi_rev_list *from, int32_t cap)
 {
     k->line.profile.cap = cap;
-    pbi_rev_line_load(&k->line, from->unit, from->count);
-    if (!pbi_rev_line_check(&k->line))
+    pbi_rev_spans_load(&k->line, from->unit, from->count);
+    if (!pbi_rev_spans_check(&k->line))
         return law_broken(b, "the start is not legal");
     for (int n = 0; n < CHANGES; n++) {
         remember(k);
-        k->proposer.most = k->line.filled > 6 * k->line.m->count + 20 ? k->work : 1e18;
+        k->proposer.max_cost = k->line.filled > 6 * k->line.m->count + 20 ? k->work : 1e18;
         bool made = pbi_rev_propose(&k->proposer);
-        if (made && !pbi_rev_line_check(&k->line))
+        if (made && !pbi_rev_spans_check(&k->line))
             return law_broken(b, "change %d breaks the rules", n);
         if (made && pbi_rng_below(k->proposer.rng, 3))
             continue;
         pbi_rev_undo(&k->line, 0);
-        if (!pbi_rev_line_check(&k->line) || !is_as_before(k))
+        if (!pbi_rev_spans_check(&k->line) || !is_as_before(k))
             return law_broken(b, "change %d cannot be taken back", n);
     }
     return false;
@@ -67,7 +67,7 @@ static bool changes_break(law_bench *b)
         return law_skip(b);
     if (status == PB_OK)
         status = pbi_rev_starts_init(&starts, &b->ctx, &m, NULL, 2000, &b->arena);
-    if (!k || status != PB_OK || !pbi_rev_line_init(&k->line, &m, 4096, &b->arena))
+    if (!k || status != PB_OK || !pbi_rev_spans_init(&k->line, &m, 4096, &b->arena))
         return law_broken(b, "no memory");
     k->before = pb_arena_alloc(&b->arena, k->line.room, sizeof *k->before);
     k->proposer.l = &k->line;

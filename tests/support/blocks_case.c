@@ -17,7 +17,7 @@ static void draw_way(pbi_rng *rng, const blocks_like *like, const blocks_case *c
     w->forward = c->value[k] + w->kept + upto(rng, like->size / 2) * u;
     w->backward = w->kept + c->gradient[k] + (pbi_rng_below(rng, 3) ? c->gradient[k - 1] : 0) +
                   (w->reads_right ? c->value[k] : 0) + upto(rng, like->size / 2) * u;
-    w->again = pbi_rng_below(rng, 3) ? 0 : upto(rng, like->cost) * like->cost_unit;
+    w->extra_work = pbi_rng_below(rng, 3) ? 0 : upto(rng, like->cost) * like->cost_unit;
 }
 
 void blocks_draw(pbi_rng *rng, const blocks_like *like, blocks_case *c)
@@ -34,7 +34,7 @@ void blocks_draw(pbi_rng *rng, const blocks_like *like, blocks_case *c)
         uint64_t extra = upto(rng, like->size / 2) * u;
         uint64_t least = most_of(c->value[k], c->value[k - 1]), all = c->value[k] + c->value[k - 1];
         c->block[k] = (pbi_block){.cost = upto(rng, like->cost) * like->cost_unit,
-                                  .beside = c->value[k] + extra,
+                                  .run_keeping = c->value[k] + extra,
                                   .through = (pbi_rng_below(rng, 2) ? all : least) + extra,
                                   .way = ways,
                                   .way_count = count};
@@ -53,7 +53,7 @@ uint64_t blocks_enough(const pbi_blocks *b)
             const pbi_block_way *w = &b->way[b->block[k].way + n];
             way = most_of(way, w->kept + most_of(w->forward, w->backward));
         }
-        all += b->value[k] + b->gradient[k] + way + most_of(b->block[k].beside, b->block[k].through);
+        all += b->value[k] + b->gradient[k] + way + most_of(b->block[k].run_keeping, b->block[k].through);
     }
     return all;
 }
@@ -116,7 +116,7 @@ static uint64_t memory_during(const replay *r, size_t at)
         return rest + gradient + left + way_of(r->b, a)->forward;
     if (a->what == PBI_BLOCK_RUN)
         return rest + gradient +
-               (is_live(r->b, r->action, r->count, at + 1, a->block - 1) ? left + block->beside : block->through);
+               (is_live(r->b, r->action, r->count, at + 1, a->block - 1) ? left + block->run_keeping : block->through);
     return rest + (r->there[a->block - 1] ? left : 0) + way_of(r->b, a)->backward;
 }
 
@@ -150,7 +150,7 @@ bool blocks_replay(const pbi_blocks *b, const pbi_block_action *action, size_t c
             r.there[i] = r.there[i] && is_live(b, action, count, at, i);
         *peak = most_of(*peak, memory_during(&r, at));
         if (a->what == PBI_BLOCK_BACK) {
-            *work += way_of(b, a)->again;
+            *work += way_of(b, a)->extra_work;
             r.there[a->block] = false;
             r.ran[a->block] = 0;
             r.gradient--;
@@ -225,10 +225,10 @@ static void try_back(search *s, state now, uint32_t way, uint64_t cost, uint64_t
     now.ran[k] = 0;
     now.gradient--;
     if (held(s, &now, k - 1) + (left ? s->b->value[k - 1] : 0) + w->backward <= s->memory)
-        take(best, cost + w->again, from_here(s, now));
+        take(best, cost + w->extra_work, from_here(s, now));
     now.values &= (uint8_t) ~(1u << (k - 1));
     if (left && !w->reads_left && held(s, &now, k - 1) + w->backward <= s->memory)
-        take(best, cost + w->again, from_here(s, now));
+        take(best, cost + w->extra_work, from_here(s, now));
 }
 
 static void try_way(search *s, state now, uint32_t top, uint32_t way, uint64_t *best)
@@ -254,7 +254,7 @@ static void try_runs(search *s, state now, uint32_t top, uint64_t *best)
 {
     uint64_t cost = 0, rest = held(s, &now, UINT32_MAX) + s->b->gradient[now.gradient];
     for (uint32_t m = top + 1; m < now.gradient; m++) {
-        if (rest + (m == top + 1 ? s->b->block[m].beside : s->b->block[m].through) > s->memory)
+        if (rest + (m == top + 1 ? s->b->block[m].run_keeping : s->b->block[m].through) > s->memory)
             return;
         cost += s->b->block[m].cost;
         state next = now;

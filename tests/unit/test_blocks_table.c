@@ -32,7 +32,7 @@ static uint64_t by_ways(const plain *p, unsigned l, unsigned r, uint32_t i, uint
         uint64_t inner = 0;
         if (j > i + 1)
             inner = w->kept + left <= s ? p->work[w->reads_right][r][i + 1][j][s - w->kept - left] : UINT64_MAX;
-        lower_to(&best, sum(inner, w->again + (runs ? block->cost : 0)));
+        lower_to(&best, sum(inner, w->extra_work + (runs ? block->cost : 0)));
     }
     return best;
 }
@@ -43,7 +43,7 @@ static uint64_t by_splits(const plain *p, unsigned l, unsigned r, uint32_t i, ui
     uint64_t best = UINT64_MAX, run = 0, right = b->gradient[j] + (r ? b->value[j] : 0);
     for (uint32_t m = i + 1; m < j; m++) {
         run += b->block[m].cost;
-        if (b->value[i] + (m == i + 1 ? b->block[m].beside : b->block[m].through) + right > s)
+        if (b->value[i] + (m == i + 1 ? b->block[m].run_keeping : b->block[m].through) + right > s)
             break;
         for (unsigned k = 0; k < 2; k++)
             lower_to(&best, sum(run, sum(p->work[k][r][m][j][s - b->value[i]], p->work[l][k][i][m][s])));

@@ -168,13 +168,13 @@ static void remaking_counts_missing_inputs_one_level_deep(void **state)
     s.owner[3] = 2;
     bench_open(&b, &s);
     assert_int_equal(pbi_evict_init(&e, b.game.graph, PBI_PRIORITY, 1, resident, &b.arena), PB_OK);
-    assert_int_equal(pbi_evict_remake_cost(&e, 2), 3);
-    assert_int_equal(pbi_evict_remake_cost(&e, 3), 3); /* by its owner */
+    assert_int_equal(pbi_evict_recompute_cost(&e, 2), 3);
+    assert_int_equal(pbi_evict_recompute_cost(&e, 3), 3); /* by its owner */
     resident[1] = 0;
-    assert_int_equal(pbi_evict_remake_cost(&e, 2), 23);
+    assert_int_equal(pbi_evict_recompute_cost(&e, 2), 23);
     resident[0] = 0;
-    assert_int_equal(pbi_evict_remake_cost(&e, 2), 33);
-    assert_int_equal(pbi_evict_remake_cost(&e, 1), 30);
+    assert_int_equal(pbi_evict_recompute_cost(&e, 2), 33);
+    assert_int_equal(pbi_evict_recompute_cost(&e, 1), 30);
     bench_close(&b);
 }
 
@@ -191,7 +191,7 @@ static void remaking_costs_saturate(void **state)
     small_game_add(&s, (UINT64_C(1) << 63) - 2, 1, bit(0) | bit(1));
     bench_open(&b, &s);
     assert_int_equal(pbi_evict_init(&e, b.game.graph, PBI_PRIORITY, 1, resident, &b.arena), PB_OK);
-    assert_int_equal(pbi_evict_remake_cost(&e, 2), UINT64_MAX);
+    assert_int_equal(pbi_evict_recompute_cost(&e, 2), UINT64_MAX);
     bench_close(&b);
 }
 

@@ -41,7 +41,7 @@ static void a_tree_is_walked_one_branch_after_the_other(void **state)
     assert_int_equal(f.found.peak, 8); /* one parent beside two leaves and the other parent; as written 13 */
     f = find(&b, 0, 100000);
     assert_int_equal(f.found.peak, 8);
-    assert_int_equal(f.found.least, 8);
+    assert_int_equal(f.found.min_peak, 8);
     bench_close(&b);
 }
 
@@ -54,7 +54,7 @@ static void the_order_as_written_stays_where_it_is_enough(void **state)
     bench_open(&b, &s);
     found_order f = find(&b, 13, 100000);
     assert_int_equal(f.found.peak, 13);
-    assert_true(f.found.least <= 8);
+    assert_true(f.found.min_peak <= 8);
     for (pb_node v = 0; v < 7; v++)
         assert_int_equal(f.order[v], v);
     b.game.cap = 12;
@@ -75,7 +75,7 @@ static void an_empty_game_has_an_empty_order(void **state)
     found_order f = find(&b, 0, 1000);
     assert_int_equal(f.status, PB_OK);
     assert_int_equal(f.found.peak, 4);
-    assert_int_equal(f.found.least, 4);
+    assert_int_equal(f.found.min_peak, 4);
     bench_close(&b);
 }
 
@@ -96,7 +96,7 @@ static void sizes_near_the_end_of_the_range_do_not_overflow(void **state)
     found_order f = find(&b, 0, 0);
     assert_true(f.found.peak == big + 3);
     f = find(&b, 0, 1000);
-    assert_true(f.found.peak == big + 3 && f.found.least == big + 3);
+    assert_true(f.found.peak == big + 3 && f.found.min_peak == big + 3);
     bench_close(&b);
 }
 

@@ -13,7 +13,7 @@ static void slopes_give_every_searched_figure(void **state)
     pb_arena_init(&arena, &ctx);
     assert_int_equal(pbi_slopes_init(&ctx, &s, 24, 24, &arena), PB_OK);
     for (uint32_t n = 1; n <= 24; n++) {
-        assert_int_equal(pbi_slopes_least(n), chain_searched[n - 1].least);
+        assert_int_equal(pbi_slopes_min_pebbles(n), chain_searched[n - 1].least);
         for (uint32_t i = 0; i < chain_searched[n - 1].count; i++)
             assert_int_equal(pbi_slopes_moves(&s, n, chain_searched[n - 1].least + i), chain_searched[n - 1].moves[i]);
     }
@@ -48,10 +48,10 @@ static void cuts_are_best_and_add_up(void **state)
     pb_arena_init(&arena, &ctx);
     assert_int_equal(pbi_slopes_init(&ctx, &s, N, K, &arena), PB_OK);
     for (uint32_t n = 1; n <= N; n++)
-        for (uint32_t k = pbi_slopes_least(n); k <= K; k++) {
+        for (uint32_t k = pbi_slopes_min_pebbles(n); k <= K; k++) {
             uint64_t best = n == 1 ? 1 : UINT64_MAX;
             for (uint32_t m = 1; m < n; m++)
-                if (pbi_slopes_least(m) <= k - 1 && pbi_slopes_least(n - m) <= k - 1) {
+                if (pbi_slopes_min_pebbles(m) <= k - 1 && pbi_slopes_min_pebbles(n - m) <= k - 1) {
                     uint64_t moves = f[m][k] + f[n - m][k - 1] + f[m][k - 1];
                     best = moves < best ? moves : best;
                 }
@@ -60,7 +60,7 @@ static void cuts_are_best_and_add_up(void **state)
             if (n == 1)
                 continue;
             uint32_t m = pbi_slopes_cut(&s, n, k);
-            assert_true(m > 0 && m < n && pbi_slopes_least(m) < k && pbi_slopes_least(n - m) < k);
+            assert_true(m > 0 && m < n && pbi_slopes_min_pebbles(m) < k && pbi_slopes_min_pebbles(n - m) < k);
             assert_int_equal(f[m][k] + f[n - m][k - 1] + f[m][k - 1], best);
         }
     pb_arena_release(&arena);
@@ -69,11 +69,11 @@ static void cuts_are_best_and_add_up(void **state)
 static void least_pebbles_double_the_length(void **state)
 {
     (void)state;
-    assert_int_equal(pbi_slopes_least(1), 1);
-    assert_int_equal(pbi_slopes_least(2), 2);
-    assert_int_equal(pbi_slopes_least(3), 3);
-    assert_int_equal(pbi_slopes_least(UINT64_C(1) << 31), 32);
-    assert_int_equal(pbi_slopes_least((UINT64_C(1) << 31) + 1), 33);
+    assert_int_equal(pbi_slopes_min_pebbles(1), 1);
+    assert_int_equal(pbi_slopes_min_pebbles(2), 2);
+    assert_int_equal(pbi_slopes_min_pebbles(3), 3);
+    assert_int_equal(pbi_slopes_min_pebbles(UINT64_C(1) << 31), 32);
+    assert_int_equal(pbi_slopes_min_pebbles((UINT64_C(1) << 31) + 1), 33);
 }
 
 /* 2,000,000 steps with the fewest pebbles have the most slopes. */

@@ -87,7 +87,7 @@ static void elements_are_used_again(void **state)
     for (int round = 0; round < 1000; round++) {
         evict(&dtr, 1);
         evict(&dtr, 2);
-        assert_true(dtr.elements <= dtr.most_elements);
+        assert_true(dtr.elements <= dtr.max_elements);
         dtr.scorer.made(&dtr, 1);
         dtr.scorer.made(&dtr, 2);
     }

@@ -84,18 +84,18 @@ static void count_line(const pbi_job *job, const pb_game *game, pb_arena *scratc
 {
     pbi_plan unused;
     pbi_line line;
-    pbi_knill knill;
+    pbi_best_cuts knill;
     bool is_line;
     uint64_t work;
     pbi_plan_reset(&unused, scratch);
     if (game->kind != PB_GAME_REVERSIBLE || game->graph->shape != PB_SHAPE_CHAIN ||
         pbi_line_read(game, scratch, &unused, &line, &is_line) != PB_OK || !is_line || !line.count ||
-        pbi_knill_init(job->ctx, &knill, &line, 1, scratch) != PB_OK || !knill.proved)
+        pbi_best_cuts_init(job->ctx, &knill, &line, 1, scratch) != PB_OK || !knill.proved)
         return;
-    uint64_t least = pbi_knill_least(&knill);
+    uint64_t least = pbi_best_cuts_min_memory(&knill);
     if (least == UINT64_MAX)
         return;
-    uint64_t moves = pbi_knill_moves(&knill, line.budget);
+    uint64_t moves = pbi_best_cuts_moves(&knill, line.budget);
     *settled = moves != UINT64_MAX && pbi_mul(moves, line.cost, &work);
     if (*settled)
         pbi_bounds_raise_work(game, work, PB_NO_NODE, b);

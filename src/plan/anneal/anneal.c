@@ -1,6 +1,6 @@
 /* anneal.c -- see anneal.h.
  *
- * A proposal (propose.h) is carried out, judged by work + price * excess, and undone when it is refused.
+ * A proposal (propose.h) is carried out, evaluated by work + price * excess, and undone if it is rejected.
  */
 #include "plan/anneal/anneal.h"
 
@@ -11,8 +11,8 @@
 #include <math.h>
 
 enum {
-    SPREAD = 4,  /* most events for each node */
-    PERIOD = 256 /* proposals between looks at the clock */
+    SPREAD = 4,  /* max events per node */
+    PERIOD = 256 /* proposals between polls of the clock */
 };
 
 double pbi_anneal_cost(const pbi_anneal *a)
@@ -36,7 +36,7 @@ static void step(pbi_anneal *a)
     double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), cost = pbi_anneal_cost(a);
     uint64_t excess = a->t.profile.excess;
     a->log_count = 0;
-    a->most = cost + allowed + a->price * (double)excess; /* at best all excess goes */
+    a->max_cost = cost + allowed + a->price * (double)excess; /* at best all excess disappears */
     bool made = pbi_propose(a);
     double change = pbi_anneal_cost(a) - cost + a->price * (double)(int64_t)(a->t.profile.excess - excess);
     if (!made || change > allowed) {
@@ -64,7 +64,7 @@ bool pbi_anneal_init(pbi_anneal *a, pb_context *ctx, const pb_game *game, uint64
     a->loads = a->t.tier != NULL;
     a->beta = (double)w->beta * (double)a->t.unit;
     a->gamma =
-        w->gamma ? (double)w->gamma : 1e-9 * ((double)w->alpha + a->beta) + 1e-30; /* of two equals the shorter */
+        w->gamma ? (double)w->gamma : 1e-9 * ((double)w->alpha + a->beta) + 1e-30; /* on ties prefer the shorter plan */
     return true;
 }
 
@@ -86,11 +86,11 @@ bool pbi_anneal_start(pbi_anneal *a, const uint32_t *events, uint32_t count, uin
     return true;
 }
 
-/* Too little price and the cap is not kept, too much and nothing moves. */
+/* With too low a price the plan stays above the cap, with too high a price nothing changes. */
 static void adapt(pbi_anneal *a)
 {
     double base = a->unit / ((double)a->t.profile.cap + 1);
-    double up = a->best_cost < INFINITY ? 0.03 : 0.05; /* the first plan is far away at times */
+    double up = a->best_cost < INFINITY ? 0.03 : 0.05; /* the first plan may be far away */
     a->price *= a->t.profile.excess ? 1 + up : 1 - 0.6 * up;
     a->price = a->price < base ? base : a->price > 1e6 * base ? 1e6 * base : a->price;
 }
@@ -101,7 +101,7 @@ static bool is_crowded(const pbi_anneal *a)
     return p->slots < p->room && a->t.filled > p->slots - p->slots / 8;
 }
 
-/* Full neighbourhoods leave no slot to insert into: spread the computations anew. */
+/* Full neighbourhoods leave no slot to insert into: spreads the events evenly again. */
 static void respace(pbi_anneal *a)
 {
     pbi_timeline_read(&a->t, a->order);

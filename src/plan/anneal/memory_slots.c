@@ -5,10 +5,10 @@
 
 enum { BLOCK = 128 };
 
-#define ABSENT (INT32_C(1) << 28)     /* taken from empty slots: never over the cap */
+#define ABSENT (INT32_C(1) << 28)     /* subtracted from empty slots: never over the cap */
 #define NOTHING (-(INT32_C(1) << 30)) /* below any memory */
 
-/* ThreadSanitizer is not ready yet when the choice between clones is made. */
+/* ThreadSanitizer is not initialized yet when the clone is selected. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define WIDE_LANES __attribute__((target_clones("avx2", "default")))
 #else
@@ -57,7 +57,7 @@ void pbi_slots_add_at(pbi_memory_slots *p, uint32_t slot, int32_t add)
         p->flux += add * p->time[slot];
 }
 
-/* The whole loop in one: a call for each block would cost as much as its slots. */
+/* The whole loop in one function: a call for each block would cost as much as its slots. */
 WIDE_LANES static void add_range(pbi_memory_slots *p, uint32_t from, uint32_t to, int32_t add)
 {
     for (uint32_t b = from / BLOCK, end = to / BLOCK; b <= end; b++) {
@@ -72,7 +72,7 @@ WIDE_LANES static void add_range(pbi_memory_slots *p, uint32_t from, uint32_t to
             continue;
         }
         if (whole)
-            p->highest[b] = NOTHING; /* found anew */
+            p->highest[b] = NOTHING; /* recomputed below */
         p->excess += (uint64_t)(int64_t)add_here(p->memory + low, high - low + 1, add, room, &p->highest[b]);
     }
 }
@@ -129,7 +129,7 @@ static void find_flux(pbi_memory_slots *p, const uint32_t *used)
     }
 }
 
-void pbi_slots_settle(pbi_memory_slots *p, const uint32_t *used)
+void pbi_slots_rebuild(pbi_memory_slots *p, const uint32_t *used)
 {
     memset(p->shift, 0, p->slots / BLOCK * sizeof *p->shift);
     if (p->time)

@@ -1,8 +1,8 @@
 /* propose.c -- see propose.h.
  *
- * What pays is found by moves that make sense for memory: a value is computed again right before a reader, together with
- * inputs that would have to be kept for it; a computation that is repeated goes, with what was only made for it; a
- * computation moves in time, taking along what is in its way.
+ * The proposals make sense for memory: a value is recomputed right before a reader, together with inputs that would
+ * otherwise have to be kept for it; a recomputation is removed, with what was only computed for it; a computation
+ * moves in time, together with what is in its way.
  */
 #include "plan/anneal/propose.h"
 
@@ -11,16 +11,16 @@
 #include <string.h>
 
 enum {
-    NEAR = 96, /* slots that are looked at for an empty one */
-    DEEP = 24, /* most computations in one proposal */
-    GROUP = 10 /* most that move together */
+    NEAR = 96, /* slots that are searched for an empty one */
+    DEEP = 24, /* max computations in one proposal */
+    GROUP = 10 /* max events that move together */
 };
 
-static uint32_t below(pbi_anneal *a, uint32_t bound) { return (uint32_t)pbi_rng_below(&a->rng, bound); }
+static uint32_t random_below(pbi_anneal *a, uint32_t bound) { return (uint32_t)pbi_rng_below(&a->rng, bound); }
 
 /* ---- carrying out and undoing ---- */
 
-static bool note(pbi_anneal *a, uint32_t slot, uint32_t event, bool inserted)
+static bool log_step(pbi_anneal *a, uint32_t slot, uint32_t event, bool inserted)
 {
     void *items = a->log;
     if (!pbi_arena_reserve(a->t.arena, &items, &a->log_room, a->log_count + 1, sizeof *a->log)) {
@@ -34,13 +34,13 @@ static bool note(pbi_anneal *a, uint32_t slot, uint32_t event, bool inserted)
 
 static bool insert(pbi_anneal *a, uint32_t event, uint32_t slot)
 {
-    return a->log_count < DEEP && pbi_timeline_insert(&a->t, event, slot) && note(a, slot, event, true);
+    return a->log_count < DEEP && pbi_timeline_insert(&a->t, event, slot) && log_step(a, slot, event, true);
 }
 
-static bool take_out(pbi_anneal *a, uint32_t slot)
+static bool remove_event(pbi_anneal *a, uint32_t slot)
 {
     uint32_t event = a->t.event[slot];
-    return a->log_count < DEEP && pbi_timeline_remove(&a->t, slot) && note(a, slot, event, false);
+    return a->log_count < DEEP && pbi_timeline_remove(&a->t, slot) && log_step(a, slot, event, false);
 }
 
 void pbi_propose_undo(pbi_anneal *a)
@@ -56,7 +56,7 @@ void pbi_propose_undo(pbi_anneal *a)
 
 /* ---- slots ---- */
 
-/* An empty slot above `low` and below `high`, as high as possible; PBI_EMPTY for none nearby. */
+/* An empty slot above `low` and below `high`, as high as possible; PBI_EMPTY if none is near. */
 static uint32_t free_below(const pbi_anneal *a, uint32_t low, uint32_t high)
 {
     uint32_t end = high > NEAR + low ? high - NEAR : low + 1;
@@ -71,7 +71,7 @@ static uint32_t free_between(pbi_anneal *a, uint32_t low, uint32_t high)
 {
     if (high <= low + 1)
         return PBI_EMPTY;
-    uint32_t s = low + 1 + below(a, high - low - 1);
+    uint32_t s = low + 1 + random_below(a, high - low - 1);
     for (uint32_t n = 0; n < NEAR && s + n < high; n++)
         if (a->t.event[s + n] == PBI_EMPTY)
             return s + n;
@@ -84,7 +84,7 @@ static bool can_repeat(const pb_graph *g, pb_node v) { return !(g->flags[v] & (P
 
 /* ---- proposals; each returns false when it leads nowhere ---- */
 
-/* Computes v again before `reader`, and with it, by chance, inputs that are not there just now. `more`: the cost of what
+/* Recomputes v before `reader`, and with it, at random, inputs that are not resident then. `more`: the cost of what
  * will be computed after it. */
 static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more)
 {
@@ -92,7 +92,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
     uint32_t copy = pbi_timeline_copy(&a->t, v, reader);
     more += a->gamma * (double)g->cost[v];
     a->left -= a->left > 0;
-    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + more > a->most)
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + more > a->max_cost)
         return false;
     uint32_t slot = free_below(a, a->t.copy[v].slot[copy], reader);
     if (slot == PBI_EMPTY)
@@ -102,7 +102,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
         uint32_t i = pbi_timeline_copy(&a->t, u, slot);
         if (i == PBI_EMPTY)
             return false;
-        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->left && !below(a, a->further) &&
+        if (a->t.copy[u].last[i] < slot && can_repeat(g, maker) && a->left && !random_below(a, a->further) &&
             !repeat_before(a, maker, slot, more))
             return false;
     }
@@ -112,7 +112,7 @@ static bool repeat_before(pbi_anneal *a, pb_node v, uint32_t reader, double more
 static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
 {
     uint32_t copy = pbi_timeline_copy(&a->t, u, reader);
-    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + a->gamma * (double)pbi_timeline_load_cost(&a->t, u) > a->most)
+    if (copy == PBI_EMPTY || pbi_anneal_cost(a) + a->gamma * (double)pbi_timeline_load_cost(&a->t, u) > a->max_cost)
         return false;
     uint32_t slot = free_below(a, a->t.copy[u].slot[copy], reader);
     return slot != PBI_EMPTY && insert(a, u | PBI_LOAD_EVENT, slot);
@@ -121,19 +121,19 @@ static bool load_before(pbi_anneal *a, pb_node u, uint32_t reader)
 static bool propose_repeat(pbi_anneal *a)
 {
     const pb_graph *g = a->t.g;
-    uint32_t reader = a->t.where[below(a, a->t.filled)], x = a->t.event[reader];
+    uint32_t reader = a->t.where[random_below(a, a->t.filled)], x = a->t.event[reader];
     if (is_load(x))
         return false;
     uint32_t inputs = g->in_start[x + 1] - g->in_start[x];
     if (!inputs)
         return false;
-    pb_node u = g->in[g->in_start[x] + below(a, inputs)], v = pb_graph_maker(g, u);
-    a->left = 1u << below(a, 5); /* long chains take long, and are seldom of use */
-    bool load = a->loads && (!a->repeats || !can_repeat(g, v) || below(a, 2));
+    pb_node u = g->in[g->in_start[x] + random_below(a, inputs)], v = pb_graph_maker(g, u);
+    a->left = 1u << random_below(a, 5); /* long chains take long, and are seldom useful */
+    bool load = a->loads && (!a->repeats || !can_repeat(g, v) || random_below(a, 2));
     return load ? load_before(a, u, reader) : a->repeats && can_repeat(g, v) && repeat_before(a, v, reader, 0);
 }
 
-/* Copies of inputs that nobody reads any more go as well. */
+/* Copies of inputs that nothing reads any more are removed as well. */
 static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
 {
     const pb_graph *g = a->t.g;
@@ -144,7 +144,7 @@ static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
             continue;
         uint32_t event = a->t.event[at];
         bool again = is_load(event) || (a->t.copy[event].count > 1 && can_repeat(g, event));
-        if (again && take_out(a, at) && !is_load(event))
+        if (again && remove_event(a, at) && !is_load(event))
             drop_unread(a, event, at);
     }
 }
@@ -152,7 +152,7 @@ static void drop_unread(pbi_anneal *a, pb_node v, uint32_t slot)
 static bool drop_at(pbi_anneal *a, uint32_t slot)
 {
     uint32_t event = a->t.event[slot];
-    if (!take_out(a, slot))
+    if (!remove_event(a, slot))
         return false;
     if (!is_load(event))
         drop_unread(a, event, slot);
@@ -162,14 +162,14 @@ static bool drop_at(pbi_anneal *a, uint32_t slot)
 static bool propose_drop(pbi_anneal *a)
 {
     for (int tries = 0; tries < 8; tries++) {
-        uint32_t slot = a->t.where[below(a, a->t.filled)];
+        uint32_t slot = a->t.where[random_below(a, a->t.filled)];
         if (is_load(a->t.event[slot]) || a->t.copy[a->t.event[slot]].count > 1)
             return drop_at(a, slot);
     }
     return false;
 }
 
-/* The slots between which an event can be moved: behind the makers of what it reads, before its readers. */
+/* The slots between which an event can be moved: behind the producers of its inputs, before its readers. */
 static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *high)
 {
     const pb_graph *g = a->t.g;
@@ -185,7 +185,7 @@ static void limits(const pbi_anneal *a, uint32_t slot, uint32_t *low, uint32_t *
     }
 }
 
-/* The first slot after `slot` and before `end` that reads what its event makes. */
+/* The first slot after `slot` and before `end` that reads a result of its event. */
 static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
 {
     const pb_graph *g = a->t.g;
@@ -207,12 +207,12 @@ static uint32_t first_read(const pbi_anneal *a, uint32_t slot, uint32_t end)
 static bool move_to(pbi_anneal *a, uint32_t from, uint32_t to)
 {
     uint32_t event = a->t.event[from];
-    return insert(a, event, to) && take_out(a, from);
+    return insert(a, event, to) && remove_event(a, from);
 }
 
 static bool propose_move(pbi_anneal *a)
 {
-    uint32_t slot = a->t.where[below(a, a->t.filled)], low, high;
+    uint32_t slot = a->t.where[random_below(a, a->t.filled)], low, high;
     limits(a, slot, &low, &high);
     high = first_read(a, slot, high);
     uint32_t to = free_between(a, low, high);
@@ -242,13 +242,14 @@ static bool join(group *set, uint32_t slot)
     return true;
 }
 
-/* With what it reads that was made at `goal` or later, and so on. Members are found from the last to the first. */
+/* With those of its inputs that were computed at `goal` or later, recursively. Members are found from the last to
+ * the first. */
 static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
     const pb_graph *g = a->t.g;
     if (!join(set, slot))
         return false;
-    for (uint32_t left = 1; left; left--) { /* so many lower members have not been looked at */
+    for (uint32_t left = 1; left; left--) { /* this many lower members have not been processed */
         uint32_t at = set->slot[left - 1], event = a->t.event[at], before = set->count;
         if (is_load(event))
             continue;
@@ -263,7 +264,7 @@ static bool join_makers(const pbi_anneal *a, group *set, uint32_t slot, uint32_t
     return true;
 }
 
-/* Every slot up to `goal` that reads what the event in `slot` makes joins. */
+/* Every slot up to `goal` that reads a result of the event in `slot` joins. */
 static bool join_readers_of(const pbi_anneal *a, group *set, uint32_t slot, uint32_t goal)
 {
     const pb_graph *g = a->t.g;
@@ -294,8 +295,8 @@ static bool join_readers(const pbi_anneal *a, group *set, uint32_t slot, uint32_
     return true;
 }
 
-/* Moves the computation in `slot` before `goal`, together with whatever it reads that was made later. */
-static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
+/* Moves the computation in `slot` before `goal`, together with those of its inputs that were computed later. */
+static bool move_earlier(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
     group set = {.count = 0}, to = {.count = 0};
     if (!join_makers(a, &set, slot, goal))
@@ -306,16 +307,16 @@ static bool pull(pbi_anneal *a, uint32_t slot, uint32_t goal)
     if (to.count < set.count)
         return false;
     for (uint32_t i = 0; i < set.count; i++) {
-        uint32_t low, high, there = to.slot[set.count - 1 - i];
+        uint32_t low, high, target = to.slot[set.count - 1 - i];
         limits(a, set.slot[i], &low, &high);
-        if (low >= there || !move_to(a, set.slot[i], there))
+        if (low >= target || !move_to(a, set.slot[i], target))
             return false;
     }
     return true;
 }
 
-/* Moves the computation in `slot` behind `goal`, together with whatever reads it before. */
-static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
+/* Moves the computation in `slot` behind `goal`, together with all that reads it before. */
+static bool move_later(pbi_anneal *a, uint32_t slot, uint32_t goal)
 {
     group set = {.count = 0}, to = {.count = 0};
     if (!join_readers(a, &set, slot, goal))
@@ -334,35 +335,35 @@ static bool push(pbi_anneal *a, uint32_t slot, uint32_t goal)
     return true;
 }
 
-/* A distance to move: short ones are as likely as long ones. */
+/* A random distance to move, log-uniform. */
 static uint32_t distance(pbi_anneal *a)
 {
     uint32_t far = a->t.profile.slots / 8 + 2, bits = 32 - (uint32_t)__builtin_clz(far);
-    far >>= below(a, bits);
-    return 1 + below(a, far + 1);
+    far >>= random_below(a, bits);
+    return 1 + random_below(a, far + 1);
 }
 
 static bool propose_pull(pbi_anneal *a)
 {
-    uint32_t slot = a->t.where[below(a, a->t.filled)], back = distance(a);
-    return slot > back && pull(a, slot, slot - back);
+    uint32_t slot = a->t.where[random_below(a, a->t.filled)], back = distance(a);
+    return slot > back && move_earlier(a, slot, slot - back);
 }
 
 static bool propose_push(pbi_anneal *a)
 {
-    uint32_t slot = a->t.where[below(a, a->t.filled)], on = distance(a);
-    return slot + on < a->t.profile.slots && push(a, slot, slot + on);
+    uint32_t slot = a->t.where[random_below(a, a->t.filled)], on = distance(a);
+    return slot + on < a->t.profile.slots && move_later(a, slot, slot + on);
 }
 
 bool pbi_propose(pbi_anneal *a)
 {
-    uint32_t kind = below(a, 20);
+    uint32_t kind = random_below(a, 20);
     if (kind < 8)
         return propose_repeat(a);
     if (kind < 12)
         return propose_drop(a);
     if (kind < 16)
-        return propose_drop(a) && propose_repeat(a); /* another in its place */
+        return propose_drop(a) && propose_repeat(a); /* replace it by another */
     if (kind < 18)
         return propose_move(a);
     return kind < 19 ? propose_pull(a) : propose_push(a);

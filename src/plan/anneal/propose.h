@@ -4,9 +4,10 @@
 
 #include "plan/anneal/anneal.h"
 
-/* False when it led nowhere; what was begun is to be undone then. Nothing is begun that must cost more than a->most. */
+/* False when it cannot be completed; then the caller undoes it. Nothing is started that must cost more than
+ * a->max_cost. */
 bool pbi_propose(pbi_anneal *a);
-/* Takes back what is in the log. */
+/* Undoes what is in the log. */
 void pbi_propose_undo(pbi_anneal *a);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     STAGES = 100,  /* of lowering the cap */
-    AN_IDLE = 256, /* ticks of a round that had nothing to do: as many as annealing counts at a time */
+    AN_IDLE = 256, /* ticks charged for a round that had nothing to do: as many as annealing counts at a time */
 };
 
 bool pbi_events_init(pbi_events *events, pb_arena *arena, uint32_t room)
@@ -35,7 +35,7 @@ static pb_status find_peak(pbi_worker *w, uint64_t *peak)
     return PB_OK;
 }
 
-/* Keeps what annealing found if it is the cheapest so far. Its timeline is lost where peak has a weight. */
+/* Keeps the result of annealing if it is the cheapest so far. Its timeline is lost if the peak has a weight. */
 static pb_status note_best(pbi_worker *w)
 {
     uint64_t alpha = w->all->game->weights.alpha, peak = 0;
@@ -79,8 +79,8 @@ static pb_status anneal(pbi_worker *w, const pbi_events *from, uint64_t cap, dou
     return kept == PB_OK ? status : kept;
 }
 
-/* Lowers the cap from what the plan at hand needs to what is allowed, each time from the last plan that fitted. */
-static pb_status lower(pbi_worker *w, const pbi_round *round)
+/* Lowers the cap from what the current plan needs to what is allowed, each time from the last plan that fitted. */
+static pb_status lower_cap(pbi_worker *w, const pbi_round *round)
 {
     const pbi_events *from = round->near && w->near.count ? &w->near : round->from;
     if (!pbi_anneal_start(&w->a, from->event, from->count, PB_UNLIMITED))
@@ -91,11 +91,11 @@ static pb_status lower(pbi_worker *w, const pbi_round *round)
     for (int stage = 0; stage < STAGES && status == PB_OK && peak > round->cap && step <= 256; stage++) {
         uint64_t cap = peak - peak / step - 1;
         cap = cap > round->cap ? cap : round->cap;
-        uint64_t more = step / 32; /* the nearer to what is possible, the longer, and the cooler: little is to change */
+        uint64_t more = step / 32; /* the closer to the limit, the longer and the cooler: little should change */
         double hot = more > 2 ? 2 * round->hot / (double)more : round->hot;
         status = anneal(w, &w->rest, cap, hot, round->cold, round->proposals * (more < 4 ? more : 4));
         if (w->a.best_cost == INFINITY) {
-            step *= 2; /* too far in one step */
+            step *= 2; /* the step was too large */
             continue;
         }
         copy_events(&w->rest, w->a.best, w->a.best_count);
@@ -113,14 +113,14 @@ static void run_round(pbi_worker *w)
     w->a.loads = w->all->loads && round->use != PBI_USE_REPEATS;
     w->a.repeats = round->use != PBI_USE_LOADS;
     w->a.further = round->further ? round->further : w->a.further;
-    w->status =
-        round->lower ? lower(w, round) : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
-    if (w->status == PB_OK && w->ctx.ticks == before) /* or a search would go on for ever, and could not be stopped */
+    w->status = round->lower ? lower_cap(w, round)
+                             : anneal(w, round->from, round->cap, round->hot, round->cold, round->proposals);
+    if (w->status == PB_OK && w->ctx.ticks == before) /* else a search would never end and could not be stopped */
         w->status = pbi_tick(&w->ctx, AN_IDLE);
     w->round = NULL;
 }
 
-static void work(void *state, uint32_t worker)
+static void run_worker(void *state, uint32_t worker)
 {
     pbi_rounds *r = state;
     run_round(&r->worker[worker]);
@@ -150,7 +150,8 @@ static pb_status open_worker(pbi_worker *w, pbi_rounds *r, uint64_t seed)
 
 /* ---- all of them ---- */
 
-/* What is proved of the cost that annealing sees, with the weight of peak and the work that is needed anyway. */
+/* The lower bound on the cost that annealing minimizes, with the weight of the peak and the work that is needed
+ * anyway. */
 static double proved(const pb_game *game, const pb_bounds *b, double gamma)
 {
     const pb_weights *w = &game->weights;
@@ -164,7 +165,7 @@ static double proved(const pb_game *game, const pb_bounds *b, double gamma)
 pb_status pbi_rounds_init(pbi_rounds *r, pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                           uint64_t proposals, pb_arena *arena)
 {
-    uint32_t threads = options->threads < PBI_MOST_THREADS ? options->threads : PBI_MOST_THREADS;
+    uint32_t threads = options->threads < PBI_MAX_THREADS ? options->threads : PBI_MAX_THREADS;
     *r = (pbi_rounds){.ctx = ctx, .game = game, .threads = threads ? threads : 1, .proposals = proposals};
     r->best_cost = INFINITY;
     r->worker = pb_arena_zero(arena, r->threads, sizeof *r->worker);
@@ -190,8 +191,8 @@ void pbi_rounds_close(pbi_rounds *r)
             pb_arena_release(&r->worker[k].arena);
 }
 
-/* The best of the rounds in the order of the threads, so that it does not matter which was first. */
-static pb_status gather(pbi_rounds *r, uint32_t count)
+/* The best of the rounds in the order of the threads, so that it does not matter which one ends first. */
+static pb_status gather_best(pbi_rounds *r, uint32_t count)
 {
     pb_status status = PB_OK;
     for (uint32_t k = 0; k < count; k++) {
@@ -216,20 +217,20 @@ pb_status pbi_rounds_run(pbi_rounds *r, const pbi_round *rounds, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++) {
         r->worker[k].round = &rounds[k];
-        r->worker[k].best_cost = r->best_cost; /* only what is better is of interest */
+        r->worker[k].best_cost = r->best_cost; /* only better plans matter */
     }
-    pbi_workers_run(count, work, r);
+    pbi_workers_run(count, run_worker, r);
     for (uint32_t k = 0; k < count; k++)
-        if (r->worker[k].round) /* its thread could not be had */
+        if (r->worker[k].round) /* its thread could not be started */
             run_round(&r->worker[k]);
-    return gather(r, count);
+    return gather_best(r, count);
 }
 
 bool pbi_rounds_enough(const pbi_rounds *r) { return r->best_cost <= r->enough; }
 
 uint64_t pbi_rounds_other_cap(const pbi_rounds *r, uint32_t turn)
 {
-    static const uint32_t part[] = {0, 32, 8, 128, 4, 16}; /* of the peak to go without */
+    static const uint32_t part[] = {0, 32, 8, 128, 4, 16}; /* fractions of the peak by which the cap is lowered */
     uint32_t p = part[turn % (sizeof part / sizeof *part)];
     uint64_t peak = r->best_peak < r->game->cap ? r->best_peak : r->game->cap;
     return p ? peak - peak / p : peak;

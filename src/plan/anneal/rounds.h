@@ -1,10 +1,10 @@
-/* rounds.h -- rounds of annealing side by side, one a thread, and the best of them all. */
+/* rounds.h -- rounds of annealing in parallel, one per thread, and the best of them all. */
 #ifndef PBI_PLAN_ANNEAL_ROUNDS_H
 #define PBI_PLAN_ANNEAL_ROUNDS_H
 
 #include "plan/anneal/anneal.h"
 
-enum { PBI_MOST_THREADS = 64 };
+enum { PBI_MAX_THREADS = 64 };
 
 /* A plan as its events; none: count 0. */
 typedef struct pbi_events {
@@ -21,9 +21,10 @@ typedef struct pbi_round {
     uint64_t cap;
     double hot, cold; /* in average costs of a node */
     uint64_t proposals;
-    bool lower;       /* begin far above the cap and lower it step by step, with so many proposals each */
-    bool near;        /* lower: not `from`, but what came nearest to the cap without a plan, if anything did */
-    uint32_t further; /* of pbi_anneal; 0: as it is */
+    bool lower; /* start far above the cap and lower it step by step, with so many proposals each */
+    /* lower: start not at `from`, but at the result closest to the cap without a plan, if there is one */
+    bool near;
+    uint32_t further; /* of pbi_anneal; 0: default */
     pbi_use use;
 } pbi_round;
 
@@ -32,13 +33,13 @@ typedef struct pbi_worker {
     pb_context ctx;
     pb_arena arena;
     pbi_anneal a;
-    pbi_events best, rest; /* of the round; from where the cap is lowered */
-    pbi_events near;       /* the end of the round at the game's cap that had the least excess and no plan */
+    pbi_events best, rest; /* of the round; where lowering the cap starts */
+    pbi_events near;       /* result of the round at the game's cap with the least excess and no plan */
     uint64_t near_excess;
     double best_cost; /* with the weight of peak */
     uint64_t best_peak;
     const struct pbi_rounds *all;
-    const pbi_round *round; /* to be run; NULL when it has been */
+    const pbi_round *round; /* to be run; NULL when it has been run */
     pb_status status;
     bool ready;
 } pbi_worker;
@@ -48,25 +49,25 @@ typedef struct pbi_rounds {
     const pb_game *game;
     uint32_t threads, room; /* events that a plan may have */
     uint64_t proposals;     /* of a round */
-    bool loads;             /* there is slow memory to use */
-    double enough;          /* proved: nothing costs less */
+    bool loads;             /* slow memory may be used */
+    double enough;          /* lower bound: nothing costs less */
     pbi_events best;
     double best_cost;
     uint64_t best_peak;
     pbi_worker *worker;
 } pbi_rounds;
 
-/* PB_ENOMEM when memory is exhausted. To be closed in any case. */
+/* PB_ENOMEM when memory is exhausted. Must be closed in any case. */
 pb_status pbi_rounds_init(pbi_rounds *r, pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                           uint64_t proposals, pb_arena *arena);
 void pbi_rounds_close(pbi_rounds *r);
 
-/* Runs `count` rounds at once, at most one a thread. A stop or a limit in any of them ends them all; what was found before
- * counts. */
+/* Runs `count` rounds at once, at most one per thread. A stop or a limit in any of them ends them all; what was
+ * found before counts. */
 pb_status pbi_rounds_run(pbi_rounds *r, const pbi_round *rounds, uint32_t count);
 
 bool pbi_rounds_enough(const pbi_rounds *r);
-/* Where peak has a weight: a cap below the best plan's peak, or its peak itself, by turns. */
+/* If the peak has a weight: a cap below the best plan's peak, or its peak itself, by turns. */
 uint64_t pbi_rounds_other_cap(const pbi_rounds *r, uint32_t turn);
 
 #endif

@@ -15,7 +15,7 @@ static uint32_t parts_of(const pb_graph *g, pb_node v)
     return g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
 }
 
-/* What an event makes: n = 0 is its own value, the others are by-products. */
+/* What an event produces: n = 0 is its own value, the others are by-products. */
 static pb_node made_by(const pb_graph *g, pb_node v, uint32_t n) { return n ? g->part[g->part_start[v] + n - 1] : v; }
 
 static uint32_t makes(const pb_graph *g, uint32_t event) { return is_load(event) ? 1 : 1 + parts_of(g, event); }
@@ -107,7 +107,7 @@ static bool is_stored(const pbi_timeline *t, pb_node v, uint32_t i)
     return true;
 }
 
-/* The last slot of a copy that nobody reads. A by-product is then not made at all, unless it is stored. */
+/* The last slot of a copy that nothing reads. A by-product is then not computed at all, unless it is stored. */
 static uint32_t unread_last(const pbi_timeline *t, pb_node v, uint32_t i)
 {
     uint32_t slot = t->copy[v].slot[i];
@@ -120,7 +120,7 @@ static int32_t scaled_up(const pbi_timeline *t, uint64_t size)
     return (int32_t)(size / t->unit + (size % t->unit != 0));
 }
 
-/* By-products that are wanted but never read: made once, and let go. Counted with every computation. */
+/* By-products that are targets but never read: computed once, and freed. Counted with every computation. */
 static int32_t unread_targets(const pbi_timeline *t, pb_node v)
 {
     const pb_graph *g = t->g;
@@ -135,22 +135,23 @@ static int32_t unread_targets(const pbi_timeline *t, pb_node v)
     return sum;
 }
 
-/* Workspace of a computation, less what it overwrites: the largest input that may be and is read for the last time. */
+/* Workspace of a computation, minus what it overwrites: the largest input that may be overwritten and is read for
+ * the last time. */
 static int32_t extra_of(const pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
     if (is_load(event))
         return 0;
-    int32_t extra = scaled_up(t, g->workspace[event]) + unread_targets(t, event), most = 0;
+    int32_t extra = scaled_up(t, g->workspace[event]) + unread_targets(t, event), overwritten = 0;
     if (!g->inplace_start)
         return extra;
     for (uint32_t k = g->inplace_start[event]; k < g->inplace_start[event + 1]; k++) {
         pb_node u = g->inplace[k];
         uint32_t i = pbi_timeline_copy(t, u, slot);
-        if (i != PBI_EMPTY && t->copy[u].last[i] == slot && t->size[u] > most)
-            most = t->size[u];
+        if (i != PBI_EMPTY && t->copy[u].last[i] == slot && t->size[u] > overwritten)
+            overwritten = t->size[u];
     }
-    return extra - (most < t->size[event] ? most : t->size[event]);
+    return extra - (overwritten < t->size[event] ? overwritten : t->size[event]);
 }
 
 static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
@@ -163,23 +164,23 @@ static void refresh_extra(pbi_timeline *t, uint32_t slot, pb_node u)
     pbi_slots_add_at(&t->profile, slot, now - was);
 }
 
-/* Copy i of v is read last at `last` from now on: memory changes between. */
+/* Copy i of v is read last at `last` from now on: updates the memory in between. */
 static void set_last(pbi_timeline *t, pb_node v, uint32_t i, uint32_t last)
 {
-    uint32_t was = t->copy[v].last[i], most = t->profile.slots - 1;
+    uint32_t was = t->copy[v].last[i], last_slot = t->profile.slots - 1;
     if (was == last)
         return;
     t->copy[v].last[i] = last;
     uint32_t high = was > last ? was : last, low = was > last ? last : was;
-    pbi_slots_add(&t->profile, low + 1, high < most ? high : most, last > was ? t->size[v] : -t->size[v]);
+    pbi_slots_add(&t->profile, low + 1, high < last_slot ? high : last_slot, last > was ? t->size[v] : -t->size[v]);
     if (t->g->inplace_start) {
         refresh_extra(t, was, v);
         refresh_extra(t, last, v);
     }
 }
 
-/* Which unread copies of a by-product are made, to be stored, depends on its loads. */
-static void settle_unread(pbi_timeline *t, pb_node v)
+/* Which unread copies of a by-product are computed, to be stored, depends on its loads. */
+static void update_unread(pbi_timeline *t, pb_node v)
 {
     const pbi_copies *c = &t->copy[v];
     for (uint32_t i = 0; t->tier && (t->g->flags[v] & PB_NODE_BYPRODUCT) && i < c->count; i++)
@@ -219,14 +220,14 @@ static void close_at(uint32_t *row, uint32_t count, uint32_t i)
     memmove(row + i, row + i + 1, (count - i - 1) * sizeof *row);
 }
 
-/* A new copy of v in `slot`; `there` tells that it is there even if nobody reads it. Later readers take it. */
-static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
+/* A new copy of v in `slot`; `resident`: it is in memory even if nothing reads it. Later readers use it. */
+static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool resident)
 {
     pbi_copies *c = &t->copy[v];
     uint32_t i = copies_before(c, slot);
     open_at(c->slot, c->count, i, slot);
-    open_at(c->last, c->count++, i, there ? slot : slot - 1);
-    if (there)
+    open_at(c->last, c->count++, i, resident ? slot : slot - 1);
+    if (resident)
         pbi_slots_add_at(&t->profile, slot, t->size[v]);
     if (!i || c->last[i - 1] <= slot)
         return;
@@ -234,30 +235,30 @@ static void enter_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
     set_last(t, v, i - 1, last_read(t, v, c->slot[i - 1], slot, unread_last(t, v, i - 1)));
 }
 
-static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool there)
+static void leave_copy(pbi_timeline *t, pb_node v, uint32_t slot, bool resident)
 {
     pbi_copies *c = &t->copy[v];
     uint32_t i = copies_before(c, slot), last = c->last[i];
     if (last > slot)
         set_last(t, v, i - 1, last);
-    set_last(t, v, i, there ? slot : slot - 1);
-    if (there)
+    set_last(t, v, i, resident ? slot : slot - 1);
+    if (resident)
         pbi_slots_add_at(&t->profile, slot, -t->size[v]);
     close_at(c->last, c->count, i);
     close_at(c->slot, c->count--, i);
-    if (t->g->inplace_start && i) /* who read the copy that went reads the one before */
+    if (t->g->inplace_start && i) /* readers of the removed copy now read the one before */
         refresh_extra(t, c->last[i - 1], v);
 }
 
 /* ---- changes ---- */
 
-/* Is all there that the event reads, and room in the lists of what it makes? */
+/* Are all inputs of the event resident, and has the list of copies room for its results? */
 static bool may_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
 {
     const pb_graph *g = t->g;
     pb_node v = event & ~PBI_LOAD_EVENT;
     uint64_t cost = is_load(event) ? pbi_timeline_load_cost(t, v) : g->cost[v];
-    if (cost > UINT64_MAX / 4 - t->work) /* no plan that anybody wants */
+    if (cost > UINT64_MAX / 4 - t->work) /* not a useful plan */
         return false;
     if (is_load(event) && pbi_timeline_copy(t, v, slot) == PBI_EMPTY)
         return false;
@@ -274,9 +275,9 @@ static void insert_load(pbi_timeline *t, pb_node v, uint32_t slot)
 {
     t->work += pbi_timeline_load_cost(t, v);
     t->loads[v]++;
-    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: that is how it is known as a load */
+    occupy(t, slot, v | PBI_LOAD_EVENT); /* before its copy: this marks it as a load */
     enter_copy(t, v, slot, true);
-    settle_unread(t, v);
+    update_unread(t, v);
 }
 
 bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
@@ -300,7 +301,7 @@ bool pbi_timeline_insert(pbi_timeline *t, uint32_t event, uint32_t slot)
     pbi_slots_add_at(&t->profile, slot, t->extra[slot]);
     occupy(t, slot, v);
     for (uint32_t n = 1, count = makes(g, event); n < count; n++)
-        settle_unread(t, made_by(g, v, n));
+        update_unread(t, made_by(g, v, n));
     t->work += g->cost[v];
     return true;
 }
@@ -324,10 +325,10 @@ static void remove_load(pbi_timeline *t, pb_node v, uint32_t slot)
     vacate(t, slot);
     t->loads[v]--;
     t->work -= pbi_timeline_load_cost(t, v);
-    settle_unread(t, v);
+    update_unread(t, v);
 }
 
-/* An input of what is no longer computed in `slot`. */
+/* The computation in `slot` no longer reads u. */
 static void end_read(pbi_timeline *t, pb_node u, uint32_t slot)
 {
     uint32_t copy = pbi_timeline_copy(t, u, slot);
@@ -351,7 +352,7 @@ bool pbi_timeline_remove(pbi_timeline *t, uint32_t slot)
     t->extra[slot] = 0;
     for (uint32_t n = 0, count = makes(g, event); n < count; n++) {
         leave_copy(t, made_by(g, v, n), slot, n == 0);
-        settle_unread(t, made_by(g, v, n));
+        update_unread(t, made_by(g, v, n));
     }
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         end_read(t, g->in[k], slot);
@@ -373,7 +374,7 @@ bool pbi_timeline_is_read(const pbi_timeline *t, uint32_t slot)
 
 /* ---- the whole ---- */
 
-static bool take_memory(pbi_timeline *t)
+static bool allocate_timeline(pbi_timeline *t)
 {
     uint32_t slots = t->profile.room;
     t->event = pb_arena_alloc(t->arena, slots, sizeof *t->event);
@@ -395,22 +396,22 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Sizes of tensors share a factor: without it they mostly fit as they are. */
+/* Sizes of tensors have a common factor: divided by it, they mostly fit. */
 static void choose_unit(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
-    uint64_t unit = g->fixed_size, most = g->total_size > g->fixed_size ? g->total_size : g->fixed_size;
+    uint64_t unit = g->fixed_size, max_size = g->total_size > g->fixed_size ? g->total_size : g->fixed_size;
     for (pb_node v = 0; v < g->node_count; v++) {
         unit = common_divisor(g->size[v], unit);
         unit = common_divisor(g->workspace[v], unit);
-        most = g->workspace[v] > most ? g->workspace[v] : most;
+        max_size = g->workspace[v] > max_size ? g->workspace[v] : max_size;
     }
     t->unit = unit ? unit : 1;
-    while (most / t->unit > PBI_SLOTS_MAX)
+    while (max_size / t->unit > PBI_SLOTS_MAX)
         t->unit *= 2;
 }
 
-/* Each value's tier: the one where a store and a load cost least. Tiers with a cap of their own are not used. */
+/* Each value's tier: the one with the cheapest store and load. Tiers with a cap of their own are not used. */
 static bool choose_tiers(pbi_timeline *t, const pb_game *game)
 {
     const pb_graph *g = t->g;
@@ -423,12 +424,12 @@ static bool choose_tiers(pbi_timeline *t, const pb_game *game)
     t->tier = pb_arena_zero(t->arena, g->node_count, sizeof *t->tier);
     t->loads = pb_arena_zero(t->arena, g->node_count, sizeof *t->loads);
     for (pb_node v = 0; t->tier && v < g->node_count; v++) {
-        uint64_t least = UINT64_MAX;
+        uint64_t min = UINT64_MAX;
         for (uint32_t k = game->tier_count; k-- > 0;) {
             const pb_tier *tier = &game->tiers[k];
             uint64_t price = pbi_add_saturated(pbi_store_price(tier, g->size[v]), pbi_load_price(tier, g->size[v]));
-            if (tier->cap == PB_UNLIMITED && price <= least) {
-                least = price;
+            if (tier->cap == PB_UNLIMITED && price <= min) {
+                min = price;
                 t->tier[v] = (uint8_t)(k + 1);
             }
         }
@@ -437,12 +438,12 @@ static bool choose_tiers(pbi_timeline *t, const pb_game *game)
 }
 
 bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, uint64_t cap, pb_arena *arena,
-                       uint32_t most)
+                       uint32_t max_events)
 {
     const pb_graph *g = game->graph;
     *t = (pbi_timeline){.ctx = ctx, .g = g, .arena = arena};
     choose_unit(t);
-    if (!pbi_slots_init(&t->profile, arena, most + 2, game->weights.beta > 0) || !take_memory(t) ||
+    if (!pbi_slots_init(&t->profile, arena, max_events + 2, game->weights.beta > 0) || !allocate_timeline(t) ||
         !choose_tiers(t, game))
         return false;
     for (pb_node v = 0; v < g->node_count; v++)
@@ -453,11 +454,11 @@ bool pbi_timeline_init(pbi_timeline *t, pb_context *ctx, const pb_game *game, ui
 
 void pbi_timeline_set_cap(pbi_timeline *t, uint64_t cap)
 {
-    uint64_t most = 4 * PBI_SLOTS_MAX, scaled = cap / t->unit;
-    pbi_slots_set_cap(&t->profile, (int32_t)(scaled < most ? scaled : most));
+    uint64_t max_cap = 4 * PBI_SLOTS_MAX, scaled = cap / t->unit;
+    pbi_slots_set_cap(&t->profile, (int32_t)(scaled < max_cap ? scaled : max_cap));
 }
 
-/* Slot 0 holds the start: what is given is made there, and counts. */
+/* Slot 0 is the start: given values are created there, and count. */
 static bool load_start(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
@@ -474,7 +475,7 @@ static bool load_start(pbi_timeline *t)
     return true;
 }
 
-/* Who reads each copy last, and the memory from that. */
+/* The last reader of each copy, and the memory from that. */
 static void find_lasts(pbi_timeline *t)
 {
     const pb_graph *g = t->g;
@@ -552,7 +553,7 @@ bool pbi_timeline_load(pbi_timeline *t, const uint32_t *events, uint32_t count)
             return false;
     find_lasts(t);
     find_memory(t);
-    pbi_slots_settle(&t->profile, t->event);
+    pbi_slots_rebuild(&t->profile, t->event);
     return true;
 }
 

@@ -1,10 +1,10 @@
-/* alike.c -- a network repeats its blocks: what was found for one serves all that look the same. */
+/* alike.c -- a network repeats its blocks: the ways found for one serve all identical ones. */
 #include "base/arena.h"
 #include "plan/blocks/maker.h"
 
 #include <string.h>
 
-static bool put(pbi_block_maker *m, uint64_t word)
+static bool add_word(pbi_block_maker *m, uint64_t word)
 {
     void *items = m->word;
     if (!pbi_arena_reserve(m->arena, &items, &m->word_room, m->word_count + 1, sizeof *m->word))
@@ -14,8 +14,8 @@ static bool put(pbi_block_maker *m, uint64_t word)
     return true;
 }
 
-/* A value, told by where its maker stands from the block's first forward or backward node. */
-static bool put_value(pbi_block_maker *m, pb_node u)
+/* A value, described by the distance of its producer from the block's first forward or backward node. */
+static bool add_value(pbi_block_maker *m, pb_node u)
 {
     const pbi_block_chain *c = m->c;
     pb_node maker_of = pb_graph_maker(m->g, u);
@@ -26,24 +26,25 @@ static bool put_value(pbi_block_maker *m, pb_node u)
     uint32_t start = back ? c->backward_start[m->block] : c->forward_start[m->block];
     uint64_t far = u == m->left ? 0 : (uint64_t)m->position[maker_of] - start;
     uint64_t stays = back && m->lowest[u] < m->block;
-    return put(m,
-               (uint64_t)(u == m->left) | back << 1 | stays << 2 | (uint64_t)c->role[u] << 3 | part << 8 | far << 24) &&
-           put(m, m->g->size[u]);
+    return add_word(m, (uint64_t)(u == m->left) | back << 1 | stays << 2 | (uint64_t)c->role[u] << 3 | part << 8 |
+                           far << 24) &&
+           add_word(m, m->g->size[u]);
 }
 
-static bool put_node(pbi_block_maker *m, pb_node v)
+static bool add_node(pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     uint32_t parts = pbi_block_parts(g, v), inputs = g->in_start[v + 1] - g->in_start[v];
     uint32_t over = g->inplace_start ? g->inplace_start[v + 1] - g->inplace_start[v] : 0;
-    bool fine = put_value(m, v) && put(m, g->cost[v]) && put(m, g->workspace[v]) && put(m, g->flags[v]) &&
-                put(m, pbi_block_always_runs(m, v)) && put(m, (uint64_t)parts << 42 | (uint64_t)inputs << 21 | over);
+    bool fine = add_value(m, v) && add_word(m, g->cost[v]) && add_word(m, g->workspace[v]) &&
+                add_word(m, g->flags[v]) && add_word(m, pbi_block_always_runs(m, v)) &&
+                add_word(m, (uint64_t)parts << 42 | (uint64_t)inputs << 21 | over);
     for (uint32_t k = 0; k < inputs && fine; k++)
-        fine = put_value(m, g->in[g->in_start[v] + k]);
+        fine = add_value(m, g->in[g->in_start[v] + k]);
     for (uint32_t k = 0; k < parts && fine; k++)
-        fine = put_value(m, g->part[g->part_start[v] + k]);
+        fine = add_value(m, g->part[g->part_start[v] + k]);
     for (uint32_t k = 0; k < over && fine; k++)
-        fine = put_value(m, g->inplace[g->inplace_start[v] + k]);
+        fine = add_value(m, g->inplace[g->inplace_start[v] + k]);
     return fine;
 }
 
@@ -53,17 +54,17 @@ static bool describe(pbi_block_maker *m)
     uint32_t first = c->forward_start[m->block], end = c->forward_start[m->block + 1];
     uint32_t back = c->backward_start[m->block], back_end = c->backward_start[m->block + 1];
     m->word_count = 0;
-    bool fine = put(m, end - first) && put(m, back_end - back) && put(m, m->block == c->count) &&
-                put(m, m->left == PB_NO_NODE ? UINT64_MAX : m->g->size[m->left]) && put(m, m->right == PB_NO_NODE) &&
-                (m->right == PB_NO_NODE || put_value(m, m->right));
+    bool fine = add_word(m, end - first) && add_word(m, back_end - back) && add_word(m, m->block == c->count) &&
+                add_word(m, m->left == PB_NO_NODE ? UINT64_MAX : m->g->size[m->left]) &&
+                add_word(m, m->right == PB_NO_NODE) && (m->right == PB_NO_NODE || add_value(m, m->right));
     for (uint32_t p = first; p < end && fine; p++)
-        fine = put_node(m, c->forward[p]);
+        fine = add_node(m, c->forward[p]);
     for (uint32_t p = back; p < back_end && fine; p++)
-        fine = put_node(m, c->backward[p]);
+        fine = add_node(m, c->backward[p]);
     return fine;
 }
 
-/* The block that looks the same, 0 for none; a new look is remembered. */
+/* The identical block, 0 for none; a new description is remembered. */
 uint32_t pbi_block_find_alike(pbi_block_maker *m, pb_status *status)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -115,7 +116,8 @@ pb_status pbi_block_copy(pbi_block_maker *m, const pbi_block *from, uint32_t oth
             return PB_ENOMEM;
         pbi_block_way w = m->way[from->way + n];
         pbi_block_nodes forward, backward;
-        w.backward += m->gradient[m->block] - m->gradient[other]; /* more or less may be waiting beside it */
+        /* the memory of other gradients at this place may differ */
+        w.backward += m->gradient[m->block] - m->gradient[other];
         status = copy_list(m, m->forward[from->way + n], other, &forward);
         if (status == PB_OK)
             status = copy_list(m, m->backward[from->way + n], other, &backward);

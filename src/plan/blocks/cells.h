@@ -1,13 +1,14 @@
 /* cells.h -- fills a table of table.h; included once for each width of a cell (CELL, FILL).
  *
- * A split at m costs extra(m, j)(s - held) + extra(i, m)(s) + the work of blocks i+1 .. m-1, for every number of slots s:
- * sums of arrays and their least, which compilers turn into vector code. There are n^3/6 splits, so values m are
- * taken in chunks. For each chunk the least of its functions is kept, of both kinds of part; their sum bounds every split
- * in the chunk, and only where it beats the best so far are the splits themselves looked at. The work of the run
- * goes with the right part: what a longer run costs there, it saves in the part behind, so that the functions
- * of a chunk are nearly alike and the bound is close.
+ * A split at m costs extra(m, j)(s - held) + extra(i, m)(s) + the work of blocks i+1 .. m-1, for every number of
+ * slots s: sums of arrays and their minimum, which compilers turn into vector code. There are n^3/6 splits, so
+ * values m are processed in chunks. Each chunk keeps the minimum of its functions, for both kinds of part; their sum
+ * bounds every split in the chunk, and only if it beats the best so far are the splits themselves tried. The work of
+ * the run counts with the right part: what a longer run costs in that part, it saves in the part behind, so the
+ * functions of a chunk are similar and the bound is tight.
  *
- * Columns j are taken a few at a time, and for these all i downwards: the functions of row i are read from near memory.
+ * Columns j are processed a few at a time, and for these all i downwards, so that the functions of row i stay in
+ * cache.
  */
 #include "base/context.h"
 #include "plan/blocks/lanes.h"
@@ -19,7 +20,7 @@ enum { CHUNK = 16, TILE = 4 };
 
 /* ---- functions ---- */
 
-/* The least of a chunk's functions; cells by number of slots, of lo .. hi - 1. */
+/* The minimum of a chunk's functions; cells by number of slots, of lo .. hi - 1. */
 typedef struct chunk {
     CELL *cell;
     uint32_t lo, hi;
@@ -32,8 +33,8 @@ typedef struct filler {
     lanes lanes;
     CELL never;
     uint32_t chunks; /* in a row */
-    CELL *best;      /* the function at work, [0 .. slots] */
-    CELL *room;      /* where the next function is put */
+    CELL *best;      /* the function being computed, [0 .. slots] */
+    CELL *room;      /* buffer for the next function */
     size_t room_left;
     chunk *row[2][2];    /* [left][k]: parts (i, m) by i and chunk of m */
     chunk *column[2][2]; /* [k][right]: parts (m, j) by place of j in the tile and chunk of m, run included */
@@ -50,7 +51,7 @@ static view chunk_view(const chunk *c, uint32_t shift)
     return (view){c->cell + c->lo, c->lo + shift, c->hi + shift, c->tail};
 }
 
-/* The chunk becomes the least of itself and the function. */
+/* The chunk becomes the minimum of itself and the function. */
 static void chunk_add(const filler *f, chunk *c, const pbi_block_cells *g, CELL offset)
 {
     if (g->lo > f->t->slots)
@@ -90,8 +91,8 @@ static void add_single(filler *f, const place *p)
         const pbi_block_way *w = pbi_block_way_of(b, p->j, n);
         pbi_block_single one = pbi_block_alone(b, p->i, w, p->left, p->right);
         uint32_t need = pbi_block_slots(f->t, one.need);
-        uint64_t work = quanta(f, w->again);
-        if (one.cost != w->again)
+        uint64_t work = quanta(f, w->extra_work);
+        if (one.cost != w->extra_work)
             work += quanta(f, b->block[p->j].cost);
         if (need <= f->t->slots && work < f->never)
             relax_flat(f->best + need, (CELL)work, f->t->slots + 1 - need);
@@ -105,19 +106,19 @@ static void add_ways(filler *f, const place *p)
         const pbi_block_way *w = pbi_block_way_of(b, p->i + 1, n);
         uint32_t need = pbi_block_slots(f->t, pbi_block_way_need(b, p->i, w, p->j, p->left, p->right));
         uint32_t held = pbi_block_slots(f->t, pbi_block_held(b, p->i, w, p->left));
-        uint64_t again = quanta(f, w->again);
-        if (need > f->t->slots || held > f->t->slots || again >= f->never)
+        uint64_t extra_work = quanta(f, w->extra_work);
+        if (need > f->t->slots || held > f->t->slots || extra_work >= f->never)
             continue;
         const pbi_block_cells *inner =
             pbi_block_table_cells(f->t, w->reads_right ? PBI_KEEP : PBI_FREE, p->right, p->i + 1, p->j);
         if (inner->lo > f->t->slots)
             continue;
         view v = view_of(inner, held);
-        relax_one(&f->lanes, f->best, &v, (CELL)again, need, f->t->slots + 1);
+        relax_one(&f->lanes, f->best, &v, (CELL)extra_work, need, f->t->slots + 1);
     }
 }
 
-/* Is the segment one of those that are left out? */
+/* Is the segment one of those that the table omits? */
 static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
 {
     uint32_t length = j - i, stride = t->stride;
@@ -128,25 +129,25 @@ static bool is_left_out(const pbi_block_table *t, uint32_t i, uint32_t j)
     return j % stride != 0;
 }
 
-/* The splits from `m` to `end` - 1, where they may beat what is there. */
+/* The splits from `m` to `end` - 1 that may beat the current best. */
 static void try_splits(filler *f, const place *p, unsigned k, uint32_t m, uint32_t end, span where)
 {
     const pbi_block_table *t = f->t;
     const uint64_t *run = t->run + (size_t)p->i * (t->b->count + 1);
-    uint64_t beside = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
+    uint64_t ends = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
     for (; m < end; m++) {
         if (is_left_out(t, p->i, m))
             continue;
-        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], beside));
+        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], ends));
         uint32_t work = t->before[m - 1] - t->before[p->i];
         const pbi_block_cells *right = pbi_block_table_cells(t, k, p->right, m, p->j);
         const pbi_block_cells *left = pbi_block_table_cells(t, p->left, k, p->i, m);
-        if (need >= where.to || work >= f->never) /* later ones need and cost no less */
+        if (need >= where.to || work >= f->never) /* later ones need and cost at least as much */
             return;
         if (right->lo > t->slots || left->lo > t->slots)
             continue;
         view a = view_of(right, t->held[p->i]), b = view_of(left, 0);
-        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, most(need, where.from), where.to);
+        relax_sum(&f->lanes, f->best, &a, &b, (CELL)work, max(need, where.from), where.to);
     }
 }
 
@@ -157,7 +158,7 @@ static void add_splits(filler *f, const place *p, unsigned k)
     if (t->held[p->i] > t->slots)
         return;
     for (uint32_t c = (p->i + 1) / CHUNK; c <= (p->j - 1) / CHUNK; c++) {
-        uint32_t first = c * CHUNK, end = least(first + CHUNK, p->j);
+        uint32_t first = c * CHUNK, end = min(first + CHUNK, p->j);
         if (first <= p->i) {
             try_splits(f, p, k, p->i + 1, end, all);
             continue;
@@ -200,7 +201,7 @@ static bool keep_best(filler *f, pbi_block_cells *g)
         lo++;
     while (hi > lo && f->best[hi - 1] == tail)
         hi--;
-    *g = (pbi_block_cells){NULL, lo, most(hi, lo), tail};
+    *g = (pbi_block_cells){NULL, lo, max(hi, lo), tail};
     if (!(g->cell = take_room(f, g->hi - g->lo)))
         return false;
     memcpy(g->cell, f->best + lo, (g->hi - g->lo) * sizeof(CELL));
@@ -214,7 +215,7 @@ static bool chunk_room(filler *f, chunk *c)
     return c->cell != NULL;
 }
 
-/* The entry joins the least of its row's and its column's chunk. */
+/* Updates the minimum of the entry's row chunk and column chunk. */
 static bool join_chunks(filler *f, const place *p, const pbi_block_cells *g)
 {
     const pbi_block_table *t = f->t;
@@ -251,7 +252,7 @@ static bool fill_entry(filler *f, place *p)
             pbi_block_cells *g = &t->cells[p->left][p->right][(size_t)p->j * (t->b->count + 1) + p->i];
             for (uint32_t s = 0; s <= t->slots; s++)
                 f->best[s] = f->never;
-            if (p->right == PBI_HELD) { /* the right value let go */
+            if (p->right == PBI_HELD) { /* the right value freed */
                 const pbi_block_cells *bare = pbi_block_table_cells(t, p->left, PBI_BARE, p->i, p->j);
                 view v = view_of(bare, 0);
                 if (bare->lo <= t->slots)
@@ -305,10 +306,10 @@ static void clear_columns(filler *f)
 
 static pb_status fill_tile(filler *f, uint32_t first)
 {
-    uint32_t last = least(first + TILE - 1, f->t->b->count);
+    uint32_t last = min(first + TILE - 1, f->t->b->count);
     clear_columns(f);
     for (uint32_t i = last; i-- > 0;) {
-        for (uint32_t j = most(first, i + 1); j <= last; j++) {
+        for (uint32_t j = max(first, i + 1); j <= last; j++) {
             if (is_left_out(f->t, i, j))
                 leave_out(f->t, i, j);
             else if (!fill_entry(f, &(place){.i = i, .j = j, .column = j - first}))
@@ -327,7 +328,7 @@ pb_status FILL(pbi_block_table *t, pb_arena *arena)
     pb_status status = filler_init(&f) ? PB_OK : PB_ENOMEM;
     for (uint32_t j = 1; j <= t->b->count && status == PB_OK; j += TILE) {
         status = fill_tile(&f, j);
-        pbi_progress(t->ctx, "chain", least(j + TILE - 1, t->b->count), t->b->count);
+        pbi_progress(t->ctx, "chain", min(j + TILE - 1, t->b->count), t->b->count);
     }
     return status;
 }

@@ -1,9 +1,9 @@
 /* curves.c -- see curves.h.
  *
- * In slot s, of memory s * slot and more, a curve lies between its samples at s and s + 1. Telling all candidates first
- * gives for every slot a work that the result will not pass at the slot's start; a candidate that is above that all
- * through a slot has no part in it there. Neither has one that is nowhere below what was offered before.
- * The steps of what is left go into one pool, which is sorted at the end: by slots, and within them by need.
+ * In slot s, which covers memory s * slot and more, a curve lies between its samples at s and s + 1. Announcing all
+ * candidates first gives an upper limit on the result at the start of every slot; a candidate that is above it
+ * throughout a slot does not matter there. Neither does one that is nowhere below what was offered before. The steps
+ * of the remaining candidates go into one pool, which is sorted at the end: by slots, and within them by need.
  */
 #include "plan/blocks/curves.h"
 
@@ -22,7 +22,7 @@ struct pbi_curve_maker {
     lanes lanes;
     uint64_t memory, slot;
     uint32_t slots;    /* slot numbers are 0 .. slots */
-    uint32_t from, to; /* those that matter, to not included */
+    uint32_t from, to; /* those that matter; `to` is excluded */
     unsigned quantum;  /* the exponent of two */
     uint32_t slack;    /* quanta that samples and a rounded work may lack together */
     CELL *limit;       /* [slot]: at its start the result is below this */
@@ -103,8 +103,8 @@ void pbi_curve_expect(pbi_curve_maker *c, const pbi_candidate *p)
     uint64_t held = p->held / c->slot + (p->held % c->slot != 0), need = p->need / c->slot + (p->need % c->slot != 0);
     if (held >= c->to || need >= c->to)
         return;
-    need = most(c->from, (uint32_t)need);
-    /* limit is what must not be reached, so one more than what the result may be */
+    need = max(c->from, (uint32_t)need);
+    /* `limit` must not be reached, so it is one more than the result may be */
     CELL fixed = (CELL)(p->fixed >> c->quantum) + c->slack + 1;
     view a = samples(p->a, (uint32_t)held, 0);
     if (p->b) {
@@ -115,7 +115,7 @@ void pbi_curve_expect(pbi_curve_maker *c, const pbi_candidate *p)
     }
 }
 
-static bool put(pbi_curve_maker *c, uint64_t need, uint64_t extra)
+static bool add_point(pbi_curve_maker *c, uint64_t need, uint64_t extra)
 {
     void *items = c->pool;
     if (c->count == c->room && !pbi_arena_reserve(c->arena, &items, &c->room, c->count + 1, sizeof *c->pool))
@@ -125,12 +125,12 @@ static bool put(pbi_curve_maker *c, uint64_t need, uint64_t extra)
     return true;
 }
 
-/* What was offered costs no more than `extra` from the start of slot s on. */
+/* The offered candidate costs no more than `extra` from the start of slot s on. */
 static void lower_limit(pbi_curve_maker *c, uint32_t s, uint64_t extra)
 {
-    CELL most_cells = (CELL)(extra >> c->quantum) + (c->quantum ? 1 : 0);
-    for (; s < c->to && c->limit[s] > most_cells; s++)
-        c->limit[s] = most_cells;
+    CELL max_cells = (CELL)(extra >> c->quantum) + (c->quantum ? 1 : 0);
+    for (; s < c->to && c->limit[s] > max_cells; s++)
+        c->limit[s] = max_cells;
 }
 
 /* The first step that needs more than memory. */
@@ -147,8 +147,8 @@ static uint32_t first_above(const pbi_curve *f, uint64_t memory)
     return low;
 }
 
-/* Puts the candidate's steps in slots `from` to `to` - 1 into the pool. */
-static bool walk(pbi_curve_maker *c, const pbi_candidate *p, uint32_t from, uint32_t to)
+/* Adds the candidate's steps in slots `from` to `to` - 1 to the pool. */
+static bool add_steps(pbi_curve_maker *c, const pbi_candidate *p, uint32_t from, uint32_t to)
 {
     const pbi_curve *a = p->a, *b = p->b;
     uint64_t end = c->edge[to], need = c->edge[from], start = pbi_add_saturated(a->step[0].need, p->held);
@@ -168,7 +168,7 @@ static bool walk(pbi_curve_maker *c, const pbi_candidate *p, uint32_t from, uint
         if (need == c->edge[s])
             lower_limit(c, s, sum);
         c->work++;
-        if (!put(c, need, sum))
+        if (!add_point(c, need, sum))
             return false;
         last = sum;
         need = next_a < next_b ? next_a : next_b;
@@ -201,7 +201,7 @@ static bool offer_span(pbi_curve_maker *c, const pbi_candidate *p, const view *a
             if (low >= c->limit[s])
                 break;
         }
-        if (from < s && !walk(c, p, from, s))
+        if (from < s && !add_steps(c, p, from, s))
             return false;
         s += from == s;
     }
@@ -212,11 +212,11 @@ bool pbi_curve_offer(pbi_curve_maker *c, const pbi_candidate *p)
 {
     if (!is_possible(c, p))
         return true;
-    /* The least in a slot is at its end: the next sample. */
+    /* The minimum in a slot is at its end: the next sample. */
     uint32_t held = (uint32_t)(p->held / c->slot), need = (uint32_t)(p->need / c->slot);
     view a = samples(p->a, held, 1), b = p->b ? samples(p->b, 0, 1) : samples(&nothing, 0, 0);
-    span where = beaten(&c->lanes, c->limit, &a, &b, (CELL)(p->fixed >> c->quantum), most(need, c->from), c->to);
-    where.from = most(where.from, most(a.lo, b.lo));
+    span where = beaten(&c->lanes, c->limit, &a, &b, (CELL)(p->fixed >> c->quantum), max(need, c->from), c->to);
+    where.from = max(where.from, max(a.lo, b.lo));
     return where.from >= where.to || offer_span(c, p, &a, &b, where);
 }
 
@@ -224,8 +224,8 @@ bool pbi_curve_offer_step(pbi_curve_maker *c, uint64_t need, uint64_t extra)
 {
     if (need > c->memory)
         return true;
-    uint64_t s = most((uint32_t)(need / c->slot), c->from);
-    return s >= c->to || extra >> c->quantum >= c->limit[s] || put(c, need, extra);
+    uint64_t s = max((uint32_t)(need / c->slot), c->from);
+    return s >= c->to || extra >> c->quantum >= c->limit[s] || add_point(c, need, extra);
 }
 
 /* ---- the end ---- */

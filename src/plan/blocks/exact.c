@@ -1,12 +1,12 @@
 /* exact.c -- the cheapest plan of a chain of blocks, with memory in exact units.
  *
- * The least work of a segment is a step function of its memory, one for each state of its ends. A split adds two such
- * functions, a way moves one; the least of all of them is the segment's. So the table is exact in bytes and as large
- * as the functions have steps. What is stored is the extra work: that beyond running blocks i+1 .. j-1 once.
+ * The least work of a segment is a step function of its memory, one for each state of its ends. A split adds two
+ * such functions, a way shifts one; the minimum of all of them is the segment's. So the table is exact in bytes and
+ * as large as the functions have steps. It stores the extra work: that beyond running blocks i+1 .. j-1 once.
  *
- * The same with memory in slots comes first. It gives a plan, and for every segment the least that the rest of a plan
- * costs beside it. A step of a function that cannot be part of a cheaper plan is left out; and when nothing is left
- * of the whole chain's function, the plan from the slots was the cheapest.
+ * The same with memory in slots comes first. It gives a plan, and for every segment a lower bound on what the rest
+ * of a plan costs. A step of a function that cannot be part of a cheaper plan is left out; when nothing is left of
+ * the whole chain's function, the plan from the slots was the cheapest.
  */
 #include "base/context.h"
 #include "plan/blocks/curves.h"
@@ -21,7 +21,7 @@ typedef struct exact {
     pbi_block_states states;
     uint64_t memory, limit;
     uint64_t *before; /* work of blocks 1 .. k */
-    pbi_block_rests rests;
+    pbi_block_outsides rests;
     pbi_curve *table[2][2]; /* [left][right]; [i * (count + 1) + j] */
     pbi_curve_maker *maker;
 } exact;
@@ -39,7 +39,7 @@ static pbi_curve *entry(const exact *e, unsigned left, unsigned right, uint32_t 
     return &e->table[left][right][(size_t)i * (e->b->count + 1) + j];
 }
 
-/* What can be done with a candidate: tell it beforehand, or offer it. */
+/* What is done with a candidate: announce it, or offer it. */
 typedef bool (*use)(pbi_curve_maker *maker, const pbi_candidate *candidate);
 
 static bool expect(pbi_curve_maker *maker, const pbi_candidate *candidate)
@@ -65,7 +65,7 @@ static bool each_way(exact *e, const place *p, use use_it)
         pbi_candidate c = {.a = entry(e, w->reads_right ? PBI_KEEP : PBI_FREE, p->right, p->i + 1, p->j),
                            .held = pbi_block_held(e->b, p->i, w, p->left),
                            .need = pbi_block_way_need(e->b, p->i, w, p->j, p->left, p->right),
-                           .fixed = w->again};
+                           .fixed = w->extra_work};
         if (!use_it(e->maker, &c))
             return false;
     }
@@ -93,7 +93,7 @@ static bool each_split(exact *e, const place *p, use use_it)
 
 static bool each_candidate(exact *e, const place *p, use use_it)
 {
-    pbi_candidate bare = {.a = entry(e, p->left, PBI_BARE, p->i, p->j)}; /* the right value let go */
+    pbi_candidate bare = {.a = entry(e, p->left, PBI_BARE, p->i, p->j)}; /* the right value freed */
     return (p->right == PBI_BARE || use_it(e->maker, &bare)) &&
            (p->j == p->i + 1 || (each_way(e, p, use_it) && each_split(e, p, use_it)));
 }
@@ -103,9 +103,9 @@ static pb_status fill_entry(exact *e, uint32_t i, uint32_t j)
     for (unsigned left = 0; left < e->states.lefts; left++)
         for (unsigned right = 0; right < e->states.rights; right++) {
             place p = {i, j, left, right};
-            const pbi_block_rest *rest = pbi_block_rest_of(&e->rests, left, right, i, j);
+            const pbi_block_outside *rest = pbi_block_outside_of(&e->rests, left, right, i, j);
             if (!rest->cell || rest->from >= rest->to)
-                continue; /* no use */
+                continue; /* not useful */
             pbi_curve_begin(e->maker, &(pbi_curve_frame){rest->from, rest->to, e->rests.limit + 1, rest->cell});
             if (!each_candidate(e, &p, expect) || (j == i + 1 && !add_single(e, &p)) ||
                 !each_candidate(e, &p, pbi_curve_offer) || !pbi_curve_end(e->maker, entry(e, left, right, i, j)))
@@ -125,7 +125,7 @@ static bool set_up(exact *e, pb_arena *arena)
     return (e->maker = pbi_curve_maker_new(arena, e->memory, t->slot, t->quantum)) != NULL;
 }
 
-static pb_status fill(exact *e, pb_arena *arena)
+static pb_status fill_table(exact *e, pb_arena *arena)
 {
     uint32_t count = e->b->count;
     pb_status status = set_up(e, arena) ? PB_OK : PB_ENOMEM;
@@ -164,18 +164,18 @@ static uint64_t extra_at(const exact *e, unsigned left, unsigned right, uint32_t
     return pbi_curve_at(entry(e, left, right, i, j), memory);
 }
 
-static bool adds_up(uint64_t wanted, uint64_t fixed, uint64_t a, uint64_t b)
+static bool adds_up(uint64_t target, uint64_t fixed, uint64_t a, uint64_t b)
 {
-    return a != UINT64_MAX && b != UINT64_MAX && fixed + a + b <= wanted;
+    return a != UINT64_MAX && b != UINT64_MAX && fixed + a + b <= target;
 }
 
-static bool follow_single(walk *w, const task *t, uint64_t wanted, pb_status *status)
+static bool follow_single(walk *w, const task *t, uint64_t target, pb_status *status)
 {
     const pbi_blocks *b = w->e->b;
     for (uint32_t n = 0; n < b->block[t->to].way_count; n++) {
         const pbi_block_way *way = pbi_block_way_of(b, t->to, n);
         pbi_block_single one = pbi_block_alone(b, t->from, way, t->left, t->right);
-        if (one.need > t->memory || one.cost > wanted)
+        if (one.need > t->memory || one.cost > target)
             continue;
         if (pbi_block_runs(way, t->right))
             *status = pbi_block_list_way(w->list, t->to, n);
@@ -186,7 +186,7 @@ static bool follow_single(walk *w, const task *t, uint64_t wanted, pb_status *st
     return false;
 }
 
-static bool follow_way(walk *w, const task *t, uint64_t wanted, pb_status *status)
+static bool follow_way(walk *w, const task *t, uint64_t target, pb_status *status)
 {
     const exact *e = w->e;
     uint32_t i = t->from, j = t->to;
@@ -195,7 +195,7 @@ static bool follow_way(walk *w, const task *t, uint64_t wanted, pb_status *statu
         uint64_t held = pbi_block_held(e->b, i, way, t->left);
         unsigned inner = way->reads_right ? PBI_KEEP : PBI_FREE;
         if (held > t->memory || pbi_block_way_need(e->b, i, way, j, t->left, t->right) > t->memory ||
-            !adds_up(wanted, way->again, extra_at(e, inner, t->right, i + 1, j, t->memory - held), 0))
+            !adds_up(target, way->extra_work, extra_at(e, inner, t->right, i + 1, j, t->memory - held), 0))
             continue;
         w->stack[w->depth++] = (task){.from = i, .to = i + 1, .way = (uint16_t)n, .back = true};
         w->stack[w->depth++] =
@@ -206,7 +206,7 @@ static bool follow_way(walk *w, const task *t, uint64_t wanted, pb_status *statu
     return false;
 }
 
-static bool follow_split(walk *w, const task *t, uint64_t wanted, pb_status *status)
+static bool follow_split(walk *w, const task *t, uint64_t target, pb_status *status)
 {
     const exact *e = w->e;
     uint32_t i = t->from, j = t->to;
@@ -216,7 +216,7 @@ static bool follow_split(walk *w, const task *t, uint64_t wanted, pb_status *sta
         if (pbi_block_run_need(e->b, i, m, j, t->right) > t->memory)
             break;
         for (unsigned k = 0; k < e->states.rights; k++) {
-            if (!adds_up(wanted, run, extra_at(e, k, t->right, m, j, t->memory - held),
+            if (!adds_up(target, run, extra_at(e, k, t->right, m, j, t->memory - held),
                          extra_at(e, t->left, k, i, m, t->memory)))
                 continue;
             w->stack[w->depth++] =
@@ -236,11 +236,11 @@ static pb_status follow_task(walk *w, task t)
     pb_status status = PB_OK;
     if (t.back)
         return pbi_block_list_back(w->list, t.to, t.way);
-    uint64_t wanted = extra_at(e, t.left, t.right, t.from, t.to, t.memory);
-    if (t.right == PBI_HELD && wanted == extra_at(e, t.left, PBI_BARE, t.from, t.to, t.memory))
-        t.right = PBI_BARE; /* no dearer with the right value let go */
-    bool found = t.to == t.from + 1 ? follow_single(w, &t, wanted, &status)
-                                    : follow_way(w, &t, wanted, &status) || follow_split(w, &t, wanted, &status);
+    uint64_t target = extra_at(e, t.left, t.right, t.from, t.to, t.memory);
+    if (t.right == PBI_HELD && target == extra_at(e, t.left, PBI_BARE, t.from, t.to, t.memory))
+        t.right = PBI_BARE; /* not more expensive with the right value freed */
+    bool found = t.to == t.from + 1 ? follow_single(w, &t, target, &status)
+                                    : follow_way(w, &t, target, &status) || follow_split(w, &t, target, &status);
     return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has nothing for its own value");
 }
 
@@ -261,27 +261,27 @@ static pb_status follow(const exact *e, pbi_block_list *list, pb_arena *arena)
 /* As many slots as a table of some hundred megabytes has room for. */
 static uint32_t count_slots(const pbi_blocks *b)
 {
-    enum { CELLS = 1 << 26, MOST = 1000 };
+    enum { CELLS = 1 << 26, MAX_PROPOSALS = 1000 };
     pbi_block_states states = pbi_blocks_states(b);
     uint64_t functions = (uint64_t)b->count * (b->count + 1) / 2 * states.lefts * states.rights;
     uint64_t slots = CELLS / (functions + 1), some = 8 * (uint64_t)b->count + 8;
     slots = slots < some ? slots : some;
-    return (uint32_t)(slots < MOST ? slots : MOST);
+    return (uint32_t)(slots < MAX_PROPOSALS ? slots : MAX_PROPOSALS);
 }
 
-/* Looks for a plan that is cheaper than the bounds' one; *out is that one, or stays as it is. */
-static pb_status improve(pb_context *ctx, const pbi_block_bounds *s, uint64_t limit, pb_arena *scratch, pb_arena *arena,
-                         pbi_blocks_plan *out)
+/* Searches for a plan cheaper than the bounds' one; *out is that plan, or unchanged. */
+static pb_status improve_plan(pb_context *ctx, const pbi_block_bounds *s, uint64_t limit, pb_arena *scratch,
+                              pb_arena *arena, pbi_blocks_plan *out)
 {
     const pbi_blocks *b = s->b;
     exact e = {.ctx = ctx, .b = b, .states = s->down.states, .memory = s->memory, .limit = limit, .before = s->before};
     uint64_t once = s->before[b->count - 1];
-    e.rests = (pbi_block_rests){.table = &s->down, .limit = s->down.never - 8};
+    e.rests = (pbi_block_outsides){.table = &s->down, .limit = s->down.never - 8};
     if (out->fits)
         e.rests.limit = (uint32_t)((out->work - once - 1) / s->down.quantum);
-    pb_status status = pbi_block_rests_fill(&e.rests, scratch);
+    pb_status status = pbi_block_outsides_fill(&e.rests, scratch);
     if (status == PB_OK)
-        status = fill(&e, scratch);
+        status = fill_table(&e, scratch);
     uint64_t extra = status == PB_OK ? extra_at(&e, PBI_FREE, PBI_BARE, 0, b->count, e.memory) : UINT64_MAX;
     if (status != PB_OK || extra == UINT64_MAX || (out->fits && once + extra >= out->work))
         return status;
@@ -305,8 +305,8 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     pb_arena_init(&scratch, ctx);
     status = pbi_block_bounds_find(&s, count_slots(b), true, &scratch, arena);
     pbi_blocks_plan plan = s.plan;
-    if (status == PB_OK && s.least != UINT64_MAX && !(plan.fits && plan.work == s.least))
-        status = improve(ctx, &s, limit, &scratch, arena, &plan);
+    if (status == PB_OK && s.min_work != UINT64_MAX && !(plan.fits && plan.work == s.min_work))
+        status = improve_plan(ctx, &s, limit, &scratch, arena, &plan);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = plan;

@@ -1,11 +1,11 @@
-/* find.c -- see find.h. All of it is linear, but for the rounds of merging. */
+/* find.c -- see find.h. All of it is linear, except for the rounds of merging. */
 #include "plan/blocks/find.h"
 
 #include "base/context.h"
 
 #include <string.h>
 
-enum { MOST_ROUNDS = 64 };
+enum { MAX_ROUNDS = 64 };
 
 #define NOWHERE UINT32_MAX
 
@@ -14,20 +14,20 @@ typedef struct finder {
     pb_arena *arena;
     uint32_t nodes; /* needed ones that are computed, in `order` */
     pb_node *order;
-    uint32_t *place; /* per node: its place in `order`, that of its maker, or NOWHERE */
+    uint32_t *place; /* per node: its place in `order`, or that of its producer, or NOWHERE */
     uint8_t *role;
     uint32_t turn; /* place of the last forward node */
 
-    uint32_t cuts; /* cut 0 lies before everything; block c lies between cut c-1 and cut c */
+    uint32_t cuts; /* cut 0 is before everything; block c is between cut c-1 and cut c */
     uint32_t *end; /* per cut: the place of the last node before it, plus one */
     pb_node *cut;
     uint32_t *block; /* per node */
-    uint8_t *joined; /* per cut: not a cut any more */
+    uint8_t *joined; /* per cut: removed */
 } finder;
 
 static bool is_needed(const pb_graph *g, pb_node v) { return (g->flags[v] & PB_NODE_NEEDED) != 0; }
 
-/* A value that the chain may drop and make again, or the one given value that it starts from. */
+/* A value that the chain may drop and recompute, or the one given value that it starts from. */
 static bool counts(const finder *f, pb_node v) { return f->role[v] != PBI_UNUSED && f->role[v] != PBI_STAYS; }
 
 static bool lay_out(finder *f)
@@ -59,13 +59,13 @@ static bool lay_out(finder *f)
     return true;
 }
 
-/* The last place up to `most` that reads v, plus one; 0 for none. */
-static uint32_t last_read(const finder *f, pb_node v, uint32_t most)
+/* The last place up to `max_place` that reads v, plus one; 0 for none. */
+static uint32_t last_read(const finder *f, pb_node v, uint32_t max_place)
 {
     uint32_t last = 0;
     for (uint32_t k = f->g->out_start[v]; k < f->g->out_start[v + 1]; k++) {
         uint32_t p = f->place[f->g->out[k]];
-        if (p != NOWHERE && p <= most && p + 1 > last)
+        if (p != NOWHERE && p <= max_place && p + 1 > last)
             last = p + 1;
     }
     return last;
@@ -74,7 +74,7 @@ static uint32_t last_read(const finder *f, pb_node v, uint32_t most)
 /* Where a value begins to exist, counted from 1; 0: before the start. */
 static uint32_t made_at(const finder *f, pb_node v) { return f->place[v] == NOWHERE ? 0 : f->place[v] + 1; }
 
-/* The turn is where most values wait to be read: going forward adds some, going back takes them away. */
+/* The turn is where most memory is in use: the forward pass adds values, the backward pass frees them. */
 static bool find_turn(finder *f)
 {
     int64_t *change = pb_arena_zero(f->arena, (size_t)f->nodes + 2, sizeof *change);
@@ -87,11 +87,11 @@ static bool find_turn(finder *f)
             change[last]--;
         }
     }
-    int64_t waiting = change[0], most = -1;
+    int64_t waiting = change[0], max_waiting = -1;
     for (uint32_t p = 0; p < f->nodes; p++) {
         waiting += change[p + 1];
-        if (waiting > most) {
-            most = waiting;
+        if (waiting > max_waiting) {
+            max_waiting = waiting;
             f->turn = p;
         }
     }
@@ -133,14 +133,14 @@ static bool find_cuts(finder *f)
             continue;
         pb_node value = count[p] == 1 ? (pb_node)sum[p] : PB_NO_NODE;
         if (f->cuts && f->cut[f->cuts - 1] == value)
-            continue; /* what lies between is only read on the way back */
+            continue; /* the values between are only read in the backward pass */
         f->end[f->cuts] = p;
         f->cut[f->cuts++] = value;
     }
     pb_node last = f->order[f->turn];
     f->end[f->cuts] = n;
     f->cut[f->cuts++] = last_read(f, last, NOWHERE - 1) && f->role[last] == PBI_FORWARD ? last : PB_NO_NODE;
-    f->end[f->cuts] = n; /* the last block has no forward part: what reads the last value alone */
+    f->end[f->cuts] = n; /* the last block has no forward part: the nodes that read the last value alone */
     f->cut[f->cuts++] = PB_NO_NODE;
     return true;
 }
@@ -167,7 +167,7 @@ static void readers_of(const finder *f, pb_node u, uint32_t *low, uint32_t *high
     *high = is_cut ? b + 1 : *low;
 }
 
-/* Puts the backward nodes into blocks, each as early as it can be; marks the cuts that stand in the way. */
+/* Assigns the backward nodes to blocks, each as early as possible; marks the cuts that prevent this. */
 static bool number_backward(finder *f)
 {
     bool clean = true;
@@ -209,7 +209,7 @@ static void drop_joined(finder *f)
 /* Single nodes join the larger block behind them, and `group` such blocks become one. */
 static void join_groups(finder *f, uint32_t group)
 {
-    uint32_t large = 0; /* in the group at hand */
+    uint32_t large = 0; /* in the current group */
     for (uint32_t c = 1; c + 1 < f->cuts; c++) {
         large += f->end[c] - f->end[c - 1] > 1;
         bool next_single = f->end[c + 1] - f->end[c] <= 1;
@@ -220,22 +220,22 @@ static void join_groups(finder *f, uint32_t group)
     }
 }
 
-/* At most `most` blocks: neighbours become one. */
-static void join_neighbours(finder *f, uint32_t most)
+/* At most `max_blocks` blocks: joins neighbours. */
+static void join_neighbours(finder *f, uint32_t max_blocks)
 {
-    uint32_t blocks = f->cuts - 1, each = blocks / most + (blocks % most != 0);
+    uint32_t blocks = f->cuts - 1, each = blocks / max_blocks + (blocks % max_blocks != 0);
     for (uint32_t c = 1; c + 1 < f->cuts; c++)
         f->joined[c] = c % each != 0;
 }
 
-static void join(finder *f, uint32_t group, uint32_t most)
+static void join(finder *f, uint32_t group, uint32_t max_blocks)
 {
     if (group) {
         join_groups(f, group);
         drop_joined(f);
     }
-    if (f->cuts - 1 > most) {
-        join_neighbours(f, most);
+    if (f->cuts - 1 > max_blocks) {
+        join_neighbours(f, max_blocks);
         drop_joined(f);
     }
     number_forward(f);
@@ -286,7 +286,7 @@ static bool write_out(finder *f, pbi_block_chain *out)
     return true;
 }
 
-/* A chain: each block hands a value on to the next, and two of them have something to do on the way back. */
+/* A chain: each block passes a value to the next, and at least two of them have a backward part. */
 static bool is_chain(const finder *f)
 {
     uint32_t reversed = 0, last = 0;
@@ -312,7 +312,7 @@ static const char *cannot(const finder *f)
     return NULL;
 }
 
-bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t most, pb_arena *arena,
+bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
                           pbi_block_chain *out, const char **why, pb_status *status)
 {
     finder f = {.g = g, .arena = arena};
@@ -326,7 +326,7 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
     *status = PB_OK;
     if (!f.nodes || f.turn + 1 >= f.nodes)
         return false;
-    for (uint32_t round = 0; round < MOST_ROUNDS && !clean && *status == PB_OK; round++) {
+    for (uint32_t round = 0; round < MAX_ROUNDS && !clean && *status == PB_OK; round++) {
         number_forward(&f);
         clean = number_backward(&f);
         if (!clean)
@@ -335,7 +335,7 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
     }
     if (*status != PB_OK || !clean)
         return false;
-    join(&f, group, most);
+    join(&f, group, max_blocks);
     if (!last_is_used(&f))
         f.cuts--;
     if (f.cuts < 3 || !is_chain(&f))

@@ -1,8 +1,8 @@
-/* find.h -- a chain of blocks found in a graph.
+/* find.h -- finds a chain of blocks in a graph.
  *
- * A graph that runs forward and then back, as training steps and adjoints do, is cut where a single value crosses from
- * the nodes before to the nodes behind. What lies between two cuts is a block; the nodes behind the turn belong to the
- * block whose values they read. Where a node reads from several blocks these become one.
+ * A graph that runs forward and then backward, such as a training step or an adjoint, is cut where a single value
+ * crosses from the nodes before to the nodes behind. The nodes between two cuts are a block; the nodes behind the
+ * turn belong to the block whose values they read. If a node reads from several blocks, these become one.
  */
 #ifndef PBI_PLAN_BLOCKS_FIND_H
 #define PBI_PLAN_BLOCKS_FIND_H
@@ -13,7 +13,7 @@ typedef enum pbi_role {
     PBI_UNUSED, /* not needed */
     PBI_FORWARD,
     PBI_BACKWARD,
-    PBI_STAYS /* there all the time: given beside others, or computed only once; counts in `always` */
+    PBI_STAYS /* always resident: given (except the chain's start), or computed only once; counts in `always` */
 } pbi_role;
 
 typedef struct pbi_block_chain {
@@ -23,16 +23,16 @@ typedef struct pbi_block_chain {
     uint32_t *backward_start; /* and backward[...] in the order they are computed */
     const pb_node *forward;
     pb_node *backward;
-    uint32_t *block;  /* per node; of by-products that of their maker */
+    uint32_t *block;  /* per node; by-products have the block of their producer */
     uint8_t *role;    /* per node: pbi_role */
-    uint64_t always;  /* memory that is in use all the time */
-    uint32_t largest; /* most nodes in one block */
+    uint64_t always;  /* memory that is always in use */
+    uint32_t largest; /* max nodes in one block */
 } pbi_block_chain;
 
-/* False when there is no chain of at least two blocks to be found (*why is a constant text) or *status is an error.
- * `group` above 0 makes larger blocks: single nodes join what is behind them, and that many larger blocks become one.
- * More than `most` blocks are joined with their neighbours. */
-bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t most, pb_arena *arena,
+/* False when the graph has no chain of at least two blocks (*why is a constant text) or *status is an error. `group`
+ * above 0 makes larger blocks: single nodes join the block behind them, and that many larger blocks become one. More
+ * than `max_blocks` blocks are joined with their neighbours. */
+bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, uint32_t max_blocks, pb_arena *arena,
                           pbi_block_chain *out, const char **why, pb_status *status);
 
 #endif

@@ -1,5 +1,5 @@
-/* lanes.h -- functions of memory as arrays, their sums and the least of them; included once for a width
- * of cells (CELL). Loops are plain, for compilers to make vector code of.
+/* lanes.h -- functions of memory as arrays, their sums and minima; included once for each width of cells (CELL). The
+ * loops are simple so that compilers can vectorize them.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 enum { PIECE = 64 };
 
-/* Vector code for processors that have it, without asking that all have it. */
+/* Vector code for processors that support it, without requiring it. */
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HAS_WIDE_LANES 1
 #define WIDE_LANES __attribute__((target("avx2")))
@@ -109,15 +109,15 @@ static inline void relax_flat(CELL *best, CELL c, uint32_t n)
 
 static inline const CELL *cell_at(const view *v, uint32_t s) { return v->cell + (s - v->lo); }
 
-static inline uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static inline uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static inline uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* best = least(best, a + b + c) on [from, to). */
+/* best = min(best, a + b + c) on [from, to). */
 static inline void relax_sum(const lanes *l, CELL *best, const view *a, const view *b, CELL c, uint32_t from,
                              uint32_t to)
 {
-    from = most(from, most(a->lo, b->lo));
-    uint32_t both = least(to, least(a->hi, b->hi)), one = least(to, most(a->hi, b->hi));
+    from = max(from, max(a->lo, b->lo));
+    uint32_t both = min(to, min(a->hi, b->hi)), one = min(to, max(a->hi, b->hi));
     if (from < both) {
         l->relax2(best + from, cell_at(a, from), cell_at(b, from), c, both - from);
         from = both;
@@ -127,14 +127,14 @@ static inline void relax_sum(const lanes *l, CELL *best, const view *a, const vi
         l->relax1(best + from, cell_at(longer, from), (CELL)(c + shorter->tail), one - from);
         from = one;
     }
-    if (from < to && (CELL)(a->tail + b->tail + c) < best[from]) /* best falls: nowhere else if not here */
+    if (from < to && (CELL)(a->tail + b->tail + c) < best[from]) /* best falls: if not here, then nowhere */
         relax_flat(best + from, (CELL)(a->tail + b->tail + c), to - from);
 }
 
 static inline void relax_one(const lanes *l, CELL *best, const view *a, CELL c, uint32_t from, uint32_t to)
 {
-    from = most(from, a->lo);
-    uint32_t end = least(to, a->hi);
+    from = max(from, a->lo);
+    uint32_t end = min(to, a->hi);
     if (from < end) {
         l->relax1(best + from, cell_at(a, from), c, end - from);
         from = end;
@@ -147,28 +147,28 @@ typedef struct span {
     uint32_t from, to;
 } span;
 
-/* Where a + b + c may be below best, within [from, to): a span of whole pieces. */
+/* A range of whole pieces that contains all places in [from, to) where a + b + c may be below best. */
 static inline span beaten(const lanes *l, const CELL *best, const view *a, const view *b, CELL c, uint32_t from,
                           uint32_t to)
 {
     span found = {to, from};
-    from = most(from, most(a->lo, b->lo));
+    from = max(from, max(a->lo, b->lo));
     const view *longer = a->hi > b->hi ? a : b, *shorter = a->hi > b->hi ? b : a;
     while (from < to) {
         uint32_t end;
         bool any;
         if (from < shorter->hi) {
-            end = least(least(to, shorter->hi), from + PIECE);
+            end = min(min(to, shorter->hi), from + PIECE);
             any = l->beats2(best + from, cell_at(a, from), cell_at(b, from), c, end - from);
         } else if (from < longer->hi) {
-            end = least(least(to, longer->hi), from + PIECE);
+            end = min(min(to, longer->hi), from + PIECE);
             any = l->beats1(best + from, cell_at(longer, from), (CELL)(c + shorter->tail), end - from);
         } else {
             end = to;
-            any = (CELL)(a->tail + b->tail + c) < best[from]; /* best falls: nowhere else if not here */
+            any = (CELL)(a->tail + b->tail + c) < best[from]; /* best falls: if not here, then nowhere */
         }
         if (any) {
-            found.from = least(found.from, from);
+            found.from = min(found.from, from);
             found.to = end;
         }
         from = end;

@@ -1,4 +1,4 @@
-/* lists.c -- what is computed for a block, and how much memory that takes. */
+/* lists.c -- what is computed for a block, and how much memory that needs. */
 #include "base/arena.h"
 #include "base/context.h"
 #include "plan/blocks/maker.h"
@@ -43,18 +43,18 @@ uint32_t pbi_block_parts(const pb_graph *g, pb_node v)
 /* The largest input that v may overwrite and that is read for the last time. */
 static uint64_t overwritten(const pbi_block_maker *m, pb_node v, uint32_t at)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t k = m->g->inplace_start ? m->g->inplace_start[v] : 0,
                   end = m->g->inplace_start ? m->g->inplace_start[v + 1] : 0;
          k < end; k++) {
         pb_node u = m->g->inplace[k];
-        if (m->last[u] == at && pbi_block_size(m, u) > most)
-            most = pbi_block_size(m, u);
+        if (m->last[u] == at && pbi_block_size(m, u) > max)
+            max = pbi_block_size(m, u);
     }
-    return most;
+    return max;
 }
 
-/* Most memory during a list, from `memory` at its start. `last` must say what stays. */
+/* Max memory during a list, from `memory` at its start. `last` must be set for values that are kept. */
 uint64_t pbi_block_replay(pbi_block_maker *m, pbi_block_nodes list, uint64_t memory)
 {
     const pb_graph *g = m->g;
@@ -105,7 +105,7 @@ static bool is_read(const pbi_block_maker *m, pb_node v)
     return false;
 }
 
-static bool wanted_part(const pbi_block_maker *m, pb_node v)
+static bool needed_part(const pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     for (uint32_t i = 0, count = pbi_block_parts(g, v); i < count; i++) {
@@ -116,26 +116,26 @@ static bool wanted_part(const pbi_block_maker *m, pb_node v)
     return false;
 }
 
-/* A node that is run with its block whatever is kept: nobody else would compute it. */
+/* A node that runs with its block whatever is kept: nothing else would compute it. */
 bool pbi_block_always_runs(const pbi_block_maker *m, pb_node v)
 {
     const pb_graph *g = m->g;
     return (m->right != PB_NO_NODE && v == pb_graph_maker(g, m->right)) || (g->flags[v] & PB_NODE_ONCE) ||
-           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || wanted_part(m, v);
+           ((g->flags[v] & PB_NODE_TARGET) && !is_read(m, v)) || needed_part(m, v);
 }
 
-/* Has the forward part to be run whatever the backward part reads? Nothing runs through the last block on its way. */
+/* Must the forward part run whatever the backward part reads? No plain run passes through the last block. */
 bool pbi_block_must_run(const pbi_block_maker *m)
 {
     bool must = false;
     if (m->block == m->c->count)
         for (uint32_t p = m->c->forward_start[m->block]; p < m->c->forward_start[m->block + 1]; p++)
             must = must || (m->g->flags[m->c->forward[p]] & (PB_NODE_ONCE | PB_NODE_TARGET)) ||
-                   wanted_part(m, m->c->forward[p]);
+                   needed_part(m, m->c->forward[p]);
     return must;
 }
 
-/* The forward nodes that lead to the right cut and to what is marked, in order. */
+/* The forward nodes that lead to the right cut and to the marked values, in order. */
 pb_status pbi_block_list_forward(pbi_block_maker *m, pbi_block_nodes *out)
 {
     const pb_graph *g = m->g;
@@ -160,7 +160,7 @@ pb_status pbi_block_list_forward(pbi_block_maker *m, pbi_block_nodes *out)
     return status;
 }
 
-/* Computes u and whatever it lacks. The stack is as deep as the block is long. */
+/* Computes u after the inputs that are missing. The stack is as deep as the block is long. */
 static pb_status add_missing(pbi_block_maker *m, pb_node u)
 {
     const pb_graph *g = m->g;
@@ -184,7 +184,7 @@ static pb_status add_missing(pbi_block_maker *m, pb_node u)
     return status;
 }
 
-/* The backward nodes, each with what it lacks computed just before. What was kept is marked. */
+/* The backward nodes, each with its missing inputs recomputed just before. Kept values are marked. */
 pb_status pbi_block_list_backward(pbi_block_maker *m, pbi_block_nodes *out)
 {
     const pb_graph *g = m->g;
@@ -204,7 +204,7 @@ pb_status pbi_block_list_backward(pbi_block_maker *m, pbi_block_nodes *out)
     return status;
 }
 
-/* Work of a list; what is computed only once costs nothing again, and is left out. */
+/* Work of a list; nodes that are computed only once do not count. */
 uint64_t pbi_block_work(const pbi_block_maker *m, pbi_block_nodes list)
 {
     uint64_t sum = 0;

@@ -1,4 +1,4 @@
-/* need.c -- see need.h. The recursion of blocks.h with need in place of work. */
+/* need.c -- see need.h. The recursion of blocks.h with need instead of work. */
 #include "plan/blocks/need.h"
 
 #include "base/context.h"
@@ -25,30 +25,30 @@ static uint64_t by_ways(const pbi_block_needs *n, uint32_t i, uint32_t j, unsign
     return best;
 }
 
-/* A bound for all states: whatever of block i+1 is held, beside the largest backward part behind it. */
-static uint64_t least_held(const pbi_blocks *b, uint32_t i)
+/* A lower bound for all states: whatever of block i+1 is held, plus the largest backward part behind it. */
+static uint64_t min_held(const pbi_blocks *b, uint32_t i)
 {
-    uint64_t least = b->value[i];
+    uint64_t min = b->value[i];
     for (uint32_t k = 0; k < b->block[i + 1].way_count; k++)
-        least = lower(least, pbi_block_held(b, i, pbi_block_way_of(b, i + 1, k), PBI_FREE));
-    return least;
+        min = lower(min, pbi_block_held(b, i, pbi_block_way_of(b, i + 1, k), PBI_FREE));
+    return min;
 }
 
-/* The least that reversing block k needs, when no gradient behind it is smaller than this. */
-static uint64_t least_back(const pbi_blocks *b, uint32_t k, uint64_t gradient)
+/* The least memory for reversing block k, if no gradient behind it is smaller than this. */
+static uint64_t min_back(const pbi_blocks *b, uint32_t k, uint64_t gradient)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t n = 0; n < b->block[k].way_count; n++) {
         const pbi_block_way *w = pbi_block_way_of(b, k, n);
         uint64_t need = pbi_block_back_need(b, k - 1, w, PBI_FREE);
         if (w->reads_run)
             need = higher(need, pbi_add_saturated(pbi_add_saturated(b->value[k - 1], w->forward), gradient));
-        least = lower(least, need);
+        min = lower(min, need);
     }
-    return least;
+    return min;
 }
 
-/* `best` or less; `enough` is a bound, to stop at. */
+/* `best` or less; `enough` is a lower bound: the search stops there. */
 static uint64_t by_splits(const pbi_block_needs *n, uint32_t i, uint32_t j, unsigned left, unsigned right,
                           uint64_t best, uint64_t enough)
 {
@@ -58,13 +58,13 @@ static uint64_t by_splits(const pbi_block_needs *n, uint32_t i, uint32_t j, unsi
         const uint64_t *before = n->row[left][k] + i * row;
         const uint64_t *behind = n->column[k < n->states.lefts ? k : 0][right] + j * row;
         uint64_t run = pbi_block_run_need(b, i, i + 1, j, right), held = b->value[i];
-        uint64_t beside = pbi_add_saturated(held, pbi_block_right(b, j, right));
-        /* The last split first: the right part is smallest then, which is often as good as it gets. */
-        uint64_t last = higher(pbi_add_saturated(n->run[i], beside), pbi_add_saturated(behind[j - 1], held));
+        uint64_t ends = pbi_add_saturated(held, pbi_block_right(b, j, right));
+        /* The last split first: its right part is smallest, which is often optimal. */
+        uint64_t last = higher(pbi_add_saturated(n->run[i], ends), pbi_add_saturated(behind[j - 1], held));
         best = lower(best, higher(last, before[j - 1]));
         for (uint32_t m = i + 1; m < j && run < best && best > enough; m++) {
             if (m > i + 1)
-                run = higher(run, pbi_add_saturated(beside, b->block[m].through));
+                run = higher(run, pbi_add_saturated(ends, b->block[m].through));
             best = lower(best, higher(higher(run, before[m]), pbi_add_saturated(behind[m], held)));
         }
     }
@@ -77,7 +77,7 @@ static void fill_entry(pbi_block_needs *n, uint32_t i, uint32_t j, uint64_t enou
     for (unsigned left = 0; left < n->states.lefts; left++)
         for (unsigned right = 0; right < n->states.rights; right++) {
             uint64_t best = by_ways(n, i, j, left, right);
-            if (right == PBI_HELD) /* the right value let go */
+            if (right == PBI_HELD) /* the right value freed */
                 best = lower(best, pbi_block_need_of(n, left, PBI_BARE, i, j));
             if (j > i + 1)
                 best = by_splits(n, i, j, left, right, best, enough);
@@ -88,15 +88,15 @@ static void fill_entry(pbi_block_needs *n, uint32_t i, uint32_t j, uint64_t enou
 static void fill_column(pbi_block_needs *n, uint32_t j)
 {
     const pbi_blocks *b = n->b;
-    uint64_t largest = 0, gradient = UINT64_MAX; /* backward part of blocks i+2 .. j; least of gradients i+1 .. j */
+    uint64_t largest = 0, gradient = UINT64_MAX; /* backward part of blocks i+2 .. j; smallest of gradients i+1 .. j */
     for (uint32_t i = j; i-- > 0;) {
         if (j == i + 2)
-            n->run[i] = b->block[i + 1].beside;
+            n->run[i] = b->block[i + 1].run_keeping;
         else if (j > i + 2)
             n->run[i] = higher(n->run[i], b->block[j - 1].through);
-        fill_entry(n, i, j, pbi_add_saturated(largest, least_held(b, i)));
+        fill_entry(n, i, j, pbi_add_saturated(largest, min_held(b, i)));
         gradient = lower(gradient, b->gradient[i + 1]);
-        largest = higher(largest, least_back(b, i + 1, gradient));
+        largest = higher(largest, min_back(b, i + 1, gradient));
     }
 }
 

@@ -7,9 +7,9 @@
 typedef struct pbi_block_needs {
     const pbi_blocks *b;
     pbi_block_states states;
-    /* [left][right]; one copy by i and then j, one by j and then i. UINT64_MAX: more than 64 bits hold */
+    /* [left][right]; one copy by i and then j, one by j and then i. UINT64_MAX: more than 64 bits */
     uint64_t *row[2][2], *column[2][2];
-    uint64_t *run; /* [i]: most memory of the blocks of a plain run from i to the end but one, beside value i */
+    uint64_t *run; /* [i]: max memory of the blocks of a plain run from i to the end but one, in addition to value i */
 } pbi_block_needs;
 
 pb_status pbi_block_needs_fill(pb_context *ctx, const pbi_blocks *b, pb_arena *arena, pbi_block_needs *out);

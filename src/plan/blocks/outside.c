@@ -1,8 +1,8 @@
 /* outside.c -- see outside.h.
  *
- * Longer segments come first: what is known of a segment's rest is handed to the parts of each of its choices, with what
- * the other part costs. A choice whose parts and rest pass the limit together, at every number of slots, is handed to
- * nobody.
+ * Longer segments come first: the bound outside a segment is passed on to the parts of each of its choices, plus
+ * what the other part costs. A choice whose parts and outside bound exceed the limit together, at every number of
+ * slots, is not passed on.
  */
 #include "plan/blocks/outside.h"
 
@@ -12,7 +12,7 @@
 #include "plan/blocks/lanes.h"
 
 typedef struct spread {
-    pbi_block_rests *r;
+    pbi_block_outsides *r;
     const pbi_block_table *t;
     pb_arena *arena;
     lanes lanes;
@@ -29,17 +29,17 @@ static view view_of(const pbi_block_cells *f, uint32_t shift)
     return (view){(const CELL *)f->cell, f->lo + shift, f->hi + shift, (CELL)f->tail};
 }
 
-/* Moved down by `shift`, as far as that leaves numbers of slots. */
+/* Shifted down by `shift`, as far as slots remain. */
 static view moved_down(view v, uint32_t shift)
 {
-    uint32_t cut = v.lo < shift && v.hi > v.lo ? least(shift - v.lo, v.hi - v.lo) : 0;
+    uint32_t cut = v.lo < shift && v.hi > v.lo ? min(shift - v.lo, v.hi - v.lo) : 0;
     return (view){v.cell + cut, v.lo > shift ? v.lo - shift : 0, v.hi > shift ? v.hi - shift : 0, v.tail};
 }
 
-/* The rest of a part, to be lowered; NULL when memory is exhausted. */
+/* The outside bound of a part, to be lowered; NULL when memory is exhausted. */
 static CELL *part(spread *w, unsigned left, unsigned right, uint32_t i, uint32_t j)
 {
-    pbi_block_rest *rest = (pbi_block_rest *)pbi_block_rest_of(w->r, left, right, i, j);
+    pbi_block_outside *rest = (pbi_block_outside *)pbi_block_outside_of(w->r, left, right, i, j);
     if (!rest->cell) {
         rest->cell = pb_arena_alloc(w->arena, (size_t)w->t->slots + 1, sizeof(CELL));
         for (uint32_t s = 0; rest->cell && s <= w->t->slots; s++)
@@ -48,8 +48,8 @@ static CELL *part(spread *w, unsigned left, unsigned right, uint32_t i, uint32_t
     return rest->cell;
 }
 
-/* Makes the rest rise, and finds where the segment is of use. */
-static void settle(spread *w, const place *p, pbi_block_rest *rest)
+/* Makes the bound monotone, and finds where the segment is useful. */
+static void finish_bound(spread *w, const place *p, pbi_block_outside *rest)
 {
     const pbi_block_table *t = w->t;
     const pbi_block_cells *f = pbi_block_table_cells(t, p->left, p->right, p->i, p->j);
@@ -68,7 +68,7 @@ static void settle(spread *w, const place *p, pbi_block_rest *rest)
     }
 }
 
-static bool hand_to_ways(spread *w, const place *p, const pbi_block_rest *rest)
+static bool hand_to_ways(spread *w, const place *p, const pbi_block_outside *rest)
 {
     const pbi_block_table *t = w->t;
     const pbi_blocks *b = t->b;
@@ -76,19 +76,20 @@ static bool hand_to_ways(spread *w, const place *p, const pbi_block_rest *rest)
         const pbi_block_way *way = pbi_block_way_of(b, p->i + 1, n);
         uint32_t need = pbi_block_slots(t, pbi_block_way_need(b, p->i, way, p->j, p->left, p->right));
         uint32_t held = pbi_block_slots(t, pbi_block_held(b, p->i, way, p->left));
-        uint64_t again = way->again / t->quantum;
-        uint32_t from = need == UINT32_MAX ? rest->to : most(most(rest->from, need), held);
-        if (held == UINT32_MAX || again > w->r->limit || from >= rest->to)
+        uint64_t extra_work = way->extra_work / t->quantum;
+        uint32_t from = need == UINT32_MAX ? rest->to : max(max(rest->from, need), held);
+        if (held == UINT32_MAX || extra_work > w->r->limit || from >= rest->to)
             continue;
         CELL *inner = part(w, way->reads_right ? PBI_KEEP : PBI_FREE, p->right, p->i + 1, p->j);
         if (!inner)
             return false;
-        w->lanes.relax1(inner + (from - held), rest->cell + from, (CELL)again, rest->to - from);
+        w->lanes.relax1(inner + (from - held), rest->cell + from, (CELL)extra_work, rest->to - from);
     }
     return true;
 }
 
-static bool hand_to_split(spread *w, const place *p, const pbi_block_rest *rest, unsigned k, uint32_t m, uint32_t need)
+static bool hand_to_split(spread *w, const place *p, const pbi_block_outside *rest, unsigned k, uint32_t m,
+                          uint32_t need)
 {
     const pbi_block_table *t = w->t;
     const pbi_block_cells *behind = pbi_block_table_cells(t, k, p->right, m, p->j);
@@ -97,8 +98,8 @@ static bool hand_to_split(spread *w, const place *p, const pbi_block_rest *rest,
     if (behind->lo > t->slots || before->lo > t->slots)
         return true;
     view a = view_of(behind, held), b = view_of(before, 0), all = {rest->cell, 0, t->slots + 1, t->never};
-    span where = beaten(&w->lanes, w->left_over, &a, &b, (CELL)work, most(rest->from, need), rest->to);
-    where.from = most(where.from, held);
+    span where = beaten(&w->lanes, w->left_over, &a, &b, (CELL)work, max(rest->from, need), rest->to);
+    where.from = max(where.from, held);
     if (where.from >= where.to)
         return true;
     CELL *left = part(w, p->left, k, p->i, m), *right = part(w, k, p->right, m, p->j);
@@ -111,17 +112,17 @@ static bool hand_to_split(spread *w, const place *p, const pbi_block_rest *rest,
     return true;
 }
 
-static bool hand_to_splits(spread *w, const place *p, const pbi_block_rest *rest)
+static bool hand_to_splits(spread *w, const place *p, const pbi_block_outside *rest)
 {
     const pbi_block_table *t = w->t;
     const uint64_t *run = t->run + (size_t)p->i * (t->b->count + 1);
-    uint64_t beside = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
+    uint64_t ends = pbi_add_saturated(t->b->value[p->i], pbi_block_right(t->b, p->j, p->right));
     if (t->held[p->i] == UINT32_MAX)
         return true;
     for (uint32_t m = p->i + 1; m < p->j; m++) {
-        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], beside));
+        uint32_t need = pbi_block_slots(t, pbi_add_saturated(run[m], ends));
         if (need >= rest->to || t->before[m - 1] - t->before[p->i] > w->r->limit)
-            break; /* later ones need and cost no less */
+            break; /* later ones need and cost at least as much */
         for (unsigned k = 0; k < t->states.rights; k++)
             if (!hand_to_split(w, p, rest, k, m, need))
                 return false;
@@ -133,12 +134,13 @@ static bool hand_on(spread *w, uint32_t i, uint32_t j)
 {
     const pbi_block_table *t = w->t;
     for (unsigned left = 0; left < t->states.lefts; left++)
-        for (unsigned right = t->states.rights; right-- > 0;) { /* a held right value can be let go, so it is first */
+        /* a resident right value can be freed, so this state comes first */
+        for (unsigned right = t->states.rights; right-- > 0;) {
             place p = {i, j, left, right};
-            pbi_block_rest *rest = (pbi_block_rest *)pbi_block_rest_of(w->r, left, right, i, j);
+            pbi_block_outside *rest = (pbi_block_outside *)pbi_block_outside_of(w->r, left, right, i, j);
             if (!rest->cell)
                 continue;
-            settle(w, &p, rest);
+            finish_bound(w, &p, rest);
             if (rest->from >= rest->to)
                 continue;
             if (right == PBI_HELD) {
@@ -153,7 +155,7 @@ static bool hand_on(spread *w, uint32_t i, uint32_t j)
     return true;
 }
 
-pb_status pbi_block_rests_fill(pbi_block_rests *r, pb_arena *arena)
+pb_status pbi_block_outsides_fill(pbi_block_outsides *r, pb_arena *arena)
 {
     const pbi_block_table *t = r->table;
     size_t row = (size_t)t->b->count + 1;
@@ -163,7 +165,7 @@ pb_status pbi_block_rests_fill(pbi_block_rests *r, pb_arena *arena)
         return PB_ENOMEM;
     for (unsigned left = 0; left < t->states.lefts; left++)
         for (unsigned right = 0; right < t->states.rights; right++)
-            if (!(r->rest[left][right] = pb_arena_zero(arena, row * row, sizeof(pbi_block_rest))))
+            if (!(r->rest[left][right] = pb_arena_zero(arena, row * row, sizeof(pbi_block_outside))))
                 return PB_ENOMEM;
     CELL *root = part(&w, PBI_FREE, PBI_BARE, 0, t->b->count);
     if (!root)

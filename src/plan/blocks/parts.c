@@ -10,7 +10,7 @@ pbi_block_states pbi_blocks_states(const pbi_blocks *b)
     for (uint32_t k = 1; k <= b->count; k++)
         for (uint32_t n = 0; n < b->block[k].way_count; n++) {
             const pbi_block_way *w = pbi_block_way_of(b, k, n);
-            if (!w->reads_left) /* else the left value stays in any case */
+            if (!w->reads_left) /* else the left value is kept anyway */
                 states.lefts = 2;
             if (w->reads_right && !w->reads_run) /* else the right value saves no run */
                 states.rights = 2;
@@ -18,23 +18,23 @@ pbi_block_states pbi_blocks_states(const pbi_blocks *b)
     return states;
 }
 
-uint64_t pbi_blocks_most_work(const pbi_blocks *b)
+uint64_t pbi_blocks_max_work(const pbi_blocks *b)
 {
-    uint64_t sum = 0, most;
+    uint64_t sum = 0, max;
     for (uint32_t k = 1; k <= b->count; k++) {
-        uint64_t again = 0;
+        uint64_t extra_work = 0;
         for (uint32_t n = 0; n < b->block[k].way_count; n++)
-            if (pbi_block_way_of(b, k, n)->again > again)
-                again = pbi_block_way_of(b, k, n)->again;
-        sum = pbi_add_saturated(sum, pbi_add_saturated(b->block[k].cost, again));
+            if (pbi_block_way_of(b, k, n)->extra_work > extra_work)
+                extra_work = pbi_block_way_of(b, k, n)->extra_work;
+        sum = pbi_add_saturated(sum, pbi_add_saturated(b->block[k].cost, extra_work));
     }
-    /* Every part that runs a block again is inside another, so no block runs more often than there are blocks. */
-    return pbi_mul(sum, (uint64_t)b->count + 1, &most) ? most : UINT64_MAX;
+    /* Every part that reruns a block is inside another, so no block runs more often than there are blocks. */
+    return pbi_mul(sum, (uint64_t)b->count + 1, &max) ? max : UINT64_MAX;
 }
 
 pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
 {
-    if (pbi_blocks_most_work(b) >> 62)
+    if (pbi_blocks_max_work(b) >> 62)
         return pbi_fail(ctx, PB_ERANGE, "the work of the blocks passes 62 bits");
     return PB_OK;
 }
@@ -42,9 +42,9 @@ pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
 pbi_block_single pbi_block_alone(const pbi_blocks *b, uint32_t i, const pbi_block_way *w, unsigned left, unsigned right)
 {
     if (!pbi_block_runs(w, right))
-        return (pbi_block_single){pbi_block_back_need(b, i, w, left), w->again};
-    /* A right value that does not spare the run is let go before it. */
-    return (pbi_block_single){pbi_block_way_need(b, i, w, i + 1, left, PBI_BARE), b->block[i + 1].cost + w->again};
+        return (pbi_block_single){pbi_block_back_need(b, i, w, left), w->extra_work};
+    /* A right value that does not save the run is freed before it. */
+    return (pbi_block_single){pbi_block_way_need(b, i, w, i + 1, left, PBI_BARE), b->block[i + 1].cost + w->extra_work};
 }
 
 static pb_status add(pbi_block_list *list, uint32_t block, uint32_t way, pbi_block_do what)
@@ -75,6 +75,6 @@ pb_status pbi_block_list_way(pbi_block_list *list, uint32_t block, uint32_t way)
 
 pb_status pbi_block_list_back(pbi_block_list *list, uint32_t block, uint32_t way)
 {
-    list->work += pbi_block_way_of(list->b, block, way)->again;
+    list->work += pbi_block_way_of(list->b, block, way)->extra_work;
     return add(list, block, way, PBI_BLOCK_BACK);
 }

@@ -1,7 +1,7 @@
 /* parts.h -- what the solvers of blocks.h share: the needs of single actions, and the list of them.
  *
- * A segment (i, j) is blocks i+1 .. j. Its memory counts everything that is its own: value i, gradient j, value j while
- * it is there, and whatever lies between.
+ * A segment (i, j) is blocks i+1 .. j. Its memory counts all its own values: value i, gradient j, value j while it
+ * is resident, and everything in between.
  */
 #ifndef PBI_PLAN_BLOCKS_PARTS_H
 #define PBI_PLAN_BLOCKS_PARTS_H
@@ -9,19 +9,19 @@
 #include "base/checked.h"
 #include "plan/blocks/blocks.h"
 
-/* May the left value go, or is it wanted afterwards? Is the right value there? */
+/* May the left value be freed, or is it needed afterwards? Is the right value resident? */
 enum { PBI_FREE, PBI_KEEP };
 enum { PBI_BARE, PBI_HELD };
 
-/* The states that differ at all: 1 or 2 for either end. With 1, the other state is taken for PBI_FREE or PBI_BARE. */
+/* The states that differ at all: 1 or 2 for either end. With 1, the other state is treated as PBI_FREE or PBI_BARE. */
 typedef struct pbi_block_states {
     unsigned lefts, rights;
 } pbi_block_states;
 pbi_block_states pbi_blocks_states(const pbi_blocks *b);
 
-/* No plan has more work; UINT64_MAX when that could pass 64 bits. */
-uint64_t pbi_blocks_most_work(const pbi_blocks *b);
-/* PB_ERANGE when the work of some plan could pass 62 bits. */
+/* No plan has more work; UINT64_MAX when that could exceed 64 bits. */
+uint64_t pbi_blocks_max_work(const pbi_blocks *b);
+/* PB_ERANGE when the work of some plan could exceed 62 bits. */
 pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b);
 
 static inline const pbi_block_way *pbi_block_way_of(const pbi_blocks *b, uint32_t block, uint32_t way)
@@ -29,7 +29,7 @@ static inline const pbi_block_way *pbi_block_way_of(const pbi_blocks *b, uint32_
     return &b->way[b->block[block].way + way];
 }
 
-/* Gradient j, and value j if it is there. */
+/* Gradient j, and value j if it is resident. */
 static inline uint64_t pbi_block_right(const pbi_blocks *b, uint32_t j, unsigned right)
 {
     return right == PBI_HELD ? pbi_add_saturated(b->gradient[j], b->value[j]) : b->gradient[j];
@@ -38,7 +38,7 @@ static inline uint64_t pbi_block_right(const pbi_blocks *b, uint32_t j, unsigned
 /* Block k as part of a plain run that began at value i, which is held. */
 static inline uint64_t pbi_block_run_need(const pbi_blocks *b, uint32_t i, uint32_t k, uint32_t j, unsigned right)
 {
-    uint64_t own = k == i + 1 ? b->block[k].beside : b->block[k].through;
+    uint64_t own = k == i + 1 ? b->block[k].run_keeping : b->block[k].through;
     return pbi_add_saturated(pbi_add_saturated(b->value[i], own), pbi_block_right(b, j, right));
 }
 
@@ -49,7 +49,7 @@ static inline uint64_t pbi_block_forward_need(const pbi_blocks *b, uint32_t i, c
     return pbi_add_saturated(pbi_add_saturated(b->value[i], w->forward), pbi_block_right(b, j, right));
 }
 
-/* Value i, if it stays until the backward part of block i+1. */
+/* Value i, if it is kept until the backward part of block i+1. */
 static inline uint64_t pbi_block_left(const pbi_blocks *b, uint32_t i, const pbi_block_way *w, unsigned left)
 {
     return left == PBI_KEEP || w->reads_left ? b->value[i] : 0;
@@ -66,7 +66,7 @@ static inline uint64_t pbi_block_back_need(const pbi_blocks *b, uint32_t i, cons
     return pbi_add_saturated(w->backward, pbi_block_left(b, i, w, left));
 }
 
-/* Does a segment of one block need its forward part? Not if all that is read is there. */
+/* Does a segment of one block need its forward part? Not if all that is read is resident. */
 static inline bool pbi_block_runs(const pbi_block_way *w, unsigned right)
 {
     return w->reads_run || (w->reads_right && right == PBI_BARE);
@@ -79,7 +79,8 @@ typedef struct pbi_block_single {
 pbi_block_single pbi_block_alone(const pbi_blocks *b, uint32_t i, const pbi_block_way *w, unsigned left,
                                  unsigned right);
 
-/* Running block i+1 in a way before anything else of segment (i, j), and back at the end: the most of both. */
+/* Running block i+1 in a way before anything else of segment (i, j), and its backward part at the end: the max of
+ * both. */
 static inline uint64_t pbi_block_way_need(const pbi_blocks *b, uint32_t i, const pbi_block_way *w, uint32_t j,
                                           unsigned left, unsigned right)
 {

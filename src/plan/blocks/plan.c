@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { USUAL_SLOTS = 500, MOST_BLOCKS = 600, LARGE = 16, EXACT_BLOCKS = 300 };
+enum { USUAL_SLOTS = 500, MAX_BLOCKS = 600, LARGE = 16, EXACT_BLOCKS = 300 };
 
 typedef struct speller {
     const pb_graph *g;
@@ -52,7 +52,7 @@ static pb_status spell(speller *p, const pbi_blocks_plan *plan)
 
 /* The cheapest plan in numbers. *slots becomes 0 when it is exact. */
 static pb_status solve(pb_context *ctx, const pbi_blocks *numbers, uint64_t memory, uint64_t limit, uint64_t *slots,
-                       pb_arena *arena, pbi_blocks_plan *out, uint64_t *least)
+                       pb_arena *arena, pbi_blocks_plan *out, uint64_t *min_work)
 {
     pb_status status = PB_ELIMIT;
     bool either = *slots == UINT64_MAX;
@@ -64,7 +64,7 @@ static pb_status solve(pb_context *ctx, const pbi_blocks *numbers, uint64_t memo
     }
     if (either)
         *slots = USUAL_SLOTS;
-    return pbi_blocks_slots(ctx, numbers, memory, (uint32_t)*slots, arena, out, least);
+    return pbi_blocks_slots(ctx, numbers, memory, (uint32_t)*slots, arena, out, min_work);
 }
 
 /* More than all values and the largest workspace is never needed. */
@@ -74,8 +74,8 @@ static uint64_t useful_cap(const pb_game *game)
     uint64_t workspace = 0;
     for (pb_node v = 0; v < g->node_count; v++)
         workspace = g->workspace[v] > workspace ? g->workspace[v] : workspace;
-    uint64_t most = pbi_add_saturated(g->total_size, workspace);
-    return game->cap < most ? game->cap : most;
+    uint64_t max = pbi_add_saturated(g->total_size, workspace);
+    return game->cap < max ? game->cap : max;
 }
 
 /* One chain planned: its sequence, and how good that is. */
@@ -84,16 +84,16 @@ typedef struct attempt {
     pbi_figures figures;
     pbi_block_chain chain;
     uint64_t slots;  /* 0: exact */
-    uint64_t excess; /* work that counting in slots may have cost, at most */
+    uint64_t excess; /* upper limit on the work that counting in slots may have cost */
     bool found;
 } attempt;
 
-/* Work in units of a power of two, rounded up, where that of some plan could pass 62 bits. */
+/* Work in units of a power of two, rounded up, if that of some plan could exceed 62 bits. */
 static pb_status scale_work(pb_arena *arena, pbi_blocks *b, unsigned *shift)
 {
-    uint64_t most = pbi_blocks_most_work(b);
+    uint64_t max = pbi_blocks_max_work(b);
     uint32_t ways = 0;
-    if (!(most >> 61))
+    if (!(max >> 61))
         return PB_OK;
     for (uint32_t k = 1; k <= b->count; k++)
         ways = b->block[k].way + b->block[k].way_count > ways ? b->block[k].way + b->block[k].way_count : ways;
@@ -105,11 +105,11 @@ static pb_status scale_work(pb_arena *arena, pbi_blocks *b, unsigned *shift)
     memcpy(way, b->way, ways * sizeof *way);
     b->block = block;
     b->way = way;
-    for (; most >> 61; most = pbi_blocks_most_work(b)) {
+    for (; max >> 61; max = pbi_blocks_max_work(b)) {
         for (uint32_t k = 1; k <= b->count; k++)
             block[k].cost -= block[k].cost / 2;
         for (uint32_t n = 0; n < ways; n++)
-            way[n].again -= way[n].again / 2;
+            way[n].extra_work -= way[n].extra_work / 2;
         ++*shift;
     }
     return PB_OK;
@@ -120,7 +120,7 @@ static pb_status plan_chain(pb_context *ctx, const pb_game *game, uint64_t limit
     pbi_block_ways ways;
     pbi_blocks_plan plan;
     const pb_graph *g = game->graph;
-    uint64_t cap = useful_cap(game), least = 0;
+    uint64_t cap = useful_cap(game), min_work = 0;
     unsigned shift = 0;
     if (a->chain.always > cap)
         return PB_OK;
@@ -128,14 +128,14 @@ static pb_status plan_chain(pb_context *ctx, const pb_game *game, uint64_t limit
     if (status == PB_OK)
         status = scale_work(scratch, &ways.numbers, &shift);
     if (status == PB_OK)
-        status = solve(ctx, &ways.numbers, cap - a->chain.always, limit, &a->slots, scratch, &plan, &least);
+        status = solve(ctx, &ways.numbers, cap - a->chain.always, limit, &a->slots, scratch, &plan, &min_work);
     if (status != PB_OK || !plan.fits)
         return status;
     speller p = {g, &ways, pb_arena_zero(scratch, g->node_count, 1), &a->s};
     status = p.done ? spell(&p, &plan) : PB_ENOMEM;
     if (status == PB_OK)
         status = pbi_sequence_emit(ctx, game, &a->s, NULL, &a->figures);
-    a->excess = a->slots ? (plan.work - least) << shift : 0;
+    a->excess = a->slots ? (plan.work - min_work) << shift : 0;
     a->found = status == PB_OK && a->figures.fits && !a->figures.overflow;
     return status;
 }
@@ -158,7 +158,7 @@ static pb_status write_plan(pb_context *ctx, const pb_game *game, const attempt 
     return status == PB_OK && best->slots ? pbi_plan_record_number(plan, "slots", best->slots) : status;
 }
 
-/* Small blocks lose where several of them should be treated as one, large ones where memory is scarce. */
+/* Small blocks lose if several of them should be treated as one, large ones if memory is scarce. */
 static const uint32_t groups[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
 
 enum { GROUPS = sizeof groups / sizeof *groups };
@@ -170,7 +170,7 @@ typedef struct search {
     const char *why;
 } search;
 
-/* False when larger groups would change nothing any more. */
+/* False when larger groups would change nothing. */
 static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint64_t slots, search *x, pb_status *status)
 {
     uint32_t i = x->count++;
@@ -178,11 +178,11 @@ static bool try_next(pb_context *ctx, const pb_game *game, uint64_t limit, uint6
     *a = (attempt){.slots = slots};
     pb_arena_init(&x->scratch[i], ctx);
     pbi_sequence_init(&a->s, &x->scratch[i]);
-    if (!pbi_block_chain_find(ctx, game->graph, groups[i], MOST_BLOCKS, &x->scratch[i], &a->chain, &x->why, status) ||
+    if (!pbi_block_chain_find(ctx, game->graph, groups[i], MAX_BLOCKS, &x->scratch[i], &a->chain, &x->why, status) ||
         (i && a->chain.count == x->tries[i - 1].chain.count))
         return false;
     if (!i && a->chain.count < 3 && a->chain.largest > LARGE) {
-        a->chain.count = 0; /* nothing gained by calling it a chain */
+        a->chain.count = 0; /* treating it as a chain gained nothing */
         return false;
     }
     *status = plan_chain(ctx, game, limit, &x->scratch[i], a);

@@ -1,10 +1,10 @@
 /* slots.c -- plans for chains of blocks by tables with memory in slots.
  *
- * A table with sizes rounded down bounds all plans from below. A plan is read from another with sizes rounded up. Every part
- * knows its memory exactly, and only choices are taken whose parts fit, by their exact least needs, so a plan is
- * found whenever there is one. What a part costs is looked up in the table; as sizes there are too large, its
- * memory is first made larger too, by more or less of what rounding adds on the average, and the cheapest of those
- * plans counts.
+ * A table with sizes rounded down bounds all plans from below. A plan is read from another with sizes rounded up.
+ * The memory of every part is known exactly, and only choices whose parts fit, by their exact least needs, are made,
+ * so a plan is found whenever there is one. The cost of a part is looked up in the table. Sizes there are too large,
+ * so its memory is first enlarged too, by more or less of what rounding adds on average; the cheapest of those plans
+ * is returned.
  */
 #include "plan/blocks/slots.h"
 
@@ -15,12 +15,12 @@
 /* Cells of 32 bits are used up to this many splits times slots, so that small tables are exact in work. */
 #define WIDE_WORK 4e9
 
-/* The bound of longer chains would take several times as long as the plan: it is found with larger slots. */
+/* The bound of longer chains would take several times as long as the plan: it uses larger slots. */
 enum { LONG = 300, LONG_COARSE = 4 };
 
 /* ---- the size of a slot ---- */
 
-/* How much larger rounding up to this slot makes all that can be held. */
+/* By what factor rounding up to this slot enlarges all that can be held. */
 static double rounding_factor(const pbi_blocks *b, uint64_t slot)
 {
     double rounded = 0, all = 0;
@@ -34,14 +34,14 @@ static double rounding_factor(const pbi_blocks *b, uint64_t slot)
     return all > 0 ? rounded / all : 1;
 }
 
-/* A slot that sizes are nearly multiples of, but not twice as large as need be. */
+/* A slot that sizes are nearly multiples of, but not twice as large as necessary. */
 static uint64_t choose_slot(const pbi_blocks *b, uint64_t memory, uint32_t count, double *factor)
 {
     enum { TRIES = 40 };
-    uint64_t least = memory / count + (memory % count != 0), best = least = least ? least : 1;
-    *factor = rounding_factor(b, least);
+    uint64_t min_slot = memory / count + (memory % count != 0), best = min_slot = min_slot ? min_slot : 1;
+    *factor = rounding_factor(b, min_slot);
     for (uint32_t n = 0; n<TRIES && * factor> 1; n++) {
-        uint64_t size = b->value[(uint64_t)b->count * n / TRIES], parts = size / least;
+        uint64_t size = b->value[(uint64_t)b->count * n / TRIES], parts = size / min_slot;
         for (uint64_t p = parts; p > 0 && p > parts / 2 && p + 4 > parts; p--) {
             uint64_t slot = size / p + (size % p != 0);
             double other = rounding_factor(b, slot);
@@ -64,14 +64,14 @@ static uint32_t root(const pbi_block_table *t)
 /* Fills a table, with quanta as small as the extra work at the root allows. */
 static pb_status fill_table(const pbi_block_bounds *s, pbi_block_table *t, pb_arena *arena)
 {
-    uint64_t all = pbi_blocks_most_work(s->b), most = t->wide ? all : s->before[s->b->count];
-    for (;; most = most < all / 4 ? 4 * most + 1 : all) {
+    uint64_t all = pbi_blocks_max_work(s->b), max = t->wide ? all : s->before[s->b->count];
+    for (;; max = max < all / 4 ? 4 * max + 1 : all) {
         t->quantum = 1;
-        while (most / t->quantum >= pbi_block_table_never(t->wide) - 8)
+        while (max / t->quantum >= pbi_block_table_never(t->wide) - 8)
             t->quantum *= 2;
         pbi_mark mark = pbi_arena_mark(arena);
         pb_status status = pbi_block_table_fill(t, arena);
-        if (status != PB_OK || root(t) < t->never || most >= all)
+        if (status != PB_OK || root(t) < t->never || max >= all)
             return status;
         pbi_arena_rewind(arena, mark);
     }
@@ -88,7 +88,7 @@ typedef struct task {
 } task;
 
 typedef struct choice {
-    uint64_t cost; /* extra, as it looks */
+    uint64_t cost; /* estimated extra work */
     uint32_t m;    /* 0: a way */
     uint32_t way;
     unsigned k;
@@ -103,8 +103,8 @@ typedef struct walk {
     size_t depth;
 } walk;
 
-/* The extra work of a segment as it looks; UINT64_MAX when it does not fit. */
-static uint64_t looks(const walk *w, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
+/* The estimated extra work of a segment; UINT64_MAX when it does not fit. */
+static uint64_t estimate_extra(const walk *w, unsigned left, unsigned right, uint32_t i, uint32_t j, uint64_t memory)
 {
     const pbi_block_table *t = w->table;
     if (pbi_block_need_of(&w->s->needs, left, right, i, j) > memory)
@@ -129,9 +129,10 @@ static void consider_ways(const walk *w, const task *t, choice *best)
         uint64_t held = pbi_block_held(b, i, way, t->left);
         if (held > t->memory || pbi_block_way_need(b, i, way, j, t->left, t->right) > t->memory)
             continue;
-        uint64_t inner = looks(w, way->reads_right ? PBI_KEEP : PBI_FREE, t->right, i + 1, j, t->memory - held);
+        uint64_t inner =
+            estimate_extra(w, way->reads_right ? PBI_KEEP : PBI_FREE, t->right, i + 1, j, t->memory - held);
         if (inner != UINT64_MAX)
-            consider(best, way->again + inner, 0, n, 0);
+            consider(best, way->extra_work + inner, 0, n, 0);
     }
 }
 
@@ -146,8 +147,8 @@ static void consider_splits(const walk *w, const task *t, choice *best)
         if (pbi_block_run_need(s->b, i, m, j, t->right) > t->memory || run >= best->cost)
             return;
         for (unsigned k = 0; k < w->table->states.rights; k++) {
-            uint64_t behind = looks(w, k, t->right, m, j, t->memory - s->b->value[i]);
-            uint64_t before = looks(w, t->left, k, i, m, t->memory);
+            uint64_t behind = estimate_extra(w, k, t->right, m, j, t->memory - s->b->value[i]);
+            uint64_t before = estimate_extra(w, t->left, k, i, m, t->memory);
             if (behind != UINT64_MAX && before != UINT64_MAX)
                 consider(best, run + behind + before, m, 0, k);
         }
@@ -188,7 +189,7 @@ static pb_status do_task(walk *w, task t)
         consider_ways(w, &t, &best);
         consider_splits(w, &t, &best);
     }
-    if (without.cost <= best.cost) { /* the right value let go */
+    if (without.cost <= best.cost) { /* the right value freed */
         best = without;
         t = bare;
     }
@@ -239,7 +240,7 @@ static pb_status read_plan(pbi_block_bounds *s, double factor, pb_arena *arena)
     pb_arena_init(&scratch, s->ctx);
     pbi_block_table up = {.ctx = s->ctx, .b = s->b, .slot = s->slot, .up = true, .wide = s->down.wide};
     up.slots = (uint32_t)((double)(s->memory / s->slot) * factor);
-    up.stride = s->b->count / 125; /* where long segments end need not be told to the block */
+    up.stride = s->b->count / 125; /* long segments need not end exactly at every block */
     up.near = 8 * up.stride;
     pb_status status = fill_table(s, &up, &scratch);
     for (int n = 0; n < (factor > 1 ? 3 : 1) && status == PB_OK; n++) {
@@ -264,15 +265,15 @@ static pb_status solve(pbi_block_bounds *s, double factor, pb_arena *scratch, pb
     pb_status status = pbi_block_needs_fill(s->ctx, b, scratch, &s->needs);
     if (status != PB_OK)
         return status;
-    s->least = UINT64_MAX;
+    s->min_work = UINT64_MAX;
     if (pbi_block_need_of(&s->needs, PBI_FREE, PBI_BARE, 0, b->count) > s->memory)
         return PB_OK;
-    s->least = s->before[b->count - 1];
+    s->min_work = s->before[b->count - 1];
     if (s->bound) {
         status = fill_table(s, &s->down, scratch);
         if (status != PB_OK)
             return status;
-        s->least += root(&s->down) * s->down.quantum;
+        s->min_work += root(&s->down) * s->down.quantum;
     }
     return read_plan(s, factor, arena);
 }
@@ -286,18 +287,19 @@ pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, 
         s->down.slot = s->slot;
     s->down.slots = (uint32_t)(s->memory / s->down.slot);
     s->plan = (pbi_blocks_plan){.fits = !s->b->count};
-    s->least = 0;
+    s->min_work = 0;
     return s->b->count ? solve(s, factor < 2 ? factor : 2, scratch, arena) : PB_OK;
 }
 
 pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint32_t slots, pb_arena *arena,
-                           pbi_blocks_plan *out, uint64_t *least)
+                           pbi_blocks_plan *out, uint64_t *min_work)
 {
     pb_status status = pbi_blocks_check(ctx, b);
     if (status != PB_OK)
         return status;
     /* A need that does not fit 64 bits is never met. */
-    pbi_block_bounds s = {.ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1, .bound = least};
+    pbi_block_bounds s = {
+        .ctx = ctx, .b = b, .memory = memory < UINT64_MAX ? memory : UINT64_MAX - 1, .bound = min_work};
     s.coarse = b->count > LONG ? LONG_COARSE : 1;
     double n = (double)b->count;
     pb_arena scratch;
@@ -306,8 +308,8 @@ pb_status pbi_blocks_slots(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     pb_arena_release(&scratch);
     if (status == PB_OK) {
         *out = s.plan;
-        if (least)
-            *least = s.least;
+        if (min_work)
+            *min_work = s.min_work;
     }
     return status;
 }

@@ -9,7 +9,7 @@ typedef struct pbi_block_bounds {
     pb_context *ctx;
     const pbi_blocks *b;
     uint64_t memory; /* below UINT64_MAX */
-    bool bound;      /* the table `down` is wanted, for more than a trivial bound */
+    bool bound;      /* the table `down` is requested, for more than a trivial bound */
     uint32_t coarse; /* slots of the plan in a slot of `down`; 0: one */
     /* Found: */
     uint64_t slot; /* that the plan was found with */
@@ -17,10 +17,10 @@ typedef struct pbi_block_bounds {
     pbi_block_table down; /* sizes rounded down; filled if there is a plan */
     uint64_t *before;     /* exact work of blocks 1 .. k */
     pbi_blocks_plan plan; /* the best that was found */
-    uint64_t least;       /* no plan has less work; UINT64_MAX: there is none */
+    uint64_t min_work;    /* no plan has less work; UINT64_MAX: there is none */
 } pbi_block_bounds;
 
-/* wide: cells of 32 bits. The table lies in `scratch`, the plan in `arena`. pbi_blocks_check has passed. */
+/* wide: cells of 32 bits. The table is in `scratch`, the plan in `arena`. pbi_blocks_check has passed. */
 pb_status pbi_block_bounds_find(pbi_block_bounds *s, uint32_t slots, bool wide, pb_arena *scratch, pb_arena *arena);
 
 #endif

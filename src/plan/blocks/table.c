@@ -1,7 +1,7 @@
 /* table.c -- see table.h: the parts that do not depend on the width of a cell. */
 #include "plan/blocks/table.h"
 
-#define MOST_WORK (UINT32_C(1) << 31)
+#define MAX_WORK (UINT32_C(1) << 31)
 
 uint32_t pbi_block_table_never(bool wide) { return wide ? UINT32_MAX / 3 : UINT16_MAX / 3; }
 
@@ -21,11 +21,11 @@ static bool set_up(pbi_block_table *t, pb_arena *arena)
 
 static void fill_runs(pbi_block_table *t, uint32_t i)
 {
-    uint64_t most = 0, *run = t->run + (size_t)i * (t->b->count + 1);
+    uint64_t max = 0, *run = t->run + (size_t)i * (t->b->count + 1);
     for (uint32_t k = i + 1; k <= t->b->count; k++) {
-        uint64_t own = k == i + 1 ? t->b->block[k].beside : t->b->block[k].through;
-        most = own > most ? own : most;
-        run[k] = most;
+        uint64_t own = k == i + 1 ? t->b->block[k].run_keeping : t->b->block[k].through;
+        max = own > max ? own : max;
+        run[k] = max;
     }
 }
 
@@ -42,7 +42,7 @@ pb_status pbi_block_table_fill(pbi_block_table *t, pb_arena *arena)
         fill_runs(t, k);
         if (k > 0) {
             uint64_t all = b->block[k].cost / t->quantum + t->before[k - 1];
-            t->before[k] = all < MOST_WORK ? (uint32_t)all : MOST_WORK;
+            t->before[k] = all < MAX_WORK ? (uint32_t)all : MAX_WORK;
         }
     }
     return t->wide ? pbi_block_table_fill32(t, arena) : pbi_block_table_fill16(t, arena);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum {
-    MOST_WAYS = 24,    /* per block that the planner is offered */
-    ALL_SUBSETS = 9,   /* values read, up to which every subset is tried */
-    MOST_REMOVED = 128 /* values read, up to which they are removed one by one, cheapest first */
+    MAX_WAYS = 24,    /* max ways per block that the planner gets */
+    ALL_SUBSETS = 9,  /* number of values read up to which every subset is tried */
+    MAX_REMOVED = 128 /* number of values read up to which they are removed one by one, cheapest first */
 };
 
 static void note_kept(pbi_block_maker *m, const uint8_t *kept)
@@ -23,7 +23,7 @@ static void note_kept(pbi_block_maker *m, const uint8_t *kept)
         pbi_block_note(m, m->right, PBI_BLOCK_STAYS);
 }
 
-/* Memory at the start of the backward part; notes which gradients stay behind it. */
+/* Memory at the start of the backward part; notes which gradients remain after it. */
 static uint64_t start_backward(pbi_block_maker *m, pbi_block_nodes list)
 {
     const pb_graph *g = m->g;
@@ -56,7 +56,7 @@ bool pbi_block_grow(pbi_block_maker *m)
     return grown;
 }
 
-/* Appends the way that keeps these of the values that are read. */
+/* Appends the way that keeps the values marked in `kept`. */
 static pb_status add_way(pbi_block_maker *m, const uint8_t *kept, uint64_t needed)
 {
     pbi_block_way w = {.reads_run = pbi_block_must_run(m)};
@@ -79,7 +79,7 @@ static pb_status add_way(pbi_block_maker *m, const uint8_t *kept, uint64_t neede
         status = pbi_block_list_backward(m, &backward);
     if (status != PB_OK)
         return status;
-    w.again = pbi_block_work(m, forward) + pbi_block_work(m, backward) - needed;
+    w.extra_work = pbi_block_work(m, forward) + pbi_block_work(m, backward) - needed;
     w.reads_left = pbi_block_reads(m, backward, m->left);
     if (m->left != PB_NO_NODE)
         pbi_block_note(m, m->left, PBI_BLOCK_STAYS);
@@ -97,8 +97,9 @@ static pb_status add_way(pbi_block_maker *m, const uint8_t *kept, uint64_t neede
 
 static bool dominates(const pbi_block_way *a, const pbi_block_way *b)
 {
-    return a->kept <= b->kept && a->forward <= b->forward && a->backward <= b->backward && a->again <= b->again &&
-           a->reads_left <= b->reads_left && a->reads_right <= b->reads_right && a->reads_run <= b->reads_run;
+    return a->kept <= b->kept && a->forward <= b->forward && a->backward <= b->backward &&
+           a->extra_work <= b->extra_work && a->reads_left <= b->reads_left && a->reads_right <= b->reads_right &&
+           a->reads_run <= b->reads_run;
 }
 
 static void drop_way(pbi_block_maker *m, size_t i)
@@ -121,24 +122,24 @@ static void drop_dominated(pbi_block_maker *m, size_t first)
     }
 }
 
-/* Could way b stand in for way a, with more work? */
+/* Could way b replace way a, with more work? */
 static bool can_replace(const pbi_block_way *b, const pbi_block_way *a)
 {
     return b->kept <= a->kept && b->reads_left <= a->reads_left && b->reads_right <= a->reads_right &&
            b->reads_run <= a->reads_run;
 }
 
-/* Drops the way that another one replaces for the least work; ways that do nothing again stay. */
+/* Drops the way that another one replaces at the least extra work; ways without recomputation are never dropped. */
 static void drop_closest(pbi_block_maker *m, size_t first)
 {
     size_t worst = m->way_count - 1;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (size_t i = first; i < m->way_count; i++)
         for (size_t j = first; j < m->way_count; j++) {
             const pbi_block_way *a = &m->way[i], *b = &m->way[j];
-            uint64_t loss = b->again < a->again ? 0 : b->again - a->again;
-            if (j != i && a->again && loss < least && can_replace(b, a)) {
-                least = loss;
+            uint64_t loss = b->extra_work < a->extra_work ? 0 : b->extra_work - a->extra_work;
+            if (j != i && a->extra_work && loss < min && can_replace(b, a)) {
+                min = loss;
                 worst = i;
             }
         }
@@ -159,7 +160,7 @@ static pb_status add_subsets(pbi_block_maker *m, uint64_t needed, bool single)
     return status;
 }
 
-/* What it would cost to keep value i no more, for each unit of its memory; < 0 when memory is exhausted. */
+/* The cost of no longer keeping value i, per unit of its memory; < 0 when memory is exhausted. */
 static double price_of(pbi_block_maker *m, uint8_t *kept, uint32_t i, uint64_t needed, uint64_t now)
 {
     size_t events = m->event_count;
@@ -167,23 +168,23 @@ static double price_of(pbi_block_maker *m, uint8_t *kept, uint32_t i, uint64_t n
     bool made = add_way(m, kept, needed) == PB_OK;
     kept[i] = 1;
     m->event_count = events;
-    return made ? (double)(m->way[--m->way_count].again - now) / ((double)m->g->size[m->read[i]] + 1) : -1;
+    return made ? (double)(m->way[--m->way_count].extra_work - now) / ((double)m->g->size[m->read[i]] + 1) : -1;
 }
 
-/* All are kept; then, one after the other, what costs the least work for its memory is kept no more. */
+/* Starts with all kept; then drops one value after the other, the least work for its memory first. */
 static pb_status remove_one_by_one(pbi_block_maker *m, uint64_t needed)
 {
-    uint8_t kept[MOST_REMOVED];
+    uint8_t kept[MAX_REMOVED];
     memset(kept, 1, sizeof kept);
     pb_status status = add_way(m, kept, needed);
     for (uint32_t left = m->read_count; left > 0 && status == PB_OK; left--) {
         uint32_t best = 0;
-        double least = HUGE_VAL;
+        double min = HUGE_VAL;
         for (uint32_t i = 0; i < m->read_count && status == PB_OK; i++) {
-            double price = kept[i] ? price_of(m, kept, i, needed, m->way[m->way_count - 1].again) : HUGE_VAL;
+            double price = kept[i] ? price_of(m, kept, i, needed, m->way[m->way_count - 1].extra_work) : HUGE_VAL;
             status = price < 0 ? PB_ENOMEM : pbi_poll(m->ctx);
-            if (price < least) {
-                least = price;
+            if (price < min) {
+                min = price;
                 best = i;
             }
         }
@@ -213,13 +214,13 @@ static pb_status find_ways(pbi_block_maker *m, pbi_block *b, bool single)
         if (m->c->role[m->c->forward[p]] == PBI_FORWARD)
             needed += m->g->cost[m->c->forward[p]];
     size_t first = m->way_count;
-    pb_status status = m->read_count <= ALL_SUBSETS    ? add_subsets(m, needed, single)
-                       : m->read_count <= MOST_REMOVED ? remove_one_by_one(m, needed)
-                                                       : all_or_none(m, needed);
+    pb_status status = m->read_count <= ALL_SUBSETS   ? add_subsets(m, needed, single)
+                       : m->read_count <= MAX_REMOVED ? remove_one_by_one(m, needed)
+                                                      : all_or_none(m, needed);
     if (status != PB_OK)
         return status;
     drop_dominated(m, first);
-    while (m->way_count - first > MOST_WAYS)
+    while (m->way_count - first > MAX_WAYS)
         drop_closest(m, first);
     b->way = (uint32_t)first;
     b->way_count = (uint32_t)(m->way_count - first);
@@ -253,14 +254,14 @@ static pb_status make_block(pbi_block_maker *m, pbi_block *b)
         if (m->right != PB_NO_NODE)
             pbi_block_note(m, m->right, PBI_BLOCK_STAYS);
         uint64_t need = pbi_block_replay(m, plain, counted && m->left != PB_NO_NODE ? m->g->size[m->left] : 0);
-        *(counted ? &b->through : &b->beside) = need;
+        *(counted ? &b->through : &b->run_keeping) = need;
     }
     m->left_counts = false;
     find_read(m);
     return find_ways(m, b, plain.count == 1);
 }
 
-/* What crosses each cut on the way back. */
+/* The memory that crosses each cut in the backward pass. */
 static bool weigh_gradients(pbi_block_maker *m)
 {
     const pb_graph *g = m->g;
@@ -288,7 +289,7 @@ static bool weigh_gradients(pbi_block_maker *m)
     return true;
 }
 
-static bool take_memory(pbi_block_maker *m)
+static bool allocate_maker(pbi_block_maker *m)
 {
     uint32_t nodes = m->g->node_count;
     m->lowest = pb_arena_alloc(m->arena, nodes, sizeof *m->lowest);
@@ -318,7 +319,7 @@ pb_status pbi_block_ways_find(pb_context *ctx, const pb_graph *g, const pbi_bloc
     pbi_block_maker m = {.ctx = ctx, .g = g, .c = chain, .arena = arena};
     uint64_t *value = pb_arena_zero(arena, (size_t)chain->count + 1, sizeof *value);
     pbi_block *block = pb_arena_zero(arena, (size_t)chain->count + 1, sizeof *block);
-    if (!value || !block || !take_memory(&m) || !weigh_gradients(&m))
+    if (!value || !block || !allocate_maker(&m) || !weigh_gradients(&m))
         return PB_ENOMEM;
     pb_status status = PB_OK;
     for (uint32_t b = 0; b <= chain->count && status == PB_OK; b++) {

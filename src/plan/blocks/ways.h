@@ -1,7 +1,7 @@
 /* ways.h -- the numbers of a chain of blocks, and what each action computes.
  *
- * A way of a block is a set of its values that are kept for its backward part; what that part reads beside them it
- * computes again. Needs come from a replay of the very computations, values freed after their last use.
+ * A way of a block is a set of its values that are kept for its backward part; that part recomputes all else that it
+ * reads. Needs come from a replay of exactly these computations, with values freed after their last use.
  */
 #ifndef PBI_PLAN_BLOCKS_WAYS_H
 #define PBI_PLAN_BLOCKS_WAYS_H

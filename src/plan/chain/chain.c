@@ -3,26 +3,26 @@
 
 #include "graph/graph_parts.h"
 
-static bool reads_exactly(const pb_graph *g, pb_node v, const pb_node *wanted, uint32_t count)
+static bool reads_exactly(const pb_graph *g, pb_node v, const pb_node *target, uint32_t count)
 {
     uint32_t found = 0;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         for (uint32_t i = 0; i < count; i++)
-            found += g->in[k] == wanted[i];
+            found += g->in[k] == target[i];
     return found == count && g->in_start[v + 1] - g->in_start[v] == count;
 }
 
 /* Gradient i (of n) with its forward neighbours, and whether that is what it reads. */
 static bool gradient_reads(const pb_graph *g, const pbi_chain *c, uint32_t i, bool output)
 {
-    pb_node wanted[3];
+    pb_node target[3];
     uint32_t count = 0, place = c->steps - 1 - i; /* in c->gradient */
-    wanted[count++] = c->forward[i];
+    target[count++] = c->forward[i];
     if (output)
-        wanted[count++] = c->forward[i + 1];
+        target[count++] = c->forward[i + 1];
     if (place > 0)
-        wanted[count++] = c->gradient[place - 1];
-    return reads_exactly(g, c->gradient[place], wanted, count);
+        target[count++] = c->gradient[place - 1];
+    return reads_exactly(g, c->gradient[place], target, count);
 }
 
 static bool all_gradients_read(const pb_graph *g, const pbi_chain *c, bool output)
@@ -33,9 +33,9 @@ static bool all_gradients_read(const pb_graph *g, const pbi_chain *c, bool outpu
     return true;
 }
 
-/* Finds n and the two paths. In the form without outputs the last forward step is the first gradient to the graph's
- * eye, for it too reads one value only. */
-static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
+/* Finds n and the two paths. In the form without outputs, the last forward step looks like the first gradient in the
+ * graph, because it too reads one value only. */
+static bool find_paths(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
 {
     c->forward = parts->forward;
     c->gradient = parts->gradient;
@@ -44,7 +44,7 @@ static bool split(const pb_graph *g, const pbi_adjoint *parts, pbi_chain *c)
     if (parts->forward_count == c->steps + 1 && all_gradients_read(g, c, true))
         return true;
     c->reads_output = false;
-    c->gradient = parts->gradient - 1; /* the paths lie behind one another */
+    c->gradient = parts->gradient - 1; /* the two paths are stored one behind the other */
     c->steps = parts->gradient_count + 1;
     return parts->forward_count == c->steps + 1 && all_gradients_read(g, c, false);
 }
@@ -54,7 +54,7 @@ bool pbi_chain_equal(const pb_graph *g, pbi_chain *c)
     c->step_size = g->size[c->forward[0]];
     c->step_cost = c->steps > 1 || c->reads_output ? g->cost[c->forward[1]] : 0;
     c->grad_size = g->size[c->gradient[0]];
-    uint32_t last = c->reads_output ? c->steps : c->steps - 1; /* x_n is no value of the other form */
+    uint32_t last = c->reads_output ? c->steps : c->steps - 1; /* x_n is not a value of the other form */
     for (uint32_t i = 1; i <= last; i++)
         if (g->cost[c->forward[i]] != c->step_cost || g->size[c->forward[i]] != c->step_size)
             return false;
@@ -106,7 +106,8 @@ bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const ch
     *out = (pbi_chain){0};
     *why = "the graph is no adjoint chain";
     *status = PB_OK;
-    if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) || !split(g, &parts, out))
+    if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) ||
+        !find_paths(g, &parts, out))
         return false;
     *why = "some of its steps may run in place and others not";
     if (!plain_inplace(g, out))

@@ -1,11 +1,11 @@
 /* equal.c -- adjoint chains of equal steps, exactly, with or without slow memory.
  *
- * A dynamic program over segments. A segment is reversed from its left end: run some steps on, leave the value reached
- * there in fast memory or store it, reverse what lies behind it, then what lies before it. docs/proofs/chain.md has
- * the proof that the least cost of all plans is among these. Memory is told by numbers of values: see the header.
+ * A dynamic program over segments. A segment is reversed from its left end: run some steps, keep the value reached
+ * in fast memory or store it, reverse the part behind it, then the part before it. docs/proofs/chain.md has the
+ * proof that the least cost of all plans is among these. Memory is counted in numbers of values: see the header.
  *
- * A tier with a cap makes a table for each number of values in it. So the caps are left out at first: where the plan keeps
- * to them all the same, it is the best one with caps as well. Else its cost is a bound for the plan with caps.
+ * A tier with a cap needs a table for each number of values in it. So the caps are ignored at first: if the plan
+ * stays within them anyway, it is also the best one with caps. Else its cost is a bound for the plan with caps.
  */
 #include "plan/chain/equal.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define NEVER PBI_EQUAL_NEVER
-#define MOST_ENTRIES (UINT64_C(1) << 28) /* of all tables: 2 GiB */
+#define MAX_ENTRIES (UINT64_C(1) << 28) /* of all tables: 2 GiB */
 
 /* Is tier a never worse than tier b, whatever is stored there? */
 static bool dominates(const pbi_equal_tier *a, const pbi_equal_tier *b)
@@ -25,7 +25,7 @@ static bool dominates(const pbi_equal_tier *a, const pbi_equal_tier *b)
            (a->store < b->store || a->load < b->load || b->slots != UINT32_MAX || a->number < b->number);
 }
 
-/* The tiers that are of use: prices that count, room for a value, and none better. */
+/* The useful tiers: with prices in range, room for a value, and not dominated by another. */
 static void set_tiers(pbi_equal *t, const pb_game *game)
 {
     pbi_equal_tier all[PB_MAX_TIERS];
@@ -50,7 +50,7 @@ static void set_tiers(pbi_equal *t, const pb_game *game)
     }
 }
 
-/* Which rows there are, and how tiers with caps are counted. */
+/* Which rows exist, and how tiers with caps are counted. */
 static void set_rows(pbi_equal *t)
 {
     bool kinds[PBI_RIGHT_KINDS] = {[PBI_RIGHT_BARE] = true}, lefts[PBI_LEFT_KINDS] = {[PBI_LEFT_HELD] = true};
@@ -81,15 +81,15 @@ static void set_rows(pbi_equal *t)
     t->origin = t->tier_count && t->c.step_inplace;
 }
 
-/* Fills in the prices and the room; false when the numbers are beyond this method. */
+/* Fills in the prices and the room; false when the numbers are out of range for this method. */
 static bool set_up(pbi_equal *t, const pb_game *game)
 {
     const pbi_chain *c = &t->c;
     uint64_t cap = game->cap < game->graph->total_size ? game->cap : game->graph->total_size;
     t->room = cap - game->graph->fixed_size; /* the start fits: the pipeline has checked */
-    uint64_t most = t->room / c->step_size;
-    t->most = most < c->steps ? (uint32_t)most : c->steps;
-    t->most = t->most ? t->most : 1;
+    uint64_t max_held = t->room / c->step_size;
+    t->max_held = max_held < c->steps ? (uint32_t)max_held : c->steps;
+    t->max_held = t->max_held ? t->max_held : 1;
     set_tiers(t, game);
     double n = c->steps, price = (double)c->step_cost + 1;
     for (uint32_t i = 0; i < t->tier_count; i++)
@@ -99,17 +99,14 @@ static bool set_up(pbi_equal *t, const pb_game *game)
 
 static double entries(const pbi_equal *t)
 {
-    double h = t->most, n = t->c.steps, layers = t->layers;
+    double h = t->max_held, n = t->c.steps, layers = t->layers;
     double held = (h * (n + 2) - h * (h - 1) / 2) * t->held_rows * (t->sorted ? 1 : layers);
     return held + (t->tier_count ? (n + 1) * (1 + t->origin) * t->slow_rows * layers : 0);
 }
 
-static bool is_small(const pbi_equal *t)
-{
-    return entries(t) <= (double)t->limit && entries(t) <= (double)MOST_ENTRIES;
-}
+static bool is_small(const pbi_equal *t) { return entries(t) <= (double)t->limit && entries(t) <= (double)MAX_ENTRIES; }
 
-/* Makes the tables smaller: fewer slots of a tier are used than there are, or fewer tiers. False: nothing is left. */
+/* Makes the tables smaller: uses fewer slots of a tier than it has, or fewer tiers. False: cannot shrink further. */
 static bool shrink(pbi_equal *t)
 {
     uint32_t largest = UINT32_MAX;
@@ -141,7 +138,7 @@ static bool is_proved(const pbi_equal *t, const pb_game *game)
     return t->c.grad_size == 0 || t->c.grad_size == t->c.step_size || (t->c.grad_size < t->c.step_size && alike);
 }
 
-/* Do the moves keep to the caps of the tiers? */
+/* Do the moves stay within the caps of the tiers? */
 static bool keeps_caps(const pb_game *game, const pb_moves *moves)
 {
     uint64_t used[PB_MAX_TIERS] = {0};
@@ -161,7 +158,7 @@ static bool keeps_caps(const pb_game *game, const pb_moves *moves)
 static pb_status give_up_size(const pbi_equal *t, pbi_plan *plan)
 {
     return pbi_plan_give_up(plan, "does not apply: %" PRIu32 " steps with %" PRIu32 " values at once pass the limit",
-                            t->c.steps, t->most);
+                            t->c.steps, t->max_held);
 }
 
 static pb_status give_up_cap(const pbi_equal *t, pbi_plan *plan)
@@ -189,10 +186,10 @@ static pb_status cost_in(const pbi_equal *like, const pb_game *game, uint64_t *c
     return status;
 }
 
-/* A load dearer than a step is beyond the proof. With loads at the price of a step the tables are exact: a plan that loads
- * costs at least that, and the difference for one load; a plan that does not load costs what it does without slow memory.
- * `gradients` is the work of the gradients, which is the same in all plans. */
-static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
+/* If a load costs more than a step, the proof does not apply. With loads at the price of a step the tables are
+ * exact: a plan that loads costs at least that, plus the difference for one load; a plan that does not load costs
+ * what it does without slow memory. `gradients` is the work of the gradients, which is the same in all plans. */
+static pb_status bound_expensive_loads(const pbi_equal *open, const pb_game *game, uint64_t gradients, pbi_plan *plan)
 {
     uint64_t with, without = NEVER, step = open->c.step_cost;
     pb_game other = *game;
@@ -204,7 +201,7 @@ static pb_status bound_dear_loads(const pbi_equal *open, const pb_game *game, ui
     if (status == PB_OK)
         status = cost_in(open, &other, &without);
     if (status == PB_ELIMIT || status == PB_ECANCELLED)
-        return PB_OK; /* the plan is there, only its bound is not */
+        return PB_OK; /* there is a plan, only no bound */
     if (status != PB_OK || with >= NEVER)
         return status;
     uint64_t bound = pbi_add_saturated(with, open->tiers[0].load - step);
@@ -247,22 +244,22 @@ static pb_status plan_tables(pbi_equal *t, const pb_game *game, bool proved, pbi
     }
     pb_arena_release(&scratch);
     if (settled && t->tier_count && t->tiers[0].load > t->c.step_cost)
-        return bound_dear_loads(t, game, figures.time - t->cost, plan);
+        return bound_expensive_loads(t, game, figures.time - t->cost, plan);
     plan->outcome = settled ? PB_OPTIMAL : plan->outcome;
     return status;
 }
 
 static pb_status plan_closed(pbi_equal *t, const pb_game *game, bool proved, pbi_plan *plan)
 {
-    bool possible = t->c.steps == 1 || t->most > 1;
+    bool possible = t->c.steps == 1 || t->max_held > 1;
     pb_status status = possible ? pbi_equal_closed(t, game->graph, plan) : give_up_cap(t, plan);
     if (status == PB_OK && proved && (!possible || plan->outcome == PB_FOUND))
         plan->outcome = possible ? PB_OPTIMAL : PB_INFEASIBLE;
     return status;
 }
 
-/* With the caps of the tiers, and with fewer slots than they have when the tables are too large. `bound` is the proved
- * cost without caps, or NEVER: nothing else is proved of these plans. */
+/* With the caps of the tiers, and with fewer slots than they have if the tables are too large. `bound` is the proved
+ * cost without caps, or NEVER: nothing else is proved for these plans. */
 static pb_status plan_capped(pbi_equal *t, const pb_game *game, uint64_t bound, pbi_plan *plan)
 {
     bool more = true;
@@ -301,9 +298,9 @@ pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_c
     pb_status status = plan_tables(&open, game, proved, plan, &how);
     if (status != PB_OK || how == SETTLED || !capped)
         return status;
-    bool least = how == PASSES_CAPS && plan->outcome == PB_OPTIMAL;
+    bool min = how == PASSES_CAPS && plan->outcome == PB_OPTIMAL;
     uint64_t bound = plan->lower_bound;
-    status = plan_capped(&t, game, least ? open.cost : NEVER, plan);
+    status = plan_capped(&t, game, min ? open.cost : NEVER, plan);
     plan->lower_bound = bound;
     return status;
 }

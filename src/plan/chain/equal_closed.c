@@ -1,9 +1,9 @@
 /* equal_closed.c -- Revolve's own case by closed form: no tables.
  *
- * When steps run in place and gradients read their input alone and take no room, s snapshots and the working state are
- * s + 1 values, and the fewest forward steps are those of binomial checkpointing. Its stream of actions is the plan: an
- * advance computes states, a reversal a gradient, and copies are values that stay. An advance always begins at a state
- * that stays, and goes on in place. A state is done with when its step has been reversed.
+ * When steps run in place and gradients read their input alone and take no memory, s snapshots and the working state
+ * are s + 1 values, and the fewest forward steps are those of binomial checkpointing. Its stream of actions is the
+ * plan: an advance computes states, a reversal computes a gradient, and copies are values that are kept. An advance
+ * always starts at a kept state and continues in place. A state is no longer needed when its step has been reversed.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -31,7 +31,7 @@ static pb_status reverse(const pbi_chain *c, uint64_t n, pb_moves *moves)
     pb_node before = place ? c->gradient[place - 1] : PB_NO_NODE;
     bool over = c->grad_inplace && place;
     pb_status status = pb_moves_add_compute(moves, c->gradient[place], over ? before : PB_NO_NODE, NULL, 0);
-    if (n == 0) /* what is left at the end need not be freed */
+    if (n == 0) /* values that remain at the end need not be freed */
         return status;
     if (status == PB_OK && place && !over)
         status = pb_moves_add(moves, PB_FREE, before, 0);
@@ -42,7 +42,7 @@ static pb_status add_action(const pbi_chain *c, const pb_action *a, pb_moves *mo
 {
     if (a->kind == PB_ACTION_REVERSE)
         return reverse(c, a->n0, moves);
-    if (a->kind == PB_ACTION_FORWARD && !(a->flags & PB_WRITE_REVERSE)) /* a gradient runs its own step again */
+    if (a->kind == PB_ACTION_FORWARD && !(a->flags & PB_WRITE_REVERSE)) /* a gradient reruns its own step */
         return advance(c, a, moves);
     return PB_OK;
 }
@@ -65,7 +65,7 @@ pb_status pbi_equal_closed(pbi_equal *t, const pb_graph *g, pbi_plan *plan)
     pb_revolve stream;
     pb_revolve_cost cost;
     pb_arena scratch;
-    uint64_t snapshots = t->most > 1 ? t->most - 1 : 1;
+    uint64_t snapshots = t->max_held > 1 ? t->max_held - 1 : 1;
     pb_status status = pb_revolve_count(t->ctx, t->c.steps, snapshots, &cost);
     if (status == PB_OK && !work_fits(t, g, cost.forward_steps))
         return pbi_plan_give_up(plan, "the work of this plan passes 2^64");

@@ -1,33 +1,33 @@
 /* equal_fill.c -- the tables, one entry in constant time as long as rows are convex.
  *
- * An entry is the least over j of A(j) + B(l - j), where A(j) is the cost of j steps and of the part in front, and B the
- * cost of the part behind. Suppose A and B are convex on 1 .. l (that is, their second differences are not negative;
- * "never" stands behind all finite values and counts as infinite). Let j be a best place for length l. Then j or
+ * An entry is the minimum over j of A(j) + B(l - j), where A(j) is the cost of j steps and of the part in front, and
+ * B the cost of the part behind. Suppose A and B are convex on 1 .. l (that is, their second differences are not
+ * negative; "never" follows all finite values and counts as infinite). Let j be a best place for length l. Then j or
  * j + 1 is a best place for length l + 1:
  *     Write a(i) = A(i) - A(i-1), b(i) = B(i) - B(i-1). That j is best for l means a(j) <= b(l-j+1) and
- *     b(l-j) <= a(j+1): one more step to either side does not pay. The sum for length l + 1 is convex in its place too,
- *     so a place that no neighbour beats is best.
- *     If a(j+1) <= b(l-j+1), take j + 1: going back to j does not pay by assumption, and going on to j + 2 does not, for
- *     b(l-j) <= a(j+1) <= a(j+2). Otherwise take j: going on does not pay by assumption, and going back to j - 1 does
- *     not, for a(j) <= b(l-j+1) <= b(l-j+2).
- *     Where the sum for l is infinite at every place, so it is for l + 1: of a finite sum for l + 1 >= 3 one part can be
- *     shortened.
- * Slow memory makes rows that are not convex: a store has its price, and after it lengths come cheaper. Such rows still
- * never fall. Then, with a sum `best` at hand and a place j, every place on from j whose part behind costs at least
- * best - A(j) is no better, and the search goes on where that part begins to cost less. The further a place is from the
- * best one, the longer such a leap.
+ *     b(l-j) <= a(j+1): one more step to either side does not pay. The sum for length l + 1 is convex in its place
+ *     too, so a place that no neighbour beats is best.
+ *     If a(j+1) <= b(l-j+1), take j + 1: going back to j does not pay by assumption, and going on to j + 2 does
+ *     not, because b(l-j) <= a(j+1) <= a(j+2). Otherwise take j: going on does not pay by assumption, and going back
+ *     to j - 1 does not, because a(j) <= b(l-j+1) <= b(l-j+2).
+ *     If the sum for l is infinite at every place, it is for l + 1 too: of a finite sum for l + 1 >= 3 one part can
+ *     be shortened.
+ * Slow memory makes rows that are not convex: a store has its price, and after it further lengths are cheaper. Such
+ * rows still never fall. Then, given a sum `best` and a place j, no place on from j whose part behind costs at least
+ * best - A(j) is better, and the search continues where that part begins to cost less. The further a place is from
+ * the best one, the longer such a leap.
  *
- * Whether rows are convex and never fall is checked as they grow. Past the first length where neither holds, entries that
- * read them look at every split: slower, and as exact.
+ * Whether rows are convex and never fall is checked as they grow. Beyond the first length where neither is true,
+ * entries that read them try every split: slower, and as exact.
  */
 #include "base/context.h"
 #include "plan/chain/equal.h"
 
 #define NEVER PBI_EQUAL_NEVER
 
-enum { TICK_LENGTHS = 256 }; /* lengths between two looks at the limits */
+enum { TICK_LENGTHS = 256 }; /* lengths between two checks of the limits */
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t sum_at(const pbi_equal *t, const pbi_equal_split *s, uint32_t length, uint32_t j)
 {
@@ -51,12 +51,12 @@ static uint64_t scan(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
     for (uint32_t j = 1; j < length; j++) {
         uint64_t sum = sum_at(t, s, length, j);
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
     }
     return best;
 }
 
-/* The least i with v[i] >= need, in a row that never falls, given one such. */
+/* The smallest i with v[i] >= need, in a row that never falls, given one such i. */
 static uint32_t first_of(const uint64_t *v, uint32_t i, uint64_t need)
 {
     uint32_t step = 1;
@@ -76,37 +76,37 @@ static uint64_t leap(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
         if (front >= best)
             break;
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
         j = length - first_of(s->behind, length - j, best - front) + 1;
     }
     return best;
 }
 
-/* Beginning from the best place of the length before, which is near. */
+/* Starts at the best place of the previous length, which is near. */
 static uint64_t search(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t best)
 {
     uint32_t guess = s->at;
     for (uint32_t j = guess; j <= guess + 1 && j < length; j++) {
         uint64_t sum = sum_at(t, s, length, j);
         s->at = sum < best ? j : s->at;
-        best = least(best, sum);
+        best = min(best, sum);
     }
     return never_falls(s, length) ? leap(t, s, length, best) : scan(t, s, length, best);
 }
 
-/* The least sum of a split below `best`, or `best`; s->at is of the length before and is moved on. */
+/* The least sum of a split below `best`, or `best`; s->at is that of the previous length and is updated. */
 static uint64_t next_sum(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t best)
 {
     if (length == 2 || s->one_step)
-        return least(best, s->price + sum_at(t, s, length, 1));
+        return min(best, s->price + sum_at(t, s, length, 1));
     if (!is_convex(s, length))
         return best > s->price ? s->price + search(t, s, length, best - s->price) : best;
     uint64_t stay = sum_at(t, s, length, s->at), go = sum_at(t, s, length, s->at + 1);
     s->at += go < stay;
-    return least(best, s->price + least(stay, go));
+    return min(best, s->price + min(stay, go));
 }
 
-/* The first place of a convex sum that the next one does not beat, by halving. */
+/* The first place of a convex sum that the next one does not beat, by bisection. */
 static uint32_t valley(const pbi_equal *t, const pbi_equal_split *s, uint32_t length)
 {
     uint32_t low = 1, high = length - 1;
@@ -120,17 +120,17 @@ static uint32_t valley(const pbi_equal *t, const pbi_equal_split *s, uint32_t le
     return low;
 }
 
-bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t wanted)
+bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t target)
 {
     s->at = 1;
-    if (wanted < s->price)
+    if (target < s->price)
         return false;
-    wanted -= s->price;
+    target -= s->price;
     if (!s->one_step && !is_convex(s, length))
-        return search(t, s, length, wanted + 1) == wanted;
+        return search(t, s, length, target + 1) == target;
     if (!s->one_step)
         s->at = valley(t, s, length);
-    return sum_at(t, s, length, s->at) == wanted;
+    return sum_at(t, s, length, s->at) == target;
 }
 
 /* ---- one block: all rows of one number of held values and layer ---- */
@@ -138,7 +138,7 @@ bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
 typedef struct row {
     uint64_t *value;
     pbi_equal_form *form;
-    const uint64_t *hold;    /* copied: the row when it is held for good, or NULL */
+    const uint64_t *hold;    /* copied: the row for holding it to the end, or NULL */
     const uint64_t *copied;  /* stored: the row to load into, or NULL */
     const uint64_t *less[2]; /* with less of the right end */
     uint64_t one, load;
@@ -150,18 +150,18 @@ static uint64_t entry(pbi_equal *t, row *r, uint32_t length)
 {
     uint64_t best = length == 1 ? r->one : NEVER;
     if (r->hold)
-        best = least(best, r->hold[length]);
+        best = min(best, r->hold[length]);
     if (r->copied)
-        best = least(best, r->load + r->copied[length]);
+        best = min(best, r->load + r->copied[length]);
     for (uint32_t i = 0; i < r->less_count; i++)
-        best = least(best, r->less[i][length]);
+        best = min(best, r->less[i][length]);
     for (uint32_t i = 0; i < r->split_count && length > 1; i++)
         best = next_sum(t, &r->split[i], length, best);
     t->work += 1 + r->split_count;
     return best;
 }
 
-/* Looks at the newest entry of a row. */
+/* Updates the shape of a row with its newest entry. */
 static void update_form(pbi_equal_form *form, const uint64_t *v, uint32_t length)
 {
     if (length < 2)
@@ -174,7 +174,7 @@ static void update_form(pbi_equal_form *form, const uint64_t *v, uint32_t length
         form->bend = length;
 }
 
-/* What the entries of a row are made of. */
+/* The rows and splits that the entries of a row are computed from. */
 static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t left, uint32_t kind, row *r,
                        pbi_equal_split *split)
 {
@@ -184,10 +184,10 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
                .one = NEVER,
                .split = split,
                .longest = pbi_equal_longest(t, held)};
-    if (left && held && held <= t->most)
-        r->longest--; /* the left end takes one place more */
+    if (left && held && held <= t->max_held)
+        r->longest--; /* the left end takes one more place */
     *r->form = (pbi_equal_form){UINT32_MAX, UINT32_MAX};
-    r->less_count = pbi_equal_less(t, kind, less);
+    r->less_count = pbi_equal_freed_kinds(t, kind, less);
     for (uint32_t i = 0; i < r->less_count; i++)
         r->less[i] = pbi_equal_row(t, held, layer, left, less[i]);
     if (!pbi_equal_occurs(t, held, layer, left, kind))
@@ -202,7 +202,7 @@ static void set_up_row(pbi_equal *t, uint32_t held, uint32_t layer, uint32_t lef
         r->one = pbi_equal_one_step(t, held, kind);
     } else {
         pbi_equal_hold(t, &h, &e, left);
-        if (h <= t->most)
+        if (h <= t->max_held)
             r->hold = pbi_equal_row(t, h, e, PBI_LEFT_HELD, kind);
     }
     r->split_count = pbi_equal_splits(t, held, layer, left, kind, split);
@@ -265,15 +265,15 @@ static pb_status allocate(pbi_equal *t, pb_arena *arena, uint32_t helds)
     return PB_OK;
 }
 
-/* From many held values to few, at last to x_0 in a slow tier; from full tiers to empty ones. */
+/* From many held values to few, last x_0 in a slow tier; from full tiers to empty ones. */
 pb_status pbi_equal_fill(pbi_equal *t, pb_arena *arena)
 {
-    uint32_t helds = t->most + 1 + t->origin, most_rows = t->held_rows > t->slow_rows ? t->held_rows : t->slow_rows;
-    row *rows = pb_arena_alloc(arena, most_rows, sizeof *rows);
-    pbi_equal_split *splits = pb_arena_alloc(arena, (size_t)most_rows * PBI_EQUAL_SPLITS, sizeof *splits);
+    uint32_t helds = t->max_held + 1 + t->origin, max_rows = t->held_rows > t->slow_rows ? t->held_rows : t->slow_rows;
+    row *rows = pb_arena_alloc(arena, max_rows, sizeof *rows);
+    pbi_equal_split *splits = pb_arena_alloc(arena, (size_t)max_rows * PBI_EQUAL_SPLITS, sizeof *splits);
     pb_status status = rows && splits ? allocate(t, arena, helds) : PB_ENOMEM;
     for (uint32_t done = 0; done < helds && status == PB_OK; done++) {
-        uint32_t held = done <= t->most ? t->most - done : t->most + 1;
+        uint32_t held = done <= t->max_held ? t->max_held - done : t->max_held + 1;
         for (uint32_t layer = pbi_equal_layers(t, held); layer-- > 0 && status == PB_OK && (held || t->tier_count);)
             status = fill_block(t, held, layer, rows, splits);
         pbi_progress(t->ctx, "chain", done + 1, helds);

@@ -1,8 +1,9 @@
 /* equal_state.c -- what a segment's state allows, and the states of the parts it splits into.
  *
- * A part behind a split has one more value to its left: in fast memory, or in a tier. A tier without a cap need not be
- * counted, and its values never leave it. In a tier with a cap a value either leaves as soon as it is held in fast memory
- * for good, or stays until it has been the right end of the part in front; the rows tell these two apart.
+ * A part behind a split has one more value to its left: in fast memory, or in a tier. A tier without a cap need not
+ * be counted, and its values never leave it. In a tier with a cap a value either leaves as soon as it is held in
+ * fast memory to the end, or stays until it has been the right end of the part in front; there are separate rows for
+ * the two.
  */
 #include "plan/chain/equal.h"
 
@@ -17,10 +18,10 @@ static uint32_t tier_of_kind(uint32_t kind) { return (kind - PBI_RIGHT_AWAY) / 2
 
 static bool is_capped(const pbi_equal_tier *tier) { return tier->slots != UINT32_MAX; }
 
-static bool stays(uint32_t left) { return (left - PBI_LEFT_COPIED) % 4 >= 2; }
+static bool stays_in_tier(uint32_t left) { return (left - PBI_LEFT_COPIED) % 4 >= 2; }
 
 /* At the origin nothing is held to the left. */
-static uint32_t held_outside(const pbi_equal *t, uint32_t held) { return held > t->most ? 0 : held; }
+static uint32_t held_outside(const pbi_equal *t, uint32_t held) { return held > t->max_held ? 0 : held; }
 
 /* Values of a capped tier outside a segment. */
 static uint32_t outside(const pbi_equal *t, uint32_t tier, uint32_t layer)
@@ -29,7 +30,7 @@ static uint32_t outside(const pbi_equal *t, uint32_t tier, uint32_t layer)
     return layer / at->stride % (at->slots + 1);
 }
 
-/* Has the tier room for `more` values beside those outside and the right end? */
+/* Has the tier room for `more` values in addition to those outside and the right end? */
 static bool has_slots(const pbi_equal *t, uint32_t tier, uint32_t layer, uint32_t kind, uint32_t more)
 {
     const pbi_equal_tier *at = &t->tiers[tier];
@@ -38,21 +39,21 @@ static bool has_slots(const pbi_equal *t, uint32_t tier, uint32_t layer, uint32_
     return outside(t, tier, layer) + (is_away(kind) && tier_of_kind(kind) == tier) + more <= at->slots;
 }
 
-/* Do `slots` values and `extra` fit beside `held` values and the gradient at hand? */
+/* Do `slots` values and `extra` fit in addition to `held` values and the current gradient? */
 static bool fits(const pbi_equal *t, uint32_t kind, uint32_t held, uint32_t slots, uint64_t extra)
 {
     uint64_t values = ((uint64_t)held_outside(t, held) + slots) * t->c.step_size;
     return values + (kind == PBI_RIGHT_FIRST ? 0 : t->c.grad_size) + extra <= t->room;
 }
 
-/* h values held to the left of x_i, itself included when it is held, leave at most n - h + 1 steps. */
+/* With h values held to the left of x_i, including x_i if it is held, at most n - h + 1 steps remain. */
 uint32_t pbi_equal_longest(const pbi_equal *t, uint32_t held)
 {
     uint32_t h = held_outside(t, held);
     return h ? t->c.steps + 1 - h : t->c.steps;
 }
 
-static bool is_fast_block(const pbi_equal *t, uint32_t held) { return t->sorted && held >= 1 && held <= t->most; }
+static bool is_fast_block(const pbi_equal *t, uint32_t held) { return t->sorted && held >= 1 && held <= t->max_held; }
 
 bool pbi_equal_has(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t kind)
 {
@@ -87,7 +88,7 @@ bool pbi_equal_occurs(const pbi_equal *t, uint32_t held, uint32_t layer, uint32_
     if (is_away(kind) && !has_slots(t, tier_of_kind(kind), layer, kind, 0))
         return false;
     if (left == PBI_LEFT_HELD)
-        return held >= 1 && held <= t->most;
+        return held >= 1 && held <= t->max_held;
     uint32_t tier = pbi_equal_tier_of(left);
     return !is_capped(&t->tiers[tier]) || outside(t, tier, layer) > 0;
 }
@@ -108,8 +109,8 @@ bool pbi_equal_can_load(const pbi_equal *t, uint32_t held, uint32_t kind)
     return fits(t, kind, held, 1 + is_here(kind), 0);
 }
 
-/* Can the first `steps` steps be run on? A left end in slow memory is in fast memory too when the run begins, and no
- * longer than for the first step. */
+/* Can the first `steps` steps be run? A left end in slow memory is also in fast memory when the run begins, but only
+ * during the first step. */
 static bool can_run(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t kind, uint32_t steps)
 {
     bool over = t->c.step_inplace;
@@ -117,11 +118,11 @@ static bool can_run(const pbi_equal *t, uint32_t held, uint32_t left, uint32_t k
     if (left == PBI_LEFT_HELD)
         slots = steps == 1 || over ? 1 : 2;
     else
-        slots = over && held <= t->most ? 1 : 2; /* x_0 itself is not overwritten */
+        slots = over && held <= t->max_held ? 1 : 2; /* x_0 itself is not overwritten */
     return fits(t, kind, held, slots + is_here(kind), 0);
 }
 
-uint32_t pbi_equal_less(const pbi_equal *t, uint32_t kind, uint32_t less[2])
+uint32_t pbi_equal_freed_kinds(const pbi_equal *t, uint32_t kind, uint32_t less[2])
 {
     if (kind < PBI_RIGHT_HELD)
         return 0;
@@ -141,7 +142,7 @@ uint32_t pbi_equal_less(const pbi_equal *t, uint32_t kind, uint32_t less[2])
 void pbi_equal_hold(const pbi_equal *t, uint32_t *held, uint32_t *layer, uint32_t left)
 {
     *held = held_outside(t, *held) + 1;
-    if (!stays(left))
+    if (!stays_in_tier(left))
         *layer -= t->tiers[pbi_equal_tier_of(left)].stride;
 }
 
@@ -158,12 +159,13 @@ uint32_t pbi_equal_splits(const pbi_equal *t, uint32_t held, uint32_t layer, uin
                           pbi_equal_split out[PBI_EQUAL_SPLITS])
 {
     uint32_t count = 0, h = held_outside(t, held);
-    uint8_t own = (uint8_t)(left ? left + 1 : left); /* a copied left end is stored when its turn comes again */
+    /* a copied left end is in slow memory only when its part is reversed */
+    uint8_t own = (uint8_t)(left ? left + 1 : left);
     if (!can_run(t, held, left, kind, 1))
         return 0;
     pbi_equal_split s = {.before_left = own, .at = 1, .one_step = !can_run(t, held, left, kind, 2)};
     uint8_t held_right = t->c.reads_output ? PBI_RIGHT_HELD : PBI_RIGHT_BARE;
-    if (h < t->most) {
+    if (h < t->max_held) {
         s.behind_left = PBI_LEFT_HELD;
         s.behind_held = h + 1;
         s.behind_layer = layer;

@@ -1,7 +1,7 @@
-/* equal_walk.c -- the plan, by walking the tables backwards.
+/* equal_walk.c -- the plan, by backtracking through the tables.
  *
- * Segments wait on a stack, the part behind a split above the part in front. At each the way that gives the table's value
- * is found again: by halving where rows are convex, so a plan of n steps takes O(n log n).
+ * Segments wait on a stack, the part behind a split above the part in front. For each, the split that gives the
+ * table's value is searched again: by bisection if rows are convex, so a plan of n steps takes O(n log n).
  */
 #include "plan/chain/equal.h"
 
@@ -25,7 +25,7 @@ typedef struct walk {
     size_t depth, room;
 } walk;
 
-static pb_status push(walk *w, task now)
+static pb_status push_task(walk *w, task now)
 {
     void *items = w->stack;
     if (w->depth == w->room && !pbi_arena_reserve(w->arena, &items, &w->room, w->depth + 1, sizeof *w->stack))
@@ -48,17 +48,17 @@ static uint64_t value_of(const walk *w, task now)
     return pbi_equal_row(w->t, now.held, now.layer, now.left, now.kind)[now.length];
 }
 
-/* Runs the steps of a split and leaves its two parts on the stack. */
+/* Runs the steps of a split and pushes its two parts on the stack. */
 static pb_status follow_split(walk *w, task now, const pbi_equal_split *split)
 {
     uint32_t j = split->at;
     pb_node between = w->t->c.forward[now.start + j];
     if (split->behind_left != PBI_LEFT_HELD)
         w->tier_of[between] = w->t->tiers[pbi_equal_tier_of(split->behind_left)].number;
-    pb_status status = push(w, (task){now.start, j, now.held, now.layer, split->before_left, split->right});
+    pb_status status = push_task(w, (task){now.start, j, now.held, now.layer, split->before_left, split->right});
     if (status == PB_OK)
-        status = push(w, (task){now.start + j, now.length - j, split->behind_held, split->behind_layer,
-                                split->behind_left, now.kind});
+        status = push_task(w, (task){now.start + j, now.length - j, split->behind_held, split->behind_layer,
+                                     split->behind_left, now.kind});
     return status == PB_OK ? run_steps(w, now.start, j) : status;
 }
 
@@ -72,7 +72,7 @@ static pb_status find_split(walk *w, task now, uint64_t cost)
     return pbi_fail(w->t->ctx, PB_EBUG, "the table of the chain has no split for its own value");
 }
 
-/* The gradient of a single step, after what it reads. */
+/* The gradient of a single step, after its inputs. */
 static pb_status follow_step(walk *w, task now, uint64_t cost)
 {
     const pbi_chain *c = &w->t->c;
@@ -84,18 +84,18 @@ static pb_status follow_step(walk *w, task now, uint64_t cost)
     return status == PB_OK ? pbi_sequence_add(w->s, c->gradient[c->steps - 1 - now.start]) : status;
 }
 
-/* Lets go of the right end wherever that costs nothing. */
-static void let_go(const walk *w, task *now, uint64_t cost)
+/* Frees the right end if that costs nothing. */
+static void free_right_end(const walk *w, task *now, uint64_t cost)
 {
-    uint32_t less[2], count = pbi_equal_less(w->t, now->kind, less);
+    uint32_t less[2], count = pbi_equal_freed_kinds(w->t, now->kind, less);
     for (uint32_t i = 0; i < count; i++) {
         task other = *now;
         other.kind = (uint8_t)less[i];
         if (value_of(w, other) != cost)
             continue;
         now->kind = other.kind;
-        count = pbi_equal_less(w->t, now->kind, less);
-        i = UINT32_MAX; /* from the start, with that kind */
+        count = pbi_equal_freed_kinds(w->t, now->kind, less);
+        i = UINT32_MAX; /* start over with the new kind */
     }
 }
 
@@ -103,19 +103,19 @@ static pb_status follow(walk *w, task now)
 {
     pbi_equal *t = w->t;
     uint64_t cost = value_of(w, now);
-    let_go(w, &now, cost);
+    free_right_end(w, &now, cost);
     if (now.left == PBI_LEFT_HELD)
         return now.length == 1 ? follow_step(w, now, cost) : find_split(w, now, cost);
     if (pbi_equal_is_stored(now.left)) {
         now.left--;
-        pb_status status = push(w, now);
+        pb_status status = push_task(w, now);
         return status == PB_OK ? pbi_sequence_add(w->s, t->c.forward[now.start] | PBI_LOAD_EVENT) : status;
     }
     task hold = now;
     hold.left = PBI_LEFT_HELD;
     pbi_equal_hold(t, &hold.held, &hold.layer, now.left);
-    if (hold.held <= t->most && value_of(w, hold) == cost)
-        return push(w, hold);
+    if (hold.held <= t->max_held && value_of(w, hold) == cost)
+        return push_task(w, hold);
     return find_split(w, now, cost);
 }
 
@@ -135,7 +135,7 @@ uint64_t pbi_equal_cost(const pbi_equal *t, uint32_t *left, uint32_t *held, uint
         const pbi_equal_tier *tier = &t->tiers[pbi_equal_tier_of(l)];
         if (t->row[l][kind] < 0)
             continue;
-        uint32_t h = t->origin ? t->most + 1 : 0;
+        uint32_t h = t->origin ? t->max_held + 1 : 0;
         uint64_t cost = tier->store + pbi_equal_row(t, h, tier->stride, l, kind)[t->c.steps];
         if (cost >= best)
             continue;
@@ -154,7 +154,7 @@ pb_status pbi_equal_walk(pbi_equal *t, pb_arena *arena, uint8_t *tier_of, pbi_se
     pbi_equal_cost(t, &left, &held, &layer);
     if (left != PBI_LEFT_HELD)
         tier_of[t->c.forward[0]] = t->tiers[pbi_equal_tier_of(left)].number;
-    pb_status status = push(&w, (task){0, t->c.steps, held, layer, (uint8_t)left, (uint8_t)first_kind(t)});
+    pb_status status = push_task(&w, (task){0, t->c.steps, held, layer, (uint8_t)left, (uint8_t)first_kind(t)});
     for (uint32_t round = 0; w.depth && status == PB_OK; round++) {
         status = follow(&w, w.stack[--w.depth]);
         if (status == PB_OK && round % 256 == 0)

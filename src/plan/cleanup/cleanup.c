@@ -1,17 +1,19 @@
-/* cleanup.c -- drops what a plan does in vain. See cleanup.h.
+/* cleanup.c -- drops unnecessary moves of a plan. See cleanup.h.
  *
- * Problem     a plan removes values and makes them again although there was room for them: planners count with blocks,
+ * Problem     plans free values and recompute them although there was room for them: planners count with blocks,
  *             segments or periods, and their last steps leave gaps.
- * Idea        a move that makes only values that were there before is not needed if each of them can stay from where it
- *             was removed, or be made where its node was last computed. Those that save most for the memory they hold over
- *             time go first. Then what only served the dropped moves goes too, and makes room for others.
- * Invariants  the plan is legal after every drop: memory is checked move by move, and what stays longer disturbs nothing,
- *             since no move in between makes or needs the absence of it. So a stop may come between any two drops.
- * Cost        a sort, and O(log moves) for each move that makes a value again and each read that goes, in every round; rounds go on
+ * Idea        a move whose results were all in memory before is not needed if each of them can stay in memory from
+ *             where it was removed, or be computed where its node was last computed. Moves that save most for the
+ *             memory they hold over time are dropped first. Then what only served the dropped moves is dropped too,
+ *             and makes room for others.
+ * Invariants  the plan is legal after every drop: memory is checked move by move, and keeping a value longer breaks
+ *             nothing, since no move in between computes it or needs its absence. So a stop may come between any two
+ *             drops.
+ * Cost        a sort, and O(log moves) for each recomputation and each removed read, in every round; rounds continue
  *             while one drops something.
- * Limits      in the reversible game a computation that overwrites its input stays: the input could not be freed. Values move
- *             between memory of our own and borrowed memory only if they are uncomputed in the end either way. A node that is
- *             computed early, and again for a by-product while it is there, is not computed later instead.
+ * Limits      in the reversible game a computation that overwrites its input is kept: the input could not be freed.
+ *             Values move between own and borrowed memory only if they are uncomputed in the end either way. A node
+ *             that is computed early, and again for a by-product while it is resident, is not computed later instead.
  */
 #include "plan/cleanup/cleanup.h"
 
@@ -24,8 +26,8 @@
 /* How a recomputed value can be resident already. */
 typedef struct link {
     uint32_t stay;
-    uint32_t earlier; /* it does not leave after that stay, or PBI_NONE: */
-    uint32_t from;    /* it is made by that computation */
+    uint32_t earlier; /* it is not removed after that stay, or PBI_NONE: */
+    uint32_t from;    /* it is computed by that computation */
 } link;
 
 typedef struct candidate {
@@ -34,37 +36,36 @@ typedef struct candidate {
 } candidate;
 
 enum {
-    POLL = 1024, /* looks between two polls */
-    OVERTIME =
-        1 << 16 /* looks that are still taken after a stop: some milliseconds, which cover most plans as a whole */
+    POLL = 1024,       /* steps between two polls */
+    OVERTIME = 1 << 16 /* steps that are still done after a stop: some milliseconds, enough for most plans */
 };
 
 typedef struct cleaner {
     pb_context *ctx;
     pbi_stays s;
     pb_arena *arena;
-    link *links; /* of the move at hand */
+    link *links; /* of the current move */
     uint32_t link_count;
     candidate *candidates;
     uint32_t candidate_count;
     double alpha, beta, gamma;
-    uint64_t next_poll, end; /* in looks */
+    uint64_t next_poll, end; /* in steps */
 } cleaner;
 
-/* May it go on? Counts a look, and what the stays looked at since. */
-static bool go_on(cleaner *c)
+/* May it continue? Counts a step, and the stays visited since. */
+static bool may_continue(cleaner *c)
 {
-    uint64_t looks = ++c->s.work;
-    if (looks >= c->next_poll && c->end == UINT64_MAX) {
-        c->next_poll = looks + POLL;
+    uint64_t steps = ++c->s.work;
+    if (steps >= c->next_poll && c->end == UINT64_MAX) {
+        c->next_poll = steps + POLL;
         if (pbi_poll(c->ctx) != PB_OK)
-            c->end = looks + OVERTIME;
+            c->end = steps + OVERTIME;
     }
-    return looks < c->end;
+    return steps < c->end;
 }
 
-/* Is there anything that could be done in vain? */
-static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
+/* Is there anything that could be unnecessary? */
+static pb_status may_be_unnecessary(const pb_game *game, const pb_moves *moves, pb_arena *scratch, bool *found)
 {
     uint8_t *computed = pb_arena_zero(scratch, game->graph->node_count, sizeof *computed);
     *found = false;
@@ -79,7 +80,7 @@ static pb_status look(const pb_game *game, const pb_moves *moves, pb_arena *scra
     return PB_OK;
 }
 
-/* The room that a link takes: at its moves, and at the one that overwrites the value now. */
+/* The memory that a link needs: at its moves, and at the one that overwrites the value now. */
 static uint32_t first_of(const cleaner *c, const link *l)
 {
     return l->earlier == PBI_NONE ? l->from : c->s.stay[l->earlier].to + 1;
@@ -93,7 +94,7 @@ static uint64_t at_removal(const cleaner *c, const link *l)
     return overwritten ? pbi_stays_saved(s, a->to) : 0;
 }
 
-/* May stay b go on where stay a was? What is uncomputed in the end may be in memory of our own or in borrowed memory. */
+/* May stay b continue stay a? What is uncomputed in the end may be in own or in borrowed memory. */
 static bool may_follow(const pbi_stays *s, const pbi_stay *a, const pbi_stay *b)
 {
     return a->place == b->place ||
@@ -116,8 +117,8 @@ static bool link_stay(cleaner *c, uint32_t x, uint32_t m)
     return true;
 }
 
-/* What would have to be kept so that move m is not needed. False: nothing would do. */
-static bool gather(cleaner *c, uint32_t m)
+/* What would have to be kept so that move m is not needed. False: impossible. */
+static bool gather_links(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
     bool over = s->moves->move[m].op == PB_COMPUTE && pbi_stays_over(s, m) != PB_NO_NODE;
@@ -140,7 +141,7 @@ static uint8_t place_of(const cleaner *c, const link *l)
     return c->s.stay[l->earlier == PBI_NONE ? l->stay : l->earlier].place;
 }
 
-/* Adds a link to the heights, or takes it back. */
+/* Adds a link to the heights, or removes it. */
 static void raise_link(cleaner *c, const link *l, uint32_t m, bool back)
 {
     pbi_stays *s = &c->s;
@@ -157,7 +158,7 @@ static void raise_link(cleaner *c, const link *l, uint32_t m, bool back)
     pbi_stays_raise(s, b->place, m, b->to, back ? size : ~size + 1);
 }
 
-static void take_back(cleaner *c, uint32_t m, uint32_t count)
+static void remove_links(cleaner *c, uint32_t m, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         raise_link(c, &c->links[i], m, true);
@@ -180,7 +181,7 @@ static bool make_room(cleaner *c, uint32_t m)
 {
     for (uint32_t i = 0; i < c->link_count; i++) {
         if (!fits(c, &c->links[i], m)) {
-            take_back(c, m, i);
+            remove_links(c, m, i);
             return false;
         }
         raise_link(c, &c->links[i], m, false);
@@ -188,7 +189,7 @@ static bool make_room(cleaner *c, uint32_t m)
     return true;
 }
 
-/* The work that goes with the removal before a link, where it is an uncomputation. */
+/* The work of the removal before a link, if it is an uncomputation. */
 static uint64_t removal_cost(const cleaner *c, const link *l)
 {
     const pbi_stays *s = &c->s;
@@ -196,7 +197,7 @@ static uint64_t removal_cost(const cleaner *c, const link *l)
     return a && !a->early && s->moves->move[a->to].op == PB_UNCOMPUTE ? pbi_stays_cost(s, a->to) : 0;
 }
 
-/* What dropping move m changes in the cost, where peak or flux have a price; room has been made. `peak` is that before. */
+/* How dropping move m changes the cost, if peak or flux have a price; room has been made. `peak` is that before. */
 static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
 {
     const pbi_stays *s = &c->s;
@@ -220,18 +221,18 @@ static double change_in_cost(const cleaner *c, uint32_t m, uint64_t peak)
     return c->alpha * rise + c->beta * flux - c->gamma * saved;
 }
 
-/* Drops move m if what it makes can be there without it. */
-static bool drop(cleaner *c, uint32_t m)
+/* Drops move m if its results can be in memory without it. */
+static bool drop_move(cleaner *c, uint32_t m)
 {
     pbi_stays *s = &c->s;
     bool priced = c->alpha > 0 || c->beta > 0;
-    if (!gather(c, m))
+    if (!gather_links(c, m))
         return false;
     uint64_t peak = priced ? pbi_range_max_find(s->height[PBI_FAST], 0, s->count - 1) : 0;
     if (!make_room(c, m))
         return false;
     if (priced && change_in_cost(c, m, peak) > 0) {
-        take_back(c, m, c->link_count);
+        remove_links(c, m, c->link_count);
         return false;
     }
     for (uint32_t i = 0; i < c->link_count; i++) {
@@ -242,7 +243,7 @@ static bool drop(cleaner *c, uint32_t m)
             pbi_stays_join(s, l->earlier, l->stay);
     }
     pbi_stays_drop_make(s, m);
-    pbi_stays_settle(s);
+    pbi_stays_shorten_all(s);
     return true;
 }
 
@@ -254,8 +255,8 @@ static int by_worth(const void *a, const void *b)
     return x->move < y->move ? -1 : x->move > y->move;
 }
 
-/* Does move m make or load a value that was there before, or could have been? */
-static bool makes_again(const pbi_stays *s, uint32_t m)
+/* Does move m compute or load a value that was in memory before, or could have been? */
+static bool recomputes(const pbi_stays *s, uint32_t m)
 {
     for (uint32_t x = s->made[m]; x < s->made[m + 1]; x++)
         if (s->stay[x].earlier != PBI_NONE)
@@ -263,7 +264,7 @@ static bool makes_again(const pbi_stays *s, uint32_t m)
     return s->computed && s->computed[m] != PBI_NONE && s->made[m] < s->made[m + 1];
 }
 
-/* Moves that make nothing new, those that save most for memory over time first. */
+/* Moves without new results, those that save most for memory over time first. */
 static pb_status find_candidates(cleaner *c)
 {
     pbi_stays *s = &c->s;
@@ -273,9 +274,9 @@ static pb_status find_candidates(cleaner *c)
         return PB_ENOMEM;
     for (uint32_t m = 0; m < s->count; m++) {
         double saved = (double)pbi_stays_cost(s, m), held = 1;
-        if (!makes_again(s, m))
+        if (!recomputes(s, m))
             continue;
-        gather(c, m);
+        gather_links(c, m);
         for (uint32_t i = 0; i < c->link_count; i++) {
             saved += (double)removal_cost(c, &c->links[i]);
             held += (double)s->graph->size[s->stay[c->links[i].stay].node] * (m - first_of(c, &c->links[i]));
@@ -286,21 +287,21 @@ static pb_status find_candidates(cleaner *c)
     return PB_OK;
 }
 
-/* Goes on until a whole round drops nothing, or it is stopped. */
+/* Continues until a whole round drops nothing, or it is stopped. */
 static void drop_all(cleaner *c, bool *changed)
 {
     pbi_stays *s = &c->s;
-    for (uint32_t x = 0; x < s->stay_count && go_on(c); x++)
+    for (uint32_t x = 0; x < s->stay_count && may_continue(c); x++)
         if (!s->stay[x].gone && s->stay[x].last_read == PBI_NONE && pbi_stays_remove(s, x)) {
-            pbi_stays_settle(s);
+            pbi_stays_shorten_all(s);
             *changed = true;
         }
-    for (bool more = true; more && go_on(c);) {
+    for (bool more = true; more && may_continue(c);) {
         uint32_t left = 0;
         more = false;
-        for (uint32_t i = 0; i < c->candidate_count && go_on(c); i++) {
+        for (uint32_t i = 0; i < c->candidate_count && may_continue(c); i++) {
             uint32_t m = c->candidates[i].move;
-            if (drop(c, m))
+            if (drop_move(c, m))
                 more = *changed = true;
             else if (s->state[m] == PBI_MOVE_THERE)
                 c->candidates[left++] = c->candidates[i];
@@ -325,7 +326,7 @@ static pb_status clean(cleaner *c, pb_arena *result, pb_moves *out, bool *change
     return status;
 }
 
-/* A stop does not keep a short plan from its overtime. */
+/* Short plans are cleaned even after a stop. */
 static pb_status make_stays(cleaner *c, const pb_game *game, const pb_moves *moves)
 {
     if (moves->count > OVERTIME)
@@ -348,13 +349,13 @@ pb_status pbi_cleanup(pb_context *ctx, const pb_game *game, const pb_moves *move
     c.gamma = (double)w->gamma;
     *changed = false;
     pb_arena_init(&scratch, ctx);
-    pb_status status = look(game, moves, &scratch, &found);
+    pb_status status = may_be_unnecessary(game, moves, &scratch, &found);
     if (status == PB_OK && found) {
         status = make_stays(&c, game, moves);
         if (status == PB_OK)
             status = clean(&c, result, out, changed);
     }
-    if (status == PB_ERANGE || status == PB_ECANCELLED) /* a plan of 2^32 moves or reads stays as it is */
+    if (status == PB_ERANGE || status == PB_ECANCELLED) /* a plan of 2^32 moves or reads is not changed */
         status = PB_OK;
     pb_arena_release(&scratch);
     return status;

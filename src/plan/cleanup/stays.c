@@ -1,7 +1,8 @@
 /* stays.c -- joins, shortens and removes the stays of a plan. See stays.h.
  *
- * A move that goes reads nothing any more. A stay that has lost its last read ends behind the read that is now the last, if it
- * was freed and not uncomputed; one that nothing reads is not begun at all, and what it was made from has lost a read in turn.
+ * A removed move reads nothing. A stay that has lost its last read now ends behind the read before, if it was freed
+ * and not uncomputed; a stay that nothing reads is removed, and then the inputs of its computation lose a read in
+ * turn.
  */
 #include "plan/cleanup/stays.h"
 
@@ -15,8 +16,8 @@ bool pbi_stays_fit(const pbi_stays *s, uint8_t place, uint32_t from, uint32_t to
     const pbi_range_max *height = s->height[place];
     if (!height || from > to || to == PBI_NONE)
         return true;
-    uint64_t most = pbi_range_max_find(height, from, to);
-    return most <= s->limit[place] && size <= s->limit[place] - most;
+    uint64_t max = pbi_range_max_find(height, from, to);
+    return max <= s->limit[place] && size <= s->limit[place] - max;
 }
 
 void pbi_stays_raise(pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size)
@@ -113,13 +114,13 @@ void pbi_stays_drop_make(pbi_stays *s, uint32_t k)
         drop_move(s, k);
         return;
     }
-    uint64_t less = s->graph->workspace[s->moves->move[k].node] - pbi_stays_saved(s, k); /* may wrap, and back */
+    uint64_t less = s->graph->workspace[s->moves->move[k].node] - pbi_stays_saved(s, k); /* may wrap around, and back */
     s->state[k] = PBI_MOVE_FREES;
     release_reads(s, k);
     pbi_stays_raise(s, PBI_FAST, k, k, ~less + 1);
 }
 
-/* The move that ended stay x does so no more. */
+/* The move that ended stay x no longer does. */
 static void drop_removal(pbi_stays *s, const pbi_stay *x)
 {
     uint32_t k = x->to;
@@ -131,7 +132,7 @@ static void drop_removal(pbi_stays *s, const pbi_stay *x)
         return;
     }
     s->apart[k] = 1;
-    queue_stay(s, s->made[k]); /* if nothing reads what it makes, it may go now: there is nothing to be freed instead */
+    queue_stay(s, s->made[k]); /* if nothing reads its result, it may be removed now: nothing has to be freed instead */
 }
 
 /* ---- stays ---- */
@@ -171,7 +172,7 @@ void pbi_stays_add(pbi_stays *s, uint32_t x, uint32_t k)
     s->added[k] = x;
 }
 
-/* Stays that computation k makes, but for x. */
+/* Stays that computation k begins, except x. */
 static bool makes_others(const pbi_stays *s, uint32_t k, uint32_t x)
 {
     for (uint32_t y = s->made[k]; y < s->made[k + 1]; y++)
@@ -183,7 +184,7 @@ static bool makes_others(const pbi_stays *s, uint32_t k, uint32_t x)
     return false;
 }
 
-/* May the plan do without stay x, which nothing reads? */
+/* Can the plan do without stay x, which nothing reads? */
 static bool is_idle(const pbi_stays *s, uint32_t index)
 {
     const pbi_stay *x = &s->stay[index];
@@ -217,7 +218,7 @@ bool pbi_stays_remove(pbi_stays *s, uint32_t index)
     if (!computed || !makes_others(s, k, index))
         pbi_stays_drop_make(s, k);
     else
-        queue_stay(s, s->made[k]); /* its node may be there for the by-product alone */
+        queue_stay(s, s->made[k]); /* its node may be in memory for the by-product alone */
     return true;
 }
 
@@ -238,7 +239,7 @@ static void shorten(pbi_stays *s, pbi_stay *x)
     x->early = true;
 }
 
-void pbi_stays_settle(pbi_stays *s)
+void pbi_stays_shorten_all(pbi_stays *s)
 {
     while (s->queue_count) {
         uint32_t index = s->queue[--s->queue_count];

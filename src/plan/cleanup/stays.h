@@ -1,7 +1,8 @@
 /* stays.h -- a plan as the stays of its values in memory, which can be joined, shortened and removed.
  *
- * A stay is the time from the move that makes a value, or loads or stores it, to the one that removes it there; both moves
- * count. Each memory has its height at every move at hand, so whether a longer stay fits is known in O(log moves).
+ * A stay is the time from the move that computes, loads or stores a value to the move that removes it from that
+ * memory; both moves count. Each memory has its height at every move, so O(log moves) decides whether a longer stay
+ * fits.
  */
 #ifndef PBI_PLAN_CLEANUP_STAYS_H
 #define PBI_PLAN_CLEANUP_STAYS_H
@@ -14,7 +15,7 @@
 /* Where a value stays: fast memory, slow tiers 1 .. 8, borrowed memory. */
 enum { PBI_FAST = 0, PBI_BORROWED = PB_MAX_TIERS + 1, PBI_PLACES = PB_MAX_TIERS + 2 };
 
-/* What has become of a move. */
+/* What happened to a move. */
 enum {
     PBI_MOVE_THERE,
     PBI_MOVE_DROPPED,
@@ -27,15 +28,15 @@ typedef struct pbi_stay {
     uint32_t first_read, last_read; /* of pbi_stays.read; PBI_NONE: nothing reads it */
     uint32_t earlier, later;        /* stays of the same value: in a tier, or in fast and borrowed memory */
     uint32_t joined;                /* to that stay; itself while it is not */
-    uint32_t next_added;            /* of those that another computation makes now */
+    uint32_t next_added;            /* next of the stays that another computation begins now */
     uint8_t place;
     bool gone;   /* joined to another or removed */
-    bool early;  /* freed right behind move `to`, which is not what removed it at first */
-    bool queued; /* a read of it has gone */
+    bool early;  /* freed right behind move `to`, which is not the move that removed it at first */
+    bool queued; /* one of its reads was removed */
 } pbi_stay;
 
 typedef struct pbi_read {
-    uint32_t stay, before, at; /* `before`: the read of the stay before this one */
+    uint32_t stay, before, at; /* `before`: the previous read of the stay */
 } pbi_read;
 
 typedef struct pbi_stays {
@@ -46,19 +47,20 @@ typedef struct pbi_stays {
     pbi_stay *stay;
     pbi_read *read;
     uint32_t *read_start; /* per move, and the end */
-    uint32_t *made;       /* per move: the first stay that it began; they are in a row */
+    uint32_t *made;       /* per move: the first stay that it began; they are consecutive */
     uint8_t *makes;       /* per move: whether its node was one of them */
     uint32_t *removes;    /* per move: the stay that it ends */
     uint8_t *state;       /* per move */
-    uint8_t *apart;       /* per move: nothing is overwritten, though it was at first */
+    uint8_t *apart;       /* per move: nothing is overwritten now, but was at first */
     uint32_t *computed;   /* per move: the computation of its node before it; NULL without by-products */
-    uint32_t *added;      /* per move: by-products that it makes now and did not at first; NULL without by-products */
-    uint32_t *done;       /* per node: stays that a computation begins */
+    /* per move: by-products that it computes now and did not at first; NULL without by-products */
+    uint32_t *added;
+    uint32_t *done; /* per node: stays that a computation begins */
     uint32_t *queue, queue_count;
-    uint64_t work;                     /* stays and reads that were looked at so far */
-    pbi_range_max *height[PBI_PLACES]; /* NULL: there is room for everything */
+    uint64_t work;                     /* stays and reads visited so far */
+    pbi_range_max *height[PBI_PLACES]; /* NULL: unlimited memory */
     uint64_t limit[PBI_PLACES];
-    uint64_t *time; /* per move, as a sum tree: what it costs; NULL where the weights do not ask */
+    uint64_t *time; /* per move, as a sum tree: its cost; NULL if the weights do not need it */
 } pbi_stays;
 
 /* Of a legal plan of fewer than 2^32 - 1 moves and reads. PB_ECANCELLED: the context stopped. */
@@ -66,28 +68,28 @@ pb_status pbi_stays_make(pb_context *ctx, pbi_stays *s, const pb_game *game, con
 /* The moves as they are now. */
 pb_status pbi_stays_write(const pbi_stays *s, pb_arena *scratch, pb_moves *out);
 
-/* Is there room for so much more at moves from .. to? True where there are none. */
+/* Is there room for so much more at moves from .. to? True if there are no such moves. */
 bool pbi_stays_fit(const pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size);
 void pbi_stays_raise(pbi_stays *s, uint8_t place, uint32_t from, uint32_t to, uint64_t size);
-/* What the moves from .. to cost that are still there. */
+/* The cost of the remaining moves from .. to. */
 uint64_t pbi_stays_time(const pbi_stays *s, uint32_t from, uint32_t to);
 
 /* What move k overwrites, or PB_NO_NODE; what that saves. */
 pb_node pbi_stays_over(const pbi_stays *s, uint32_t k);
 uint64_t pbi_stays_saved(const pbi_stays *s, uint32_t k);
 uint64_t pbi_stays_cost(const pbi_stays *s, uint32_t k);
-/* The last computation of the node of move k before k that is still there and may make by-products, or PBI_NONE. */
+/* The last remaining computation of the node of move k before k that may compute by-products, or PBI_NONE. */
 uint32_t pbi_stays_computed(pbi_stays *s, uint32_t k);
 
-/* Value `later`, whose stay is `later`, does not leave after `earlier`; room for it has been made. */
+/* Stay `later` continues stay `earlier`: the value is not removed between them. Room for it has been made. */
 void pbi_stays_join(pbi_stays *s, uint32_t earlier, uint32_t later);
-/* The by-product of stay x is made by computation k now, before the one that made it; room has been made. */
+/* Computation k, before the one that did, now computes the by-product of stay x; room has been made. */
 void pbi_stays_add(pbi_stays *s, uint32_t x, uint32_t k);
-/* Move k makes nothing any more: it goes, or frees what it overwrote. */
+/* Move k no longer has results: it is removed, or frees what it overwrote. */
 void pbi_stays_drop_make(pbi_stays *s, uint32_t k);
-/* Remove a stay that nothing reads, if it is not what the plan is for. */
+/* Remove a stay that nothing reads, unless it is a goal of the plan. */
 bool pbi_stays_remove(pbi_stays *s, uint32_t x);
-/* Remove or shorten the stays whose reads have gone since, and those that follow from that. */
-void pbi_stays_settle(pbi_stays *s);
+/* Remove or shorten the stays that have lost reads, and those that follow from that. */
+void pbi_stays_shorten_all(pbi_stays *s);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct maker {
 /* The row of `now` for a place. */
 static unsigned row_of(uint8_t place) { return place == PBI_BORROWED ? PBI_FAST : place; }
 
-static void begin(maker *m, pb_node v, uint8_t place, uint32_t k)
+static void begin_stay(maker *m, pb_node v, uint8_t place, uint32_t k)
 {
     pbi_stays *s = m->s;
     unsigned row = row_of(place);
@@ -76,15 +76,15 @@ static uint64_t play_compute(maker *m, uint32_t k, pb_node v)
     pb_node over = pb_moves_over(s->moves, k);
     const pb_node *also = pb_moves_also(s->moves, k, &count);
     note_inputs(m, v, k);
-    if (m->now[PBI_FAST][v] != PBI_NONE) { /* v stays: it must go on being there, or the move would make it */
+    if (m->now[PBI_FAST][v] != PBI_NONE) { /* v is kept: it must remain resident, or the move would compute it */
         note_read(m, v, PBI_FAST, k);
     } else {
-        begin(m, v, s->moves->move[k].flags & PB_MOVE_BORROW ? PBI_BORROWED : PBI_FAST, k);
+        begin_stay(m, v, s->moves->move[k].flags & PB_MOVE_BORROW ? PBI_BORROWED : PBI_FAST, k);
         s->makes[k] = 1;
         s->done[v]++;
     }
     for (uint32_t i = 0; i < count; i++) {
-        begin(m, also[i], PBI_FAST, k);
+        begin_stay(m, also[i], PBI_FAST, k);
         s->done[also[i]]++;
     }
     if (s->computed) {
@@ -100,7 +100,7 @@ static uint64_t play_compute(maker *m, uint32_t k, pb_node v)
 }
 
 /* Fast memory during move k, and what it begins, ends and reads. */
-static uint64_t play(maker *m, uint32_t k)
+static uint64_t play_move(maker *m, uint32_t k)
 {
     pbi_stays *s = m->s;
     const pb_move *move = &s->moves->move[k];
@@ -115,11 +115,11 @@ static uint64_t play(maker *m, uint32_t k)
     case PB_FREE: end(m, v, PBI_FAST, k); return before;
     case PB_STORE:
         note_read(m, v, PBI_FAST, k);
-        begin(m, v, move->tier, k);
+        begin_stay(m, v, move->tier, k);
         return before;
     case PB_LOAD:
         note_read(m, v, move->tier, k);
-        begin(m, v, PBI_FAST, k);
+        begin_stay(m, v, PBI_FAST, k);
         return m->used[PBI_FAST];
     default: end(m, v, move->tier, k); return before;
     }
@@ -133,7 +133,7 @@ static pb_status play_all(pb_context *ctx, maker *m)
     for (pb_node v = 0; v < g->node_count; v++) {
         bool slow = g->flags[v] & PB_NODE_GIVEN_SLOW;
         if ((g->flags[v] & PB_NODE_GIVEN) && (!slow || m->now[1]))
-            begin(m, v, slow ? 1 : PBI_FAST, PBI_NONE);
+            begin_stay(m, v, slow ? 1 : PBI_FAST, PBI_NONE);
     }
     s->read_start[0] = 0;
     for (uint32_t k = 0; k < s->count; k++) {
@@ -143,7 +143,7 @@ static pb_status play_all(pb_context *ctx, maker *m)
         memcpy(before, m->used, sizeof before);
         s->read_start[k + 1] = s->read_start[k];
         s->made[k] = s->stay_count;
-        uint64_t during = play(m, k);
+        uint64_t during = play_move(m, k);
         for (unsigned place = PBI_FAST; place < PBI_PLACES; place++)
             if (m->height[place])
                 m->height[place][k] = place == PBI_FAST                ? during
@@ -154,7 +154,7 @@ static pb_status play_all(pb_context *ctx, maker *m)
     return PB_OK;
 }
 
-/* How many stays and reads there may be. False where they pass 32 bits. */
+/* Upper limits on the number of stays and reads. False if they exceed 32 bits. */
 static bool count_all(const pbi_stays *s, size_t *stays, size_t *reads)
 {
     const pb_graph *g = s->graph;
@@ -172,7 +172,7 @@ static bool count_all(const pbi_stays *s, size_t *stays, size_t *reads)
     return *stays < PBI_NONE && *reads < PBI_NONE;
 }
 
-static bool take_rows(maker *m, pb_arena *scratch, size_t stays, size_t reads)
+static bool allocate_rows(maker *m, pb_arena *scratch, size_t stays, size_t reads)
 {
     pbi_stays *s = m->s;
     size_t n = s->graph->node_count, count = s->count;
@@ -203,8 +203,8 @@ static bool take_rows(maker *m, pb_arena *scratch, size_t stays, size_t reads)
     return true;
 }
 
-/* Rows per node for the memories that there are, and heights for those that are not without end. */
-static bool take_places(maker *m, pb_arena *scratch)
+/* Rows per node for the existing memories, and heights for those with a limit. */
+static bool allocate_places(maker *m, pb_arena *scratch)
 {
     pbi_stays *s = m->s;
     size_t n = s->graph->node_count;
@@ -254,7 +254,7 @@ pb_status pbi_stays_make(pb_context *ctx, pbi_stays *s, const pb_game *game, con
     maker m = {.s = s};
     if (moves->count >= PBI_NONE || !count_all(s, &stays, &reads))
         return PB_ERANGE;
-    if (!take_rows(&m, scratch, stays, reads) || !take_places(&m, scratch))
+    if (!allocate_rows(&m, scratch, stays, reads) || !allocate_places(&m, scratch))
         return PB_ENOMEM;
     pb_status status = play_all(ctx, &m);
     for (unsigned place = PBI_FAST; place < PBI_PLACES && status == PB_OK; place++)

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
-#define MOST_WORK 0x1p52 /* all work together, scaled */
+#define MAX_WORK 0x1p52 /* limit for the sum of all scaled work */
 
-static uint32_t wanted(pb_node v) { return 2 * v; }
-static uint32_t again(pb_node v) { return 2 * v + 1; }
+static uint32_t needed_vertex(pb_node v) { return 2 * v; }
+static uint32_t recomputed_vertex(pb_node v) { return 2 * v + 1; }
 
 static bool given(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_GIVEN; }
 static bool needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
-/* Is it a needed value that is there, or was made, before the split? */
+/* Is it a needed value that is given, or computed before the split? */
 static bool in_front(const pbi_cutter *c, pb_node v)
 {
     const pb_graph *g = c->game->graph;
@@ -40,12 +40,12 @@ static void find_places(pbi_cutter *c)
             c->place[v] = c->place[g->owner[v]];
 }
 
-/* After which place the program as written holds most; by-products go with their readers. */
+/* The place after which program order has most memory in use; by-products go with their readers. */
 static void find_split(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
     uint32_t *left = c->stack; /* readers still to come */
-    uint64_t held = 0, most = 0;
+    uint64_t held = 0, max = 0;
     memset(left, 0, g->node_count * sizeof *left);
     for (uint32_t i = 0; i < g->order_count; i++) {
         pb_node y = g->order[i];
@@ -61,8 +61,8 @@ static void find_split(pbi_cutter *c)
             pb_node part = g->part[g->part_start[v] + k];
             held += left[part] ? g->size[part] : 0;
         }
-        if (held + g->workspace[v] >= most) {
-            most = held + g->workspace[v];
+        if (held + g->workspace[v] >= max) {
+            max = held + g->workspace[v];
             c->split = i + 1;
         }
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
@@ -88,13 +88,13 @@ static void find_asked(pbi_cutter *c)
 
 /* ---- anchors ---- */
 
-/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split need
- * nothing else. What cannot be made again is left aside: it is there anyway. */
+/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split
+ * need nothing else. Values that cannot be recomputed are ignored: they are resident anyway. */
 static void find_anchors(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
     uint32_t *left = c->stack;             /* readers in front still to come */
-    uint64_t sum = 0, count = 0, cost = 0; /* of the values that cross: where there is one, the sum says which */
+    uint64_t sum = 0, count = 0, cost = 0; /* of the values that cross: if there is one, the sum identifies it */
     memset(left, 0, g->node_count * sizeof *left);
     for (uint32_t i = 0; i < c->split; i++) {
         pb_node y = g->order[i];
@@ -168,9 +168,9 @@ static void wire(wiring *w)
     for (pb_node v = 0; v < g->node_count; v++) {
         if (!in_front(c, v) || given(g, v))
             continue;
-        c->keep_arc[v] = pair(w, wanted(v), again(pb_graph_maker(g, v)), 0);
+        c->keep_arc[v] = pair(w, needed_vertex(v), recomputed_vertex(pb_graph_maker(g, v)), 0);
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
-            pair(w, again(v), wanted(g->in[k]), PBI_FLOW_INF);
+            pair(w, recomputed_vertex(v), needed_vertex(g->in[k]), PBI_FLOW_INF);
     }
 }
 
@@ -222,7 +222,7 @@ pb_status pbi_cutter_init(pb_context *ctx, pbi_cutter *c, const pb_game *game, p
     if (!c->place || !c->keep_arc || !c->anchor || !c->anchor_cost || !c->fixed || !c->asked || !c->kept || !c->done ||
         !c->at_peak || !c->stack || !c->next)
         return PB_ENOMEM;
-    c->scale = MOST_WORK / ((double)g->needed_cost + 1);
+    c->scale = MAX_WORK / ((double)g->needed_cost + 1);
     find_places(c);
     find_split(c);
     find_asked(c);
@@ -245,7 +245,7 @@ static int64_t price_of(const pbi_cutter *c, pb_node v, double price, double til
         return 0;
     double early = c->place[v] == NOWHERE ? 1 : 1 - (double)c->place[v] / c->split;
     double all = price * c->scale * (double)g->size[v] * (1 + tilt * early);
-    return all < 2 * MOST_WORK ? (int64_t)all : (int64_t)(2 * MOST_WORK);
+    return all < 2 * MAX_WORK ? (int64_t)all : (int64_t)(2 * MAX_WORK);
 }
 
 static void set_prices(pbi_cutter *c, double price, double tilt)
@@ -263,13 +263,14 @@ static void set_prices(pbi_cutter *c, double price, double tilt)
         int64_t keep = price_of(c, v, price, tilt);
         bool repeat = may_repeat(c, maker);
         if (c->asked[v])
-            f->root[f->root_count++] = wanted(v);
+            f->root[f->root_count++] = needed_vertex(v);
         if (!given(g, v))
             f->room[c->keep_arc[v]] = repeat ? keep : 0;
-        if (!repeat && !c->asked[v]) /* asked for it is kept at any price, which need not be looked at */
-            f->drain[wanted(v)] = keep;
+        /* a value that is needed behind the split is kept at any price, so the price does not matter */
+        if (!repeat && !c->asked[v])
+            f->drain[needed_vertex(v)] = keep;
         if (repeat && maker == v)
-            f->drain[again(v)] = (int64_t)((double)g->cost[v] * c->scale);
+            f->drain[recomputed_vertex(v)] = (int64_t)((double)g->cost[v] * c->scale);
     }
 }
 
@@ -284,14 +285,13 @@ pb_status pbi_cutter_run(pbi_cutter *c, double price, double tilt, bool *done)
     if (end == PBI_FLOW_STOPPED)
         return PB_ECANCELLED;
     for (pb_node v = 0; v < g->node_count; v++)
-        c->kept[v] =
-            in_front(c, v) &&
-            (given(g, v) || (pbi_flow_reached(f, wanted(v)) && !pbi_flow_reached(f, again(pb_graph_maker(g, v)))));
+        c->kept[v] = in_front(c, v) && (given(g, v) || (pbi_flow_reached(f, needed_vertex(v)) &&
+                                                        !pbi_flow_reached(f, recomputed_vertex(pb_graph_maker(g, v)))));
     return pbi_poll(c->ctx);
 }
 
-/* A value is wanted: kept if it must be, else its maker joins those whose inputs are wanted. */
-static void ask(pbi_cutter *c, pb_node v, uint32_t *count)
+/* Marks v as needed behind the split: kept if it must be, else the inputs of its producer are needed too. */
+static void mark_needed(pbi_cutter *c, pb_node v, uint32_t *count)
 {
     pb_node maker = pb_graph_maker(c->game->graph, v);
     c->kept[v] = c->at_peak[v] || !may_repeat(c, maker);
@@ -306,27 +306,27 @@ void pbi_cutter_drop(pbi_cutter *c)
     const pb_graph *g = c->game->graph;
     uint32_t count = 0;
     memset(c->kept, 0, g->node_count);
-    memset(c->done, 0, g->node_count); /* here: seen */
+    memset(c->done, 0, g->node_count); /* here it means: seen */
     for (pb_node v = 0; v < g->node_count; v++) {
         if (c->asked[v])
-            ask(c, v, &count);
+            mark_needed(c, v, &count);
         while (count) {
             pb_node y = c->stack[--count];
             for (uint32_t k = g->in_start[y]; k < g->in_start[y + 1]; k++)
-                ask(c, g->in[k], &count);
+                mark_needed(c, g->in[k], &count);
         }
     }
 }
 
 /* ---- the computations ---- */
 
-static bool there(const pbi_cutter *c, pb_node v)
+static bool is_resident(const pbi_cutter *c, pb_node v)
 {
     return c->kept[v] || c->place[v] >= c->split || c->done[pb_graph_maker(c->game->graph, v)];
 }
 
-/* Computes v once more, and before it what it needs. */
-static pb_status make(pbi_cutter *c, pb_node v, pbi_sequence *out)
+/* Recomputes v, after the inputs that it needs. */
+static pb_status recompute(pbi_cutter *c, pb_node v, pbi_sequence *out)
 {
     const pb_graph *g = c->game->graph;
     uint32_t count = 1;
@@ -336,7 +336,7 @@ static pb_status make(pbi_cutter *c, pb_node v, pbi_sequence *out)
     while (count && status == PB_OK) {
         pb_node y = c->stack[count - 1];
         uint32_t k = c->next[y];
-        while (k < g->in_start[y + 1] && there(c, g->in[k]))
+        while (k < g->in_start[y + 1] && is_resident(c, g->in[k]))
             k++;
         c->next[y] = k;
         if (k < g->in_start[y + 1]) {
@@ -366,15 +366,15 @@ pb_status pbi_cutter_replay(pbi_cutter *c, pbi_sequence *out)
         if (!needed(g, y))
             continue;
         for (uint32_t k = g->in_start[y]; i >= c->split && k < g->in_start[y + 1] && status == PB_OK; k++)
-            if (!there(c, g->in[k]))
-                status = make(c, pb_graph_maker(g, g->in[k]), out);
+            if (!is_resident(c, g->in[k]))
+                status = recompute(c, pb_graph_maker(g, g->in[k]), out);
         if (status == PB_OK)
             status = pbi_sequence_add(out, y);
         if ((i & 0xffff) == 0 && status == PB_OK)
             status = pbi_poll(c->ctx);
     }
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
-        if ((g->flags[v] & PB_NODE_KEEP) && in_front(c, v) && !there(c, v))
-            status = make(c, pb_graph_maker(g, v), out);
+        if ((g->flags[v] & PB_NODE_KEEP) && in_front(c, v) && !is_resident(c, v))
+            status = recompute(c, pb_graph_maker(g, v), out);
     return status;
 }

@@ -1,4 +1,4 @@
-/* demand.h -- demand-driven planning under a cap, one function a family of games. */
+/* demand.h -- demand-driven planning under a cap, one function per family of games. */
 #ifndef PBI_PLAN_EVICT_DEMAND_H
 #define PBI_PLAN_EVICT_DEMAND_H
 
@@ -11,10 +11,10 @@ typedef struct pbi_demand_options {
     pbi_evict_scorer *scorer; /* with the policy `priority`, or NULL */
 } pbi_demand_options;
 
-/* remat and tiered: an evicted value is freed, or stored where loading it back is cheaper than remaking it. */
+/* remat and tiered: an evicted value is freed, or stored if loading it back is cheaper than recomputing it. */
 pb_status pbi_demand_forward(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_plan *plan);
-/* The same without the moves: appends the computations to `s`. *stuck: there was no room, `why` has given up and says
- * where; s is then of no use. s->tier lives in the arena of s. */
+/* The same without the moves: appends the computations to `s`. *stuck: there was no room, `why` has given up with a
+ * reason; s is then of no use. s->tier lives in the arena of s. */
 pb_status pbi_demand_sequence(pb_context *ctx, const pb_game *game, const pbi_demand_options *options, pbi_sequence *s,
                               pbi_plan *why, bool *stuck);
 /* reversible: an evicted value is uncomputed, which needs its inputs. */

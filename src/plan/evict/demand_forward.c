@@ -1,9 +1,9 @@
 /* demand_forward.c -- demand-driven planning for the remat and tiered games.
  *
- * The order is followed. What a node reads and is not there is made first, and what that reads before it: a stack
- * of frames, each pinning the inputs it has so far, so that no eviction can take an input of anything
- * that is being made. Values leave only when the cap would be passed, by policy, or when nothing can need
- * them again. The moves come from the resulting sequence (sequence/sequence), which frees as early as possible.
+ * The order is followed. Inputs of a node that are not resident are computed first, and their inputs before them: a
+ * stack of frames, each pinning the inputs it has so far, so that no eviction can take an input of a pending
+ * computation. Values are evicted only when the cap would be exceeded, by policy, or when nothing can need them
+ * again. The moves come from the resulting sequence (sequence/sequence), which frees as early as possible.
  */
 #include "plan/evict/demand.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct frame {
     pb_node node;
-    uint32_t next; /* input to look at */
+    uint32_t next; /* next input to fetch */
 } frame;
 
 typedef struct demand {
@@ -31,21 +31,21 @@ typedef struct demand {
     pbi_evict e;
 
     uint8_t *resident;
-    uint32_t *pins;  /* frames that hold the value */
-    uint8_t *held;   /* per edge: its reader holds the input */
-    uint32_t *uses;  /* reads in the order that are still to come */
-    uint32_t *open;  /* needed readers that may still be made again */
-    uint32_t *alive; /* per unit: members that may still be read */
-    uint8_t *placed; /* per unit: its place in the order is behind us */
-    uint8_t *wanted; /* by-products that a frame waits for */
-    uint8_t *tier;   /* slow tier that holds the value, 0 none; NULL without tiers */
+    uint32_t *pins;     /* frames that hold the value */
+    uint8_t *held;      /* per edge: its reader holds the input */
+    uint32_t *uses;     /* reads in the order that are not reached yet */
+    uint32_t *open;     /* needed readers that may still be recomputed */
+    uint32_t *alive;    /* per unit: members that may still be read */
+    uint8_t *placed;    /* per unit: its place in the order has been passed */
+    uint8_t *requested; /* by-products that a frame waits for */
+    uint8_t *tier;      /* slow tier that holds the value, 0 none; NULL without tiers */
     uint64_t slow_used[PB_MAX_TIERS];
     frame *stack;
     uint32_t depth;
-    pb_node *settle;
+    pb_node *to_retire;
     uint64_t memory;
-    pb_step step;    /* moves so far as this planner counts them */
-    uint64_t looked; /* candidates that evictions have looked at since the last tick */
+    pb_step step;      /* moves so far, by this planner's count */
+    uint64_t examined; /* candidates that evictions have examined since the last tick */
     bool stuck;
 } demand;
 
@@ -59,7 +59,7 @@ static uint32_t member_count(const pb_graph *g, pb_node v)
 
 static pb_node member(const pb_graph *g, pb_node v, uint32_t i) { return i ? g->part[g->part_start[v] + i - 1] : v; }
 
-static pb_status prepare_counts(demand *d)
+static pb_status count_readers(demand *d)
 {
     const pb_graph *g = d->g;
     for (uint32_t i = 0; i < g->order_count; i++) {
@@ -85,7 +85,7 @@ static pb_status prepare_counts(demand *d)
     return PB_OK;
 }
 
-static pb_status prepare(demand *d)
+static pb_status allocate_demand(demand *d)
 {
     size_t n = d->g->node_count;
     pb_arena *a = &d->scratch;
@@ -97,17 +97,17 @@ static pb_status prepare(demand *d)
     d->open = pb_arena_zero(a, n, sizeof *d->open);
     d->alive = pb_arena_zero(a, n, sizeof *d->alive);
     d->placed = pb_arena_zero(a, n, sizeof *d->placed);
-    d->wanted = pb_arena_zero(a, n, sizeof *d->wanted);
+    d->requested = pb_arena_zero(a, n, sizeof *d->requested);
     d->stack = pb_arena_alloc(a, n + 1, sizeof *d->stack);
-    d->settle = pb_arena_alloc(a, n + 1, sizeof *d->settle);
+    d->to_retire = pb_arena_alloc(a, n + 1, sizeof *d->to_retire);
     bool tiers = d->game->kind == PB_GAME_TIERED && d->game->tier_count;
-    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* stays with the sequence */
-    if (!d->resident || !d->pins || !d->held || !d->uses || !d->open || !d->alive || !d->placed || !d->wanted ||
-        !d->stack || !d->settle || (tiers && !d->tier))
+    d->tier = tiers ? pb_arena_zero(d->s.arena, n, sizeof *d->tier) : NULL; /* lives as long as the sequence */
+    if (!d->resident || !d->pins || !d->held || !d->uses || !d->open || !d->alive || !d->placed || !d->requested ||
+        !d->stack || !d->to_retire || (tiers && !d->tier))
         return PB_ENOMEM;
     pb_status status = pbi_evict_init(&d->e, d->g, d->options->policy, d->options->seed, d->resident, &d->scratch);
     d->e.scorer = d->options->scorer;
-    return status == PB_OK ? prepare_counts(d) : status;
+    return status == PB_OK ? count_readers(d) : status;
 }
 
 /* The slow tier with room that is cheapest to store v in and load it from; 0 when there is none. */
@@ -132,7 +132,7 @@ static bool cannot_remake(const demand *d, pb_node v)
     return (d->g->flags[v] & PB_NODE_GIVEN) || (d->g->flags[pb_graph_maker(d->g, v)] & PB_NODE_ONCE);
 }
 
-/* Evicting v: into slow memory when that is cheaper than remaking it, or the only way. False: v must stay. */
+/* Evicting v: into slow memory if that is cheaper than recomputing it, or the only way. False: v must stay. */
 static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
 {
     uint64_t cost = 0;
@@ -140,11 +140,11 @@ static bool choose_tier(const demand *d, pb_node v, uint8_t *tier)
     if (!d->tier)
         return !cannot_remake(d, v);
     if (d->tier[v]) {
-        *tier = d->tier[v]; /* a copy is there already */
+        *tier = d->tier[v]; /* it has a copy already */
         return true;
     }
     uint8_t t = cheapest_tier(d, v, &cost);
-    if (t && (cannot_remake(d, v) || cost < pbi_evict_remake_cost(&d->e, v)))
+    if (t && (cannot_remake(d, v) || cost < pbi_evict_recompute_cost(&d->e, v)))
         *tier = t;
     return *tier || !cannot_remake(d, v);
 }
@@ -155,7 +155,7 @@ static bool may_evict(const demand *d, pb_node v)
     return d->g->size[v] && !(d->g->flags[v] & PB_NODE_KEEP) && choose_tier(d, v, &tier);
 }
 
-/* Nothing will read v again: not the order, not the remaking of anything. */
+/* Nothing will read v again: neither the order nor a recomputation. */
 static bool is_dead(const demand *d, pb_node v)
 {
     return !d->open[v] && d->placed[pb_graph_maker(d->g, v)] && !(d->g->flags[v] & PB_NODE_KEEP);
@@ -170,8 +170,8 @@ static void release(demand *d, pb_node v)
     d->step++;
 }
 
-/* v is resident and no frame holds it: it is a candidate, dead, or it stays. */
-static void offer(demand *d, pb_node v)
+/* v is resident and no frame holds it: makes it a candidate, or frees it if it is dead. */
+static void make_candidate(demand *d, pb_node v)
 {
     if (is_dead(d, v))
         release(d, v);
@@ -186,7 +186,7 @@ static void pin(demand *d, pb_node v)
     pbi_evict_touched(&d->e, v);
 }
 
-static void hold(demand *d, uint32_t edge)
+static void pin_input(demand *d, uint32_t edge)
 {
     pin(d, d->g->in[edge]);
     d->held[edge] = 1;
@@ -195,26 +195,26 @@ static void hold(demand *d, uint32_t edge)
 static void unpin(demand *d, pb_node v)
 {
     if (--d->pins[v] == 0 && d->resident[v])
-        offer(d, v);
+        make_candidate(d, v);
 }
 
-/* Unit v can never be made again: its inputs have one reader less, which may settle them too. */
-static void settle(demand *d, pb_node v)
+/* Unit v can never be recomputed: its inputs have one reader less, so this may hold for them too. */
+static void retire_unit(demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
     uint32_t waiting = 0;
-    d->settle[waiting++] = v;
+    d->to_retire[waiting++] = v;
     while (waiting) {
-        pb_node now = d->settle[--waiting];
+        pb_node now = d->to_retire[--waiting];
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {
             pb_node u = g->in[k], unit = pb_graph_maker(g, u);
             if (--d->open[u])
                 continue;
             if (d->resident[u] && !d->pins[u])
-                offer(d, u);
+                make_candidate(d, u);
             if (!(g->flags[u] & PB_NODE_KEEP) && --d->alive[unit] == 0 && d->placed[unit] &&
                 !(g->flags[unit] & PB_NODE_GIVEN))
-                d->settle[waiting++] = unit;
+                d->to_retire[waiting++] = unit;
         }
     }
 }
@@ -222,7 +222,7 @@ static void settle(demand *d, pb_node v)
 static bool make_room(demand *d, uint64_t need)
 {
     while (d->memory > d->game->cap || need > d->game->cap - d->memory) {
-        d->looked += pbi_evict_effort(&d->e);
+        d->examined += pbi_evict_effort(&d->e);
         pb_node v = pbi_evict_first(&d->e);
         uint8_t tier;
         if (v == PB_NO_NODE)
@@ -253,8 +253,8 @@ static pb_status add_event(demand *d, uint32_t event)
         return pbi_fail(d->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", d->options->limit);
     pb_status status = pbi_sequence_add(&d->s, event);
     if (status == PB_OK && (d->s.count & 0xff) == 0) {
-        status = pbi_tick(d->ctx, 0x100 + d->looked / 8);
-        d->looked = 0;
+        status = pbi_tick(d->ctx, 0x100 + d->examined / 8);
+        d->examined = 0;
     }
     return status;
 }
@@ -269,14 +269,15 @@ static pb_status load(demand *d, pb_node v)
     return add_event(d, v | PBI_LOAD_EVENT);
 }
 
-/* Should this computation of v make by-product w as well? */
+/* Should this computation of v also produce by-product w? */
 static bool makes(const demand *d, pb_node v, pb_node w, bool in_order)
 {
     bool remakes_never = d->g->flags[v] & PB_NODE_ONCE;
-    return !d->resident[w] && (d->wanted[w] || ((in_order || remakes_never) && (d->uses[w] || pbi_is_final(d->g, w))));
+    return !d->resident[w] &&
+           (d->requested[w] || ((in_order || remakes_never) && (d->uses[w] || pbi_is_final(d->g, w))));
 }
 
-/* An input to overwrite: one that the order does not read again (`freely`), or any that can be remade. */
+/* An input to overwrite: one that the order does not read again (`freely`), or any that can be recomputed. */
 static pb_node pick_over(const demand *d, pb_node v, bool in_order, bool freely)
 {
     const pb_graph *g = d->g;
@@ -294,7 +295,7 @@ static pb_node pick_over(const demand *d, pb_node v, bool in_order, bool freely)
     return best;
 }
 
-/* What the computation needs beside what is resident, when it overwrites `over` (or nothing). */
+/* What the computation needs in addition to what is resident, if it overwrites `over` (or nothing). */
 static uint64_t need_of(const demand *d, pb_node v, bool in_order, pb_node over)
 {
     const pb_graph *g = d->g;
@@ -306,13 +307,13 @@ static uint64_t need_of(const demand *d, pb_node v, bool in_order, pb_node over)
     return need + g->workspace[v];
 }
 
-/* All inputs of v are pinned: make it. */
+/* All inputs of v are pinned: compute it. */
 static pb_status compute(demand *d, pb_node v, bool in_order)
 {
     const pb_graph *g = d->g;
     pb_node over = pick_over(d, v, in_order, true);
-    bool was_there = d->resident[v];
-    if (was_there)
+    bool was_resident = d->resident[v];
+    if (was_resident)
         pin(d, v);
     uint64_t need = need_of(d, v, in_order, over);
     if (!make_room(d, need)) {
@@ -324,22 +325,22 @@ static pb_status compute(demand *d, pb_node v, bool in_order)
     pb_status status = add_event(d, v);
     for (uint32_t i = 0, count = member_count(g, v); i < count; i++) {
         pb_node w = member(g, v, i);
-        if (i ? !makes(d, v, w, in_order) : was_there)
+        if (i ? !makes(d, v, w, in_order) : was_resident)
             continue;
         d->resident[w] = 1;
         d->memory += g->size[w];
-        d->wanted[w] = 0;
+        d->requested[w] = 0;
         pbi_evict_made(&d->e, w);
     }
     if (over != PB_NO_NODE)
         release(d, over);
-    if (was_there)
+    if (was_resident)
         unpin(d, v);
     return status;
 }
 
-/* After the computation: the frame lets its inputs go, and what was made becomes a candidate. */
-static void let_go(demand *d, pb_node v, bool in_order)
+/* After the computation: unpins the inputs of the frame; its results become candidates. */
+static void release_frame(demand *d, pb_node v, bool in_order)
 {
     const pb_graph *g = d->g;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
@@ -349,43 +350,43 @@ static void let_go(demand *d, pb_node v, bool in_order)
     }
     for (uint32_t i = 0, count = member_count(g, v); i < count; i++)
         if (d->resident[member(g, v, i)] && !d->pins[member(g, v, i)])
-            offer(d, member(g, v, i));
+            make_candidate(d, member(g, v, i));
 }
 
-/* A frame holds at once all the inputs that are there, lest making the others evicts them. */
-static void push(demand *d, pb_node v)
+/* A new frame pins all resident inputs at once, so that computing the others cannot evict them. */
+static void push_frame(demand *d, pb_node v)
 {
     const pb_graph *g = d->g;
     d->stack[d->depth++] = (frame){v, g->in_start[v]};
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         if (d->resident[g->in[k]])
-            hold(d, k);
+            pin_input(d, k);
 }
 
-/* One input of the top frame: hold it, load it, or open a frame for what makes it. */
+/* One input of the top frame: pin it, load it, or open a frame for its producer. */
 static pb_status fetch(demand *d, frame *f)
 {
     pb_node u = d->g->in[f->next];
     if (d->held[f->next]) {
         f->next++;
     } else if (d->resident[u]) {
-        hold(d, f->next++);
+        pin_input(d, f->next++);
     } else if (d->tier && d->tier[u]) {
         return load(d, u);
     } else {
         pb_node unit = pb_graph_maker(d->g, u);
-        d->wanted[u] = u != unit;
-        push(d, unit);
+        d->requested[u] = u != unit;
+        push_frame(d, unit);
     }
     return PB_OK;
 }
 
-/* Makes v, and before it whatever it needs. The bottom frame is v itself, at its place in the order. */
-static pb_status make(demand *d, pb_node root)
+/* Computes v, after whatever it needs. The bottom frame is v itself, at its place in the order. */
+static pb_status compute_root(demand *d, pb_node root)
 {
     pb_status status = PB_OK;
     d->depth = 0;
-    push(d, root);
+    push_frame(d, root);
     while (d->depth && status == PB_OK && !d->stuck) {
         frame *f = &d->stack[d->depth - 1];
         bool in_order = d->depth == 1;
@@ -398,7 +399,7 @@ static pb_status make(demand *d, pb_node root)
             break;
         if (in_order)
             d->placed[f->node] = 1;
-        let_go(d, f->node, in_order);
+        release_frame(d, f->node, in_order);
         d->depth--;
     }
     return status;
@@ -410,14 +411,14 @@ static pb_status follow_order(demand *d)
     pb_status status = PB_OK;
     for (pb_node v = 0; v < g->node_count; v++)
         if (d->resident[v])
-            offer(d, v);
+            make_candidate(d, v);
     for (uint32_t i = 0; i < g->order_count && status == PB_OK && !d->stuck; i++) {
         pb_node v = g->order[i];
         if (!is_read(g, v))
             continue;
-        status = make(d, v);
+        status = compute_root(d, v);
         if (status == PB_OK && !d->stuck && !d->alive[v])
-            settle(d, v);
+            retire_unit(d, v);
         if ((i & 0xfff) == 0)
             pbi_progress(d->ctx, "planning", i, g->order_count);
     }
@@ -432,7 +433,7 @@ pb_status pbi_demand_sequence(pb_context *ctx, const pb_game *game, const pbi_de
 {
     demand d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = why, .s = *s};
     pb_arena_init(&d.scratch, ctx);
-    pb_status status = prepare(&d);
+    pb_status status = allocate_demand(&d);
     if (status == PB_OK)
         status = follow_order(&d);
     *stuck = d.stuck;

@@ -1,18 +1,18 @@
 /* demand_reversible.c -- demand-driven planning for the reversible game.
  *
- * As in the forward games a stack of frames makes what is missing and pins what it has. Evicting a unit means
- * uncomputing it, so only units whose inputs are all there can go. First go those that the order does not read
- * again and whose readers are gone or final (they must be uncomputed anyway), then other idle ones, then any;
- * within each kind the policy decides. At the end everything that does not stay is uncomputed, last first;
- * what that needs and is not there is made once more. Each such step only adds units further down the order,
- * so the cleaning ends.
+ * As in the forward games a stack of frames computes what is missing and pins what it has. Evicting a unit means
+ * uncomputing it, so only units whose inputs are all resident can go. First go those that the order does not read
+ * again and whose readers are gone or final (they must be uncomputed anyway), then other idle ones, then any; within
+ * each kind the policy decides. At the end everything that is not kept is uncomputed, last first; inputs that this
+ * needs and that are not resident are recomputed. Each such step only adds units further down the order, so the
+ * clean-up ends.
  */
 #include "plan/evict/demand.h"
 
 #include "base/context.h"
 #include "plan/reversible/units.h"
 
-enum { LOOK_AT_MOST = 4096 };
+enum { EXAMINE_MAX = 4096 };
 
 typedef struct frame {
     pb_node node;
@@ -27,30 +27,30 @@ typedef struct undoer {
     pbi_plan *plan;
     pb_arena scratch;
     pbi_reversible r;
-    pbi_evict e;    /* times and scores; its heap is not used */
-    pb_node *there; /* units that are resident and do not stay */
-    uint32_t there_count;
-    uint32_t *where; /* per unit: 1 + its place in `there` */
+    pbi_evict e;       /* times and scores; its heap is not used */
+    pb_node *resident; /* units that are resident and not kept to the end */
+    uint32_t resident_count;
+    uint32_t *where; /* per unit: 1 + its index in `resident` */
     uint32_t *pins, *uses;
     uint8_t *held; /* per edge: its reader's frame holds the input */
     frame *stack;
     uint32_t depth;
 } undoer;
 
-static pb_status prepare(undoer *d)
+static pb_status allocate_undoer(undoer *d)
 {
     const pb_graph *g = d->g;
     size_t n = g->node_count;
     pb_status status = pbi_reversible_init(&d->r, d->ctx, d->game, d->plan, d->options->limit, &d->scratch);
     if (status != PB_OK)
         return status;
-    d->there = pb_arena_alloc(&d->scratch, n, sizeof *d->there);
+    d->resident = pb_arena_alloc(&d->scratch, n, sizeof *d->resident);
     d->where = pb_arena_zero(&d->scratch, n, sizeof *d->where);
     d->pins = pb_arena_zero(&d->scratch, n, sizeof *d->pins);
     d->uses = pb_arena_zero(&d->scratch, n, sizeof *d->uses);
     d->held = pb_arena_zero(&d->scratch, g->edge_count, sizeof *d->held);
     d->stack = pb_arena_alloc(&d->scratch, n + 1, sizeof *d->stack);
-    if (!d->held || !d->there || !d->where || !d->pins || !d->uses || !d->stack)
+    if (!d->held || !d->resident || !d->where || !d->pins || !d->uses || !d->stack)
         return PB_ENOMEM;
     for (uint32_t i = 0; i < g->order_count; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
@@ -59,22 +59,22 @@ static pb_status prepare(undoer *d)
     return pbi_evict_init(&d->e, g, d->options->policy, d->options->seed, d->r.resident, &d->scratch);
 }
 
-/* Enter or leave the list of units that are there, as their members say. */
-static void note(undoer *d, pb_node v)
+/* Adds the unit to the list of resident units or removes it, according to its members. */
+static void update_list(undoer *d, pb_node v)
 {
-    bool listed = d->where[v], there = pbi_reversible_removable(&d->r, v);
-    if (there && !listed) {
-        d->there[d->there_count++] = v;
-        d->where[v] = d->there_count;
-    } else if (!there && listed) {
-        pb_node last = d->there[--d->there_count];
-        d->there[d->where[v] - 1] = last;
+    bool listed = d->where[v], resident = pbi_reversible_removable(&d->r, v);
+    if (resident && !listed) {
+        d->resident[d->resident_count++] = v;
+        d->where[v] = d->resident_count;
+    } else if (!resident && listed) {
+        pb_node last = d->resident[--d->resident_count];
+        d->resident[d->where[v] - 1] = last;
         d->where[last] = d->where[v];
         d->where[v] = 0;
     }
 }
 
-/* 0: must be uncomputed anyway and nothing will need it first; 1: idle; 2: the order reads it again. */
+/* 0: must be uncomputed anyway and nothing will need it before; 1: idle; 2: the order reads it again. */
 static unsigned kind_of(const undoer *d, pb_node v)
 {
     const pb_graph *g = d->g;
@@ -99,7 +99,7 @@ static double rank_of(undoer *d, pb_node v)
     case PBI_RANDOM: return pbi_rng_real(&d->e.rng);
     case PBI_LARGEST: return -(double)d->g->size[v];
     default:
-        return (double)pbi_evict_remake_cost(e, v) /
+        return (double)pbi_evict_recompute_cost(e, v) /
                ((double)(d->g->size[v] + 1) * (double)(e->clock - e->touched[v] + 1));
     }
 }
@@ -110,21 +110,21 @@ static bool may_go(const undoer *d, pb_node v)
            d->g->workspace[v] <= d->game->cap - d->r.memory;
 }
 
-/* The unit to uncompute next, or PB_NO_NODE. Long lists are looked at from a seeded place on. */
+/* The unit to uncompute next, or PB_NO_NODE. Long lists are searched from a random place on. */
 static pb_node pick(undoer *d)
 {
     pb_node best = PB_NO_NODE;
     unsigned best_kind = 3;
     double best_rank = 0;
-    uint32_t count = d->there_count, from = 0;
+    uint32_t count = d->resident_count, from = 0;
     if (d->e.policy == PBI_ABORT || !count)
         return best;
-    if (count > LOOK_AT_MOST) {
+    if (count > EXAMINE_MAX) {
         from = (uint32_t)pbi_rng_below(&d->e.rng, count);
-        count = LOOK_AT_MOST;
+        count = EXAMINE_MAX;
     }
     for (uint32_t i = 0; i < count; i++) {
-        pb_node v = d->there[(from + i) % d->there_count];
+        pb_node v = d->resident[(from + i) % d->resident_count];
         if (!may_go(d, v))
             continue;
         unsigned kind = kind_of(d, v);
@@ -146,11 +146,11 @@ static pb_status make_room(undoer *d, pb_node v, bool undo)
            (undo ? d->g->workspace[v] : pbi_reversible_need(&d->r, v)) > d->game->cap - d->r.memory) {
         pb_node victim = pick(d);
         if (victim == PB_NO_NODE)
-            return PB_OK; /* the move itself then says that it does not fit */
+            return PB_OK; /* then the move itself fails and reports it */
         status = pbi_reversible_uncompute(&d->r, victim);
-        note(d, victim);
+        update_list(d, victim);
         if (status == PB_OK)
-            status = pbi_tick(d->ctx, d->there_count < LOOK_AT_MOST ? d->there_count : LOOK_AT_MOST);
+            status = pbi_tick(d->ctx, d->resident_count < EXAMINE_MAX ? d->resident_count : EXAMINE_MAX);
     }
     return status;
 }
@@ -164,7 +164,7 @@ static pb_status compute(undoer *d, pb_node v)
     return status;
 }
 
-static void hold(undoer *d, uint32_t edge)
+static void pin_input(undoer *d, uint32_t edge)
 {
     pb_node unit = pb_graph_maker(d->g, d->g->in[edge]);
     d->held[edge] = 1;
@@ -172,18 +172,18 @@ static void hold(undoer *d, uint32_t edge)
     pbi_evict_touched(&d->e, unit);
 }
 
-/* A frame holds at once all the inputs that are there, lest making the others evicts them. */
-static void push(undoer *d, pb_node v)
+/* A new frame pins all resident inputs at once, so that computing the others cannot evict them. */
+static void push_frame(undoer *d, pb_node v)
 {
     const pb_graph *g = d->g;
     d->stack[d->depth++] = (frame){v, g->in_start[v]};
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
         if (d->r.resident[g->in[k]])
-            hold(d, k);
+            pin_input(d, k);
 }
 
-/* All inputs of the top frame are held: do what it is for and let them go. */
-static pb_status complete(undoer *d, bool undo)
+/* All inputs of the top frame are pinned: makes its move and unpins them. */
+static pb_status finish_frame(undoer *d, bool undo)
 {
     const pb_graph *g = d->g;
     pb_node v = d->stack[d->depth - 1].node;
@@ -191,7 +191,7 @@ static pb_status complete(undoer *d, bool undo)
     pb_status status = root && undo ? make_room(d, v, true) : compute(d, v);
     if (root && undo && status == PB_OK && !d->r.stuck)
         status = pbi_reversible_uncompute(&d->r, v);
-    note(d, v);
+    update_list(d, v);
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
         pb_node unit = pb_graph_maker(g, g->in[k]);
         d->held[k] = 0;
@@ -202,38 +202,38 @@ static pb_status complete(undoer *d, bool undo)
 }
 
 /* Makes every input of root resident, then computes or uncomputes root. */
-static pb_status bring(undoer *d, pb_node root, bool undo)
+static pb_status move_root(undoer *d, pb_node root, bool undo)
 {
     const pb_graph *g = d->g;
     pb_status status = PB_OK;
     d->depth = 0;
-    push(d, root);
+    push_frame(d, root);
     while (d->depth && status == PB_OK && !d->r.stuck) {
         frame *f = &d->stack[d->depth - 1];
         if (f->next == g->in_start[f->node + 1]) {
-            status = complete(d, undo);
+            status = finish_frame(d, undo);
         } else if (d->held[f->next]) {
             f->next++;
         } else if (d->r.resident[g->in[f->next]]) {
-            hold(d, f->next++);
+            pin_input(d, f->next++);
         } else {
-            push(d, pb_graph_maker(g, g->in[f->next]));
+            push_frame(d, pb_graph_maker(g, g->in[f->next]));
         }
     }
     return status;
 }
 
-static pb_status play(undoer *d)
+static pb_status follow_order(undoer *d)
 {
     const pb_graph *g = d->g;
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < g->order_count && status == PB_OK && !d->r.stuck; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            status = bring(d, g->order[i], false);
+            status = move_root(d, g->order[i], false);
     for (uint32_t i = g->order_count; i-- > 0 && status == PB_OK && !d->r.stuck;)
         if (pbi_reversible_removable(&d->r, g->order[i])) {
-            d->pins[g->order[i]]++; /* it must not go while its inputs are brought */
-            status = bring(d, g->order[i], true);
+            d->pins[g->order[i]]++; /* it must not be evicted while its inputs are recomputed */
+            status = move_root(d, g->order[i], true);
             d->pins[g->order[i]]--;
         }
     return status;
@@ -243,9 +243,9 @@ pb_status pbi_demand_reversible(pb_context *ctx, const pb_game *game, const pbi_
 {
     undoer d = {.ctx = ctx, .game = game, .g = game->graph, .options = options, .plan = plan};
     pb_arena_init(&d.scratch, ctx);
-    pb_status status = prepare(&d);
+    pb_status status = allocate_undoer(&d);
     if (status == PB_OK)
-        status = play(&d);
+        status = follow_order(&d);
     if (status == PB_OK)
         pbi_reversible_finish(&d.r);
     pb_arena_release(&d.scratch);

@@ -60,7 +60,7 @@ static double neighbourhood(pbi_dtr *d, pb_node unit)
 
 /* ---- eq ---- */
 
-static uint32_t find(pbi_dtr *d, uint32_t e)
+static uint32_t find_root(pbi_dtr *d, uint32_t e)
 {
     while (d->parent[e] != e) {
         d->parent[e] = d->parent[d->parent[e]];
@@ -69,15 +69,15 @@ static uint32_t find(pbi_dtr *d, uint32_t e)
     return e;
 }
 
-/* Elements of units that were made again are dead wood: number the living anew when there is no room. */
+/* Elements of recomputed units are garbage: renumber the live ones when there is no room. */
 static void renumber(pbi_dtr *d)
 {
     uint32_t count = 0;
     memset(d->renamed, 0xff, d->elements * sizeof *d->renamed);
     for (pb_node u = 0; u < d->g->node_count; u++)
         if (d->evicted[u] && d->element[u] != NONE)
-            d->element[u] = find(d, d->element[u]);
-    double *cost = d->cost + d->most_elements; /* the second half is for this */
+            d->element[u] = find_root(d, d->element[u]);
+    double *cost = d->cost + d->max_elements; /* the second half is scratch space */
     for (pb_node u = 0; u < d->g->node_count; u++) {
         if (!d->evicted[u] || d->element[u] == NONE)
             continue;
@@ -99,15 +99,15 @@ static void unite(pbi_dtr *d, pb_node a, pb_node b)
 {
     if (!d->evicted[b] || d->element[b] == NONE)
         return;
-    uint32_t x = find(d, d->element[a]), y = find(d, d->element[b]);
+    uint32_t x = find_root(d, d->element[a]), y = find_root(d, d->element[b]);
     if (x == y)
         return;
     d->parent[y] = x;
     d->cost[x] += d->cost[y];
 }
 
-/* Runs over the units beside one: what makes its inputs, and its readers. */
-static pb_node beside(const pb_graph *g, pb_node unit, uint32_t *at)
+/* Iterates over the neighbours of a unit: the producers of its inputs, and its readers. */
+static pb_node next_neighbour(const pb_graph *g, pb_node unit, uint32_t *at)
 {
     uint32_t inputs = g->in_start[unit + 1] - g->in_start[unit], i = (*at)++;
     if (i < inputs)
@@ -126,35 +126,35 @@ static pb_node beside(const pb_graph *g, pb_node unit, uint32_t *at)
 
 static void join_class(pbi_dtr *d, pb_node unit)
 {
-    if (d->elements == d->most_elements)
+    if (d->elements == d->max_elements)
         renumber(d);
     uint32_t e = d->elements++;
     d->element[unit] = e;
     d->parent[e] = e;
     d->cost[e] = (double)d->g->cost[unit];
     pb_node v;
-    for (uint32_t at = 0; (v = beside(d->g, unit, &at)) != PB_NO_NODE;)
+    for (uint32_t at = 0; (v = next_neighbour(d->g, unit, &at)) != PB_NO_NODE;)
         unite(d, unit, v);
 }
 
-/* The class keeps its shape and loses the cost. */
+/* The class keeps its members and loses the cost. */
 static void leave_class(pbi_dtr *d, pb_node unit)
 {
     if (d->element[unit] == NONE)
         return;
-    d->cost[find(d, d->element[unit])] -= (double)d->g->cost[unit];
+    d->cost[find_root(d, d->element[unit])] -= (double)d->g->cost[unit];
     d->element[unit] = NONE;
 }
 
-static double classes_beside(pbi_dtr *d, pb_node unit)
+static double classes_around(pbi_dtr *d, pb_node unit)
 {
     double cost = 0;
     pb_node v;
     d->stamps++;
-    for (uint32_t at = 0; (v = beside(d->g, unit, &at)) != PB_NO_NODE; d->scorer.spent++) {
+    for (uint32_t at = 0; (v = next_neighbour(d->g, unit, &at)) != PB_NO_NODE; d->scorer.spent++) {
         if (!d->evicted[v] || d->element[v] == NONE)
             continue;
-        uint32_t root = find(d, d->element[v]);
+        uint32_t root = find_root(d, d->element[v]);
         if (d->stamp[root] == d->stamps)
             continue;
         d->stamp[root] = d->stamps;
@@ -165,7 +165,7 @@ static double classes_beside(pbi_dtr *d, pb_node unit)
 
 /* ---- what the planner calls ---- */
 
-static double score(void *state, pb_node v)
+static double score_of(void *state, pb_node v)
 {
     pbi_dtr *d = state;
     const pb_graph *g = d->g;
@@ -175,7 +175,7 @@ static double score(void *state, pb_node v)
     case PBI_DTR_LRU: return 1 / stale;
     case PBI_DTR_SIZE: return 1 / (double)g->size[v];
     case PBI_DTR_FULL: cost += neighbourhood(d, unit); break;
-    case PBI_DTR_EQ: cost += classes_beside(d, unit); break;
+    case PBI_DTR_EQ: cost += classes_around(d, unit); break;
     default: break;
     }
     return cost / ((double)g->size[v] * stale);
@@ -199,8 +199,8 @@ static void touched(void *state, pb_node v)
     d->touched[v] = d->clock;
 }
 
-/* What nothing can need again is no neighbour of anything. */
-static void gone(void *state, pb_node v, bool dead)
+/* A value that nothing can need again is not a neighbour of anything. */
+static void on_gone(void *state, pb_node v, bool dead)
 {
     pbi_dtr *d = state;
     if (pb_graph_maker(d->g, v) != v || dead || (d->g->flags[v] & PB_NODE_GIVEN))
@@ -214,7 +214,7 @@ pb_status pbi_dtr_init(pbi_dtr *d, const pb_graph *g, pbi_dtr_score kind, pb_are
 {
     size_t n = g->node_count;
     *d = (pbi_dtr){.g = g, .score = kind};
-    d->scorer = (pbi_evict_scorer){.state = d, .score = score, .made = made, .touched = touched, .gone = gone};
+    d->scorer = (pbi_evict_scorer){.state = d, .score = score_of, .made = made, .touched = touched, .gone = on_gone};
     d->touched = pb_arena_zero(arena, n, sizeof *d->touched);
     d->evicted = pb_arena_zero(arena, n, sizeof *d->evicted);
     if (!d->touched || !d->evicted)
@@ -225,12 +225,12 @@ pb_status pbi_dtr_init(pbi_dtr *d, const pb_graph *g, pbi_dtr_score kind, pb_are
         return d->stamp && d->queue ? PB_OK : PB_ENOMEM;
     }
     if (kind == PBI_DTR_EQ) {
-        d->most_elements = (uint32_t)(2 * n < UINT32_MAX ? 2 * n : UINT32_MAX - 1);
+        d->max_elements = (uint32_t)(2 * n < UINT32_MAX ? 2 * n : UINT32_MAX - 1);
         d->element = pb_arena_alloc(arena, n, sizeof *d->element);
-        d->parent = pb_arena_alloc(arena, d->most_elements, sizeof *d->parent);
-        d->cost = pb_arena_alloc(arena, 2 * (size_t)d->most_elements, sizeof *d->cost);
-        d->renamed = pb_arena_alloc(arena, d->most_elements, sizeof *d->renamed);
-        d->stamp = pb_arena_zero(arena, d->most_elements, sizeof *d->stamp);
+        d->parent = pb_arena_alloc(arena, d->max_elements, sizeof *d->parent);
+        d->cost = pb_arena_alloc(arena, 2 * (size_t)d->max_elements, sizeof *d->cost);
+        d->renamed = pb_arena_alloc(arena, d->max_elements, sizeof *d->renamed);
+        d->stamp = pb_arena_zero(arena, d->max_elements, sizeof *d->stamp);
         if (!d->element || !d->parent || !d->cost || !d->renamed || !d->stamp)
             return PB_ENOMEM;
         memset(d->element, 0xff, n * sizeof *d->element);

@@ -1,9 +1,10 @@
 /* dtr.h -- the scores by which dynamic tensor rematerialization evicts.
  *
- * h(v) = cost / (size * staleness): what is cheap to make again, large and long unused goes first. The cost is that of v
- * and of what was evicted around it:
- *   full    what v would need made again, and what would need v: evicted units reached from v over evicted ones, up or down
- *   eq      the classes of evicted units beside v, kept as a union-find whose classes are not taken apart
+ * h(v) = cost / (size * staleness): what is cheap to recompute, large and long unused is evicted first. The cost is
+ * that of v and of what was evicted around it:
+ *   full    what v would need recomputed, and what would need v: evicted units reached from v over evicted ones, up or
+ *           down
+ *   eq      the classes of evicted units next to v, kept as a union-find whose classes are never split
  *   local   nothing but v
  *   lru     1 / staleness        size    1 / size
  * Time is the work done so far.
@@ -27,10 +28,10 @@ const char *pbi_dtr_score_name(pbi_dtr_score score);
 typedef struct pbi_dtr {
     const pb_graph *g;
     pbi_dtr_score score;
-    pbi_evict_scorer scorer; /* to give to an evicting planner */
+    pbi_evict_scorer scorer; /* to pass to an evicting planner */
     double clock;
-    double *touched;  /* per node: when it was last read or made */
-    uint8_t *evicted; /* per unit: it was computed, and its value is gone */
+    double *touched;  /* per node: when it was last read or computed */
+    uint8_t *evicted; /* per unit: it was computed and then evicted */
 
     uint32_t *stamp, stamps; /* full: per unit, eq: per element, the search that has seen it */
     pb_node *queue;          /* full */
@@ -38,7 +39,7 @@ typedef struct pbi_dtr {
     uint32_t *element; /* eq: per unit, while it is evicted */
     uint32_t *parent;  /* per element */
     double *cost;      /* per root: of its class */
-    uint32_t elements, most_elements;
+    uint32_t elements, max_elements;
     uint32_t *renamed; /* per element */
 } pbi_dtr;
 

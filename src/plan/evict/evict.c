@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LOOK_AT_ALL = 1024, SAMPLE = 256 };
+enum { EXAMINE_ALL = 1024, SAMPLE = 256 };
 
 static const pb_policy policies[] = {
     {"abort", "evict nothing: stop when the cap would be passed"},
@@ -79,7 +79,7 @@ static bool before(const pbi_evict *e, pb_node a, pb_node b)
     return e->key[a] != e->key[b] ? e->key[a] < e->key[b] : a < b;
 }
 
-static void put(pbi_evict *e, uint32_t at, pb_node v)
+static void place_at(pbi_evict *e, uint32_t at, pb_node v)
 {
     e->item[at] = v;
     e->where[v] = at + 1;
@@ -89,7 +89,7 @@ static void sift(pbi_evict *e, uint32_t at, pb_node v)
 {
     if (e->policy != PBI_PRIORITY) {
         while (at && before(e, v, e->item[(at - 1) / 2])) {
-            put(e, at, e->item[(at - 1) / 2]);
+            place_at(e, at, e->item[(at - 1) / 2]);
             at = (at - 1) / 2;
         }
         for (uint32_t child; (child = 2 * at + 1) < e->count; at = child) {
@@ -97,10 +97,10 @@ static void sift(pbi_evict *e, uint32_t at, pb_node v)
                 child++;
             if (!before(e, e->item[child], v))
                 break;
-            put(e, at, e->item[child]);
+            place_at(e, at, e->item[child]);
         }
     }
-    put(e, at, v);
+    place_at(e, at, v);
 }
 
 void pbi_evict_add(pbi_evict *e, pb_node v, bool idle)
@@ -129,7 +129,7 @@ void pbi_evict_remove(pbi_evict *e, pb_node v)
         sift(e, at, last);
 }
 
-uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v)
+uint64_t pbi_evict_recompute_cost(const pbi_evict *e, pb_node v)
 {
     const pb_graph *g = e->g;
     pb_node maker = pb_graph_maker(g, v);
@@ -143,31 +143,31 @@ uint64_t pbi_evict_remake_cost(const pbi_evict *e, pb_node v)
 static double score(const pbi_evict *e, pb_node v)
 {
     double stale = (double)(e->clock - e->touched[v] + 1);
-    return (double)pbi_evict_remake_cost(e, v) / ((double)e->g->size[v] * stale);
+    return (double)pbi_evict_recompute_cost(e, v) / ((double)e->g->size[v] * stale);
 }
 
-/* At how many candidates does a look for the least score look? */
-static uint32_t looks_of(const pbi_evict *e)
+/* How many candidates does a search for the smallest score examine? */
+static uint32_t sample_size(const pbi_evict *e)
 {
-    uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : LOOK_AT_ALL;
+    uint32_t all = e->scorer && e->scorer->all ? e->scorer->all : EXAMINE_ALL;
     uint32_t sample = e->scorer && e->scorer->sample ? e->scorer->sample : SAMPLE;
     return e->count <= all ? e->count : sample;
 }
 
-static pb_node least_score(pbi_evict *e)
+static pb_node min_score(pbi_evict *e)
 {
     pb_node best = PB_NO_NODE;
-    double least = 0;
-    uint32_t looks = looks_of(e);
-    bool all = looks == e->count;
-    for (uint32_t i = 0; i < looks; i++) {
+    double min = 0;
+    uint32_t examined = sample_size(e);
+    bool all = examined == e->count;
+    for (uint32_t i = 0; i < examined; i++) {
         pb_node v = e->item[all ? i : pbi_rng_below(&e->rng, e->count)];
         double now = e->scorer ? e->scorer->score(e->scorer->state, v) : score(e, v);
         bool better = best == PB_NO_NODE || e->busy[v] < e->busy[best] ||
-                      (e->busy[v] == e->busy[best] && (now < least || (now == least && v < best)));
+                      (e->busy[v] == e->busy[best] && (now < min || (now == min && v < best)));
         if (better) {
             best = v;
-            least = now;
+            min = now;
         }
     }
     return best;
@@ -182,12 +182,12 @@ uint64_t pbi_evict_effort(const pbi_evict *e)
         spent = e->scorer->spent;
         e->scorer->spent = 0;
     }
-    return spent + looks_of(e);
+    return spent + sample_size(e);
 }
 
 pb_node pbi_evict_first(pbi_evict *e)
 {
     if (!e->count || e->policy == PBI_ABORT)
         return PB_NO_NODE;
-    return e->policy == PBI_PRIORITY ? least_score(e) : e->item[0];
+    return e->policy == PBI_PRIORITY ? min_score(e) : e->item[0];
 }

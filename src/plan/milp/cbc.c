@@ -90,7 +90,7 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
 
 const char *pb_solver_version(void) { return Cbc_getVersion(); }
 
-/* The program by columns, as the solvers take it. */
+/* The program by columns, as the solvers expect it. */
 typedef struct packed {
     CoinBigIndex *start;
     int *index;
@@ -100,10 +100,10 @@ typedef struct packed {
 
 static size_t row_end(const pbi_program *p, size_t r) { return r + 1 < p->rows ? p->row[r + 1].start : p->entries; }
 
-/* The solvers' infinity is the largest number there is. */
+/* The solvers' infinity is the largest double. */
 static double finite(double x) { return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x; }
 
-/* Counts or puts the entries of a row. The solvers want each column once in it, and no zeros. */
+/* Counts or adds the entries of a row. The solvers expect each column once in it, and no zeros. */
 static void pack_row(const pbi_program *p, size_t r, packed *k, bool put)
 {
     size_t from = p->row[r].start, to = row_end(p, r);
@@ -143,7 +143,7 @@ static bool pack(const pbi_program *p, pb_arena *arena, packed *k)
         k->row_low[r] = finite(p->row[r].low);
         k->row_high[r] = finite(p->row[r].high);
     }
-    /* start[c + 1] is where the next entry of c goes while they are put, and its end afterwards. */
+    /* start[c + 1] is where the next entry of c goes while they are added, and its end afterwards. */
     for (size_t r = 0; r < p->rows; r++)
         pack_row(p, r, k, false);
     for (size_t c = 0; c < p->columns; c++)
@@ -157,16 +157,16 @@ typedef struct watch {
     pb_context *ctx;
     const pbi_program_limits *limits;
     uint64_t ticks;
-    pbi_program_end end; /* PBI_UNSOLVED while all is well */
+    pbi_program_end end; /* PBI_UNSOLVED while there is no reason to stop */
     sigset_t mask;       /* of signals, outside of Cbc */
 } watch;
 
-/* Counts a look; false when it is time to end. */
-static bool look(watch *w)
+/* Counts one poll; false when it is time to stop. */
+static bool count_poll(watch *w)
 {
     if (w->end != PBI_UNSOLVED)
         return false;
-    w->ticks += w->limits->ticks_a_look;
+    w->ticks += w->limits->ticks_per_poll;
     if (w->limits->ticks && w->ticks > w->limits->ticks)
         w->end = PBI_OUT_OF_TICKS;
     else if (pbi_poll(w->ctx) != PB_OK)
@@ -174,7 +174,7 @@ static bool look(watch *w)
     return w->end == PBI_UNSOLVED;
 }
 
-/* HUGE_VAL where there is no end. */
+/* HUGE_VAL without a time limit. */
 static double seconds_left(const watch *w)
 {
     const pb_context *ctx = w->ctx;
@@ -184,7 +184,8 @@ static double seconds_left(const watch *w)
     return now < w->limits->end_ns ? (double)(w->limits->end_ns - now) * 1e-9 : 0;
 }
 
-static bool take(const pbi_program *p, const double *x, double value, pb_arena *arena, pbi_program_answer *answer)
+static bool copy_answer(const pbi_program *p, const double *x, double value, pb_arena *arena,
+                        pbi_program_answer *answer)
 {
     double *copy = pb_arena_alloc(arena, p->columns, sizeof *copy);
     if (!copy)
@@ -197,7 +198,7 @@ static bool take(const pbi_program *p, const double *x, double value, pb_arena *
     return true;
 }
 
-/* Is there a row without entries that must not be 0? The solvers do not care for those. */
+/* Is there a row without entries that must not be 0? The solvers ignore such rows. */
 static bool impossible(const pbi_program *p)
 {
     for (size_t r = 0; r < p->rows; r++)
@@ -206,9 +207,9 @@ static bool impossible(const pbi_program *p)
     return false;
 }
 
-enum { STRETCH = 500 };        /* simplex steps between two looks */
-enum { MOST_REDUCED = 20000 }; /* entries that Cbc reduces, and has heuristics for, in a moment */
-#define MIN_SECONDS 0.05 /* below, Cbc is not begun */
+enum { STRETCH = 500 };       /* simplex steps between two polls */
+enum { MAX_REDUCED = 20000 }; /* entries up to which Cbc's reduction and heuristics are quick */
+#define MIN_SECONDS 0.05 /* below, Cbc is not started */
 
 pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
                             pbi_program_answer *answer)
@@ -224,7 +225,7 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
         return PB_ENOMEM;
     if (!p->columns) {
         answer->end = PBI_SOLVED;
-        return take(p, k.low, 0, arena, answer) ? PB_OK : PB_ENOMEM;
+        return copy_answer(p, k.low, 0, arena, answer) ? PB_OK : PB_ENOMEM;
     }
     Clp_Simplex *model = Clp_newModel();
     pb_status status = PB_OK;
@@ -232,15 +233,15 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     Clp_loadProblem(model, (int)p->columns, (int)p->rows, k.start, k.index, k.value, k.low, k.high, k.price, k.row_low,
                     k.row_high);
     int end = 3;
-    for (int steps = STRETCH; end == 3 && look(&w); steps += STRETCH) {
+    for (int steps = STRETCH; end == 3 && count_poll(&w); steps += STRETCH) {
         Clp_setMaximumIterations(model, steps);
-        if (w.limits->end_ns) /* of the process, so this may come too early: then it goes on */
+        if (w.limits->end_ns) /* CPU time of the process, so this may come too early: then it continues */
             Clp_setMaximumSeconds(model, seconds_left(&w) + 0.01);
         end = Clp_dual(model, 0);
     }
     if (end == 0) {
         answer->end = PBI_SOLVED;
-        if (!take(p, Clp_primalColumnSolution(model), Clp_objectiveValue(model), arena, answer))
+        if (!copy_answer(p, Clp_primalColumnSolution(model), Clp_objectiveValue(model), arena, answer))
             status = PB_ENOMEM;
     } else {
         answer->end = w.end != PBI_UNSOLVED ? w.end : end == 1 ? PBI_NO_ANSWER : PBI_UNSOLVED;
@@ -250,8 +251,8 @@ pb_status pbi_program_relax(pb_context *ctx, const pbi_program *p, const pbi_pro
     return status;
 }
 
-/* Inside, Cbc and Clp have a handler of their own for SIGINT, which would keep the signal from whoever polls for it. So it waits while they
- * solve, and comes where they call back and in the end. */
+/* Inside, Cbc and Clp have their own handler for SIGINT, which would hide the signal from the caller's handler. So
+ * the signal is blocked while they solve, and delivered when they call back and at the end. */
 static void hold_interrupts(sigset_t *before)
 {
     sigset_t interrupt;
@@ -262,8 +263,8 @@ static void hold_interrupts(sigset_t *before)
 
 static void let_interrupts_in(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
 
-/* Called where Cbc looks for cuts, so at every part of its search. The C interface has no way to end it from inside, but
- * a cut that nothing meets makes it drop whatever is left, part by part, at once. */
+/* Called when Cbc looks for cuts, so at every part of its search. The C interface cannot stop it from inside, but a
+ * cut that nothing satisfies makes it drop all the remaining parts at once. */
 static void on_cuts(void *solver, void *cuts, void *state)
 {
     watch *w = state;
@@ -272,11 +273,11 @@ static void on_cuts(void *solver, void *cuts, void *state)
     sigset_t inside;
     let_interrupts_in(&w->mask);
     hold_interrupts(&inside);
-    if (!look(w) && Osi_getNumCols(solver) > 0)
+    if (!count_poll(w) && Osi_getNumCols(solver) > 0)
         OsiCuts_addRowCut(cuts, 1, &column, &factor, 'G', 1e10);
 }
 
-/* Does x have whole numbers where they are wanted? */
+/* Are the integer columns of x whole numbers? */
 static bool is_whole(const pbi_program *p, const double *x)
 {
     for (size_t c = 0; c < p->columns; c++)
@@ -285,27 +286,27 @@ static bool is_whole(const pbi_program *p, const double *x)
     return true;
 }
 
-/* The context stops, or is about to. */
-static void look_at_time(watch *w, double least)
+/* Stops if the context stops, or is about to. */
+static void check_time(watch *w, double min)
 {
     if (w->end == PBI_UNSOLVED && pbi_poll(w->ctx) != PB_OK)
         w->end = PBI_STOPPED;
-    else if (w->end == PBI_UNSOLVED && seconds_left(w) <= least)
+    else if (w->end == PBI_UNSOLVED && seconds_left(w) <= min)
         w->end = PBI_OUT_OF_TICKS;
 }
 
-/* Cbc calls back at cuts alone: not while it reduces the program, nor in the heuristics before its first cuts. With a large program both
- * take many seconds, so it goes without them, and Cbc watches the time itself. It must not do so while it reduces a program: it
- * would read through a null pointer. */
-static void prepare_large(const watch *w, Cbc_Model *model)
+/* Cbc calls back at cuts only: neither while it reduces the program, nor in the heuristics before its first cuts.
+ * With a large program both take many seconds, so they are switched off, and Cbc watches the time itself. It must
+ * not do so while it reduces a program: it would read through a null pointer. */
+static void limit_large(const watch *w, Cbc_Model *model)
 {
     double seconds = seconds_left(w);
     char text[32];
     Cbc_setParameter(model, "preprocess", "off");
     if (w->limits->has_answer)
-        Cbc_setParameter(model, "heuristics", "off"); /* they are for a first answer */
+        Cbc_setParameter(model, "heuristics", "off"); /* they are for a first solution */
     if (seconds < 1e6) {
-        snprintf(text, sizeof text, "%.3f", seconds + 0.01); /* the context then says that it is over */
+        snprintf(text, sizeof text, "%.3f", seconds + 0.01); /* then the context reports the stop */
         Cbc_setParameter(model, "timeMode", "elapsed");
         Cbc_setParameter(model, "sec", text);
     }
@@ -316,7 +317,7 @@ static void solve(watch *w, Cbc_Model *model)
     hold_interrupts(&w->mask);
     Cbc_solve(model);
     let_interrupts_in(&w->mask);
-    look_at_time(w, 0);
+    check_time(w, 0);
 }
 
 static Cbc_Model *load(const pbi_program *p, const packed *k)
@@ -332,8 +333,8 @@ static Cbc_Model *load(const pbi_program *p, const packed *k)
     return model;
 }
 
-/* Does reducing the program show that it has no answer? Cbc 2.10 must not find that out with a callback in place: it would
- * read through a null pointer. So this is asked first, without one. */
+/* Does reducing the program show that it has no solution? Cbc 2.10 must not find that out with a callback in place:
+ * it would read through a null pointer. So this is tested first, without one. */
 static bool reduces_to_nothing(watch *w, const pbi_program *p, const packed *k)
 {
     Cbc_Model *model = load(p, k);
@@ -349,13 +350,13 @@ static bool reduces_to_nothing(watch *w, const pbi_program *p, const packed *k)
 static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_program_answer *answer)
 {
     packed k;
-    bool large = p->entries > MOST_REDUCED;
+    bool large = p->entries > MAX_REDUCED;
     *answer = (pbi_program_answer){.end = PBI_NO_ANSWER, .ticks = w->ticks};
     if (!pack(p, arena, &k))
         return PB_ENOMEM;
     if (!large && !w->limits->has_answer && reduces_to_nothing(w, p, &k))
         return PB_OK;
-    look_at_time(w, MIN_SECONDS);
+    check_time(w, MIN_SECONDS);
     if (w->end != PBI_UNSOLVED) {
         answer->end = w->end;
         return PB_OK;
@@ -363,12 +364,12 @@ static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_pro
     Cbc_Model *model = load(p, &k);
     Cbc_setAllowableGap(model, 1e-9);
     if (large)
-        prepare_large(w, model);
+        limit_large(w, model);
     Cbc_addCutCallback(model, on_cuts, "watch", w);
     solve(w, model);
     const double *x = Cbc_bestSolution(model);
     pb_status status = PB_OK;
-    if (x && !take(p, x, Cbc_getObjValue(model), arena, answer))
+    if (x && !copy_answer(p, x, Cbc_getObjValue(model), arena, answer))
         status = PB_ENOMEM;
     answer->ticks = w->ticks;
     answer->end = w->end != PBI_UNSOLVED            ? w->end
@@ -379,7 +380,7 @@ static pb_status branch(watch *w, const pbi_program *p, pb_arena *arena, pbi_pro
     return status;
 }
 
-/* The relaxation first: Clp can be stopped, and Cbc is not made for programs where nothing is left to decide. */
+/* The relaxation first: Clp can be stopped, and Cbc does not expect programs in which nothing is left to decide. */
 pb_status pbi_program_solve(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
                             pbi_program_answer *answer)
 {

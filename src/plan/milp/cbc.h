@@ -1,4 +1,4 @@
-/* cbc.h -- linear and mixed-integer programs, and the one place that hands them to Cbc and Clp.
+/* cbc.h -- linear and mixed-integer programs, and the only file that passes them to Cbc and Clp.
  *
  *     pbi_program p;
  *     pbi_program_init(&p, &arena);
@@ -8,9 +8,9 @@
  *     pbi_program_entry(&p, y, 1);
  *     if (pbi_program_solve(ctx, &p, &limits, &arena, &answer) == PB_OK && answer.end == PBI_SOLVED) ...
  *
- * The solvers are optional when the library is built: without them pb_solver_version() is NULL and nothing may be solved.
- * They count in floating point, so whoever asks checks the answer. They take their memory past the context's allocator;
- * pbi_program_bytes estimates it, for a caller to hold against the context's limit.
+ * The solvers are optional when the library is built: without them pb_solver_version() is NULL and nothing may be
+ * solved. They count in floating point, so the caller must check the answer. They do not use the context's
+ * allocator; pbi_program_bytes estimates their memory, for a caller to compare with the context's limit.
  */
 #ifndef PBI_PLAN_MILP_CBC_H
 #define PBI_PLAN_MILP_CBC_H
@@ -44,40 +44,40 @@ typedef struct pbi_program {
 } pbi_program;
 
 void pbi_program_init(pbi_program *p, pb_arena *arena);
-/* Its index; after a failure 0, and p->failed tells. */
+/* Its index; after a failure 0, and p->failed is set. */
 int pbi_program_column(pbi_program *p, pbi_column column);
 void pbi_program_row(pbi_program *p, double low, double high);
 void pbi_program_entry(pbi_program *p, int column, double factor);
 
 typedef enum pbi_program_end {
-    PBI_UNSOLVED,  /* the solver failed, which it may for want of precision */
-    PBI_SOLVED,    /* x is the best there is */
-    PBI_NO_ANSWER, /* proved: nothing is within the bounds, or below `below` */
+    PBI_UNSOLVED,  /* the solver failed, for example for lack of precision */
+    PBI_SOLVED,    /* x is optimal */
+    PBI_NO_ANSWER, /* proved: no solution within the bounds, or below `below` */
     PBI_OUT_OF_TICKS,
     PBI_STOPPED /* by the context's stop callback */
 } pbi_program_end;
 
 typedef struct pbi_program_limits {
-    double below;          /* where no answer can have a smaller value, that is enough; HUGE_VAL: it never is */
-    bool has_answer;       /* the caller knows that there is one */
-    uint64_t ticks;        /* effort, 0: none */
-    uint64_t ticks_a_look; /* effort of each look at a part of the search, or at a stretch of simplex steps */
-    uint64_t end_ns;       /* 0, or when the context is going to stop, by its clock: Cbc may poll too late */
+    double below;            /* stop when no solution can have a smaller value; HUGE_VAL: never */
+    bool has_answer;         /* the caller knows that there is a solution */
+    uint64_t ticks;          /* effort, 0: none */
+    uint64_t ticks_per_poll; /* effort of each poll: for a part of the search, or a batch of simplex steps */
+    uint64_t end_ns;         /* 0, or when the context will stop, by its clock: Cbc may poll too late */
 } pbi_program_limits;
 
 typedef struct pbi_program_answer {
     pbi_program_end end;
-    bool found;      /* x is there: the best so far where the end is not PBI_SOLVED */
+    bool found;      /* x is valid: the best so far if the end is not PBI_SOLVED */
     double value;    /* of x */
     const double *x; /* per column, in the arena of the call */
     uint64_t ticks;  /* spent */
 } pbi_program_answer;
 
-/* What the solvers are likely to take for it. */
+/* Estimated memory of the solvers. */
 uint64_t pbi_program_bytes(const pbi_program *p);
 
-/* Whole columns as they are (Cbc), or taken for any numbers (Clp). Both poll the context and count effort, which they add
- * to *answer but not to the context; deterministic where nothing stops them.
+/* Integer columns as they are (Cbc), or relaxed (Clp). Both poll the context and count effort, which they add to
+ * *answer but not to the context; deterministic if nothing stops them.
  *   returns PB_OK, whatever the end; PB_ENOMEM */
 pb_status pbi_program_solve(pb_context *ctx, const pbi_program *p, const pbi_program_limits *limits, pb_arena *arena,
                             pbi_program_answer *answer);

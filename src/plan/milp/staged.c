@@ -1,10 +1,11 @@
 /* staged.c -- see staged.h.
  *
- * In stage t the node of each slot k <= t may be computed, in this order. A value j is made in its slot, unless it is there
- * already, and read in those of its readers. What is there between two of these slots has a column H: it must be there if
- * the next reader is computed, or if it is there behind that reader; and behind its own slot only if it was computed there,
- * or was there when the stage began. Behind its last reader H is S of the next stage. A column M holds the memory of
- * each slot, as that of the slot before and what changes in between; M stays within the cap.
+ * In stage t the node of each slot k <= t may be computed, in this order. A value j is computed in its slot, unless
+ * it is already resident, and read in those of its readers. Between two of these slots a column H records whether it
+ * is resident: it must be if the next reader is computed, or if it is resident behind that reader; and behind its
+ * own slot only if it was computed there, or was resident when the stage began. Behind its last reader H is S of the
+ * next stage. A column M is the memory of each slot, as that of the slot before and what changes in between; M is
+ * limited by the cap.
  */
 #include "plan/milp/staged.h"
 
@@ -15,13 +16,13 @@
 
 #define NOT UINT32_MAX
 
-static bool wanted(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
+static bool is_needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
 uint64_t pbi_staged_entries(const pb_graph *g)
 {
     uint64_t n = g->needed_count, edges = 0;
     for (pb_node v = 0; v < g->node_count; v++)
-        if (wanted(g, v))
+        if (is_needed(g, v))
             edges += g->in_start[v + 1] - g->in_start[v];
     return n > UINT32_MAX / 16 || edges > UINT32_MAX / 16 ? UINT64_MAX : n * (9 * edges + 8 * n) / 2;
 }
@@ -34,7 +35,7 @@ const char *pbi_staged_misfit(const pb_game *game)
             return "a value is given in slow memory";
         bool read = g->flags[v] & PB_NODE_KEEP;
         for (uint32_t k = g->out_start[v]; k < g->out_start[v + 1] && !read; k++)
-            read = wanted(g, g->out[k]);
+            read = is_needed(g, g->out[k]);
         if ((g->flags[v] & PB_NODE_BYPRODUCT) && (g->flags[v] & PB_NODE_TARGET) && !read)
             return "a by-product is a target, and nothing reads it";
     }
@@ -44,7 +45,7 @@ const char *pbi_staged_misfit(const pb_game *game)
 
 /* ---- what there is ---- */
 
-static pb_status number(pbi_staged *m, const pb_graph *g)
+static pb_status number_values(pbi_staged *m, const pb_graph *g)
 {
     uint32_t n = g->node_count;
     m->node = pb_arena_alloc(m->arena, g->needed_count, sizeof *m->node);
@@ -55,15 +56,15 @@ static pb_status number(pbi_staged *m, const pb_graph *g)
         return PB_ENOMEM;
     memset(m->place, 0xff, n * sizeof *m->place);
     for (uint32_t i = 0; i < g->order_count; i++)
-        if (wanted(g, g->order[i])) {
+        if (is_needed(g, g->order[i])) {
             m->place[g->order[i]] = m->stages;
             m->node[m->stages++] = g->order[i];
         }
     for (pb_node v = 0; v < n; v++) {
         if (g->flags[v] & PB_NODE_BYPRODUCT)
             m->place[v] = m->place[g->owner[v]];
-        m->value_of[v] = wanted(g, v) ? m->values : NOT;
-        if (wanted(g, v))
+        m->value_of[v] = is_needed(g, v) ? m->values : NOT;
+        if (is_needed(g, v))
             m->value[m->values++] = v;
     }
     return PB_OK;
@@ -91,7 +92,7 @@ static pb_status list_readers(pbi_staged *m, const pb_graph *g)
     return PB_OK;
 }
 
-/* Until when each value may be of use: its readers may be computed again as long as what they make is. */
+/* Until when each value may be useful: its readers may be recomputed as long as their results are useful. */
 static pb_status find_until(pbi_staged *m, const pb_graph *g, uint32_t *last)
 {
     m->until = pb_arena_zero(m->arena, m->values, sizeof *m->until);
@@ -158,13 +159,13 @@ static pb_status make_unknowns(pbi_staged *m, pb_context *ctx, const pb_graph *g
     return PB_OK;
 }
 
-/* Sums under way: constants go to the other side. */
+/* Sums under construction: constants go to the other side. */
 typedef struct sum {
     pbi_staged *m;
     double constant;
 } sum;
 
-static sum begin(pbi_staged *m)
+static sum begin_sum(pbi_staged *m)
 {
     pbi_program_row(&m->program, -HUGE_VAL, HUGE_VAL);
     return (sum){m, 0};
@@ -187,7 +188,7 @@ static void end(sum *s, double low, double high)
     row->low = low - s->constant;
     row->high = high - s->constant;
     if (row->start == p->entries && row->low <= 0 && row->high >= 0)
-        p->rows--; /* says nothing */
+        p->rows--; /* always true */
 }
 
 /* a <= b + c */
@@ -195,14 +196,14 @@ static void at_most(pbi_staged *m, int a, int b, int c)
 {
     if (a == PBI_STAGED_ZERO || b == PBI_STAGED_ONE || c == PBI_STAGED_ONE)
         return;
-    sum s = begin(m);
+    sum s = begin_sum(m);
     add(&s, a, 1);
     add(&s, b, -1);
     add(&s, c, -1);
     end(&s, -HUGE_VAL, 0);
 }
 
-/* max(a, b), as a column of its own where it must be */
+/* max(a, b), as a column of its own if necessary */
 static int larger(pbi_staged *m, int a, int b)
 {
     if (a == PBI_STAGED_ONE || b == PBI_STAGED_ZERO || a == b)
@@ -220,10 +221,10 @@ static int larger(pbi_staged *m, int a, int b)
 typedef struct stage {
     pbi_staged *m;
     uint32_t t;
-    int *there; /* per value: what says whether it is there now */
-    int *own;   /* per value: whether it is there while it is computed */
-    int *begin; /* per value: whether it is there behind the slot that makes it, up to its first reader */
-    int *after; /* per entry of m->reader: whether it is there behind that reader */
+    int *resident; /* per value: the column for "it is resident now" */
+    int *own;      /* per value: it is resident while it is computed */
+    int *begin;    /* per value: it is resident behind the slot that computes it, up to its first reader */
+    int *after;    /* per entry of m->reader: it is resident behind that reader */
     double cap;
 } stage;
 
@@ -246,9 +247,9 @@ static void lay_value(stage *g, uint32_t j)
     g->begin[j] = h;
     bool itself = made && m->node[place] == m->value[j];
     g->own[j] = itself ? larger(m, r, h) : h;
-    g->there[j] = r == PBI_STAGED_ZERO ? h : s0;
-    if (itself && !m->wide[place] && r >= 0 && s0 >= 0) { /* computing it again while it is there is of no use */
-        sum s = begin(m);
+    g->resident[j] = r == PBI_STAGED_ZERO ? h : s0;
+    if (itself && !m->wide[place] && r >= 0 && s0 >= 0) { /* recomputing it while it is resident is useless */
+        sum s = begin_sum(m);
         add(&s, r, 1);
         add(&s, s0, 1);
         end(&s, -HUGE_VAL, 1);
@@ -259,11 +260,11 @@ static double size_of(const pbi_staged *m, uint32_t j) { return (double)m->game-
 
 static void change(stage *g, sum *s, uint32_t j, int now)
 {
-    if (g->there[j] == now)
+    if (g->resident[j] == now)
         return;
-    add(s, g->there[j], size_of(g->m, j));
+    add(s, g->resident[j], size_of(g->m, j));
     add(s, now, -size_of(g->m, j));
-    g->there[j] = now;
+    g->resident[j] = now;
 }
 
 static uint32_t entry_of(const pbi_staged *m, uint32_t j, uint32_t slot)
@@ -279,8 +280,8 @@ static uint32_t entry_of(const pbi_staged *m, uint32_t j, uint32_t slot)
     return low;
 }
 
-/* What is saved where slot k takes over the memory of an input that goes. */
-static void take_over(stage *g, uint32_t k, sum *s)
+/* What is saved if slot k overwrites an input that is freed. */
+static void save_overwritten(stage *g, uint32_t k, sum *s)
 {
     pbi_staged *m = g->m;
     const pb_graph *graph = m->game->graph;
@@ -294,14 +295,14 @@ static void take_over(stage *g, uint32_t k, sum *s)
         add(s, (int)c, -(double)saved / m->unit);
     }
     end(s, -HUGE_VAL, g->cap);
-    sum once = begin(m);
+    sum once = begin_sum(m);
     for (uint32_t e = graph->inplace_start[v], c = (uint32_t)first; e < graph->inplace_start[v + 1]; e++, c++)
         add(&once, (int)c, 1);
     add(&once, pbi_staged_r(m, g->t, k), -1);
     end(&once, -HUGE_VAL, 0);
     for (uint32_t e = graph->inplace_start[v], c = (uint32_t)first; e < graph->inplace_start[v + 1]; e++, c++) {
         uint32_t j = m->value_of[graph->inplace[e]];
-        sum goes = begin(m);
+        sum goes = begin_sum(m);
         add(&goes, (int)c, 1);
         add(&goes, g->after[entry_of(m, j, k)], 1);
         end(&goes, -HUGE_VAL, 1);
@@ -319,11 +320,11 @@ static void hold_slot(stage *g, uint32_t k, int memory)
             m->program.column[memory].high = g->cap;
         return;
     }
-    sum s = begin(m);
+    sum s = begin_sum(m);
     add(&s, memory, 1);
     add(&s, pbi_staged_r(m, g->t, k), (double)graph->workspace[v] / m->unit);
     if (inplace)
-        take_over(g, k, &s);
+        save_overwritten(g, k, &s);
     else
         end(&s, -HUGE_VAL, g->cap);
 }
@@ -361,11 +362,11 @@ static void lay_memory(stage *g)
         if (pbi_staged_r(m, g->t, k) == PBI_STAGED_ZERO)
             continue;
         int memory = pbi_program_column(&m->program, (pbi_column){0, HUGE_VAL, 0, false});
-        sum s = begin(m);
+        sum s = begin_sum(m);
         add(&s, memory, 1);
         if (last == NOT) {
             for (uint32_t j = 0; j < m->values; j++)
-                add(&s, g->there[j], -size_of(m, j));
+                add(&s, g->resident[j], -size_of(m, j));
         } else {
             add(&s, before, -1);
             leave_slot(g, last, &s);
@@ -381,17 +382,17 @@ static void lay_memory(stage *g)
 static pb_status make_rows(pbi_staged *m, pb_context *ctx, double cap)
 {
     stage g = {.m = m, .cap = (cap - (double)m->game->graph->fixed_size) / m->unit};
-    g.there = pb_arena_alloc(m->arena, 3 * (size_t)m->values, sizeof *g.there);
+    g.resident = pb_arena_alloc(m->arena, 3 * (size_t)m->values, sizeof *g.resident);
     g.after = pb_arena_alloc(m->arena, m->read_start[m->values], sizeof *g.after);
-    if (!g.there || !g.after)
+    if (!g.resident || !g.after)
         return PB_ENOMEM;
-    g.own = g.there + m->values;
+    g.own = g.resident + m->values;
     g.begin = g.own + m->values;
     for (g.t = 0; g.t < m->stages; g.t++) {
         if (pbi_poll(ctx) != PB_OK)
             return PB_ECANCELLED;
         for (uint32_t j = 0; j < 3 * m->values; j++)
-            g.there[j] = PBI_STAGED_ZERO;
+            g.resident[j] = PBI_STAGED_ZERO;
         for (uint32_t j = 0; j < m->values; j++)
             lay_value(&g, j);
         lay_memory(&g);
@@ -409,8 +410,8 @@ static uint64_t common(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Costs are counted in their greatest common divisor, so that the solver sees that plans differ by whole numbers, unless
- * that makes them too large for its precision; memory in thousandths of the cap. */
+/* Costs are counted in their greatest common divisor, so that the solver sees that plans differ by whole numbers,
+ * unless that makes them too large for its precision; memory in thousandths of the cap. */
 static void find_units(pbi_staged *m, double cap)
 {
     const pb_graph *g = m->game->graph;
@@ -429,7 +430,7 @@ pb_status pbi_staged_init(pbi_staged *m, pb_context *ctx, const pb_game *game, d
 {
     *m = (pbi_staged){.game = game, .arena = arena};
     pbi_program_init(&m->program, arena);
-    pb_status status = number(m, game->graph);
+    pb_status status = number_values(m, game->graph);
     uint32_t *last = pb_arena_alloc(arena, m->stages, sizeof *last);
     if (status != PB_OK || !last)
         return PB_ENOMEM;

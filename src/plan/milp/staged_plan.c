@@ -1,4 +1,4 @@
-/* staged_plan.c -- plans in stages: from the program's answer, from its relaxation, from other plans. */
+/* staged_plan.c -- plans in stages: from the program's solution, from its relaxation, from other plans. */
 #include "plan/milp/staged.h"
 
 #include "base/context.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The values that a slot makes: its node's, then the by-products; UINT32_MAX for one that nothing wants. */
+/* The values that a slot computes: its node's, then the by-products; UINT32_MAX for one that is not needed. */
 static uint32_t made_by(const pbi_staged *m, uint32_t i, uint32_t at)
 {
     const pb_graph *g = m->game->graph;
@@ -16,7 +16,7 @@ static uint32_t made_by(const pbi_staged *m, uint32_t i, uint32_t at)
     return m->value_of[g->part[g->part_start[v] + at - 1]];
 }
 
-static bool wanted(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
+static bool is_needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
 static uint32_t made_count(const pbi_staged *m, uint32_t i)
 {
@@ -24,8 +24,8 @@ static uint32_t made_count(const pbi_staged *m, uint32_t i)
     return 1 + (g->part_start ? g->part_start[m->node[i] + 1] - g->part_start[m->node[i]] : 0);
 }
 
-/* Backwards over all slots: a computation stays if something behind it reads what it makes. Then the rest as a sequence. */
-static pb_status write(const pbi_staged *m, uint8_t *computed, uint8_t *need, pbi_sequence *s)
+/* Backwards over all slots: keeps a computation if something behind it reads its result. Then writes the sequence. */
+static pb_status write_sequence(const pbi_staged *m, uint8_t *computed, uint8_t *need, pbi_sequence *s)
 {
     const pb_graph *g = m->game->graph;
     for (uint32_t j = 0; j < m->values; j++)
@@ -73,14 +73,15 @@ pb_status pbi_staged_sequence(const pbi_staged *m, const double *x, pbi_sequence
         for (uint32_t t = 0; t < m->stages; t++)
             for (uint32_t i = 0; i <= t; i++)
                 computed[(size_t)t * m->stages + i] = figure(x, pbi_staged_r(m, t, i)) > 0.5;
-        status = write(m, computed, need, s);
+        status = write_sequence(m, computed, need, s);
     }
     pb_arena_release(&scratch);
     return status;
 }
 
-/* Stage t, backwards: node i is computed if it must be there at the next stage, or is read here, and is not there. */
-static void complete(const pbi_staged *m, const uint8_t *kept, uint32_t t, uint8_t *computed, uint8_t *need)
+/* Stage t, backwards: node i is computed if it must be resident at the next stage, or is read here, and is not
+ * resident. */
+static void complete_stage(const pbi_staged *m, const uint8_t *kept, uint32_t t, uint8_t *computed, uint8_t *need)
 {
     const pb_graph *g = m->game->graph;
     const uint8_t *now = kept + (size_t)t * m->values;
@@ -91,7 +92,8 @@ static void complete(const pbi_staged *m, const uint8_t *kept, uint32_t t, uint8
             uint32_t j = made_by(m, i, k);
             missed = missed || (j != UINT32_MAX && need[j] && !now[j]);
         }
-        if (!missed || pbi_staged_r(m, t, i) == PBI_STAGED_ZERO) /* what cannot be made again is there all the time */
+        /* values that cannot be recomputed are always resident */
+        if (!missed || pbi_staged_r(m, t, i) == PBI_STAGED_ZERO)
             continue;
         computed[(size_t)t * m->stages + i] = 1;
         for (uint32_t k = g->in_start[m->node[i]]; k < g->in_start[m->node[i] + 1]; k++)
@@ -111,8 +113,8 @@ pb_status pbi_staged_round(const pbi_staged *m, const double *x, double threshol
         for (size_t k = 0; k < count; k++)
             kept[k] = figure(x, m->kept[k]) > (rng ? pbi_rng_real(rng) : threshold);
         for (uint32_t t = 0; t < m->stages; t++)
-            complete(m, kept, t, computed, need);
-        status = write(m, computed, need, s);
+            complete_stage(m, kept, t, computed, need);
+        status = write_sequence(m, computed, need, s);
     }
     pb_arena_release(&scratch);
     return status;
@@ -138,7 +140,7 @@ pb_status pbi_staged_adopt(const pbi_staged *m, const pb_moves *moves, pbi_seque
     }
     *fits = *fits && t == m->stages;
     if (*fits)
-        status = write(m, computed, need, s);
+        status = write_sequence(m, computed, need, s);
     pb_arena_release(&scratch);
     return status;
 }
@@ -155,7 +157,7 @@ pb_status pbi_staged_consider(pbi_staged_best *best, const pbi_sequence *s, bool
 {
     pb_context *ctx = best->sequence.arena->ctx;
     pbi_figures f;
-    pbi_held held = pbi_hold(ctx); /* what was found is kept even after a stop */
+    pbi_held held = pbi_hold(ctx); /* the result is kept even after a stop */
     pb_status status = pbi_sequence_emit(ctx, best->game, s, NULL, &f);
     pbi_resume(ctx, held);
     *fits = status == PB_OK && f.fits && !f.overflow;
@@ -176,27 +178,27 @@ pb_status pbi_staged_program(pbi_staged_best *best, pb_arena *arena)
     bool fits;
     pbi_sequence_init(&s, arena);
     for (uint32_t i = 0; i < g->order_count && status == PB_OK; i++)
-        if (wanted(g, g->order[i]))
+        if (is_needed(g, g->order[i]))
             status = pbi_sequence_add(&s, g->order[i]);
     return status == PB_OK ? pbi_staged_consider(best, &s, &fits) : status;
 }
 
-pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t most,
+pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t max_entries,
                           pbi_plan *plan, bool *open)
 {
     uint64_t entries = pbi_staged_entries(game->graph);
     const char *misfit = pbi_staged_misfit(game);
     *open = false;
-    pb_status status = pbi_option_number(ctx, options, "size", 1, INT32_MAX / 2, most, &most);
+    pb_status status = pbi_option_number(ctx, options, "size", 1, INT32_MAX / 2, max_entries, &max_entries);
     if (status != PB_OK)
         return status;
     if (!pb_solver_version())
         return pbi_plan_give_up(plan, "does not apply: Cbc is " PB_NOT_BUILT_IN(PB_PACKAGE_CBC));
     if (misfit)
         return pbi_plan_give_up(plan, "does not apply: %s", misfit);
-    if (entries > most)
+    if (entries > max_entries)
         return pbi_plan_give_up(plan, "limit hit: the program would have about %" PRIu64 " entries, more than %" PRIu64,
-                                entries, most);
+                                entries, max_entries);
     *open = true;
     return PB_OK;
 }

@@ -34,7 +34,7 @@ bool pbi_reversible_ready(const pbi_reversible *r, pb_node v)
     return true;
 }
 
-static bool wanted_part(const pbi_reversible *r, pb_node w)
+static bool needed_part(const pbi_reversible *r, pb_node w)
 {
     return (r->g->flags[w] & PB_NODE_NEEDED) && !r->resident[w];
 }
@@ -45,7 +45,7 @@ uint64_t pbi_reversible_need(const pbi_reversible *r, pb_node v)
     uint64_t need = (r->resident[v] ? 0 : g->size[v]) + g->workspace[v];
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
-            need += wanted_part(r, g->part[k]) ? g->size[g->part[k]] : 0;
+            need += needed_part(r, g->part[k]) ? g->size[g->part[k]] : 0;
     return need;
 }
 
@@ -61,7 +61,7 @@ bool pbi_reversible_removable(const pbi_reversible *r, pb_node v)
     return false;
 }
 
-/* Accounts for one move; gives up when it passes the cap. */
+/* Accounts for one move; gives up when it exceeds the cap. */
 static pb_status account(pbi_reversible *r, const char *word, pb_node v, uint64_t during)
 {
     if (during > r->f.peak)
@@ -87,7 +87,7 @@ pb_status pbi_reversible_compute(pbi_reversible *r, pb_node v)
     uint64_t during = r->memory + pbi_reversible_need(r, v);
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++)
-            if (wanted_part(r, g->part[k]))
+            if (needed_part(r, g->part[k]))
                 r->also[count++] = g->part[k];
     if (r->resident[v] && !count)
         return PB_OK;

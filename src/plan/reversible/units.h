@@ -1,7 +1,7 @@
 /* units.h -- moves of the reversible game in units: a node together with its by-products.
  *
- * Computing a unit makes whichever of its needed members are not there; uncomputing it removes those that do
- * not stay at the end. So targets, kept nodes and by-products need no special care from planners.
+ * Computing a unit computes those of its needed members that are not resident; uncomputing it removes those that are
+ * not kept at the end. So planners need not treat targets, kept nodes and by-products specially.
  */
 #ifndef PBI_PLAN_REVERSIBLE_UNITS_H
 #define PBI_PLAN_REVERSIBLE_UNITS_H
@@ -19,17 +19,17 @@ typedef struct pbi_reversible {
     uint64_t memory, limit;
     pb_step step;
     pbi_figures f;
-    bool stuck; /* over the cap or not allowed: the plan has given up and says why */
+    bool stuck; /* over the cap or not allowed: the plan has given up with a reason */
 } pbi_reversible;
 
-/* Memory from `scratch`; limit: most moves. */
+/* Memory from `scratch`; limit: max moves. */
 pb_status pbi_reversible_init(pbi_reversible *r, pb_context *ctx, const pb_game *game, pbi_plan *plan, uint64_t limit,
                               pb_arena *scratch);
-/* Each returns PB_OK also when stuck; PB_ELIMIT past the limit. Inputs must be resident. */
+/* Each returns PB_OK also when stuck; PB_ELIMIT above the limit. Inputs must be resident. */
 pb_status pbi_reversible_compute(pbi_reversible *r, pb_node v);
 pb_status pbi_reversible_uncompute(pbi_reversible *r, pb_node v);
 
-/* Does the value stay resident at the end? */
+/* Is the value kept at the end? */
 static inline bool pbi_is_final(const pb_graph *g, pb_node v) { return g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP); }
 /* Are all inputs of v resident? */
 bool pbi_reversible_ready(const pbi_reversible *r, pb_node v);
@@ -37,7 +37,7 @@ bool pbi_reversible_ready(const pbi_reversible *r, pb_node v);
 uint64_t pbi_reversible_need(const pbi_reversible *r, pb_node v);
 /* Is there a member that uncomputing would remove? */
 bool pbi_reversible_removable(const pbi_reversible *r, pb_node v);
-/* Marks the plan found when nothing went wrong. */
+/* Marks the plan as found unless it is stuck. */
 void pbi_reversible_finish(pbi_reversible *r);
 
 #endif

@@ -13,13 +13,13 @@ typedef struct chooser {
     pb_context *ctx;
     const pbi_training *t;
     pb_arena *arena;
-    uint32_t *waits;   /* per forward place: inputs that are not made yet */
-    uint32_t *readers; /* per node: forward readers that are still to come */
+    uint32_t *waits;   /* per forward place: inputs that are not computed yet */
+    uint32_t *readers; /* per node: forward readers that are not placed yet */
     uint8_t *placed;   /* per forward place */
-    int64_t *growth;   /* per forward place: the latest; older entries are void */
+    int64_t *growth;   /* per forward place: the current value; heap entries with another value are outdated */
     entry *heap;
     size_t count, room;
-    int shift; /* sizes are taken without their last bits where their sum would pass 63 */
+    int shift; /* sizes lose their last bits if their sum would exceed 63 bits */
 } chooser;
 
 static bool before(const entry *a, const entry *b)
@@ -27,7 +27,7 @@ static bool before(const entry *a, const entry *b)
     return a->growth != b->growth ? a->growth < b->growth : a->place < b->place;
 }
 
-static pb_status push(chooser *c, entry e)
+static pb_status push_entry(chooser *c, entry e)
 {
     void *items = c->heap;
     if (!pbi_arena_reserve(c->arena, &items, &c->room, c->count + 1, sizeof *c->heap))
@@ -56,7 +56,7 @@ static entry pop(chooser *c)
 
 static bool is_forward(const chooser *c, pb_node v) { return c->t->place[v] < c->t->forward; }
 
-/* By how much memory grows when the node is placed now. */
+/* By how much memory grows if the node is placed now. */
 static int64_t growth_of(const chooser *c, uint32_t p)
 {
     const pb_graph *g = c->t->g;
@@ -71,20 +71,20 @@ static int64_t growth_of(const chooser *c, uint32_t p)
     return growth;
 }
 
-static pb_status offer(chooser *c, uint32_t p)
+static pb_status push_ready(chooser *c, uint32_t p)
 {
     c->growth[p] = growth_of(c, p);
-    return push(c, (entry){c->growth[p], p});
+    return push_entry(c, (entry){c->growth[p], p});
 }
 
-/* u has one reader left: that one now frees it. */
-static pb_status look_again(chooser *c, pb_node u)
+/* u has one reader left, which will free it: updates that reader's growth. */
+static pb_status update_reader(chooser *c, pb_node u)
 {
     const pb_graph *g = c->t->g;
     for (uint32_t k = g->out_start[u]; k < g->out_start[u + 1]; k++) {
         uint32_t p = c->t->place[g->out[k]];
         if (p < c->t->forward && !c->placed[p])
-            return c->waits[p] ? PB_OK : offer(c, p);
+            return c->waits[p] ? PB_OK : push_ready(c, p);
     }
     return PB_OK;
 }
@@ -97,20 +97,20 @@ static pb_status place(chooser *c, uint32_t p)
     c->placed[p] = 1;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && status == PB_OK; k++)
         if (is_forward(c, g->in[k]) && --c->readers[g->in[k]] == 1)
-            status = look_again(c, g->in[k]);
+            status = update_reader(c, g->in[k]);
     uint32_t parts = g->flags[v] & PB_NODE_HAS_PARTS ? g->part_start[v + 1] - g->part_start[v] : 0;
     for (uint32_t m = 0; m <= parts; m++) {
         pb_node w = m ? g->part[g->part_start[v] + m - 1] : v;
         for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1] && status == PB_OK; k++) {
             uint32_t q = c->t->place[g->out[k]];
             if (q < c->t->forward && --c->waits[q] == 0)
-                status = offer(c, q);
+                status = push_ready(c, q);
         }
     }
     return status;
 }
 
-static pb_status prepare(chooser *c)
+static pb_status allocate_chooser(chooser *c)
 {
     const pbi_training *t = c->t;
     const pb_graph *g = t->g;
@@ -130,14 +130,14 @@ static pb_status prepare(chooser *c)
     pb_status status = PB_OK;
     for (uint32_t p = 0; p < t->forward && status == PB_OK; p++)
         if (!c->waits[p])
-            status = offer(c, p);
+            status = push_ready(c, p);
     return status;
 }
 
 pb_status pbi_frontier_order(pb_context *ctx, const pbi_training *t, pb_arena *arena, pb_node *order)
 {
     chooser c = {.ctx = ctx, .t = t, .arena = arena};
-    pb_status status = prepare(&c);
+    pb_status status = allocate_chooser(&c);
     uint32_t count = 0;
     while (c.count && status == PB_OK) {
         entry e = pop(&c);

@@ -1,6 +1,7 @@
-/* frontier.h -- an order of the forward part in which little waits to be read at a time.
+/* frontier.h -- an order of the forward part with a small frontier: few values waiting for readers at any time.
  *
- * Greedy: of the nodes whose inputs are there, always the one that lets memory grow least, the first as written of several.
+ * Greedy: of the nodes whose inputs are computed, always the one that increases memory least; on ties the first in
+ * program order.
  */
 #ifndef PBI_PLAN_SEQUENCE_FRONTIER_H
 #define PBI_PLAN_SEQUENCE_FRONTIER_H

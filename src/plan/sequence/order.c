@@ -1,6 +1,6 @@
 /* order.c -- see order.h.
  *
- * The order as written, then greedy ones; then, on graphs that are small or narrow, a search over sets of computed nodes
+ * Program order, then greedy orders; then, on graphs that are small or narrow, a search over sets of computed nodes
  * that may prove the least peak; then local search from the best.
  */
 #include "plan/sequence/order.h"
@@ -11,7 +11,7 @@
 
 enum { EXACT_NODES = 4096 };
 
-static pb_status improve(pbi_order_task *t, const pbi_order_options *options, pbi_order_found *found)
+static pb_status search_order(pbi_order_task *t, const pbi_order_options *options, pbi_order_found *found)
 {
     uint32_t *left = pb_arena_alloc(t->arena, t->g->node_count, sizeof *left);
     if (!left)
@@ -26,7 +26,7 @@ static pb_status improve(pbi_order_task *t, const pbi_order_options *options, pb
         if (status == PB_OK && exact.found)
             t->peak = pbi_order_measure(t, t->best, left);
         if (status == PB_OK && exact.proved) {
-            found->least = t->peak > t->enough ? t->peak : found->least;
+            found->min_peak = t->peak > t->enough ? t->peak : found->min_peak;
             return PB_OK;
         }
     }
@@ -41,8 +41,8 @@ pb_status pbi_order_find(pb_context *ctx, const pb_game *game, const pbi_order_o
     pbi_order_task t;
     pb_status status = pbi_order_task_init(&t, ctx, game, options->enough, order, &scratch);
     if (status == PB_OK) {
-        found->least = t.floor;
-        status = improve(&t, options, found);
+        found->min_peak = t.floor;
+        status = search_order(&t, options, found);
         found->peak = t.peak;
     }
     pb_arena_release(&scratch);

@@ -1,10 +1,10 @@
 /* order_exact.c -- the least peak of some nodes of an order, by search over the sets of them computed so far.
  *
- * A state is a set, reached with some peak; the state of the smallest peak is expanded first, the fullest of them where
- * several have it, so that the first full set has the least peak. Two things keep the sets few. A node that leaves no
- * more behind than it frees and fits under the peak of the state is computed at once: memory after any later set is then
- * no larger (what a computed node adds to memory only falls as more is computed), so nothing is lost. And states whose
- * peak is no better than an order that is known are dropped.
+ * A state is a set, reached with some peak. The state with the smallest peak is expanded first, on ties the fullest,
+ * so the first full set has the least peak. Two rules keep the sets few. First, a node that leaves no more behind
+ * than it frees and fits under the peak of the state is computed at once: memory after any later set is then no
+ * larger (what a computed node adds to memory only falls as more is computed), so nothing is lost. Second, states
+ * whose peak is no better than that of a known order are dropped.
  */
 #include "base/arena.h"
 #include "base/context.h"
@@ -13,20 +13,20 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-enum { PERIOD = 1024 }; /* ticks between looks at the clock */
+enum { PERIOD = 1024 }; /* ticks between two polls of the clock */
 
 typedef struct value {
     uint64_t size;
-    uint32_t reader_start, reader_count; /* into `readers`: those among the nodes */
-    bool leaves;                         /* goes after its last reader among the nodes */
-    bool slow;                           /* comes with its first reader among them */
+    uint32_t reader_start, reader_count; /* into `readers`: readers among the nodes */
+    bool leaves;                         /* freed after its last reader among the nodes */
+    bool slow;                           /* loaded with its first reader among them */
 } value;
 
 typedef struct state {
     uint64_t peak, memory;
-    uint32_t parent, step; /* the state before, and the node that was computed there first */
+    uint32_t parent, step; /* the previous state, and the node that was computed first after it */
     uint32_t count;        /* nodes in the set */
-    bool dead;             /* the set was reached with a smaller peak since */
+    bool dead;             /* outdated: the set was reached with a smaller peak later */
 } state;
 
 typedef struct exact {
@@ -38,21 +38,21 @@ typedef struct exact {
     uint64_t *before;      /* per local index, `words` each: what must be computed before it */
     uint32_t *input_start; /* per local index + 1 */
     uint32_t *input;       /* values, local numbers */
-    uint8_t *over;         /* per input: may be taken over */
+    uint8_t *over;         /* per input: its memory may be overwritten */
     value *values;
     uint32_t value_count;
     uint32_t *readers;
 
     state *states;
     uint64_t *sets; /* per state, `words` each */
-    uint32_t state_count, most;
+    uint32_t state_count, max;
     uint32_t *heap, heap_count;
     uint32_t *table, table_mask;
-    uint64_t *now;    /* the set being made */
-    uint32_t *open;   /* nodes that could be next */
-    uint32_t *look;   /* nodes to look at again, a stack; */
-    uint64_t *looked; /* which are on it */
-    uint32_t look_count;
+    uint64_t *now;        /* the set under construction */
+    uint32_t *open;       /* nodes that could be next */
+    uint32_t *recheck;    /* stack of nodes whose readiness must be rechecked */
+    uint64_t *on_recheck; /* bit set: which nodes are on that stack */
+    uint32_t recheck_count;
 } exact;
 
 static bool has(const uint64_t *set, uint32_t i) { return set[i / 64] >> (i % 64) & 1; }
@@ -61,7 +61,7 @@ static const uint64_t *set_of(const exact *x, uint32_t s) { return x->sets + (si
 
 /* ---- the nodes and the values they read ---- */
 
-/* The local number of a value, a new one where it has none yet. `number` is per node of the graph. */
+/* The local number of a value; assigns a new one if it has none yet. `number` is per node of the graph. */
 static uint32_t value_number(exact *x, uint32_t *number, pb_node u, const uint32_t *rest, bool first_time)
 {
     const pb_graph *g = x->t->g;
@@ -157,22 +157,22 @@ static bool lay_out(exact *x, const pb_node *order, uint32_t first)
 static bool make_room(exact *x, uint64_t states)
 {
     const uint64_t bytes = UINT64_C(64) << 20;
-    uint64_t most = bytes / (8 * (uint64_t)x->words + sizeof(state) + 12);
-    most = states < most ? states : most;
-    x->most = (uint32_t)(most < 16 ? 16 : most);
+    uint64_t max = bytes / (8 * (uint64_t)x->words + sizeof(state) + 12);
+    max = states < max ? states : max;
+    x->max = (uint32_t)(max < 16 ? 16 : max);
     uint32_t slots = 64;
-    while (slots < x->most * 2)
+    while (slots < x->max * 2)
         slots *= 2;
     x->table_mask = slots - 1;
-    x->states = pb_arena_alloc(&x->arena, x->most, sizeof *x->states);
-    x->sets = pb_arena_alloc(&x->arena, (size_t)x->most * x->words, sizeof *x->sets);
-    x->heap = pb_arena_alloc(&x->arena, x->most, sizeof *x->heap);
+    x->states = pb_arena_alloc(&x->arena, x->max, sizeof *x->states);
+    x->sets = pb_arena_alloc(&x->arena, (size_t)x->max * x->words, sizeof *x->sets);
+    x->heap = pb_arena_alloc(&x->arena, x->max, sizeof *x->heap);
     x->table = pb_arena_alloc(&x->arena, slots, sizeof *x->table);
     x->now = pb_arena_zero(&x->arena, x->words, sizeof *x->now);
     x->open = pb_arena_alloc(&x->arena, x->count, sizeof *x->open);
-    x->look = pb_arena_alloc(&x->arena, x->count, sizeof *x->look);
-    x->looked = pb_arena_zero(&x->arena, x->words, sizeof *x->looked);
-    if (!x->states || !x->sets || !x->heap || !x->table || !x->now || !x->open || !x->look || !x->looked)
+    x->recheck = pb_arena_alloc(&x->arena, x->count, sizeof *x->recheck);
+    x->on_recheck = pb_arena_zero(&x->arena, x->words, sizeof *x->on_recheck);
+    if (!x->states || !x->sets || !x->heap || !x->table || !x->now || !x->open || !x->recheck || !x->on_recheck)
         return false;
     memset(x->table, 0xff, slots * sizeof *x->table);
     return true;
@@ -258,16 +258,16 @@ static pbi_order_step step_of(const exact *x, const uint64_t *set, uint32_t i)
     return s;
 }
 
-static void look_at(exact *x, uint32_t i)
+static void recheck_node(exact *x, uint32_t i)
 {
-    if (has(x->now, i) || has(x->looked, i))
+    if (has(x->now, i) || has(x->on_recheck, i))
         return;
-    add(x->looked, i);
-    x->look[x->look_count++] = i;
+    add(x->on_recheck, i);
+    x->recheck[x->recheck_count++] = i;
 }
 
-/* Which nodes may have become ready or cheaper by computing i: readers of what it makes and of what it reads. */
-static void look_around(exact *x, uint32_t i)
+/* Marks nodes that computing i may have made ready or cheaper: readers of its results and of its inputs. */
+static void recheck_neighbours(exact *x, uint32_t i)
 {
     const pb_graph *g = x->t->g;
     pb_node v = x->node[i];
@@ -275,19 +275,19 @@ static void look_around(exact *x, uint32_t i)
         pb_node w = n ? g->part[g->part_start[v] + n - 1] : v;
         for (uint32_t k = g->out_start[w]; k < g->out_start[w + 1]; k++)
             if (x->local[g->out[k]] != NONE)
-                look_at(x, x->local[g->out[k]]);
+                recheck_node(x, x->local[g->out[k]]);
     }
     for (uint32_t k = x->input_start[i]; k < x->input_start[i + 1]; k++) {
         const value *u = &x->values[x->input[k]];
         for (uint32_t n = 0; n < u->reader_count; n++)
-            look_at(x, x->readers[u->reader_start + n]);
+            recheck_node(x, x->readers[u->reader_start + n]);
     }
 }
 
-static void look_everywhere(exact *x)
+static void recheck_all(exact *x)
 {
     for (uint32_t i = 0; i < x->count; i++)
-        look_at(x, i);
+        recheck_node(x, i);
 }
 
 static void compute(exact *x, state *s, uint32_t i, uint64_t after, pb_node *list)
@@ -297,15 +297,15 @@ static void compute(exact *x, state *s, uint32_t i, uint64_t after, pb_node *lis
     if (list)
         list[s->count] = x->node[i];
     s->count++;
-    look_around(x, i);
+    recheck_neighbours(x, i);
 }
 
-/* Computes, in x->now, what costs nothing; writes it down if there is a `list`. */
+/* Computes, in x->now, every node that costs no memory; appends them to `list` unless it is NULL. */
 static void take_free_steps(exact *x, state *s, pb_node *list)
 {
-    while (x->look_count) {
-        uint32_t i = x->look[--x->look_count];
-        x->looked[i / 64] &= ~(UINT64_C(1) << (i % 64));
+    while (x->recheck_count) {
+        uint32_t i = x->recheck[--x->recheck_count];
+        x->on_recheck[i / 64] &= ~(UINT64_C(1) << (i % 64));
         if (has(x->now, i) || !is_ready(x, x->now, i))
             continue;
         pbi_order_step step = step_of(x, x->now, i);
@@ -315,28 +315,29 @@ static void take_free_steps(exact *x, state *s, pb_node *list)
     }
 }
 
-/* One node, then what is free after it. */
+/* Computes one node, then everything that costs nothing after it. */
 static void take_step(exact *x, state *s, uint32_t i, pb_node *list)
 {
     pbi_order_step step = step_of(x, x->now, i);
     uint64_t during = pbi_order_during(x->t, x->node[i], &step, s->memory);
     if (during > s->peak)
-        look_everywhere(x); /* more fits now */
+        recheck_all(x); /* more fits now */
     s->peak = during > s->peak ? during : s->peak;
     compute(x, s, i, pbi_order_after(x->t, x->node[i], &step, s->memory), list);
     take_free_steps(x, s, list);
 }
 
 /* Adds the state whose set is in x->now unless it is known with no larger peak. False when there is no more room. */
-static bool enter(exact *x, const state *s)
+static bool add_state(exact *x, const state *s)
 {
     uint32_t at = table_place(x, x->now);
     if (x->table[at] != NONE && x->states[x->table[at]].peak <= s->peak)
         return true;
-    if (x->state_count == x->most)
+    if (x->state_count == x->max)
         return false;
     if (x->table[at] != NONE)
-        x->states[x->table[at]].dead = true; /* waiting: what has been expanded was reached with the least peak */
+        /* the known state was not expanded yet: expanded states were reached with their least peak */
+        x->states[x->table[at]].dead = true;
     memcpy(x->sets + (size_t)x->state_count * x->words, x->now, x->words * sizeof *x->now);
     x->states[x->state_count] = *s;
     x->table[at] = x->state_count;
@@ -344,7 +345,7 @@ static bool enter(exact *x, const state *s)
     return true;
 }
 
-/* All states one step behind s. */
+/* All successors of s. */
 static bool expand(exact *x, uint32_t s, uint64_t below, uint64_t *work)
 {
     uint32_t open = 0;
@@ -358,19 +359,19 @@ static bool expand(exact *x, uint32_t s, uint64_t below, uint64_t *work)
         next.step = x->open[n];
         memcpy(x->now, set_of(x, s), x->words * sizeof *x->now);
         take_step(x, &next, x->open[n], NULL);
-        if (next.peak < below && !enter(x, &next))
+        if (next.peak < below && !add_state(x, &next))
             return false;
     }
     return true;
 }
 
-/* The state before anything of it, with what is free there. */
+/* The initial state, after everything that costs nothing. */
 static state start_state(exact *x, uint64_t memory, pb_node *list)
 {
     uint64_t peak = memory > x->t->enough ? memory : x->t->enough;
     state s = {.peak = peak, .memory = memory, .parent = NONE};
     memset(x->now, 0, x->words * sizeof *x->now);
-    look_everywhere(x);
+    recheck_all(x);
     take_free_steps(x, &s, list);
     return s;
 }
@@ -396,7 +397,7 @@ static pb_status search(exact *x, uint64_t memory, uint64_t below, pb_node *orde
     bool room = true;
     uint64_t work = PERIOD;
     if (start.peak < below)
-        enter(x, &start);
+        add_state(x, &start);
     while (x->heap_count && room && status == PB_OK) {
         uint32_t s = heap_pop(x);
         if (x->states[s].dead)

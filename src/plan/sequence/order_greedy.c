@@ -1,11 +1,11 @@
-/* order_greedy.c -- orders that take, at each step, the node that is best for memory just then.
+/* order_greedy.c -- orders that take, at each step, the node that is best for memory at that moment.
  *
- * From the start: of the nodes whose inputs are there the one that leaves the least behind. From the end, which is as
- * good a place to start from: of the nodes that nothing later reads the one before which the least is there. Either may
- * count a share of an input for each of its readers, so that values near their end are finished off; and either may be
- * held to a band that moves along the order as written, for where all inputs of a layer are wanted, running ahead does
- * not pay. Depth first: the inputs of a node one after the other, the one that needs most beyond what it leaves first,
- * which is best on trees.
+ * From the start: of the nodes whose inputs are resident, the one that leaves the least behind. From the end: of the
+ * nodes that nothing later reads, the one before which the least is resident. Either may count a share of an input
+ * for each of its readers, so that values with few readers left are finished first. Either may be limited to a band
+ * that moves along program order: if all inputs of a layer are needed, running ahead does not pay. Depth first: the
+ * inputs of a node one after the other, first the one whose need exceeds most what it leaves, which is best on
+ * trees.
  */
 #include "base/assert.h"
 #include "base/context.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum {
-    FEW = 6,             /* readers that are told when one of them is done */
-    SORTED = 64,         /* inputs that are put in order of need */
-    MANY_NODES = 300000, /* only the most promising ways are tried */
+    FEW = 6,             /* a value with at most so many readers updates all of them when one is done */
+    SORTED = 64,         /* inputs that are sorted by need */
+    MANY_NODES = 300000, /* nodes: above, only the most promising variants are tried */
     PERIOD = 4096
 };
 
@@ -25,15 +25,15 @@ typedef struct greedy {
     pbi_order_task *t;
     const pb_graph *g;
     pbi_order_heap heap;
-    uint32_t *waiting;     /* per node: what must come before it, from this end */
-    uint32_t *left;        /* per node: readers of its value still to come */
-    uint32_t *left_reader; /* per node: exclusive or of them */
+    uint32_t *waiting;     /* per node: predecessors in this direction that are not placed yet */
+    uint32_t *left;        /* per node: readers of its value that are not placed yet */
+    uint32_t *left_reader; /* per node: exclusive or of those readers */
     pb_node *order;
     int64_t *size; /* per node, scaled so that sums stay far from overflow */
     bool shares;
-    uint32_t band;   /* how far from the first node that is left, in the order as written, a node may be taken */
-    uint32_t *place; /* per node: its place in the order as written, counted from the end at hand */
-    uint32_t left_at, limit; /* the first node that is left; nodes from here on must wait */
+    uint32_t band;           /* how far from the first unplaced node, in program order, a node may be taken */
+    uint32_t *place;         /* per node: its place in program order, counted from the end where the order starts */
+    uint32_t left_at, limit; /* the first unplaced node; nodes from `limit` on must wait */
 } greedy;
 
 static bool open_greedy(greedy *d, pbi_order_task *t)
@@ -59,8 +59,8 @@ static bool open_greedy(greedy *d, pbi_order_task *t)
     return true;
 }
 
-/* What v makes and leaves behind, scaled. */
-static int64_t stays_behind(const greedy *d, pb_node v)
+/* What v computes and leaves behind, scaled. */
+static int64_t left_behind(const greedy *d, pb_node v)
 {
     return (int64_t)((d->t->made[v] - d->t->unread[v]) >> (d->t->g->total_size >> 60 ? 4 : 0));
 }
@@ -72,27 +72,28 @@ static void restart(greedy *d, bool from_end)
     d->limit = d->band;
     memset(d->heap.place, 0xff, d->g->node_count * sizeof *d->heap.place);
     for (uint32_t i = 0; i < d->t->count; i++)
-        d->place[d->t->written[i]] = d->heap.tie[d->t->written[i]] = from_end ? d->t->count - 1 - i : i;
+        d->place[d->t->program_order[i]] = d->heap.tie[d->t->program_order[i]] = from_end ? d->t->count - 1 - i : i;
     memcpy(d->left, d->t->readers, d->g->node_count * sizeof *d->left);
 }
 
 static void make_ready(greedy *d, pb_node v)
 {
     if (d->place[v] >= d->limit)
-        return; /* let in when its turn comes */
+        return; /* it enters the heap when the band reaches it */
     pbi_order_heap_push(&d->heap, v);
 }
 
-/* Node v has been taken: lets in those that were too far away. */
-static void take(greedy *d, pb_node v, bool from_end)
+/* Node v has been placed: moves the band on and admits the ready nodes in it. */
+static void place_node(greedy *d, pb_node v, bool from_end)
 {
-    const pb_node *written = d->t->written;
+    const pb_node *program_order = d->t->program_order;
     uint32_t count = d->t->count;
     d->waiting[v] = UINT32_MAX;
-    while (d->left_at < count && d->waiting[written[from_end ? count - 1 - d->left_at : d->left_at]] == UINT32_MAX)
+    while (d->left_at < count &&
+           d->waiting[program_order[from_end ? count - 1 - d->left_at : d->left_at]] == UINT32_MAX)
         d->left_at++;
     while (d->limit < count && d->limit - d->left_at < d->band) {
-        pb_node x = written[from_end ? count - 1 - d->limit : d->limit];
+        pb_node x = program_order[from_end ? count - 1 - d->limit : d->limit];
         d->limit++;
         if (d->waiting[x] == 0)
             make_ready(d, x);
@@ -102,7 +103,7 @@ static void take(greedy *d, pb_node v, bool from_end)
 static pb_status finish(greedy *d)
 {
     uint64_t peak = pbi_order_measure(d->t, d->order, d->left);
-    pbi_order_note(d->t, d->order, peak);
+    pbi_order_keep_best(d->t, d->order, peak);
     return PB_OK;
 }
 
@@ -116,8 +117,8 @@ static int64_t share(const greedy *d, pb_node u, uint32_t left)
     return left == 1 ? d->size[u] : d->shares ? d->size[u] / (2 * (int64_t)left) : 0;
 }
 
-/* Another reader of u is done: those that are left profit. */
-static void tell_readers(greedy *d, pb_node u)
+/* Another reader of u is done: updates the keys of the remaining readers. */
+static void update_readers(greedy *d, pb_node u)
 {
     const pb_graph *g = d->g;
     uint32_t left = d->left[u];
@@ -138,9 +139,9 @@ static void forward_start(greedy *d)
     const pb_graph *g = d->g;
     memset(d->left_reader, 0, g->node_count * sizeof *d->left_reader);
     for (uint32_t i = 0; i < d->t->count; i++) {
-        pb_node v = d->t->written[i];
+        pb_node v = d->t->program_order[i];
         d->waiting[v] = 0;
-        d->heap.key[v] = stays_behind(d, v);
+        d->heap.key[v] = left_behind(d, v);
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k];
             d->left_reader[u] ^= v;
@@ -149,8 +150,8 @@ static void forward_start(greedy *d)
         }
     }
     for (uint32_t i = 0; i < d->t->count; i++)
-        if (!d->waiting[d->t->written[i]])
-            make_ready(d, d->t->written[i]);
+        if (!d->waiting[d->t->program_order[i]])
+            make_ready(d, d->t->program_order[i]);
 }
 
 static void release_readers(greedy *d, pb_node u)
@@ -163,8 +164,8 @@ static void release_readers(greedy *d, pb_node u)
     }
 }
 
-/* With shares every reader of a value hears of it when one is done; that is for values of few readers. */
-static bool tells(const greedy *d, pb_node u) { return d->left[u] <= 1 || (d->shares && d->left[u] <= FEW); }
+/* With shares every reader of a value is updated when one is done; only for values of few readers. */
+static bool updates_readers(const greedy *d, pb_node u) { return d->left[u] <= 1 || (d->shares && d->left[u] <= FEW); }
 
 static pb_status forward(greedy *d)
 {
@@ -175,13 +176,13 @@ static pb_status forward(greedy *d)
     for (uint32_t i = 0; d->heap.count && status == PB_OK; i++) {
         pb_node v = pbi_order_heap_pop(&d->heap);
         d->order[i] = v;
-        take(d, v, false);
+        place_node(d, v, false);
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k];
             d->left[u]--;
             d->left_reader[u] ^= v;
-            if (tells(d, u))
-                tell_readers(d, u);
+            if (updates_readers(d, u))
+                update_readers(d, u);
         }
         release_readers(d, v);
         for (uint32_t n = 0, parts = pbi_order_parts(g, v); n < parts; n++)
@@ -194,17 +195,17 @@ static pb_status forward(greedy *d)
 
 /* ---- from the end ---- */
 
-/* `left` counts the readers that have been placed: from the first of them on the value is there. */
+/* `left` counts the readers that have been placed: from the first of them on the value is resident. */
 static void backward_start(greedy *d)
 {
     const pb_graph *g = d->g;
     memset(d->left, 0, g->node_count * sizeof *d->left);
     for (uint32_t i = 0; i < d->t->count; i++) {
-        pb_node v = d->t->written[i];
+        pb_node v = d->t->program_order[i];
         d->waiting[v] = d->t->readers[v];
         for (uint32_t n = 0, parts = pbi_order_parts(g, v); n < parts; n++)
             d->waiting[v] += d->t->readers[g->part[g->part_start[v] + n]];
-        d->heap.key[v] = -stays_behind(d, v);
+        d->heap.key[v] = -left_behind(d, v);
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k];
             if (!pbi_order_stays(g, u))
@@ -212,12 +213,12 @@ static void backward_start(greedy *d)
         }
     }
     for (uint32_t i = d->t->count; i-- > 0;)
-        if (!d->waiting[d->t->written[i]])
-            make_ready(d, d->t->written[i]);
+        if (!d->waiting[d->t->program_order[i]])
+            make_ready(d, d->t->program_order[i]);
 }
 
-/* u is there now: its other readers need not pay for it. */
-static void arrive(greedy *d, pb_node u)
+/* u is resident now: its other readers need not pay for it. */
+static void become_resident(greedy *d, pb_node u)
 {
     const pb_graph *g = d->g;
     int64_t less = d->shares ? d->size[u] / d->t->readers[u] : d->size[u];
@@ -235,11 +236,11 @@ static pb_status backward(greedy *d)
     for (uint32_t i = d->t->count; d->heap.count && status == PB_OK;) {
         pb_node v = pbi_order_heap_pop(&d->heap);
         d->order[--i] = v;
-        take(d, v, true);
+        place_node(d, v, true);
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k], maker = pb_graph_maker(g, u);
             if (d->left[u]++ == 0 && !pbi_order_stays(g, u))
-                arrive(d, u);
+                become_resident(d, u);
             if (!(g->flags[u] & PB_NODE_GIVEN) && --d->waiting[maker] == 0)
                 make_ready(d, maker);
         }
@@ -251,7 +252,7 @@ static pb_status backward(greedy *d)
 
 /* ---- depth first ---- */
 
-/* Puts the inputs of v that must be computed at the end of `stack`, the one that goes first last. */
+/* Pushes the inputs of v that must be computed on `stack`, the one that goes first last. */
 static uint32_t push_inputs(greedy *d, pb_node v, pb_node *stack, uint32_t count)
 {
     const pb_graph *g = d->g;
@@ -269,24 +270,24 @@ static uint32_t push_inputs(greedy *d, pb_node v, pb_node *stack, uint32_t count
     return count;
 }
 
-/* key: what the node leaves, less what its cone needs, were it a tree; taken in the order as written. */
+/* key: what the node leaves, minus what its cone needs as if it were a tree; computed in program order. */
 static void tree_needs(greedy *d, pb_node *sorted)
 {
-    const int64_t most = INT64_MAX / 8;
+    const int64_t max = INT64_MAX / 8;
     for (uint32_t i = 0; i < d->t->count; i++) {
-        pb_node v = d->t->written[i];
+        pb_node v = d->t->program_order[i];
         uint32_t count = push_inputs(d, v, sorted, 0);
-        int64_t held = 0, need = stays_behind(d, v);
+        int64_t held = 0, need = left_behind(d, v);
         while (count-- > 0) {
             pb_node u = sorted[count];
-            int64_t leaves = stays_behind(d, u), at = held + leaves - d->heap.key[u];
+            int64_t leaves = left_behind(d, u), at = held + leaves - d->heap.key[u];
             need = at > need ? at : need;
-            held = held + leaves < most ? held + leaves : most;
+            held = held + leaves < max ? held + leaves : max;
         }
-        int64_t here = held + stays_behind(d, v);
+        int64_t here = held + left_behind(d, v);
         need = here > need ? here : need;
-        need = need < most ? need : most;
-        d->heap.key[v] = stays_behind(d, v) - need;
+        need = need < max ? need : max;
+        d->heap.key[v] = left_behind(d, v) - need;
     }
 }
 
@@ -302,9 +303,9 @@ static pb_status depth_first(greedy *d)
     tree_needs(d, stack);
     for (uint32_t i = 0; i < d->t->count; i++) { /* waiting: 0 new, 1 opened, 2 placed */
         uint32_t count = 0;
-        if (d->waiting[d->t->written[i]] || d->t->readers[d->t->written[i]])
+        if (d->waiting[d->t->program_order[i]] || d->t->readers[d->t->program_order[i]])
             continue;
-        stack[count++] = d->t->written[i];
+        stack[count++] = d->t->program_order[i];
         while (count) {
             pb_node v = stack[count - 1];
             if (d->waiting[v] == 0) {
@@ -322,14 +323,14 @@ static pb_status depth_first(greedy *d)
     return finish(d);
 }
 
-/* How many values are there at a time in the order as written, on average. */
+/* The average number of resident values in program order. */
 static uint32_t usual_width(greedy *d)
 {
     const pb_graph *g = d->g;
     uint64_t lives = 0;
     restart(d, false);
     for (uint32_t i = 0; i < d->t->count; i++) {
-        pb_node v = d->t->written[i];
+        pb_node v = d->t->program_order[i];
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k];
             if (--d->left[u] == 0 && !(g->flags[u] & PB_NODE_GIVEN))

@@ -1,15 +1,15 @@
-/* order_heap.h -- ready nodes by key, the least first; keys change while they wait. */
+/* order_heap.h -- ready nodes by key, the smallest first; keys may change while nodes are in the heap. */
 #ifndef PBI_PLAN_SEQUENCE_ORDER_HEAP_H
 #define PBI_PLAN_SEQUENCE_ORDER_HEAP_H
 
 #include "pebble/graph.h"
 
-/* Four children to a place: fewer misses than two on large heaps. */
+/* Four children per entry: fewer cache misses than two on large heaps. */
 typedef struct pbi_order_heap {
     pb_node *item;
     uint32_t *place; /* per node, UINT32_MAX: not in it */
     int64_t *key;    /* per node */
-    uint32_t *tie;   /* per node: smaller first where keys are equal; all differ */
+    uint32_t *tie;   /* per node: smaller first if keys are equal; all differ */
     uint32_t count;
 } pbi_order_heap;
 
@@ -35,8 +35,8 @@ static inline void pbi_order_heap_push(pbi_order_heap *h, pb_node v) { pbi_order
 
 static inline pb_node pbi_order_heap_pop(pbi_order_heap *h)
 {
-    pb_node least = h->item[0], v = h->item[--h->count];
-    h->place[least] = UINT32_MAX;
+    pb_node min_peak = h->item[0], v = h->item[--h->count];
+    h->place[min_peak] = UINT32_MAX;
     uint32_t at = 0;
     while (h->count) {
         uint32_t child = 4 * at + 1, end = child + 4 < h->count ? child + 4 : h->count, best = child;
@@ -52,10 +52,10 @@ static inline pb_node pbi_order_heap_pop(pbi_order_heap *h)
     }
     if (h->count)
         pbi_order_heap_set(h, at, v);
-    return least;
+    return min_peak;
 }
 
-/* Keys only fall while a node waits. */
+/* Keys only fall while a node is in the heap. */
 static inline void pbi_order_heap_lower(pbi_order_heap *h, pb_node v, int64_t by)
 {
     h->key[v] -= by;

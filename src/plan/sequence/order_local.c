@@ -1,10 +1,10 @@
 /* order_local.c -- local search on an order: nodes move past a place where memory is high.
  *
- * A target below the best peak is set; what counts is the sum over all places of the memory above it. A proposal takes a
- * node from before a high place behind it together with the nodes in between that depend on it, or one from behind it to
- * before it with those it depends on. Only the places in between change, for memory before and behind them depends on
- * the sets of nodes alone. Proposals are accepted as in simulated annealing; when nothing is above the target, that
- * order is the best so far and the target is lowered.
+ * A target below the best peak is set; the objective is the sum over all places of the memory above it. A proposal
+ * moves a node from before a high place behind it, together with the nodes in between that depend on it, or one from
+ * behind it to before it with those it depends on. Only the places in between change, because memory before and
+ * behind them depends on the sets of nodes alone. Proposals are accepted as in simulated annealing. When nothing is
+ * above the target, that order is the best so far and the target is lowered.
  */
 #include "base/assert.h"
 #include "base/context.h"
@@ -16,12 +16,12 @@
 
 enum {
     WIDEST = 1024,  /* places that one proposal may change */
-    PERIOD = 256,   /* proposals between looks at clock and high places */
-    A_TICK = 32,    /* places of a proposal that count for one tick */
+    PERIOD = 256,   /* proposals between polls of the clock and updates of the high places */
+    A_TICK = 32,    /* places of a proposal that count as one tick */
     A_TARGET = 300, /* ticks per node after which a target is given up */
     LEAST_TARGET = 30000,
-    FIRST_STEP = 32, /* a target is this part below the best peak, */
-    LAST_STEP = 2048 /* and nearer and nearer when targets are missed */
+    FIRST_STEP = 32, /* a target is below the best peak by this fraction, */
+    LAST_STEP = 2048 /* and closer and closer when targets are missed */
 };
 
 typedef struct freed {
@@ -35,9 +35,9 @@ typedef struct local {
     pbi_rng rng;
     pb_node *order;
     uint64_t *before, *during; /* per place */
-    uint32_t *last;            /* per node: place of the last reader; UINT32_MAX where the value stays */
+    uint32_t *last;            /* per node: place of the last reader; UINT32_MAX if the value is kept to the end */
     uint32_t *first;           /* per node given in slow memory: place of its first reader */
-    uint32_t *stamp;           /* per node, for marks that are good for one proposal */
+    uint32_t *stamp;           /* per node: marks that are valid for one proposal */
     uint32_t epoch;
 
     pb_node *window; /* the proposal: these nodes from place `from` on */
@@ -48,13 +48,13 @@ typedef struct local {
     uint32_t freed_count;
     uint32_t from, count;
 
-    uint32_t *high; /* places above the target, some time ago */
+    uint32_t *high; /* places that were above the target at the last update */
     uint32_t high_count;
     uint64_t target;
     double temperature, unit;
 } local;
 
-static uint32_t below(local *s, uint32_t bound) { return (uint32_t)pbi_rng_below(&s->rng, bound); }
+static uint32_t random_below(local *s, uint32_t bound) { return (uint32_t)pbi_rng_below(&s->rng, bound); }
 
 static double over(uint64_t memory, uint64_t target) { return memory > target ? (double)(memory - target) : 0; }
 
@@ -62,13 +62,13 @@ static bool open_local(local *s, pbi_order_task *t)
 {
     const pb_graph *g = t->g;
     uint32_t n = g->node_count, widest = t->count < WIDEST ? t->count : WIDEST;
-    uint32_t most_inputs = 0;
+    uint32_t max_inputs = 0;
     *s = (local){.t = t, .g = g};
     for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t inputs = g->in_start[t->written[i] + 1] - g->in_start[t->written[i]];
-        most_inputs = inputs > most_inputs ? inputs : most_inputs;
+        uint32_t inputs = g->in_start[t->program_order[i] + 1] - g->in_start[t->program_order[i]];
+        max_inputs = inputs > max_inputs ? inputs : max_inputs;
     }
-    size_t most_freed = (size_t)most_inputs * widest < n ? (size_t)most_inputs * widest : n;
+    size_t max_freed = (size_t)max_inputs * widest < n ? (size_t)max_inputs * widest : n;
     s->order = pb_arena_alloc(t->arena, t->count, sizeof *s->order);
     s->before = pb_arena_alloc(t->arena, t->count, sizeof *s->before);
     s->during = pb_arena_alloc(t->arena, t->count, sizeof *s->during);
@@ -80,7 +80,7 @@ static bool open_local(local *s, pbi_order_task *t)
     s->step = pb_arena_alloc(t->arena, widest, sizeof *s->step);
     s->new_before = pb_arena_alloc(t->arena, widest, sizeof *s->new_before);
     s->new_during = pb_arena_alloc(t->arena, widest, sizeof *s->new_during);
-    s->freed = pb_arena_alloc(t->arena, most_freed, sizeof *s->freed);
+    s->freed = pb_arena_alloc(t->arena, max_freed, sizeof *s->freed);
     s->high = pb_arena_alloc(t->arena, t->count, sizeof *s->high);
     return s->order && s->before && s->during && s->last && s->first && s->stamp && s->window && s->aside && s->step &&
            s->new_before && s->new_during && s->freed && s->high;
@@ -100,7 +100,7 @@ static void find_ends(local *s)
         }
 }
 
-/* What the node at place p frees, takes over and loads. */
+/* What the node at place p frees, overwrites and loads. */
 static pbi_order_step step_at(const local *s, uint32_t p)
 {
     const pb_graph *g = s->g;
@@ -212,7 +212,7 @@ static bool pull_early(local *s, uint32_t from, uint32_t to)
     return kept > 0;
 }
 
-/* Which values end and begin in the window, and where: the last reader of a value is met first from behind. */
+/* Which values end and begin in the window, and where. Runs backwards: the last reader of a value comes first. */
 static void find_steps(local *s)
 {
     const pb_graph *g = s->g;
@@ -236,7 +236,7 @@ static void find_steps(local *s)
     }
 }
 
-/* Loads are rare: a pass of their own, from the front. */
+/* Loads are rare: a pass of their own, forwards. */
 static void find_loads(local *s)
 {
     const pb_graph *g = s->g;
@@ -252,7 +252,7 @@ static void find_loads(local *s)
 }
 
 /* The change of the excess. */
-static double judge(local *s, bool slow)
+static double excess_change(local *s, bool slow)
 {
     double change = 0;
     uint64_t now = s->before[s->from];
@@ -283,22 +283,23 @@ static void carry_out(local *s, bool slow)
                 s->first[g->in[k]] = s->from + i;
 }
 
-/* A distance, small ones as likely as large ones. */
-static uint32_t distance(local *s, uint32_t most)
+/* A random distance, log-uniform. */
+static uint32_t distance(local *s, uint32_t max)
 {
     uint32_t bits = 0;
-    while (most >> bits > 1)
+    while (max >> bits > 1)
         bits++;
-    uint32_t reach = UINT32_C(1) << below(s, bits + 1);
-    reach += below(s, reach);
-    return reach < most ? reach : most;
+    uint32_t reach = UINT32_C(1) << random_below(s, bits + 1);
+    reach += random_below(s, reach);
+    return reach < max ? reach : max;
 }
 
 static bool propose(local *s)
 {
     uint32_t last = s->t->count - 1;
-    uint32_t p = s->high_count && below(s, 4) ? s->high[below(s, s->high_count)] : below(s, last + 1);
-    bool late = below(s, 2);
+    uint32_t p =
+        s->high_count && random_below(s, 4) ? s->high[random_below(s, s->high_count)] : random_below(s, last + 1);
+    bool late = random_below(s, 2);
     uint32_t room = late ? p : last - p;
     if (!room)
         return false;
@@ -308,20 +309,20 @@ static bool propose(local *s)
 
 /* ---- targets ---- */
 
-/* So many ticks at falling temperature; ends when nothing is above the target. *left is what is left of all ticks. */
-static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
+/* So many ticks at falling temperature; stops when nothing is above the target. *left is what remains of all ticks. */
+static pb_status anneal_to_target(local *s, uint64_t ticks, bool slow, uint64_t *left)
 {
     pb_status status = PB_OK;
     const double hot = 0.5, cold = 0.01;
-    uint64_t spent = 0, reported = 0, looked = 0;
+    uint64_t spent = 0, reported = 0, updated = 0;
     for (uint64_t n = 0; spent < ticks && status == PB_OK; n++) {
         if (n % PERIOD == 0) {
             s->temperature = s->unit * hot * pow(cold / hot, (double)spent / (double)ticks);
             status = pbi_tick(s->t->ctx, spent - reported);
             reported = spent;
-            if (n == 0 || n - looked >= s->t->count / 64) {
+            if (n == 0 || n - updated >= s->t->count / 64) {
                 find_high(s);
-                looked = n;
+                updated = n;
             }
             if (!s->high_count)
                 break;
@@ -330,7 +331,7 @@ static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
         if (!propose(s))
             continue;
         spent += s->count / A_TICK;
-        double change = judge(s, slow);
+        double change = excess_change(s, slow);
         if (change <= 0 || pbi_rng_real(&s->rng) < exp(-change / s->temperature))
             carry_out(s, slow);
     }
@@ -339,8 +340,8 @@ static pb_status aim(local *s, uint64_t ticks, bool slow, uint64_t *left)
     return status;
 }
 
-/* From the best order to lower and lower targets. A target that is missed is followed by a nearer one; when the nearest
- * is missed too, it starts anew with more patience. */
+/* From the best order to lower and lower targets. After a missed target a closer one is tried; when the closest is
+ * missed too, it starts again with more ticks per target. */
 static pb_status all_targets(local *s, uint64_t ticks, bool slow)
 {
     pbi_order_task *t = s->t;
@@ -351,10 +352,10 @@ static pb_status all_targets(local *s, uint64_t ticks, bool slow)
     while (left && status == PB_OK && t->peak > t->enough) {
         s->target = t->peak - t->peak / step - 1;
         s->target = s->target > t->enough ? s->target : t->enough;
-        status = aim(s, each < left ? each : left, slow, &left);
+        status = anneal_to_target(s, each < left ? each : left, slow, &left);
         uint64_t peak = load_order(s, s->order);
-        PB_ASSERT(s->high_count || peak <= s->target); /* what was kept up to date is what it is */
-        pbi_order_note(t, s->order, peak);
+        PB_ASSERT(s->high_count || peak <= s->target); /* the incrementally updated peak is right */
+        pbi_order_keep_best(t, s->order, peak);
         if (s->high_count) {
             load_order(s, t->best);
             each = step < LAST_STEP ? each : each * 2;

@@ -1,7 +1,8 @@
 /* order_parts.h -- what the parts of sequence/order share.
  *
- * Let S be the set of nodes computed so far. What is resident then depends on S alone, not on the order inside it; so do
- * the memory that one more node needs while it is computed, and what it leaves behind. Every method here rests on that.
+ * Let S be the set of nodes computed so far. What is resident then depends on S alone, not on the order inside it;
+ * so do the memory that one more node needs while it is computed, and what it leaves behind. All methods here rely
+ * on that.
  */
 #ifndef PBI_PLAN_SEQUENCE_ORDER_PARTS_H
 #define PBI_PLAN_SEQUENCE_ORDER_PARTS_H
@@ -12,20 +13,20 @@ typedef struct pbi_order_task {
     pb_context *ctx;
     const pb_graph *g;
     pb_arena *arena;
-    uint32_t count;    /* nodes to compute */
-    pb_node *written;  /* them, in the order as written */
-    uint32_t *readers; /* per node: needed readers of its value */
-    uint64_t *made;    /* per node to compute: size of all that its computation makes, by-products with it */
-    uint64_t *unread;  /* per node to compute: size of what it makes and nothing reads, gone at once */
-    uint64_t start;    /* resident before the first computation */
-    uint64_t floor;    /* no order has a smaller peak */
-    uint64_t enough;   /* a peak that is small enough: never below the floor */
+    uint32_t count;         /* nodes to compute */
+    pb_node *program_order; /* these nodes, in program order */
+    uint32_t *readers;      /* per node: needed readers of its value */
+    uint64_t *made;         /* per node to compute: size of all results of its computation, including by-products */
+    uint64_t *unread;       /* per node to compute: size of results that nothing reads, freed at once */
+    uint64_t start;         /* resident before the first computation */
+    uint64_t floor;         /* lower bound on the peak of every order */
+    uint64_t enough;        /* a peak that is small enough: never below the floor */
 
     pb_node *best; /* of the orders so far */
-    uint64_t peak; /* of it */
+    uint64_t peak; /* of `best` */
 } pbi_order_task;
 
-/* Fills the task and measures the order as written. */
+/* Fills the task and measures program order. */
 pb_status pbi_order_task_init(pbi_order_task *t, pb_context *ctx, const pb_game *game, uint64_t enough, pb_node *best,
                               pb_arena *arena);
 
@@ -53,7 +54,7 @@ static inline bool pbi_order_inplace(const pb_graph *g, pb_node v, pb_node u)
 typedef struct pbi_order_step {
     uint64_t loaded; /* values given in slow memory that it is the first to read */
     uint64_t freed;  /* values that it is the last to read */
-    uint64_t over;   /* largest of those that it may take over */
+    uint64_t over;   /* largest of those that it may overwrite */
 } pbi_order_step;
 
 static inline uint64_t pbi_order_during(const pbi_order_task *t, pb_node v, const pbi_order_step *s, uint64_t before)
@@ -71,20 +72,21 @@ static inline uint64_t pbi_order_after(const pbi_order_task *t, pb_node v, const
 /* The peak of an order, given `left`, room for a number per node. */
 uint64_t pbi_order_measure(const pbi_order_task *t, const pb_node *order, uint32_t *left);
 /* Makes it the best if its peak is smaller. */
-void pbi_order_note(pbi_order_task *t, const pb_node *order, uint64_t peak);
+void pbi_order_keep_best(pbi_order_task *t, const pb_node *order, uint64_t peak);
 
 /* Greedy orders from the start, from the end, and depth first; notes the best. */
 pb_status pbi_order_greedy(pbi_order_task *t);
 
-/* Puts the nodes from place `first` of an order on, `count` of them, in the order of the least peak within them, by search
- * over sets of computed nodes; `memory` is what is there before them. An order of at most t->enough ends the search. */
+/* Rearranges `count` nodes of an order, from place `first` on, into the order of the least peak within them, by
+ * search over sets of computed nodes; `memory` is what is resident before them. An order of at most t->enough ends
+ * the search. */
 typedef struct pbi_order_exact_limits {
-    uint64_t below;  /* orders with this peak or more are not looked at */
+    uint64_t below;  /* orders with this peak or more are not searched */
     uint64_t states; /* at most so many sets */
 } pbi_order_exact_limits;
 typedef struct pbi_order_exact_answer {
-    bool found;    /* the nodes have been rearranged; else they stay as they are */
-    bool proved;   /* the search was not cut: `peak` is the least (or enough), or nothing is below `below` */
+    bool found;    /* the nodes have been rearranged; else they are unchanged */
+    bool proved;   /* the search was complete: `peak` is the least (or enough), or nothing is below `below` */
     uint64_t peak; /* within these nodes, t->enough at least */
 } pbi_order_exact_answer;
 pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, uint32_t first, uint32_t count, uint64_t memory,

@@ -10,7 +10,7 @@ static bool starts_fast(const pb_graph *g, pb_node v)
     return (g->flags[v] & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW)) == PB_NODE_GIVEN;
 }
 
-/* Is this by-product made with its node? */
+/* Is this by-product computed with its node? */
 static bool part_is_made(const pbi_order_task *t, pb_node w)
 {
     return t->readers[w] || (t->g->flags[w] & (PB_NODE_KEEP | PB_NODE_TARGET));
@@ -23,7 +23,7 @@ static void count_readers(pbi_order_task *t)
         pb_node v = g->order[i];
         if (!(g->flags[v] & PB_NODE_NEEDED))
             continue;
-        t->written[t->count++] = v;
+        t->program_order[t->count++] = v;
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++)
             t->readers[g->in[k]]++;
     }
@@ -43,7 +43,7 @@ static void sum_made(pbi_order_task *t, pb_node v)
     }
 }
 
-/* What is there while v is computed, whatever the order: its inputs, what it makes, and `always`. */
+/* What is resident while v is computed, whatever the order: its inputs, its results, and `always`. */
 static uint64_t working_set(const pbi_order_task *t, pb_node v, uint64_t always)
 {
     const pb_graph *g = t->g;
@@ -59,7 +59,7 @@ static uint64_t working_set(const pbi_order_task *t, pb_node v, uint64_t always)
     return pbi_order_during(t, v, &s, always);
 }
 
-/* Start, end and working sets. */
+/* The largest of start, end and working sets. */
 static void find_floor(pbi_order_task *t)
 {
     const pb_graph *g = t->g;
@@ -74,7 +74,7 @@ static void find_floor(pbi_order_task *t)
     }
     t->floor = given > end ? given : end;
     for (uint32_t i = 0; i < t->count; i++) {
-        uint64_t need = working_set(t, t->written[i], always);
+        uint64_t need = working_set(t, t->program_order[i], always);
         t->floor = need > t->floor ? need : t->floor;
     }
 }
@@ -84,24 +84,24 @@ pb_status pbi_order_task_init(pbi_order_task *t, pb_context *ctx, const pb_game 
 {
     const pb_graph *g = game->graph;
     *t = (pbi_order_task){.ctx = ctx, .g = g, .arena = arena, .best = best};
-    t->written = pb_arena_alloc(arena, g->needed_count, sizeof *t->written);
+    t->program_order = pb_arena_alloc(arena, g->needed_count, sizeof *t->program_order);
     t->readers = pb_arena_zero(arena, g->node_count, sizeof *t->readers);
     t->made = pb_arena_alloc(arena, g->node_count, sizeof *t->made);
     t->unread = pb_arena_alloc(arena, g->node_count, sizeof *t->unread);
     uint32_t *left = pb_arena_alloc(arena, g->node_count, sizeof *left);
-    if (!t->written || !t->readers || !t->made || !t->unread || !left)
+    if (!t->program_order || !t->readers || !t->made || !t->unread || !left)
         return PB_ENOMEM;
     count_readers(t);
     for (uint32_t i = 0; i < t->count; i++)
-        sum_made(t, t->written[i]);
+        sum_made(t, t->program_order[i]);
     find_floor(t);
     t->enough = enough > t->floor ? enough : t->floor;
-    memcpy(best, t->written, t->count * sizeof *best);
+    memcpy(best, t->program_order, t->count * sizeof *best);
     t->peak = pbi_order_measure(t, best, left);
     return PB_OK;
 }
 
-/* What computing v frees and takes over, with `left` readers of each value to come, v among them. */
+/* What computing v frees and overwrites, if `left` counts the remaining readers of each value, v included. */
 static pbi_order_step step_of(const pbi_order_task *t, pb_node v, const uint32_t *left)
 {
     const pb_graph *g = t->g;
@@ -136,7 +136,7 @@ uint64_t pbi_order_measure(const pbi_order_task *t, const pb_node *order, uint32
     return peak;
 }
 
-void pbi_order_note(pbi_order_task *t, const pb_node *order, uint64_t peak)
+void pbi_order_keep_best(pbi_order_task *t, const pb_node *order, uint64_t peak)
 {
     if (peak >= t->peak)
         return;

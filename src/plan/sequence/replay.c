@@ -22,7 +22,7 @@ pb_status pbi_replay_init(pbi_replay *r, pb_context *ctx, const pbi_training *t,
     return PB_OK;
 }
 
-static pb_status hold(pbi_replay *r, pb_node unit)
+static pb_status hold_unit(pbi_replay *r, pb_node unit)
 {
     void *items = r->held;
     if (!pbi_arena_reserve(r->arena, &items, &r->held_room, r->held_count + 1, sizeof *r->held))
@@ -39,7 +39,7 @@ void pbi_replay_release(pbi_replay *r, size_t mark)
         r->holds[r->held[--r->held_count]]--;
 }
 
-/* Releases what was held between two marks; what was held later stays and moves down. */
+/* Releases what was held between two marks; what was held later is kept and moves down. */
 static void release_between(pbi_replay *r, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
@@ -55,7 +55,7 @@ static pb_status compute(pbi_replay *r, pb_node v)
     bool first = !r->holds[v];
     pb_status status = pbi_sequence_add(r->s, v);
     if (status == PB_OK)
-        status = hold(r, v);
+        status = hold_unit(r, v);
     if (first && (r->t->place[v] >= r->t->forward || pbi_unit_stays(r->t->g, v)))
         pbi_replay_pin(r, v);
     r->spent += 1 + r->t->g->in_start[v + 1] - r->t->g->in_start[v];
@@ -80,7 +80,8 @@ pb_status pbi_replay_make(pbi_replay *r, pb_node root)
             continue;
         }
         pb_node unit = pb_graph_maker(g, g->in[f->next++]);
-        if (!r->holds[unit]) /* an acyclic graph: it is not on the stack, but for a second input of the same unit */
+        /* the graph is acyclic: the unit is not on the stack, except as a second input of the same unit */
+        if (!r->holds[unit])
             r->stack[depth++] = (pbi_replay_frame){unit, g->in_start[unit]};
     }
     return status;
@@ -113,7 +114,7 @@ static pb_status leave_one(pbi_replay *r, const pbi_snapshot *base, int64_t posi
             status = pbi_replay_make(r, r->frontier[k]);
     size_t kept = pbi_replay_mark(r);
     for (size_t k = 0; k < found && status == PB_OK; k++)
-        status = hold(r, r->frontier[k]);
+        status = hold_unit(r, r->frontier[k]);
     release_between(r, made, kept);
     *out = (pbi_snapshot){position, made, pbi_replay_mark(r)};
     return status;

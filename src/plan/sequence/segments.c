@@ -12,7 +12,7 @@
 enum { SQRT, GREEDY, VARIANTS }; /* number[0] of a choice; number[1] is k or b */
 
 enum {
-    MANY = 20000, /* places: the grid is coarse and ends at the first b that fits */
+    MANY = 20000, /* places: above, the grid is coarse and ends at the first b that fits */
     FINE = 8      /* steps between the last b that did not fit and the first that did */
 };
 
@@ -24,7 +24,7 @@ typedef struct segments {
     const uint8_t *candidate;
     uint32_t candidates;
     uint64_t b; /* of the option; UINT64_MAX: auto */
-    bool wanted[VARIANTS];
+    bool try_variant[VARIANTS];
 } segments;
 
 static bool may_end(const segments *c, uint32_t p) { return !c->candidate || c->candidate[p]; }
@@ -57,7 +57,7 @@ static uint32_t mark_greedily(const segments *c, uint64_t b, uint8_t *kept)
     return end;
 }
 
-static pb_status make(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
+static pb_status make_sequence(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
 {
     const segments *c = state;
     uint8_t *kept = pb_arena_zero(arena, c->t->forward, sizeof *kept);
@@ -84,7 +84,8 @@ static uint64_t grid_step(uint64_t b, bool coarse)
     return pbi_add_saturated(b, more ? more : 1);
 }
 
-/* On a large graph the least b that fits, found by steps and then by halving, is good enough: a larger one keeps less. */
+/* On a large graph the smallest b that fits, found by steps and then by bisection, is good enough: a larger one
+ * keeps less. */
 static pb_status try_greedy(pbi_trials *trials, const segments *c)
 {
     const pbi_training *t = c->t;
@@ -121,9 +122,9 @@ static pb_status try_all(pbi_trials *trials, const segments *c)
 {
     pbi_trial result;
     pb_status status = PB_OK;
-    if (c->wanted[SQRT])
+    if (c->try_variant[SQRT])
         status = pbi_trials_try(trials, (pbi_choice){{SQRT, root_of(c->candidates)}}, &result, NULL);
-    if (c->wanted[GREEDY] && status == PB_OK && !pbi_trials_done(trials))
+    if (c->try_variant[GREEDY] && status == PB_OK && !pbi_trials_done(trials))
         status = c->b == UINT64_MAX ? try_greedy(trials, c)
                                     : pbi_trials_try(trials, (pbi_choice){{GREEDY, c->b}}, &result, NULL);
     return status;
@@ -134,8 +135,8 @@ static pb_status read_options(segments *c, const pbi_plan_options *options)
     const char *variant = pbi_option_find(options, "variant");
     bool any = !variant || strcmp(variant, "auto") == 0;
     for (int i = 0; i < VARIANTS; i++)
-        c->wanted[i] = any || strcmp(variant, names[i]) == 0;
-    if (!c->wanted[SQRT] && !c->wanted[GREEDY])
+        c->try_variant[i] = any || strcmp(variant, names[i]) == 0;
+    if (!c->try_variant[SQRT] && !c->try_variant[GREEDY])
         return pbi_fail(c->ctx, PB_EINVAL, "variant must be auto, sqrt or greedy, not \"%.40s\"", variant);
     return pbi_option_number(c->ctx, options, "b", 0, UINT64_MAX - 1, UINT64_MAX, &c->b);
 }
@@ -150,13 +151,13 @@ pb_status pbi_segments_plan(pb_context *ctx, const pb_game *game, const pbi_plan
     for (uint32_t p = 0; p < training->forward; p++)
         c.candidates += may_end(&c, p);
     pbi_trials trials;
-    pbi_trials_init(&trials, ctx, game, make, &c);
+    pbi_trials_init(&trials, ctx, game, make_sequence, &c);
     status = pbi_trials_finish(&trials, try_all(&trials, &c), plan);
-    if (status != PB_OK || (!trials.there && c.wanted[SQRT] && c.wanted[GREEDY]))
+    if (status != PB_OK || (!trials.fits && c.try_variant[SQRT] && c.try_variant[GREEDY]))
         return status;
-    uint64_t variant = trials.there ? trials.best.number[0] : c.wanted[SQRT] ? SQRT : GREEDY;
+    uint64_t variant = trials.fits ? trials.best.number[0] : c.try_variant[SQRT] ? SQRT : GREEDY;
     status = pbi_plan_record(plan, "variant", names[variant]);
-    if (status == PB_OK && trials.there && variant == GREEDY)
+    if (status == PB_OK && trials.fits && variant == GREEDY)
         status = pbi_plan_record_number(plan, "b", trials.best.number[1]);
     return status;
 }

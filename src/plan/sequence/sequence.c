@@ -1,7 +1,7 @@
 /* sequence.c -- see sequence.h.
  *
- * Each event makes an instance of its node and one of each by-product; each given value is an instance from
- * the start. Pass one finds the last event that reads each instance, pass two writes the moves.
+ * Each event creates an instance of its node and one of each by-product; each given value is an instance from the
+ * start. Pass one finds the last event that reads each instance, pass two writes the moves.
  */
 #include "plan/sequence/sequence.h"
 
@@ -21,11 +21,11 @@ typedef struct emitter {
     const pb_graph *g;
     const pbi_sequence *s;
     pb_arena scratch;
-    uint32_t *slot;    /* per event: its instance; by-products follow it. NULL when instance = event + given */
-    uint32_t *current; /* per node: its latest instance, UNREAD before there is one */
+    uint32_t *slot;    /* per event: its instance, followed by its by-products. NULL when instance = event + given */
+    uint32_t *current; /* per node: its latest instance, UNREAD before the first */
     uint32_t *last;    /* per instance: the last event that reads it, UNREAD or STAYS */
     uint32_t *loads;   /* per node: loads still to come; NULL without loads */
-    uint8_t *store;    /* per instance: to be stored before it goes, for the first load follows; NULL without loads */
+    uint8_t *store;    /* per instance: must be stored before it is freed, because a load follows; NULL without loads */
     uint32_t given_count;
     size_t slot_count;
     uint32_t *latest; /* per node: its latest computation, and */
@@ -36,7 +36,7 @@ typedef struct emitter {
     pbi_figures f;
     uint64_t memory;
     pb_step step;
-    uint32_t at; /* the event at hand */
+    uint32_t at; /* the current event */
 } emitter;
 
 void pbi_sequence_init(pbi_sequence *s, pb_arena *arena) { *s = (pbi_sequence){.arena = arena}; }
@@ -73,8 +73,8 @@ static bool any_given_slow(const pb_graph *g)
     return false;
 }
 
-/* Copies the sequence with a load before the first reader of each value that is given in slow memory, unless
- * the planner has put one there. */
+/* Copies the sequence with a load before the first reader of each value that is given in slow memory, unless the
+ * planner has put one there. */
 static pb_status with_given_loads(const pb_graph *g, const pbi_sequence *from, pbi_sequence *to)
 {
     uint8_t *tier = pb_arena_zero(to->arena, g->node_count, sizeof *tier);
@@ -158,7 +158,7 @@ static pb_status lay_out_loads(emitter *m)
     return m->loads && m->store ? PB_OK : PB_ENOMEM;
 }
 
-static void enter(emitter *m, uint32_t e)
+static void create_instances(emitter *m, uint32_t e)
 {
     uint32_t event = m->s->event[e], slot = slot_of(m, e);
     pb_node v = event & ~PBI_LOAD_EVENT;
@@ -169,7 +169,7 @@ static void enter(emitter *m, uint32_t e)
         m->current[m->g->part[m->g->part_start[v] + i]] = slot + 1 + i;
 }
 
-/* The first load of a value needs the instance before it stored, unless it was given in slow memory. */
+/* The first load of a value needs the instance before it stored, unless the value was given in slow memory. */
 static pb_status note_load(emitter *m, pb_node v)
 {
     if (m->loads[v]++ || (m->g->flags[v] & PB_NODE_GIVEN_SLOW))
@@ -178,11 +178,11 @@ static pb_status note_load(emitter *m, pb_node v)
         return pbi_fail(m->ctx, PB_EBUG, "a plan loads %s before it is made", pb_graph_name(m->g, v));
     m->store[m->current[v]] = 1;
     if (m->last[m->current[v]] == UNREAD && (m->g->flags[v] & PB_NODE_BYPRODUCT))
-        m->last[m->current[v]] = m->latest[m->g->owner[v]]; /* made only to be stored */
+        m->last[m->current[v]] = m->latest[m->g->owner[v]]; /* computed only to be stored */
     return PB_OK;
 }
 
-/* Pass one. A by-product counts as made by an event only if something reads that instance. */
+/* Pass one. An event computes a by-product only if something reads that instance. */
 static pb_status find_last_reads(emitter *m)
 {
     const pb_graph *g = m->g;
@@ -202,7 +202,7 @@ static pb_status find_last_reads(emitter *m)
             }
         if ((event & PBI_LOAD_EVENT) && note_load(m, event & ~PBI_LOAD_EVENT) != PB_OK)
             return PB_EBUG;
-        enter(m, e);
+        create_instances(m, e);
         if (m->latest && !(event & PBI_LOAD_EVENT))
             m->latest[event] = e;
     }
@@ -213,7 +213,7 @@ static pb_status find_last_reads(emitter *m)
         if (g->flags[v] & PB_NODE_KEEP)
             m->last[slot] = STAYS;
         else if ((g->flags[v] & PB_NODE_BYPRODUCT) && (g->flags[v] & PB_NODE_TARGET) && !m->read[v])
-            m->last[slot] = m->latest[g->owner[v]]; /* made and let go at once: it only has to have been computed */
+            m->last[slot] = m->latest[g->owner[v]]; /* computed and freed at once: it only has to have been computed */
     }
     return PB_OK;
 }
@@ -245,7 +245,7 @@ static pb_status add_move(emitter *m, pb_op op, pb_node v, uint8_t tier)
     return m->plan ? pb_moves_add(&m->plan->moves, op, v, tier) : PB_OK;
 }
 
-/* Before a value that will be loaded again leaves fast memory it must be in slow memory. */
+/* A value that is loaded later must be in slow memory before it leaves fast memory. */
 static pb_status store_if_needed(emitter *m, pb_node v)
 {
     if (!m->store || !m->store[m->current[v]])
@@ -255,7 +255,7 @@ static pb_status store_if_needed(emitter *m, pb_node v)
     return add_move(m, PB_STORE, v, m->s->tier[v]);
 }
 
-static pb_status let_go(emitter *m, pb_node v)
+static pb_status free_value(emitter *m, pb_node v)
 {
     pb_status status = store_if_needed(m, v);
     m->memory -= m->g->size[v];
@@ -303,17 +303,17 @@ static pb_status emit_compute(emitter *m, uint32_t e, bool *stop)
     m->step++;
     if (m->plan)
         status = pb_moves_add_compute(&m->plan->moves, v, over, m->also, made_count);
-    if (e + 1 == m->s->count) /* what is left at the end need not be freed */
+    if (e + 1 == m->s->count) /* values that remain at the end need not be freed */
         return status;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1] && status == PB_OK; k++)
         if (g->in[k] != over && m->last[m->current[g->in[k]]] == e)
-            status = let_go(m, g->in[k]);
-    enter(m, e);
+            status = free_value(m, g->in[k]);
+    create_instances(m, e);
     if (status == PB_OK && m->last[slot] == UNREAD)
-        status = let_go(m, v);
+        status = free_value(m, v);
     for (uint32_t i = 0; i < made_count && status == PB_OK; i++)
         if (m->last[m->current[m->also[i]]] == e)
-            status = let_go(m, m->also[i]);
+            status = free_value(m, m->also[i]);
     return status;
 }
 
@@ -329,15 +329,15 @@ static pb_status emit_load(emitter *m, uint32_t e, bool *stop)
     m->memory += m->g->size[v];
     spend(m, pbi_load_price(tier, m->g->size[v]), m->memory);
     status = add_move(m, PB_LOAD, v, t);
-    enter(m, e);
+    create_instances(m, e);
     if (--m->loads[v] == 0 && tier->cap != PB_UNLIMITED && status == PB_OK)
         status = add_move(m, PB_DROP, v, t);
     if (status == PB_OK && m->last[slot_of(m, e)] == UNREAD)
-        status = let_go(m, v);
+        status = free_value(m, v);
     return status;
 }
 
-/* Start of pass two: given values are there; those that nothing reads go at once. */
+/* Start of pass two: given values are resident; those that nothing reads are freed at once. */
 static pb_status emit_start(emitter *m)
 {
     const pb_graph *g = m->g;
@@ -353,7 +353,7 @@ static pb_status emit_start(emitter *m)
     m->f.fits = m->memory <= m->game->cap;
     for (pb_node v = 0; v < g->node_count && m->s->count && status == PB_OK; v++)
         if (starts_fast(g, v) && m->last[m->current[v]] == UNREAD)
-            status = let_go(m, v);
+            status = free_value(m, v);
     return status;
 }
 
@@ -400,7 +400,7 @@ pb_status pbi_sequence_emit(pb_context *ctx, const pb_game *game, const pbi_sequ
     return status;
 }
 
-/* alpha * peak + beta * flux + gamma * time, as large as it gets on overflow. */
+/* alpha * peak + beta * flux + gamma * time, saturated on overflow. */
 static pb_u128 weighed(const pb_game *game, const pbi_figures *f)
 {
     const pb_weights *w = &game->weights;

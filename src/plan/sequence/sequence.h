@@ -1,9 +1,9 @@
 /* sequence.h -- a plan as its sequence of computations, and that sequence as moves.
  *
- * Where a value is freed follows from the sequence alone: right after its last use before it is made again.
- * So planners of the remat and tiered games only decide what is computed (or loaded) when; this method adds
- * the frees, takes in-place moves wherever the overwritten value would be freed anyway, makes exactly the
- * by-products that are read, and stores what is loaded later.
+ * Frees follow from the sequence alone: a value is freed right after its last use before it is recomputed. So
+ * planners of the remat and tiered games only decide what is computed (or loaded) when. This file adds the frees,
+ * makes a move in place if the overwritten value would be freed anyway, computes exactly the by-products that are
+ * read, and stores what is loaded later.
  */
 #ifndef PBI_PLAN_SEQUENCE_SEQUENCE_H
 #define PBI_PLAN_SEQUENCE_SEQUENCE_H
@@ -26,14 +26,14 @@ pb_status pbi_sequence_add(pbi_sequence *s, uint32_t event);
 /* Figures of a sequence under a game, as its moves will have them. */
 typedef struct pbi_figures {
     uint64_t peak, time; /* time: work and io */
-    size_t peak_event;   /* the first event that needs the peak; 0 too when the start does */
+    size_t peak_event;   /* the first event that reaches the peak; 0 also if the start does */
     pb_u128 flux;
-    bool fits;     /* peak within the cap; else the others are only of the part before the first move over it */
-    bool overflow; /* time passed 64 bits */
+    bool fits;     /* peak within the cap; else the other figures cover only the part before the first move over it */
+    bool overflow; /* time exceeded 64 bits */
 } pbi_figures;
 
-/* Turn the sequence into moves, appended to plan->moves (plan NULL: only measure). Stops at the first move over
- * the cap: the plan then has given up and says where. */
+/* Turn the sequence into moves, appended to plan->moves (plan NULL: only measure). Stops at the first move over the
+ * cap: the plan then has given up and its reason names the move. */
 pb_status pbi_sequence_emit(pb_context *ctx, const pb_game *game, const pbi_sequence *s, pbi_plan *plan,
                             pbi_figures *figures);
 

@@ -42,7 +42,7 @@ static void measure(pbi_training *t)
         t->size[p] = g->size[t->order[p]];
     for (pb_node v = 0; g->owner && v < g->node_count; v++)
         if ((g->flags[v] & PB_NODE_BYPRODUCT) && is_needed(g, v))
-            t->size[t->place[v]] += g->size[v]; /* all sizes together stay below 2^64 */
+            t->size[t->place[v]] += g->size[v]; /* the sum of all sizes is below 2^64 */
     t->all_sizes = 0;
     memset(t->leaving, 0, t->count * sizeof *t->leaving);
     for (uint32_t p = 0; p < t->forward; p++) {
@@ -102,11 +102,11 @@ bool pbi_unit_stays(const pb_graph *g, pb_node v)
 
 uint64_t pbi_training_frontier(const pbi_training *t)
 {
-    uint64_t now = 0, most = 0;
+    uint64_t now = 0, max = 0;
     for (uint32_t p = 0; p < t->forward; p++) {
         now += t->read[p] != p ? t->size[p] : 0;
         now -= t->leaving[p];
-        most = now > most ? now : most;
+        max = now > max ? now : max;
     }
-    return most;
+    return max;
 }

@@ -1,8 +1,8 @@
-/* training.h -- a graph read as a training step: a forward part, and a backward part that reads it.
+/* training.h -- a graph as a training step: a forward part, and a backward part that reads it.
  *
- * The order is taken as written and divided where most values wait to be read: going forward adds some, going back takes
- * them away. In a training step that is the loss or a step behind it; a graph that does not turn is divided all the same,
- * and what is planned on it is legal, only of less use. A node and its by-products are one unit, named by the node.
+ * Program order is divided at the place where most memory is in use: the forward pass adds values, the backward pass
+ * frees them. In a training step that is the loss or a step behind it. A graph without a backward pass is divided
+ * too; plans for it are legal, only less useful. A node and its by-products are one unit, named by the node.
  */
 #ifndef PBI_PLAN_SEQUENCE_TRAINING_H
 #define PBI_PLAN_SEQUENCE_TRAINING_H
@@ -15,7 +15,7 @@ typedef struct pbi_training {
     const pb_graph *g;
     pb_node *order; /* needed nodes that are computed */
     uint32_t count;
-    uint32_t forward;   /* the first so many of them run forward */
+    uint32_t forward;   /* how many of them are the forward part */
     uint32_t *place;    /* per node: of its unit in `order`; PBI_NO_PLACE: given, or not needed */
     uint32_t *read;     /* per forward place: the last forward place that reads the unit, or its own place */
     uint64_t *size;     /* per place: of the unit, with the by-products that are needed */
@@ -29,10 +29,10 @@ pb_status pbi_training_find(const pb_graph *g, pb_arena *arena, pbi_training *ou
 /* Takes another order of the forward places, a topological one; `order` has `forward` nodes. */
 void pbi_training_reorder(pbi_training *t, const pb_node *order);
 
-/* Is there at most one computation of v in any plan worth making: `once`, or it or a by-product is kept to the end? */
+/* Does every useful plan compute v at most once: it is `once`, or it or a by-product is kept to the end? */
 bool pbi_unit_stays(const pb_graph *g, pb_node v);
 
-/* The most that forward values before a place hold for forward readers behind it, over all places. */
+/* The largest memory, over all places, of forward values before a place that forward nodes behind it read. */
 uint64_t pbi_training_frontier(const pbi_training *t);
 
 #endif

@@ -41,14 +41,14 @@ pb_status pbi_trials_try(pbi_trials *t, pbi_choice choice, pbi_trial *result, ui
         if (peak)
             *peak = f.peak;
     }
-    bool better = status == PB_OK && *result == PBI_TRIAL_FITS && (!t->there || pbi_figures_better(t->game, &f, &t->f));
+    bool better = status == PB_OK && *result == PBI_TRIAL_FITS && (!t->fits || pbi_figures_better(t->game, &f, &t->f));
     if (!better) {
         pb_arena_release(&arena);
         return status;
     }
-    if (t->there)
+    if (t->fits)
         pb_arena_release(&t->arena);
-    t->there = true;
+    t->fits = true;
     t->arena = arena;
     t->s = s;
     t->f = f;
@@ -59,7 +59,7 @@ pb_status pbi_trials_try(pbi_trials *t, pbi_choice choice, pbi_trial *result, ui
 bool pbi_trials_done(const pbi_trials *t)
 {
     const pb_weights *w = &t->game->weights;
-    return t->there && !w->alpha && !w->beta && t->f.time == t->game->graph->needed_cost;
+    return t->fits && !w->alpha && !w->beta && t->f.time == t->game->graph->needed_cost;
 }
 
 static pb_status give_up(const pbi_trials *t, pbi_plan *plan)
@@ -79,10 +79,10 @@ static pb_status give_up(const pbi_trials *t, pbi_plan *plan)
 
 pb_status pbi_trials_finish(pbi_trials *t, pb_status status, pbi_plan *plan)
 {
-    if (!t->there)
+    if (!t->fits)
         return status == PB_OK ? give_up(t, plan) : status;
     if (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED) {
-        pbi_held held = pbi_hold(t->ctx); /* finish the best also when the search was stopped */
+        pbi_held held = pbi_hold(t->ctx); /* also after a stop: write the best plan so far */
         status = pbi_sequence_emit(t->ctx, t->game, &t->s, plan, NULL);
         pbi_resume(t->ctx, held);
     }

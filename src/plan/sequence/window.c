@@ -9,7 +9,7 @@
 
 typedef struct frame {
     pb_node node;
-    uint32_t next; /* input to look at */
+    uint32_t next; /* next input to visit */
 } frame;
 
 typedef struct walker {
@@ -23,25 +23,25 @@ typedef struct walker {
     uint32_t count;
     uint32_t *use_start; /* per node: places in `order` that read it, ascending */
     uint32_t *use;
-    uint32_t *use_at; /* per node: the first of them that is still to come */
+    uint32_t *use_at; /* per node: the first of them that is not reached yet */
 
     uint8_t *resident;
-    uint32_t *pending; /* reads that the running cone still has to make */
+    uint32_t *pending; /* reads that remain in the running cone */
     uint8_t *in_cone;
     frame *stack;
     uint32_t *cone; /* events */
     uint32_t cone_count;
 
     /* Nested windows: */
-    uint32_t turn;       /* places from the last kept one before it are passed over: made when they are read */
+    uint32_t turn;       /* places from the last kept one before the turn are skipped: computed when they are read */
     uint8_t *made;       /* at least once */
     uint8_t *inner;      /* has a slot */
     uint32_t inner_used; /* slots */
-    uint32_t *touched;   /* the latest place that computed or read it, and 1 */
-    pb_node *wanted;     /* values of the cone that could use a slot */
+    uint32_t *touched;   /* the latest place that computed or read it, plus 1 */
+    pb_node *slot_candidate; /* values of the cone that could use a slot */
 } walker;
 
-static pb_status prepare(walker *w)
+static pb_status allocate_walker(walker *w)
 {
     const pb_graph *g = w->g;
     size_t n = g->node_count;
@@ -77,11 +77,11 @@ static pb_status prepare(walker *w)
     return PB_OK;
 }
 
-/* After which place the program as written holds most; the place behind it. */
+/* The place behind the one after which program order has most memory in use. */
 static uint32_t find_turn(const walker *w)
 {
     const pb_graph *g = w->g;
-    uint64_t live = 0, most = 0;
+    uint64_t live = 0, max_live = 0;
     uint32_t turn = 0;
     for (uint32_t p = 0; p < w->count; p++) {
         pb_node v = w->order[p];
@@ -92,23 +92,23 @@ static uint32_t find_turn(const walker *w)
             if (pb_graph_is_computed(g, u) && w->use[w->use_start[u + 1] - 1] == p)
                 live -= g->size[u];
         }
-        if (live > most) {
-            most = live;
+        if (live > max_live) {
+            max_live = live;
             turn = p + 1;
         }
     }
     return turn;
 }
 
-static pb_status prepare_nested(walker *w)
+static pb_status allocate_nested(walker *w)
 {
     size_t n = w->g->node_count;
     w->made = pb_arena_zero(&w->scratch, n, sizeof *w->made);
     w->inner = pb_arena_zero(&w->scratch, n, sizeof *w->inner);
     w->touched = pb_arena_zero(&w->scratch, n, sizeof *w->touched);
-    w->wanted = pb_arena_alloc(&w->scratch, n, sizeof *w->wanted);
+    w->slot_candidate = pb_arena_alloc(&w->scratch, n, sizeof *w->slot_candidate);
     w->turn = find_turn(w);
-    return w->made && w->inner && w->touched && w->wanted ? PB_OK : PB_ENOMEM;
+    return w->made && w->inner && w->touched && w->slot_candidate ? PB_OK : PB_ENOMEM;
 }
 
 /* The first place after p that reads u, or UINT32_MAX. */
@@ -119,15 +119,15 @@ static uint32_t next_use(walker *w, pb_node u, uint32_t p)
     return w->use_at[u] == w->use_start[u + 1] ? UINT32_MAX : w->use[w->use_at[u]];
 }
 
-/* What was rebuilt on the way to others must be nearer than what place p itself made or read: with `near` 1 a rebuilt
- * value stays in a slot or not at all, as binomial checkpointing has it. */
+/* A value that was rebuilt only for others must have a closer reader than one that place p itself computed or read:
+ * with `near` 1 a rebuilt value is kept in a slot or not at all, as in binomial checkpointing. */
 static bool is_near(const walker *w, pb_node u, uint32_t distance, uint32_t p)
 {
     return distance + (w->touched[u] != p + 1) <= w->window->near;
 }
 
-/* Does u stay after place p? */
-static bool stays(walker *w, pb_node u, uint32_t p)
+/* Is u kept after place p? */
+static bool is_kept_after(walker *w, pb_node u, uint32_t p)
 {
     const pbi_window *window = w->window;
     bool kept = window->kept && window->kept[u];
@@ -142,11 +142,11 @@ static bool stays(walker *w, pb_node u, uint32_t p)
     const uint32_t *c = window->coordinate;
     if (!c)
         return next - p <= window->reach;
-    uint32_t here = c[w->order[p]], there = c[w->order[next]];
-    return there <= here || there - here <= window->reach;
+    uint32_t here = c[w->order[p]], target = c[w->order[next]];
+    return target <= here || target - here <= window->reach;
 }
 
-/* Collects what must be computed again before v, inputs first. */
+/* Collects what must be recomputed before v, inputs first. */
 static void collect_cone(walker *w, pb_node v)
 {
     const pb_graph *g = w->g;
@@ -171,8 +171,8 @@ static void collect_cone(walker *w, pb_node v)
     }
 }
 
-/* A value that nothing keeps is gone, and so is its hold on a slot. */
-static void let_go(walker *w, pb_node v)
+/* A value that nothing keeps is freed, and so is its slot. */
+static void free_value(walker *w, pb_node v)
 {
     w->resident[v] = 0;
     if (w->window->nested && w->inner[v]) {
@@ -181,20 +181,20 @@ static void let_go(walker *w, pb_node v)
     }
 }
 
-static void make(walker *w, pb_node v, uint32_t p)
+static void compute_node(walker *w, pb_node v, uint32_t p)
 {
     const pb_graph *g = w->g;
     w->resident[v] = 1;
     if (w->window->nested)
         w->made[v] = 1;
-    if (!w->pending[v] && !stays(w, v, p))
-        let_go(w, v);
+    if (!w->pending[v] && !is_kept_after(w, v, p))
+        free_value(w, v);
     if (g->flags[v] & PB_NODE_HAS_PARTS)
         for (uint32_t k = g->part_start[v]; k < g->part_start[v + 1]; k++) {
             pb_node part = g->part[k];
-            w->resident[part] = w->resident[part] || w->pending[part] || stays(w, part, p);
+            w->resident[part] = w->resident[part] || w->pending[part] || is_kept_after(w, part, p);
             if (!w->resident[part])
-                let_go(w, part);
+                free_value(w, part);
         }
 }
 
@@ -212,26 +212,26 @@ static void give_slot(walker *w, pb_node v)
         }
 }
 
-/* Could it use a slot: read again within reach, but not so soon that it stays anyway? */
-static bool wants_slot(walker *w, pb_node v, uint32_t p)
+/* Could it use a slot: read again within reach, but not so soon that it is kept anyway? */
+static bool could_use_slot(walker *w, pb_node v, uint32_t p)
 {
     uint32_t next = next_use(w, v, p);
-    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !stays(w, v, p);
+    return next != UINT32_MAX && next - p <= w->window->reach && !w->inner[v] && !is_kept_after(w, v, p);
 }
 
-/* How far to go before the next snapshot is left, for the least work on `length` steps with s snapshots, the one at
- * their start included (Griewank and Walther; the longest of the best). */
+/* How far to go before the next snapshot, for the least work on `length` steps with s snapshots, the one at their
+ * start included (Griewank and Walther; the longest of the best). */
 static uint64_t binomial_advance(uint64_t length, uint32_t s)
 {
     int64_t r = 1;
     while (pbi_beta(s, r) < length)
         r++;
-    uint64_t most = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
-    return most < length - rest ? most : length - rest;
+    uint64_t longest = pbi_beta(s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return longest < length - rest ? longest : length - rest;
 }
 
-/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each of
- * those that want one, one behind the last and one that place p reverses. */
+/* Gives the free slots to values of the cone of place p. On an adjoint chain there is a step to reverse before each
+ * value that could use one, one behind the last and one that place p reverses. */
 static void choose_inner(walker *w, uint32_t p)
 {
     const pb_graph *g = w->g;
@@ -241,8 +241,8 @@ static void choose_inner(walker *w, uint32_t p)
     for (uint32_t k = g->in_start[root]; k < g->in_start[root + 1]; k++)
         w->touched[g->in[k]] = p + 1;
     for (uint32_t i = 0; i < w->cone_count; i++)
-        if (!(w->cone[i] & PBI_LOAD_EVENT) && wants_slot(w, w->cone[i], p))
-            w->wanted[count++] = w->cone[i];
+        if (!(w->cone[i] & PBI_LOAD_EVENT) && could_use_slot(w, w->cone[i], p))
+            w->slot_candidate[count++] = w->cone[i];
     uint64_t length = (uint64_t)count + 2, at = 0;
     while (w->inner_used < w->window->slots && length > 1) {
         uint64_t advance = binomial_advance(length, w->window->slots - w->inner_used + 1);
@@ -250,13 +250,13 @@ static void choose_inner(walker *w, uint32_t p)
         length -= advance;
         if (at > count)
             return;
-        give_slot(w, w->wanted[at - 1]);
+        give_slot(w, w->slot_candidate[at - 1]);
     }
 }
 
-/* The places from the last kept value to the turn are passed over and made when they are read: then they are rebuilt
- * like any other window, with the slots placed for the way back. Returns the first of them. A kept value right at the
- * turn is no start of a window. */
+/* The places from the last kept value to the turn are skipped and computed when they are read: then they are rebuilt
+ * like any other window, with the slots placed for the backward pass. Returns the first of them. A kept value right
+ * at the turn does not start a window. */
 static uint32_t first_passed(const walker *w)
 {
     uint32_t p = w->turn ? w->turn - 1 : 0;
@@ -271,7 +271,7 @@ static bool is_passed(const walker *w, uint32_t p, uint32_t first)
     return p >= first && p < w->turn && !(flags & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_ONCE | PB_NODE_HAS_PARTS));
 }
 
-/* Computes the cone of place p, dropping what is neither read again in it nor stays. */
+/* Computes the cone of place p; frees what is neither read again in it nor kept. */
 static pb_status run_cone(walker *w, uint32_t p)
 {
     const pb_graph *g = w->g;
@@ -293,19 +293,19 @@ static pb_status run_cone(walker *w, uint32_t p)
         }
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++, reads++) {
             pb_node u = g->in[k];
-            if (--w->pending[u] == 0 && !stays(w, u, p))
-                let_go(w, u);
+            if (--w->pending[u] == 0 && !is_kept_after(w, u, p))
+                free_value(w, u);
         }
-        make(w, v, p);
+        compute_node(w, v, p);
     }
     return status == PB_OK ? pbi_tick(w->ctx, w->cone_count + reads) : status;
 }
 
-static pb_status walk(walker *w)
+static pb_status follow_order(walker *w)
 {
-    pb_status status = prepare(w);
+    pb_status status = allocate_walker(w);
     if (status == PB_OK && w->window->nested)
-        status = prepare_nested(w);
+        status = allocate_nested(w);
     uint32_t first = status == PB_OK && w->window->nested ? first_passed(w) : 0;
     for (uint32_t p = 0; p < w->count && status == PB_OK; p++) {
         if (is_passed(w, p, first))
@@ -326,7 +326,7 @@ pb_status pbi_window_turn(pb_context *ctx, const pb_graph *g, uint32_t *turn)
 {
     walker w = {.ctx = ctx, .g = g};
     pb_arena_init(&w.scratch, ctx);
-    pb_status status = prepare(&w);
+    pb_status status = allocate_walker(&w);
     if (status == PB_OK)
         *turn = find_turn(&w);
     pb_arena_release(&w.scratch);
@@ -337,7 +337,7 @@ pb_status pbi_window_plan(pb_context *ctx, const pb_game *game, const pbi_window
 {
     walker w = {.ctx = ctx, .g = game->graph, .window = window, .s = s};
     pb_arena_init(&w.scratch, ctx);
-    pb_status status = walk(&w);
+    pb_status status = follow_order(&w);
     pb_arena_release(&w.scratch);
     return status;
 }
@@ -364,16 +364,16 @@ typedef struct trial {
 } trial;
 
 /* Tries k = 1, 2, 3, 4, 5, 6, 8, ... and keeps the best; a stop or the tick limit ends the search. */
-static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t most, uint64_t limit,
+static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker maker, uint64_t max_k, uint64_t limit,
                           trial *best, bool *cut)
 {
     pb_status status = PB_OK;
-    for (uint64_t k = 1; k <= most && status == PB_OK; k = next_k(k)) {
+    for (uint64_t k = 1; k <= max_k && status == PB_OK; k = next_k(k)) {
         trial now = {.k = k};
         pb_arena_init(&now.arena, ctx);
         status = try_k(ctx, game, maker, k, limit, &now.arena, &now.s, &now.f);
         if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
-            status = PB_OK; /* too many computations with this k: another may do */
+            status = PB_OK; /* too many computations with this k: try another */
             now.f.fits = false;
             *cut = true;
         }
@@ -386,9 +386,9 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, pbi_window_maker
         }
         if (now.arena.ctx)
             pb_arena_release(&now.arena);
-        bool least =
+        bool min =
             best->k && game->weights.alpha == 0 && game->weights.beta == 0 && best->f.time == game->graph->needed_cost;
-        if (least) /* nothing is computed twice: no other k is cheaper */
+        if (min) /* nothing is computed twice: no other k is cheaper */
             break;
     }
     return status;
@@ -427,7 +427,7 @@ pb_status pbi_window_one(pb_context *ctx, const pb_game *game, pbi_window_maker 
 }
 
 pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_window_maker maker,
-                          uint64_t most, pbi_plan *plan)
+                          uint64_t max_k, pbi_plan *plan)
 {
     uint64_t k, limit;
     pb_status status = pbi_option_number(ctx, options, "k", 1, UINT32_MAX, 0, &k);
@@ -436,10 +436,10 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (status != PB_OK)
         return status;
     trial best = {.k = 0};
-    bool cut = false; /* some k passed the limit */
+    bool cut = false; /* some k exceeded the limit */
     if (!k) {
-        status = search_k(ctx, game, maker, most ? most : 1, limit, &best, &cut);
-        if (best.k) { /* finish the best also when the search was stopped */
+        status = search_k(ctx, game, maker, max_k ? max_k : 1, limit, &best, &cut);
+        if (best.k) { /* also after a stop: write the best plan so far */
             pbi_held held = pbi_hold(ctx);
             status = pbi_sequence_emit(ctx, game, &best.s, plan, NULL);
             pbi_resume(ctx, held);
@@ -447,8 +447,8 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
         } else if (status == PB_OK) {
             if (cut)
                 return pbi_plan_give_up(
-                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", most, limit);
-            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", most);
+                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", max_k, limit);
+            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", max_k);
         }
         k = best.k;
     } else {

@@ -1,8 +1,8 @@
 /* live_emit.c -- the path of states as moves.
  *
- * What is computed when says almost all: the method of sequences frees every value after its last use, which takes no more
- * memory than the path. Only by-products that are targets and come from different computations of one node are beyond
- * it; then the path is followed move by move.
+ * The order of computations determines almost everything: sequence/sequence frees every value after its last use,
+ * which takes no more memory than the path. The exception is by-products that are targets and come from different
+ * computations of one node; then the path is followed move by move.
  */
 #include "plan/statespace/live.h"
 
@@ -10,7 +10,7 @@ typedef struct writer {
     const pbi_live_model *m;
     pb_moves *moves;
     pbi_set now;
-    uint64_t memory; /* of what is there now */
+    uint64_t memory; /* of what is resident now */
 } writer;
 
 static pb_status free_all(writer *w, pbi_set values)
@@ -18,29 +18,29 @@ static pb_status free_all(writer *w, pbi_set values)
     pb_status status = PB_OK;
     for (values = pbi_set_and(values, w->m->values); pbi_set_any(values) && status == PB_OK;) {
         unsigned v = pbi_set_pop(&values);
-        pbi_set_take(&w->now, v);
+        pbi_set_remove(&w->now, v);
         w->memory -= w->m->size[v];
         status = pb_moves_add(w->moves, PB_FREE, w->m->node[v], 0);
     }
     return status;
 }
 
-/* The by-products that a step makes: those that are there afterwards, and targets that go at once. */
+/* The by-products that a step computes: those that are resident afterwards, and targets that are freed at once. */
 static pbi_set made_by(const writer *w, const pbi_live_step *step, pbi_set before)
 {
     const pbi_live_model *m = w->m;
     pbi_set parts = pbi_set_less(m->outs[step->node], before), made = {{0, 0}};
-    pbi_set_take(&parts, step->node);
+    pbi_set_remove(&parts, step->node);
     while (pbi_set_any(parts)) {
         unsigned v = pbi_set_pop(&parts);
         pbi_set marked = pbi_set_less(pbi_set_and(m->marks[v], step->set), before);
         if (pbi_set_has(step->set, v) || pbi_set_any(marked))
-            pbi_set_put(&made, v);
+            pbi_set_add(&made, v);
     }
     return made;
 }
 
-/* The input to overwrite: of those that go with this step, the one that saves most. */
+/* The input to overwrite: of those freed by this step, the one that saves most. */
 static unsigned choose_over(const writer *w, const pbi_live_step *step)
 {
     const pbi_live_model *m = w->m;
@@ -66,7 +66,7 @@ static pb_status write_compute(writer *w, unsigned node, unsigned over, pbi_set 
     w->memory += pbi_set_has(w->now, node) ? 0 : m->size[node];
     w->now = pbi_set_or(w->now, pbi_set_or(made, pbi_set_one(node)));
     if (over != PBI_LIVE_BITS) {
-        pbi_set_take(&w->now, over);
+        pbi_set_remove(&w->now, over);
         w->memory -= m->size[over];
     }
     return pb_moves_add_compute(w->moves, m->node[node], over == PBI_LIVE_BITS ? PB_NO_NODE : m->node[over], also,
@@ -85,7 +85,7 @@ static pb_status write_step(writer *w, const pbi_live_step *step, pbi_set before
     if (need > m->room)
         over = choose_over(w, step);
     if (status == PB_OK && pbi_set_has(w->now, node) && (over != PBI_LIVE_BITS || !pbi_set_any(made)))
-        status = free_all(w, own); /* it is made anew: only by-products alone leave it where it is */
+        status = free_all(w, own); /* it is computed again: only computing by-products alone leaves it in place */
     if (status == PB_OK)
         status = write_compute(w, node, over, made);
     return status == PB_OK ? free_all(w, pbi_set_less(w->now, step->set)) : status;
@@ -98,7 +98,7 @@ static pb_status write_path(const pb_game *game, const pbi_live *live, pbi_plan 
     size_t count;
     const pbi_live_step *step = pbi_live_plan(live, &count);
     pb_status status = PB_OK;
-    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) /* given, but of no use */
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++) /* given, but not useful */
         if ((g->flags[v] & PB_NODE_GIVEN) && !(g->flags[v] & (PB_NODE_NEEDED | PB_NODE_GIVEN_SLOW)))
             status = pb_moves_add(w.moves, PB_FREE, v, 0);
     w.now = w.m->start;
@@ -110,7 +110,7 @@ static pb_status write_path(const pb_game *game, const pbi_live *live, pbi_plan 
     return status;
 }
 
-/* Where what computation k makes is read first, or the end. */
+/* The first reader of what computation k produces, or the end. */
 static size_t first_reader(const pb_graph *g, const pbi_sequence *s, size_t k)
 {
     for (size_t j = k + 1; j < s->count; j++)
@@ -130,9 +130,9 @@ static void shift(pbi_sequence *s, size_t from, size_t to)
     s->event[to] = v;
 }
 
-/* The search computes early what has room; a plan reads better when a computation waits for its first reader, where that
- * lowers the flux. */
-static pb_status delay(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
+/* The search computes early if there is room; a plan is easier to read when a computation comes right before its
+ * first reader, if that lowers the flux. */
+static pb_status delay_computations(pb_context *ctx, const pb_game *game, pbi_sequence *s, pb_u128 flux)
 {
     pbi_figures figures;
     pb_status status = PB_OK;
@@ -167,6 +167,6 @@ pb_status pbi_live_emit(pb_context *ctx, const pb_game *game, const pbi_live *li
         return status;
     if (!figures.fits)
         return write_path(game, live, plan);
-    status = delay(ctx, game, &sequence, figures.flux);
+    status = delay_computations(ctx, game, &sequence, figures.flux);
     return status == PB_OK ? pbi_sequence_emit(ctx, game, &sequence, plan, &figures) : status;
 }

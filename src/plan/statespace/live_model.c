@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool wanted(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
+static bool is_needed(const pb_graph *g, pb_node v) { return g->flags[v] & PB_NODE_NEEDED; }
 
 static bool place(pbi_live_model *m, pb_node v)
 {
@@ -19,11 +19,11 @@ static bool place_all(const pb_graph *g, pbi_live_model *m)
 {
     for (uint32_t i = g->order_count; i-- > 0;) {
         pb_node v = g->order[i];
-        if (!wanted(g, v))
+        if (!is_needed(g, v))
             continue;
         uint32_t first = m->count;
         for (uint32_t k = g->part ? g->part_start[v] : 0; g->part && k < g->part_start[v + 1]; k++)
-            if (wanted(g, g->part[k]) && !place(m, g->part[k]))
+            if (is_needed(g, g->part[k]) && !place(m, g->part[k]))
                 return false;
         if (!place(m, v))
             return false;
@@ -31,7 +31,7 @@ static bool place_all(const pb_graph *g, pbi_live_model *m)
             m->maker[k] = (uint8_t)(m->count - 1);
     }
     for (pb_node v = 0; v < g->node_count; v++)
-        if (wanted(g, v) && (g->flags[v] & PB_NODE_GIVEN)) {
+        if (is_needed(g, v) && (g->flags[v] & PB_NODE_GIVEN)) {
             if (!place(m, v))
                 return false;
             m->maker[m->count - 1] = (uint8_t)(m->count - 1);
@@ -52,11 +52,11 @@ static bool add_mark(pbi_live_model *m, unsigned value, bool once, bool target)
     if (m->bits == PBI_LIVE_BITS)
         return false;
     if (once)
-        pbi_set_put(&m->once_marks, m->bits);
+        pbi_set_add(&m->once_marks, m->bits);
     if (target)
-        pbi_set_put(&m->target_marks, m->bits);
+        pbi_set_add(&m->target_marks, m->bits);
     m->marked[m->bits] = (uint8_t)value;
-    pbi_set_put(&m->marks[value], m->bits++);
+    pbi_set_add(&m->marks[value], m->bits++);
     return true;
 }
 
@@ -65,35 +65,35 @@ static bool read_value(const pb_graph *g, pbi_live_model *m, unsigned at)
     pb_node v = m->node[at];
     uint16_t flags = g->flags[v];
     m->size[at] = g->size[v];
-    pbi_set_put(&m->values, at);
+    pbi_set_add(&m->values, at);
     if (flags & PB_NODE_KEEP)
-        pbi_set_put(&m->keep, at);
+        pbi_set_add(&m->keep, at);
     if (flags & PB_NODE_GIVEN) {
-        pbi_set_put(&m->given, at);
+        pbi_set_add(&m->given, at);
         if (!(flags & PB_NODE_GIVEN_SLOW))
-            pbi_set_put(&m->start, at);
+            pbi_set_add(&m->start, at);
         return true;
     }
-    pbi_set_put(&m->outs[m->maker[at]], at);
+    pbi_set_add(&m->outs[m->maker[at]], at);
     m->weight[m->maker[at]] += m->size[at];
     bool once = (flags & PB_NODE_ONCE) && m->maker[at] == at;
     bool target = (flags & PB_NODE_TARGET) && !(flags & PB_NODE_KEEP);
     if (once)
-        pbi_set_put(&m->once, at);
+        pbi_set_add(&m->once, at);
     return (!once && !target) || add_mark(m, at, once, target);
 }
 
 static void read_node(const pb_graph *g, pbi_live_model *m, unsigned at)
 {
     pb_node v = m->node[at];
-    pbi_set_put(&m->makers, at);
+    pbi_set_add(&m->makers, at);
     m->cost[at] = g->cost[v];
     m->workspace[at] = g->workspace[v];
     uint64_t inputs = 0, saved = 0;
     for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
         uint8_t u = place_of(m, g->in[k]);
-        pbi_set_put(&m->in[at], u);
-        pbi_set_put(&m->readers[u], at);
+        pbi_set_add(&m->in[at], u);
+        pbi_set_add(&m->readers[u], at);
         inputs += m->size[u];
     }
     for (uint32_t k = g->inplace_start ? g->inplace_start[v] : 0; g->inplace_start && k < g->inplace_start[v + 1];
@@ -101,14 +101,14 @@ static void read_node(const pb_graph *g, pbi_live_model *m, unsigned at)
         uint8_t u = place_of(m, g->inplace[k]);
         if (!pbi_set_has(m->in[at], u))
             continue;
-        pbi_set_put(&m->inplace[at], u);
-        uint64_t least = m->size[u] < m->size[at] ? m->size[u] : m->size[at];
-        saved = least > saved ? least : saved;
+        pbi_set_add(&m->inplace[at], u);
+        uint64_t smaller = m->size[u] < m->size[at] ? m->size[u] : m->size[at];
+        saved = smaller > saved ? smaller : saved;
     }
-    m->least[at] = pbi_add_saturated(inputs + m->size[at] - saved, m->workspace[at]);
+    m->min_memory[at] = pbi_add_saturated(inputs + m->size[at] - saved, m->workspace[at]);
 }
 
-/* Is node a cheaper to make again than b, for the memory it gives back? */
+/* Is node a cheaper to recompute than b, for the memory it frees? */
 static bool cheaper(const pbi_live_model *m, unsigned a, unsigned b)
 {
     pb_u128 x = pbi_u128_product(m->cost[a], m->weight[b]), y = pbi_u128_product(m->cost[b], m->weight[a]);
@@ -137,9 +137,9 @@ static void class_values(pbi_live_model *m)
     for (unsigned at = 0; at < m->count; at++) {
         unsigned node = m->maker[at];
         if (pbi_set_has(never, node))
-            pbi_set_put(&m->lasting, at);
+            pbi_set_add(&m->lasting, at);
         else if (m->cost[node] == 0)
-            pbi_set_put(&m->costless, at);
+            pbi_set_add(&m->costless, at);
     }
 }
 

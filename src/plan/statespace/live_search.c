@@ -1,9 +1,9 @@
 /* live_search.c -- A* over what is in memory.
  *
- * Values are let go only when room is needed, and then by a least set that makes it; in-place moves only where they make
- * room. A search looks for plans of at most `most` work. It drops values that no such plan reads again, and where a
- * computation that must come anyhow leaves no more in memory than before, it looks at nothing else. Searches with a
- * rising `most` follow each other; what was left out for its work bounds what is still possible.
+ * Values are freed only when room is needed, and then by a minimal set that suffices; in-place moves only if they
+ * make room. A search considers plans of at most `max_work` work. It drops values that no such plan reads again. If
+ * a computation is needed anyway and leaves no more in memory than before, it tries nothing else. Searches with a
+ * rising `max_work` follow each other; what was left out because of its work bounds what is still possible.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum {
-    GREED = 4,             /* a greedy search counts what is missing so many times */
-    FIRST_PATIENCE = 20000 /* states looked at */
+    GREED = 4,             /* the weight of the missing work in a greedy search */
+    FIRST_PATIENCE = 20000 /* states expanded */
 };
 
 typedef enum found { FOUND, EXHAUSTED, SPENT, HALTED } found;
 
-/* A state on its way into the table. */
+/* A state that is to be added to the table. */
 typedef struct offer {
     pbi_set set;
-    uint64_t done, rest; /* rest: a bound on what is to come */
+    uint64_t done, rest; /* rest: a lower bound on the remaining work */
 } offer;
 
 struct pbi_live {
@@ -31,30 +31,30 @@ struct pbi_live {
     pbi_live_model model;
     pbi_live_table table;
     pbi_live_sums sums;
-    pbi_live_view here, there; /* of the state looked at, and of one that it leads to */
-    offer fits[PBI_LIVE_BITS]; /* computations that need no room made */
+    pbi_live_view here, next_view; /* of the state being expanded, and of a successor */
+    offer fits[PBI_LIVE_BITS];     /* computations that need nothing freed */
     uint8_t fit_node[PBI_LIVE_BITS];
     uint32_t fit_count;
 
     uint64_t first_bound;
-    uint64_t most;   /* work of the plans that are looked for */
-    uint64_t beyond; /* the least work of what was left out for its work */
+    uint64_t max_work; /* limit on the work of the plans that are searched for */
+    uint64_t beyond;   /* the least work of what was left out because of its work */
     uint64_t bytes;
-    uint64_t looks, counted; /* states looked at, and how many of them are counted as effort */
-    uint64_t patience;       /* it gives up past so many */
+    uint64_t expanded, counted; /* states expanded, and how many of them were counted as effort */
+    uint64_t patience;          /* the search gives up after so many */
     bool greedy, overflow;
-    pb_status status; /* PB_ENOMEM, or why it was halted */
+    pb_status status; /* PB_ENOMEM, or why it was stopped */
 
     uint64_t best;
-    bool own; /* the plan is here, not only its work known */
+    bool own; /* the plan was found here; else only its work is known */
     pbi_live_step *plan;
     size_t plan_count, plan_room;
 };
 
-/* May a plan of this much work still be looked for? */
+/* Is this much work within the limit of the search? */
 static bool within(pbi_live *s, uint64_t work)
 {
-    if (work <= s->most)
+    if (work <= s->max_work)
         return true;
     if (work == UINT64_MAX)
         s->overflow = true;
@@ -62,52 +62,52 @@ static bool within(pbi_live *s, uint64_t work)
     return false;
 }
 
-/* Will no plan that is looked for read v after the state judged last? */
+/* Will no plan within the limit read v after the state evaluated last? */
 static bool is_useless(pbi_live *s, uint64_t known, unsigned v)
 {
-    uint64_t use = s->there.useful[v];
+    uint64_t use = s->next_view.useful[v];
     return use == PBI_LIVE_NEVER || (use && !within(s, pbi_add_saturated(known, use)));
 }
 
-/* Counts what was looked at as effort. False: it is time to stop. */
-static bool go_on(pbi_live *s)
+/* Counts expanded states as effort. False: it is time to stop. */
+static bool may_continue(pbi_live *s)
 {
-    uint64_t fresh = s->looks - s->counted;
-    s->counted = s->looks;
+    uint64_t fresh = s->expanded - s->counted;
+    s->counted = s->expanded;
     if (s->status == PB_OK && fresh)
         s->status = pbi_tick(s->ctx, fresh);
-    return s->status == PB_OK && s->looks <= s->patience;
+    return s->status == PB_OK && s->expanded <= s->patience;
 }
 
-/* Is the state there already, as cheap? */
+/* Is the state in the table already, at most as expensive? */
 static bool is_known(const pbi_live *s, const offer *o)
 {
     uint32_t at = pbi_live_table_find(&s->table, o->set);
     return at != PBI_LIVE_NONE && s->table.state[at].done <= o->done;
 }
 
-/* Judge a state; drops what no plan reads again. False: nothing to be found behind it. */
-static bool judge(pbi_live *s, offer *o)
+/* Evaluates a state; drops what no plan reads again. False: no plan leads through it. */
+static bool evaluate(pbi_live *s, offer *o)
 {
     const pbi_live_model *m = &s->model;
-    s->looks++;
-    if (!pbi_live_look(m, o->set, &s->there))
+    s->expanded++;
+    if (!pbi_live_find_missing(m, o->set, &s->next_view))
         return false;
-    uint64_t known = pbi_add_saturated(o->done, s->there.work);
+    uint64_t known = pbi_add_saturated(o->done, s->next_view.work);
     if (!within(s, known))
         return false;
-    pbi_live_use(m, o->set, &s->there);
+    pbi_live_find_useful(m, o->set, &s->next_view);
     for (pbi_set left = pbi_set_and(o->set, m->values); pbi_set_any(left);) {
         unsigned v = pbi_set_pop(&left);
         if (is_useless(s, known, v))
-            pbi_set_take(&o->set, v);
+            pbi_set_remove(&o->set, v);
     }
-    uint64_t extra = pbi_live_extra(m, o->set, &s->there, s->most - known, &s->sums);
-    o->rest = pbi_add_saturated(s->there.work, extra);
+    uint64_t extra = pbi_live_extra(m, o->set, &s->next_view, s->max_work - known, &s->sums);
+    o->rest = pbi_add_saturated(s->next_view.work, extra);
     return extra != PBI_LIVE_NEVER && within(s, pbi_add_saturated(known, extra));
 }
 
-static void enter(pbi_live *s, const offer *o, uint32_t parent, unsigned node)
+static void add_offer(pbi_live *s, const offer *o, uint32_t parent, unsigned node)
 {
     uint32_t at = pbi_live_table_find(&s->table, o->set);
     if (at == PBI_LIVE_NONE) {
@@ -134,12 +134,12 @@ static void enter(pbi_live *s, const offer *o, uint32_t parent, unsigned node)
 
 static void propose(pbi_live *s, offer o, uint32_t parent, unsigned node)
 {
-    if (!is_known(s, &o) && judge(s, &o))
-        enter(s, &o, parent, node);
+    if (!is_known(s, &o) && evaluate(s, &o))
+        add_offer(s, &o, parent, node);
 }
 
-/* The state after computing `node` with everything it makes, but for what is in `without`. */
-static pbi_set after(const pbi_live_model *m, pbi_set state, unsigned node, pbi_set without)
+/* The state after computing `node` with all its results, except for `without`. */
+static pbi_set state_after(const pbi_live_model *m, pbi_set state, unsigned node, pbi_set without)
 {
     pbi_set made = pbi_set_less(pbi_set_less(m->outs[node], state), without);
     pbi_set next = pbi_set_or(pbi_set_less(state, without), pbi_set_or(pbi_set_one(node), made));
@@ -148,15 +148,16 @@ static pbi_set after(const pbi_live_model *m, pbi_set state, unsigned node, pbi_
     return next;
 }
 
-/* Does this computation come first in some best plan? It must come anyhow; nothing that would stay in memory until then
- * takes less than what it leaves: inputs that nothing reads afterwards and that cannot be made again meanwhile. */
+/* Does this computation come first in some best plan? It is needed anyway, and nothing that would be kept in memory
+ * until then takes less than what it leaves: inputs that nothing reads afterwards and that cannot be recomputed
+ * meanwhile. */
 static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node, pbi_set over, uint64_t known)
 {
     const pbi_live_model *m = &s->model;
     pbi_set spent = pbi_live_spent(m, state);
     uint64_t more = pbi_live_size(m, pbi_set_and(o->set, m->outs[node])),
-             less = 0; /* what is there now may go and come back */
-    uint64_t then = pbi_add_saturated(o->done, s->there.work);
+             less = 0; /* what is resident now may be freed and come back */
+    uint64_t then = pbi_add_saturated(o->done, s->next_view.work);
     for (; pbi_set_any(over);)
         if (!is_useless(s, then, pbi_set_pop(&over)))
             return false;
@@ -173,23 +174,23 @@ static bool is_forced(pbi_live *s, pbi_set state, const offer *o, unsigned node,
 /* ---- making room ---- */
 
 typedef struct room {
-    uint8_t value[PBI_LIVE_BITS];     /* that may go, the largest first */
+    uint8_t value[PBI_LIVE_BITS];     /* candidates to free, the largest first */
     uint64_t rest[PBI_LIVE_BITS + 1]; /* size of these and all later ones */
     uint32_t count;
 } room;
 
-/* The values of a state that some plan which is looked for lets go before the next computation. */
+/* The values of a state that some plan within the limit frees before the next computation. */
 static pbi_set list_loose(pbi_live *s, pbi_set state, uint64_t done)
 {
     const pbi_live_model *m = &s->model;
     pbi_set loose = {{0, 0}};
     for (pbi_set left = pbi_set_and(state, m->values); pbi_set_any(left);) {
         unsigned v = pbi_set_pop(&left);
-        if (s->here.useful[v] || (pbi_live_look(m, pbi_set_less(state, pbi_set_one(v)), &s->there) &&
-                                  within(s, pbi_add_saturated(done, s->there.work))))
-            pbi_set_put(&loose, v);
+        if (s->here.useful[v] || (pbi_live_find_missing(m, pbi_set_less(state, pbi_set_one(v)), &s->next_view) &&
+                                  within(s, pbi_add_saturated(done, s->next_view.work))))
+            pbi_set_add(&loose, v);
     }
-    s->looks++;
+    s->expanded++;
     return loose;
 }
 
@@ -197,7 +198,7 @@ static void list_room(const pbi_live_model *m, pbi_set state, pbi_set loose, uns
 {
     pbi_set parts = pbi_set_less(m->outs[node], state);
     pbi_set may = pbi_set_or(pbi_set_less(loose, m->in[node]), parts);
-    pbi_set_take(&may, node);
+    pbi_set_remove(&may, node);
     r->count = 0;
     for (uint32_t k = 0; k < m->count; k++)
         if (pbi_set_has(may, m->large_first[k]) && m->size[m->large_first[k]])
@@ -207,8 +208,8 @@ static void list_room(const pbi_live_model *m, pbi_set state, pbi_set loose, uns
         r->rest[k] = r->rest[k + 1] + m->size[r->value[k]];
 }
 
-/* Every least set of values that makes up for `lack`: as the largest come first, one that is not enough without its last
- * member. `gone` goes in any case. */
+/* Every minimal set of values that frees `lack`: the largest come first, so a set is minimal if it is not enough
+ * without its last member. `gone` is freed in any case. */
 static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r, uint64_t lack, pbi_set gone,
                       uint64_t done)
 {
@@ -218,32 +219,33 @@ static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r
     uint32_t depth = 0, at = 0;
     uint64_t freed = 0;
     for (;;) {
-        if (s->looks - s->counted >= 256 && !go_on(s))
+        if (s->expanded - s->counted >= 256 && !may_continue(s))
             return;
         if (at >= r->count || freed + r->rest[at] < lack) {
             if (depth == 0)
                 return;
             at = picked[--depth];
-            pbi_set_take(&gone, r->value[at]);
+            pbi_set_remove(&gone, r->value[at]);
             freed -= m->size[r->value[at]];
             at++;
             continue;
         }
         unsigned v = r->value[at];
-        pbi_set_put(&gone, v);
-        offer o = {.set = after(m, state, node, gone), .done = done};
+        pbi_set_add(&gone, v);
+        offer o = {.set = state_after(m, state, node, gone), .done = done};
         bool deeper = false;
         if (freed + m->size[v] >= lack) {
             propose(s, o, parent, node);
         } else {
-            s->looks++;
-            deeper = pbi_live_look(m, o.set, &s->there) && within(s, pbi_add_saturated(done, s->there.work));
+            s->expanded++;
+            deeper =
+                pbi_live_find_missing(m, o.set, &s->next_view) && within(s, pbi_add_saturated(done, s->next_view.work));
         }
         if (deeper) {
             picked[depth++] = (uint8_t)at;
             freed += m->size[v];
         } else {
-            pbi_set_take(&gone, v);
+            pbi_set_remove(&gone, v);
         }
         at++;
     }
@@ -251,19 +253,19 @@ static void make_room(pbi_live *s, uint32_t parent, unsigned node, const room *r
 
 /* ---- looking at one state ---- */
 
-typedef struct look {
+typedef struct expansion {
     uint32_t at;
     pbi_set set;
     uint64_t done, known, memory; /* known: with the missing work */
-} look;
+} expansion;
 
-static uint64_t need_of(const pbi_live_model *m, const look *l, unsigned node)
+static uint64_t need_of(const pbi_live_model *m, const expansion *l, unsigned node)
 {
     return pbi_add_saturated(l->memory + pbi_live_size(m, pbi_set_less(m->outs[node], l->set)), m->workspace[node]);
 }
 
-/* Nodes whose inputs are there, that make something, and whose use is not too dear. */
-static pbi_set list_computable(pbi_live *s, const look *l)
+/* Nodes whose inputs are resident, that compute something, and whose use is not too expensive. */
+static pbi_set list_computable(pbi_live *s, const expansion *l)
 {
     const pbi_live_model *m = &s->model;
     pbi_set out = {{0, 0}};
@@ -281,33 +283,33 @@ static pbi_set list_computable(pbi_live *s, const look *l)
             if (use == PBI_LIVE_NEVER || !within(s, pbi_add_saturated(pbi_add_saturated(l->known, m->cost[node]), use)))
                 continue;
         }
-        pbi_set_put(&out, node);
+        pbi_set_add(&out, node);
     }
     return out;
 }
 
-/* Offers that need nothing let go first; true when one of them is all that need be looked at. */
-static bool try_fitting(pbi_live *s, const look *l, unsigned node, pbi_set over)
+/* Successors that need nothing freed; true when one of them is the only one to consider. */
+static bool try_fitting(pbi_live *s, const expansion *l, unsigned node, pbi_set over)
 {
     const pbi_live_model *m = &s->model;
     offer *o = &s->fits[s->fit_count];
-    *o = (offer){.set = after(m, l->set, node, over), .done = pbi_add_saturated(l->done, m->cost[node])};
+    *o = (offer){.set = state_after(m, l->set, node, over), .done = pbi_add_saturated(l->done, m->cost[node])};
     bool must = pbi_set_has(s->here.missing, node);
     if (!must && is_known(s, o))
         return false;
-    bool good = judge(s, o);
+    bool good = evaluate(s, o);
     if (good && must && is_forced(s, l->set, o, node, over, l->known)) {
-        enter(s, o, l->at, node);
+        add_offer(s, o, l->at, node);
         return true;
     }
     if (good && s->fit_count < PBI_LIVE_BITS - 1)
         s->fit_node[s->fit_count++] = (uint8_t)node;
     else if (good)
-        enter(s, o, l->at, node);
+        add_offer(s, o, l->at, node);
     return false;
 }
 
-static bool try_in_place(pbi_live *s, const look *l, unsigned node, uint64_t need)
+static bool try_in_place(pbi_live *s, const expansion *l, unsigned node, uint64_t need)
 {
     const pbi_live_model *m = &s->model;
     for (pbi_set left = m->inplace[node]; pbi_set_any(left);) {
@@ -319,7 +321,7 @@ static bool try_in_place(pbi_live *s, const look *l, unsigned node, uint64_t nee
     return false;
 }
 
-static void try_making_room(pbi_live *s, const look *l, unsigned node, pbi_set loose, uint64_t need)
+static void try_making_room(pbi_live *s, const expansion *l, unsigned node, pbi_set loose, uint64_t need)
 {
     const pbi_live_model *m = &s->model;
     uint64_t done = pbi_add_saturated(l->done, m->cost[node]);
@@ -334,16 +336,16 @@ static void try_making_room(pbi_live *s, const look *l, unsigned node, pbi_set l
     }
 }
 
-/* True when the state is an end. */
-static bool look_at(pbi_live *s, uint32_t at)
+/* Expands a state. True when it is an end. */
+static bool expand(pbi_live *s, uint32_t at)
 {
     const pbi_live_model *m = &s->model;
     const pbi_live_state *state = &s->table.state[at];
-    look l = {.at = at, .set = state->set, .done = state->done};
-    pbi_live_look(m, l.set, &s->here);
+    expansion l = {.at = at, .set = state->set, .done = state->done};
+    pbi_live_find_missing(m, l.set, &s->here);
     if (s->here.listed == 0)
         return true;
-    pbi_live_use(m, l.set, &s->here);
+    pbi_live_find_useful(m, l.set, &s->here);
     l.known = pbi_add_saturated(l.done, s->here.work);
     l.memory = pbi_live_size(m, l.set);
     s->fit_count = 0;
@@ -355,7 +357,7 @@ static bool look_at(pbi_live *s, uint32_t at)
             return false;
     }
     for (uint32_t i = 0; i < s->fit_count; i++)
-        enter(s, &s->fits[i], at, s->fit_node[i]);
+        add_offer(s, &s->fits[i], at, s->fit_node[i]);
     pbi_set loose = {{0, 0}};
     bool listed = false;
     for (pbi_set left = computable; pbi_set_any(left) && s->status == PB_OK;) {
@@ -392,54 +394,54 @@ static void keep_plan(pbi_live *s, uint32_t end)
         s->plan[--count] = (pbi_live_step){state[at].node, state[at].set};
 }
 
-/* A plan of at most `most` work: the best, unless greedy. */
-static found search(pbi_live *s, uint64_t most, bool greedy)
+/* A plan of at most `max_work` work: the best, unless greedy. */
+static found search(pbi_live *s, uint64_t max_work, bool greedy)
 {
     offer first = {.set = s->model.start};
-    s->most = most;
+    s->max_work = max_work;
     s->beyond = PBI_LIVE_NEVER;
     s->greedy = greedy;
     pbi_live_table_clear(&s->table);
-    if (judge(s, &first))
-        enter(s, &first, PBI_LIVE_NONE, 0);
+    if (evaluate(s, &first))
+        add_offer(s, &first, PBI_LIVE_NONE, 0);
     while (s->status == PB_OK) {
         uint32_t at = pbi_live_table_pop(&s->table);
         if (at == PBI_LIVE_NONE)
             return EXHAUSTED;
-        if (look_at(s, at)) {
+        if (expand(s, at)) {
             keep_plan(s, at);
             return s->status == PB_OK ? FOUND : HALTED;
         }
-        s->looks++;
-        if ((!go_on(s) && s->status == PB_OK) || pbi_live_table_bytes(&s->table) > s->bytes)
+        s->expanded++;
+        if ((!may_continue(s) && s->status == PB_OK) || pbi_live_table_bytes(&s->table) > s->bytes)
             return SPENT;
     }
     return HALTED;
 }
 
-/* What to look for next. With a plan at hand: half of the way to it, then all. */
-static uint64_t next_most(const pbi_live *s, uint64_t bound, uint64_t root)
+/* The next limit on work. If a plan is known: halfway to it, then its work. */
+static uint64_t next_limit(const pbi_live *s, uint64_t bound, uint64_t root)
 {
     if (s->best != PBI_LIVE_NEVER) {
         uint64_t half = bound + (s->best - bound) / 2;
-        return s->most < half - half / 64 && half < s->best ? half : s->best - 1;
+        return s->max_work < half - half / 64 && half < s->best ? half : s->best - 1;
     }
-    uint64_t grown = pbi_add_saturated(s->most, (s->most - root) / 3);
+    uint64_t grown = pbi_add_saturated(s->max_work, (s->max_work - root) / 3);
     return grown > bound ? grown : bound;
 }
 
-/* Searches for ever more work, until there is a plan, or none is left. */
-static found climb(pbi_live *s, uint64_t root, pbi_live_answer *out)
+/* Searches with rising limits, until there is a plan, or none is possible. */
+static found raise_limit(pbi_live *s, uint64_t root, pbi_live_answer *out)
 {
-    uint64_t most = s->best == PBI_LIVE_NEVER ? out->bound : next_most(s, out->bound, root);
+    uint64_t max_work = s->best == PBI_LIVE_NEVER ? out->bound : next_limit(s, out->bound, root);
     while (out->bound < s->best) {
-        found what = search(s, most, false);
+        found what = search(s, max_work, false);
         if (what == SPENT || what == HALTED)
             return what;
         if (what == EXHAUSTED && s->beyond == PBI_LIVE_NEVER && s->best == PBI_LIVE_NEVER)
             return EXHAUSTED;
         out->bound = what == FOUND || s->beyond > s->best ? s->best : s->beyond;
-        most = next_most(s, out->bound, root);
+        max_work = next_limit(s, out->bound, root);
     }
     return FOUND;
 }
@@ -447,18 +449,18 @@ static found climb(pbi_live *s, uint64_t root, pbi_live_answer *out)
 static uint64_t root_bound(pbi_live *s)
 {
     offer first = {.set = s->model.start};
-    s->most = UINT64_MAX - 1;
-    return judge(s, &first) ? first.rest : 0;
+    s->max_work = UINT64_MAX - 1;
+    return evaluate(s, &first) ? first.rest : 0;
 }
 
-void pbi_live_set_start(pbi_live *s, const bool *there)
+void pbi_live_set_start(pbi_live *s, const bool *resident)
 {
     pbi_live_model *m = &s->model;
     for (unsigned at = 0; at < m->count; at++)
-        if (there[m->node[at]])
-            pbi_set_put(&m->start, at);
+        if (resident[m->node[at]])
+            pbi_set_add(&m->start, at);
         else
-            pbi_set_take(&m->start, at);
+            pbi_set_remove(&m->start, at);
 }
 
 void pbi_live_set_known(pbi_live *s, uint64_t work)
@@ -475,22 +477,22 @@ uint64_t pbi_live_known(const pbi_live *s, bool *own)
     return s->best;
 }
 
-/* Climbing proves, greed finds a plan or that there is none: by turns, each with ever more patience. */
-pb_status pbi_live_solve(pbi_live *s, uint64_t bytes, uint64_t looks, pbi_live_answer *out)
+/* Climbing proves, greedy search finds a plan or that there is none: by turns, each with more and more states. */
+pb_status pbi_live_solve(pbi_live *s, uint64_t bytes, uint64_t expanded, pbi_live_answer *out)
 {
     uint64_t root = root_bound(s), patience = FIRST_PATIENCE,
-             end = looks ? pbi_add_saturated(s->looks, looks) : UINT64_MAX;
+             end = expanded ? pbi_add_saturated(s->expanded, expanded) : UINT64_MAX;
     *out = (pbi_live_answer){.end = PBI_LIVE_STOPPED, .bound = s->first_bound > root ? s->first_bound : root};
     s->bytes = bytes;
     found what = SPENT;
     bool full = false;
     while (what == SPENT && !full) {
-        s->patience = pbi_add_saturated(s->looks, patience);
+        s->patience = pbi_add_saturated(s->expanded, patience);
         s->patience = s->patience < end ? s->patience : end;
-        what = climb(s, root, out);
-        full = pbi_live_table_bytes(&s->table) > bytes || s->looks > end;
+        what = raise_limit(s, root, out);
+        full = pbi_live_table_bytes(&s->table) > bytes || s->expanded > end;
         if (what == SPENT && s->best == PBI_LIVE_NEVER && !full) {
-            s->patience = pbi_add_saturated(s->looks, patience);
+            s->patience = pbi_add_saturated(s->expanded, patience);
             what = search(s, UINT64_MAX - 1, true);
             what = what == FOUND ? SPENT : what; /* found, but not proved */
         }
@@ -501,7 +503,7 @@ pb_status pbi_live_solve(pbi_live *s, uint64_t bytes, uint64_t looks, pbi_live_a
     out->status = s->status;
     out->work = s->best;
     out->own = s->own;
-    out->states = s->looks;
+    out->states = s->expanded;
     out->overflow = s->overflow;
     return s->status == PB_ENOMEM ? PB_ENOMEM : PB_OK;
 }

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define TURN pbi_live_turn
+#include "plan/statespace/turn_heap.h"
+
 enum { FIRST_SLOTS = 1 << 10 };
 
 static uint32_t hash(pbi_set set)
@@ -73,49 +76,18 @@ bool pbi_live_table_add(pbi_live_table *t, pbi_set set, uint32_t *out)
     return true;
 }
 
-static bool before(const pbi_live_turn *a, const pbi_live_turn *b)
-{
-    return a->key != b->key ? a->key < b->key : a->tie != b->tie ? a->tie < b->tie : a->state > b->state;
-}
-
 bool pbi_live_table_push(pbi_live_table *t, uint32_t state, uint64_t tie)
 {
-    void *heap = t->heap;
     pbi_live_turn turn = {t->state[state].key, tie, state};
-    if (!pbi_arena_reserve(t->arena, &heap, &t->heap_room, t->heap_count + 1, sizeof *t->heap))
-        return false;
-    t->heap = heap;
-    uint32_t at = t->heap_count++;
-    for (; at && before(&turn, &t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        t->heap[at] = t->heap[(at - 1) / 2];
-    t->heap[at] = turn;
-    return true;
-}
-
-static pbi_live_turn take_first(pbi_live_table *t)
-{
-    pbi_live_turn first = t->heap[0], last = t->heap[--t->heap_count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= t->heap_count)
-            break;
-        child += child + 1 < t->heap_count && before(&t->heap[child + 1], &t->heap[child]);
-        if (!before(&t->heap[child], &last))
-            break;
-        t->heap[at] = t->heap[child];
-        at = child;
-    }
-    t->heap[at] = last;
-    return first;
+    return turn_push(t->arena, &t->heap, &t->heap_room, &t->heap_count, turn);
 }
 
 uint32_t pbi_live_table_pop(pbi_live_table *t)
 {
     while (t->heap_count) {
-        pbi_live_turn turn = take_first(t);
+        pbi_live_turn turn = turn_pop(t->heap, &t->heap_count);
         pbi_live_state *s = &t->state[turn.state];
-        if (s->closed || s->key != turn.key) /* met again by a cheaper way since */
+        if (s->closed || s->key != turn.key) /* reached by a cheaper path since */
             continue;
         s->closed = true;
         return turn.state;

@@ -1,4 +1,4 @@
-/* live_table.h -- the states that a search has met: a flat table by content, and a heap of those to look at. */
+/* live_table.h -- the states that a search has met: a hash table by content, and a heap of those to expand. */
 #ifndef PBI_PLAN_STATESPACE_LIVE_TABLE_H
 #define PBI_PLAN_STATESPACE_LIVE_TABLE_H
 
@@ -9,8 +9,8 @@
 
 typedef struct pbi_live_state {
     pbi_set set;
-    uint64_t done; /* work from the start to here */
-    uint64_t key;  /* looked at in this order */
+    uint64_t done; /* work from the start to this state */
+    uint64_t key;  /* priority: small keys are expanded first */
     uint32_t parent;
     uint8_t node; /* the computation that led here */
     bool closed;
@@ -26,7 +26,7 @@ typedef struct pbi_live_table {
     pbi_live_state *state;
     size_t room, heap_room;
     uint32_t count, heap_count;
-    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most half of them taken */
+    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most half full */
     uint32_t slot_count;
     pbi_live_turn *heap;
 } pbi_live_table;
@@ -37,13 +37,13 @@ bool pbi_live_table_init(pbi_live_table *t, pb_arena *arena);
 void pbi_live_table_clear(pbi_live_table *t);
 uint64_t pbi_live_table_bytes(const pbi_live_table *t);
 
-/* PBI_LIVE_NONE when it is not there. */
+/* PBI_LIVE_NONE when it is not in the table. */
 uint32_t pbi_live_table_find(const pbi_live_table *t, pbi_set set);
-/* A state that is not there yet. */
+/* Adds a state that is not in the table. */
 bool pbi_live_table_add(pbi_live_table *t, pbi_set set, uint32_t *out);
 /* Queue it under its key; small ties first. */
 bool pbi_live_table_push(pbi_live_table *t, uint32_t state, uint64_t tie);
-/* The next state to look at, now closed; PBI_LIVE_NONE when there is none. */
+/* The next state to expand, now closed; PBI_LIVE_NONE when there is none. */
 uint32_t pbi_live_table_pop(pbi_live_table *t);
 
 #endif

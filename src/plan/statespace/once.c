@@ -1,9 +1,9 @@
 /* once.c -- see once.h.
  *
- * Suppose that a plan computes y twice. In the game where y costs nothing it is a plan with so much less work: twice the cost
- * of y at least. So its work is at least that and a bound of the other game. Where this is no less than the work of the
- * plan at hand, a better plan computes y once, and the game may say so, which raises the bounds for the other nodes: they are
- * asked again until nothing changes.
+ * Suppose that a plan computes y twice. In the game where y costs nothing the same plan has less work, by at least
+ * twice the cost of y. So its work is at least that much above a lower bound of the other game. If this is no less
+ * than the work of the known plan, a better plan computes y once. Marking y as `once` raises the bounds for the
+ * other nodes, so they are tried again until nothing changes.
  */
 #include "plan/statespace/once.h"
 
@@ -19,18 +19,18 @@ enum {
     TICKS = 2000       /* and what it counts in ticks */
 };
 
-typedef struct fixer {
+typedef struct narrower {
     pb_context *ctx;
-    pb_game *game; /* the narrow one, of `graph` */
+    pb_game *game; /* the narrowed one, of `graph` */
     pb_graph *graph;
-    uint64_t *cost; /* of `graph`, to be written */
+    uint64_t *cost; /* of `graph`, writable */
     uint16_t *flags;
-    uint64_t work; /* of the plan at hand */
-    uint32_t most;
-    pbi_fix *out;
-} fixer;
+    uint64_t work; /* of the known plan */
+    uint32_t max_nodes;
+    pbi_once *out;
+} narrower;
 
-static pb_status copy_graph(fixer *f, const pb_game *game, pb_arena *arena)
+static pb_status copy_graph(narrower *f, const pb_game *game, pb_arena *arena)
 {
     const pb_graph *g = game->graph;
     f->graph = pb_arena_alloc(arena, 1, sizeof *f->graph);
@@ -48,8 +48,8 @@ static pb_status copy_graph(fixer *f, const pb_game *game, pb_arena *arena)
     return PB_OK;
 }
 
-/* Work that no plan of the narrow game is below, UINT64_MAX when there is none. */
-static pb_status bound_of(const fixer *f, uint64_t *bound)
+/* A lower bound on the work of every plan of the narrowed game, UINT64_MAX when there is none. */
+static pb_status bound_of(const narrower *f, uint64_t *bound)
 {
     pb_bounds b = {.makespan = 0};
     pb_status status = pbi_tick(f->ctx, TICKS);
@@ -61,39 +61,39 @@ static pb_status bound_of(const fixer *f, uint64_t *bound)
     return status;
 }
 
-/* No less than the work of any plan that computes y twice? */
-static pb_status is_dear(fixer *f, pb_node y, bool *dear)
+/* Does every plan that computes y twice have at least the work of the known plan? */
+static pb_status is_too_expensive(narrower *f, pb_node y, bool *too_expensive)
 {
     uint64_t cost = f->cost[y], twice = pbi_add_saturated(cost, cost), bound;
-    *dear = pbi_add_saturated(f->graph->needed_cost, cost) >= f->work;
-    if (*dear)
+    *too_expensive = pbi_add_saturated(f->graph->needed_cost, cost) >= f->work;
+    if (*too_expensive)
         return PB_OK;
     f->cost[y] = 0;
     f->graph->needed_cost -= cost;
     pb_status status = bound_of(f, &bound);
     f->graph->needed_cost += cost;
     f->cost[y] = cost;
-    *dear = status == PB_OK && pbi_add_saturated(bound, twice) >= f->work;
+    *too_expensive = status == PB_OK && pbi_add_saturated(bound, twice) >= f->work;
     return status;
 }
 
-/* May it be computed again, at a cost? */
-static bool may_repeat(const fixer *f, pb_node y)
+/* May it be recomputed, at a cost? */
+static bool may_repeat(const narrower *f, pb_node y)
 {
     const uint16_t without = PB_NODE_GIVEN | PB_NODE_BYPRODUCT | PB_NODE_ONCE;
     return (f->flags[y] & PB_NODE_NEEDED) && !(f->flags[y] & without) && f->cost[y];
 }
 
-static pb_status take_turn(fixer *f, bool *changed)
+static pb_status try_all_nodes(narrower *f, bool *changed)
 {
     pb_status status = PB_OK;
     *changed = false;
-    for (pb_node y = 0; y < f->graph->node_count && status == PB_OK && f->out->count < f->most; y++) {
-        bool dear;
+    for (pb_node y = 0; y < f->graph->node_count && status == PB_OK && f->out->count < f->max_nodes; y++) {
+        bool too_expensive;
         if (!may_repeat(f, y))
             continue;
-        status = is_dear(f, y, &dear);
-        if (status != PB_OK || !dear)
+        status = is_too_expensive(f, y, &too_expensive);
+        if (status != PB_OK || !too_expensive)
             continue;
         f->flags[y] |= PB_NODE_ONCE;
         f->out->count++;
@@ -102,17 +102,17 @@ static pb_status take_turn(fixer *f, bool *changed)
     return status;
 }
 
-pb_status pbi_fix_make(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t most, pb_arena *arena,
-                       pb_game *narrow, pbi_fix *out)
+pb_status pbi_once_narrow(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t max_nodes, pb_arena *arena,
+                          pb_game *narrow, pbi_once *out)
 {
-    fixer f = {.ctx = ctx, .game = narrow, .work = work, .most = most, .out = out};
+    narrower f = {.ctx = ctx, .game = narrow, .work = work, .max_nodes = max_nodes, .out = out};
     bool changed = true;
-    *out = (pbi_fix){.bound = 0};
+    *out = (pbi_once){.bound = 0};
     pb_status status = copy_graph(&f, game, arena);
     if (status != PB_OK)
         return status;
     for (int turn = 0; turn < TURNS && changed && status == PB_OK; turn++)
-        status = take_turn(&f, &changed);
+        status = try_all_nodes(&f, &changed);
     if (status == PB_OK)
         status = bound_of(&f, &out->bound);
     for (pb_node y = 0; y < game->graph->node_count; y++)

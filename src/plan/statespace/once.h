@@ -1,25 +1,25 @@
-/* once.h -- nodes that no plan of less work than one at hand computes twice.
+/* once.h -- nodes that no plan with less work than a known one computes twice.
  *
  *     pb_game narrow;
- *     pbi_fix_make(ctx, game, work, most, &scratch, &narrow, &fix);
+ *     pbi_once_narrow(ctx, game, work, max_nodes, &scratch, &narrow, &once);
  *
- * A search for a better plan may take such nodes for `once`: it loses nothing, and has far less to look at.
+ * A search for a better plan may treat such nodes as `once`: it loses nothing, and has far fewer states.
  */
 #ifndef PBI_PLAN_STATESPACE_ONCE_H
 #define PBI_PLAN_STATESPACE_ONCE_H
 
 #include "pebble/game.h"
 
-typedef struct pbi_fix {
+typedef struct pbi_once {
     uint32_t count; /* nodes that are `once` now and were not before */
-    uint32_t open;  /* nodes that cost something and may be computed again */
+    uint32_t open;  /* nodes that cost something and may be recomputed */
     bool none;      /* there is no plan of less work at all */
-    uint64_t bound; /* no plan has less work than this, or than the one at hand */
-} pbi_fix;
+    uint64_t bound; /* no plan has less work than this, or than the known one */
+} pbi_once;
 
-/* The game with up to `most` of those nodes marked, of remat; `*narrow` and its graph live in `arena`. `work` is that of the
- * plan at hand. After a stop or a limit, PB_ECANCELLED or PB_ELIMIT, what is known by then is there as well. */
-pb_status pbi_fix_make(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t most, pb_arena *arena,
-                       pb_game *narrow, pbi_fix *out);
+/* The remat game with up to `max_nodes` of those nodes marked; `*narrow` and its graph live in `arena`. `work` is
+ * that of the known plan. After a stop or a limit, PB_ECANCELLED or PB_ELIMIT, the results so far are valid as well. */
+pb_status pbi_once_narrow(pb_context *ctx, const pb_game *game, uint64_t work, uint32_t max_nodes, pb_arena *arena,
+                          pb_game *narrow, pbi_once *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* remat.c -- see remat.h.
  *
- * The first states are searched with nothing known. If they do not settle the game, a plan by annealing (or the caller's)
- * limits the work that is worth looking at, and nodes that no better plan computes twice become `once`.
+ * The first states are searched without a known plan. If they do not decide the game, a plan by annealing (or the
+ * caller's) limits the work, and nodes that no better plan computes twice become `once`.
  */
 #include "plan/statespace/remat.h"
 
@@ -13,10 +13,10 @@
 #include <inttypes.h>
 
 enum {
-    FIRST_LOOKS = 40000, /* states to search before a plan is worth having */
-    A_NODE = 500,        /* proposals of the annealing for each node */
-    A_LOOK = 50,         /* bytes of the limit for each state looked at, known or not */
-    FEW_OPEN = 16        /* nodes that may be recomputed: the search is likely to end */
+    FIRST_STATES = 40000, /* states to search before a plan is worth having */
+    A_NODE = 500,         /* proposals of the annealing for each node */
+    BYTES_PER_STATE = 50, /* bytes of the limit for each state expanded, new or not */
+    FEW_OPEN = 16         /* nodes that may be recomputed: below, the search is likely to end */
 };
 
 typedef struct exact {
@@ -26,11 +26,11 @@ typedef struct exact {
     pb_arena *scratch;
     uint64_t limit;
     pbi_live *live;
-    pbi_live *first; /* NULL, or the search before the game was narrowed: the plan it knew was its own */
-    pb_game narrow;
-    bool few_open; /* what may be computed again in it */
+    pbi_live *first; /* NULL, or the search before the game was narrowed, if the known plan was its own */
+    pb_game narrow_game;
+    bool few_open; /* few nodes may be recomputed in it */
     pbi_live_answer answer;
-    bool begun; /* the plan to begin from is the best known */
+    bool begun; /* the plan to start from is the best known */
     pbi_sequence annealed;
 } exact;
 
@@ -75,8 +75,8 @@ static pb_status measure(const exact *e, const pb_moves *moves, uint64_t *peak, 
     return PB_OK;
 }
 
-/* A plan that fits, from whoever asks. Not with weights on memory: of plans with equal work it may be
- * the best known for its work, not for its cost. */
+/* Uses the caller's plan if it fits. Not with weights on memory: among plans with equal work it may be the best
+ * known for its work, not for its cost. */
 static pb_status use_start(exact *e)
 {
     uint64_t peak, work;
@@ -90,8 +90,8 @@ static pb_status use_start(exact *e)
     return status;
 }
 
-/* A plan by annealing from the program as written. */
-static pb_status anneal(exact *e)
+/* A plan by annealing from program order. */
+static pb_status plan_by_annealing(exact *e)
 {
     const pb_graph *g = e->game->graph;
     pbi_anneal a;
@@ -126,22 +126,23 @@ static pb_status anneal(exact *e)
 
 static bool is_stop(pb_status status) { return status == PB_ELIMIT || status == PB_ECANCELLED; }
 
-/* Goes on in the game where nodes that no better plan computes twice are `once`, if there are any. */
-static pb_status narrow(exact *e)
+/* Continues in the game where nodes that no better plan computes twice are `once`, if there are any. */
+static pb_status narrow_game(exact *e)
 {
     const pbi_live_model *m = pbi_live_model_of(e->live);
     bool own;
     uint64_t work = pbi_live_known(e->live, &own);
-    pbi_fix fix;
+    pbi_once once;
     pbi_live *live;
     if (work == PBI_LIVE_NEVER)
         return PB_OK;
-    pb_status status = pbi_fix_make(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, &e->narrow, &fix);
-    if (status == PB_ENOMEM || (!fix.count && !fix.none))
+    pb_status status =
+        pbi_once_narrow(e->ctx, e->game, work, PBI_LIVE_BITS - m->bits, e->scratch, &e->narrow_game, &once);
+    if (status == PB_ENOMEM || (!once.count && !once.none))
         return status;
-    e->few_open = fix.open <= FEW_OPEN;
-    uint64_t bound = fix.bound > e->answer.bound ? fix.bound : e->answer.bound;
-    pb_status made = pbi_live_new(e->ctx, &e->narrow, bound, e->scratch, &live);
+    e->few_open = once.open <= FEW_OPEN;
+    uint64_t bound = once.bound > e->answer.bound ? once.bound : e->answer.bound;
+    pb_status made = pbi_live_new(e->ctx, &e->narrow_game, bound, e->scratch, &live);
     if (made != PB_OK || !live)
         return made != PB_OK ? made : status;
     pbi_live_set_known(live, work);
@@ -154,15 +155,15 @@ static pb_status search(exact *e)
 {
     pb_status status = use_start(e);
     if (status == PB_OK)
-        status = pbi_live_solve(e->live, e->limit, FIRST_LOOKS, &e->answer);
+        status = pbi_live_solve(e->live, e->limit, FIRST_STATES, &e->answer);
     if (status != PB_OK || e->answer.end != PBI_LIVE_STOPPED || e->answer.status != PB_OK)
         return status;
     if (!e->begun)
-        status = anneal(e);
+        status = plan_by_annealing(e);
     if (status == PB_OK)
-        status = narrow(e);
+        status = narrow_game(e);
     if (status == PB_OK)
-        return pbi_live_solve(e->live, e->limit, e->limit / A_LOOK * (e->few_open ? 4 : 1) + 1, &e->answer);
+        return pbi_live_solve(e->live, e->limit, e->limit / BYTES_PER_STATE * (e->few_open ? 4 : 1) + 1, &e->answer);
     if (!is_stop(status))
         return status;
     pb_status stopped = status;

@@ -24,10 +24,10 @@ static inline bool pbi_set_any(pbi_set a) { return (a.w[0] | a.w[1]) != 0; }
 static inline bool pbi_set_has(pbi_set a, unsigned i) { return a.w[i >> 6] >> (i & 63) & 1; }
 static inline bool pbi_set_equal(pbi_set a, pbi_set b) { return a.w[0] == b.w[0] && a.w[1] == b.w[1]; }
 static inline bool pbi_set_within(pbi_set a, pbi_set b) { return !pbi_set_any(pbi_set_less(a, b)); }
-static inline void pbi_set_put(pbi_set *a, unsigned i) { a->w[i >> 6] |= UINT64_C(1) << (i & 63); }
-static inline void pbi_set_take(pbi_set *a, unsigned i) { a->w[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
+static inline void pbi_set_add(pbi_set *a, unsigned i) { a->w[i >> 6] |= UINT64_C(1) << (i & 63); }
+static inline void pbi_set_remove(pbi_set *a, unsigned i) { a->w[i >> 6] &= ~(UINT64_C(1) << (i & 63)); }
 
-/* Where the lowest bit of a word is, which is not 0: the product moves a pattern of its own to the top for each. */
+/* The index of the lowest bit of a word, which is not 0, by multiplication with a De Bruijn constant. */
 static inline unsigned pbi_lowest(uint64_t x)
 {
     static const uint8_t place[64] = {0,  1,  48, 2,  57, 49, 28, 3,  61, 58, 50, 42, 38, 29, 17, 4,
@@ -37,7 +37,7 @@ static inline unsigned pbi_lowest(uint64_t x)
     return place[((x & (~x + 1)) * UINT64_C(0x03f79d71b4cb0a89)) >> 58];
 }
 
-/* Takes the lowest member out of a set that has one. */
+/* Removes the lowest member of a set that is not empty. */
 static inline unsigned pbi_set_pop(pbi_set *a)
 {
     unsigned word = a->w[0] == 0;

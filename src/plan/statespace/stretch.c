@@ -1,8 +1,8 @@
 /* stretch.c -- see stretch.h.
  *
- * The small game has the values that are in memory at the window's start or are computed in it. A value whose inputs are
- * not all among them cannot be made again there. Where they are too many, the dearest of those that only pass through become
- * memory that is always in use: they can be read, but not let go.
+ * The small game has the values that are in memory at the window's start or are computed in it. A value whose inputs
+ * are not all among them cannot be recomputed in it. If there are too many values, the most expensive of those that
+ * only pass through become memory that is always in use: they can be read, but not freed.
  */
 #include "plan/statespace/stretch.h"
 
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { VALUES = 116 }; /* of a small game, so that there is room for marks */
+enum { VALUES = 116 }; /* of a small game, so that bits remain for marks */
 
 bool pbi_stretch_apply(const pb_game *game)
 {
@@ -39,18 +39,18 @@ void pbi_stretch_close(pbi_stretches *w)
         pb_builder_free(w->builder);
 }
 
-/* ---- the values at hand ---- */
+/* ---- the values of the window ---- */
 
-/* What is wanted before event `k`, given what is wanted after it. */
-static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *wanted)
+/* What is needed before event `k`, given what is needed after it. */
+static void step_back(const pb_graph *g, const pbi_stretch_plan *p, uint32_t k, bool *needed)
 {
     pb_node v = p->event[k];
-    wanted[v] = false;
+    needed[v] = false;
     for (uint32_t i = g->in_start[v]; i < g->in_start[v + 1]; i++)
-        wanted[g->in[i]] = true;
+        needed[g->in[i]] = true;
 }
 
-static void find_wanted(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t end)
+static void find_needed(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t first, uint32_t end)
 {
     const pb_graph *g = w->game->graph;
     for (pb_node v = 0; v < g->node_count; v++)
@@ -95,7 +95,7 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
     if (w->count > VALUES)
         return false;
     uint32_t room = VALUES - w->count;
-    for (pb_node v = 0; v < g->node_count; v++) { /* those worth most to let go: the cheapest for their size */
+    for (pb_node v = 0; v < g->node_count; v++) { /* those most worth freeing: the cheapest for their size */
         if (w->place[v] != PB_NO_NODE || !passes_through(w, v))
             continue;
         uint32_t at = w->count;
@@ -104,12 +104,12 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
             room--;
             w->node[w->count++] = v;
         } else {
-            double least = worth;
+            double min = worth;
             for (uint32_t i = w->count; i-- > 0 && passes_through(w, w->node[i]);) {
                 pb_node u = w->node[i];
                 double other = (double)g->size[u] / ((double)g->cost[u] + 1);
-                if (other < least) {
-                    least = other;
+                if (other < min) {
+                    min = other;
                     at = i;
                 }
             }
@@ -127,7 +127,7 @@ static bool choose_values(pbi_stretches *w, uint64_t *fixed)
 
 /* ---- the small game ---- */
 
-/* Is it in memory throughout, outside of the small game? */
+/* Is it in memory throughout, outside the small game? */
 static bool is_fixed(const pbi_stretches *w, pb_node v) { return w->before[v] && w->place[v] == PB_NO_NODE; }
 
 static bool can_be_made(const pbi_stretches *w, pb_node v)
@@ -163,7 +163,7 @@ static pb_status add_node(pbi_stretches *w, const pbi_stretch_plan *p, uint32_t 
         spec.cost = spec.workspace = 0;
     pb_status status = pb_builder_add_node(w->builder, &spec, &out);
     if (status == PB_OK &&
-        (due || w->after[v])) /* what is kept is named too: where nothing is, every end would be due */
+        (due || w->after[v])) /* kept values are targets too: if there were none, every sink would be a target */
         status = pb_builder_add_target(w->builder, out);
     for (uint32_t i = g->in_start[v]; made && i < g->in_start[v + 1] && status == PB_OK; i++)
         if (w->place[g->in[i]] != PB_NO_NODE)
@@ -201,7 +201,7 @@ static void splice(const pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, 
     p->count = p->count - length + (uint32_t)count;
 }
 
-static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, uint64_t looks,
+static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, uint32_t length, uint64_t states,
                        pb_arena *arena, uint64_t *saved)
 {
     const pb_graph *g = w->game->graph;
@@ -210,7 +210,7 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     pb_game small;
     pbi_live *live;
     pbi_live_answer answer;
-    bool there[VALUES];
+    bool resident[VALUES];
     if (!choose_values(w, &fixed) || fixed > w->game->cap)
         return PB_OK;
     pb_status status = build(w, p, fixed, arena, &small);
@@ -219,12 +219,12 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     if (status != PB_OK || !live)
         return status;
     for (uint32_t i = 0; i < w->count; i++)
-        there[i] = w->before[w->node[i]];
+        resident[i] = w->before[w->node[i]];
     for (uint32_t k = first; k < first + length; k++)
         work += g->cost[p->event[k]];
-    pbi_live_set_start(live, there);
+    pbi_live_set_start(live, resident);
     pbi_live_set_known(live, work);
-    status = pbi_live_solve(live, UINT64_C(1) << 26, looks, &answer);
+    status = pbi_live_solve(live, UINT64_C(1) << 26, states, &answer);
     if (status != PB_OK)
         return status;
     pbi_live_plan(live, &count);
@@ -235,7 +235,7 @@ static pb_status solve(pbi_stretches *w, pbi_stretch_plan *p, uint32_t first, ui
     return answer.status;
 }
 
-pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t looks,
+pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t states,
                           uint64_t *saved)
 {
     pb_arena scratch;
@@ -243,9 +243,9 @@ pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t fir
     if (first >= plan->count)
         return PB_OK;
     length = length < plan->count - first ? length : plan->count - first;
-    find_wanted(w, plan, first, first + length);
+    find_needed(w, plan, first, first + length);
     pb_arena_init(&scratch, w->ctx);
-    pb_status status = solve(w, plan, first, length, looks, &scratch, saved);
+    pb_status status = solve(w, plan, first, length, states, &scratch, saved);
     pb_arena_release(&scratch);
     return status;
 }

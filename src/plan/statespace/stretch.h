@@ -1,12 +1,12 @@
-/* stretch.h -- a stretch of a plan, solved anew and exactly.
+/* stretch.h -- a stretch of a plan, replaced by an exact solution.
  *
  *     pbi_stretches w;
  *     pbi_stretch_init(&w, ctx, game, arena);
  *     pbi_stretch_try(&w, &plan, first, length, looks, &saved);
  *
- * What is in memory before the stretch and what must be there after it stay as they are; between them any computation of
- * the values at hand may come, be left out or be repeated. That is a small game, and a search over live sets (live.h)
- * finds its least work.
+ * What is in memory before the stretch and what must be in memory after it do not change; between them, computations
+ * may be moved, removed or repeated. That is a small game, and a search over live sets (live.h) finds its least
+ * work.
  */
 #ifndef PBI_PLAN_STATESPACE_STRETCH_H
 #define PBI_PLAN_STATESPACE_STRETCH_H
@@ -23,22 +23,22 @@ typedef struct pbi_stretches {
     pb_context *ctx;
     const pb_game *game;
     pb_builder *builder;
-    bool *before, *after; /* per value: wanted from the window's start on, from its end on */
+    bool *before, *after; /* per value: needed from the window's start on, from its end on */
     uint32_t *inside;     /* per node: computations in the window */
     uint32_t *place;      /* per node: its place in `node`, PB_NO_NODE for none */
     pb_node *node;        /* of the small game */
     uint32_t count;
 } pbi_stretches;
 
-/* Only for graphs without by-products, and weights on work alone. PB_ENOMEM, PB_OK. To be closed in any case. */
+/* Only for graphs without by-products, and weights on work alone. PB_ENOMEM, PB_OK. Must be closed in any case. */
 pb_status pbi_stretch_init(pbi_stretches *w, pb_context *ctx, const pb_game *game, pb_arena *arena);
 void pbi_stretch_close(pbi_stretches *w);
 bool pbi_stretch_apply(const pb_game *game);
 
-/* Puts cheaper computations in place of `length` events from `first` on, if any are found in so many states; *saved: the
- * work that this spares, 0 for none.
- *   returns PB_OK, PB_ENOMEM; PB_ELIMIT and PB_ECANCELLED leave the plan right */
-pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t looks,
+/* Replaces `length` events from `first` on by cheaper computations, if a search over so many states finds any;
+ * *saved: the work that this saves, 0 for none.
+ *   returns PB_OK, PB_ENOMEM; PB_ELIMIT and PB_ECANCELLED leave a correct plan */
+pb_status pbi_stretch_try(pbi_stretches *w, pbi_stretch_plan *plan, uint32_t first, uint32_t length, uint64_t states,
                           uint64_t *saved);
 
 #endif

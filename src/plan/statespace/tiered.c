@@ -61,7 +61,7 @@ static void play(tally *t, const pb_moves *moves, pb_step k)
     t->peak = t->memory > t->peak ? t->memory : t->peak;
 }
 
-/* Work and io of the plan to begin from, if that fits. Not with weights on memory: of plans that cost the same in time it may
+/* Work and io of the plan to start from, if that fits. Not with weights on memory: among plans of equal time it may
  * be the best known for its time, not for its cost. */
 static pb_status use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known)
 {

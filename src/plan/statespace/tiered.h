@@ -1,8 +1,8 @@
 /* tiered.h -- the tiered game of a small graph as bits of words: model, steps, bound, search.
  *
- * A state is what is in fast memory, what is in each slow tier, and which targets and `once` nodes were ever made. Values leave
- * fast memory only when room is needed, and are stored only then (docs/strategies/exact.md has the proof); so a step is a
- * computation or a load together with what goes for it, or a drop.
+ * A state is what is in fast memory, what is in each slow tier, and which targets and `once` nodes were ever
+ * computed. Values leave fast memory only when room is needed, and are stored only then (docs/strategies/exact.md
+ * has the proof); so a step is a computation or a load together with what is evicted for it, or a drop.
  */
 #ifndef PBI_PLAN_STATESPACE_TIERED_H
 #define PBI_PLAN_STATESPACE_TIERED_H
@@ -12,7 +12,7 @@
 enum { PBI_TIER_BITS = 64, PBI_TIER_PARTS = 12, PBI_TIER_NONE = 255 };
 #define PBI_TIER_NEVER UINT64_MAX
 
-/* The table keeps the words of the tiers that there are. */
+/* The table keeps the words of the existing tiers only. */
 typedef struct pbi_tier_state {
     uint64_t fast, ever, slow[PB_MAX_TIERS];
 } pbi_tier_state;
@@ -21,17 +21,17 @@ typedef struct pbi_tier_model {
     const pb_game *game;
     unsigned bits, tiers;
     pb_node node[PBI_TIER_BITS];
-    uint8_t maker[PBI_TIER_BITS]; /* whose computation makes it: its owner, or itself */
+    uint8_t maker[PBI_TIER_BITS]; /* the node whose computation produces it: its owner, or itself */
     uint64_t in[PBI_TIER_BITS], parts[PBI_TIER_BITS], inplace[PBI_TIER_BITS];
     uint64_t cost[PBI_TIER_BITS], size[PBI_TIER_BITS], workspace[PBI_TIER_BITS];
     uint64_t store[PB_MAX_TIERS][PBI_TIER_BITS], load[PB_MAX_TIERS][PBI_TIER_BITS];
-    uint64_t tier_cap[PB_MAX_TIERS];             /* PB_UNLIMITED also where all values together fit */
-    uint64_t given, once, keep, targets, makers; /* makers: what is computed; targets: to be made */
+    uint64_t tier_cap[PB_MAX_TIERS];             /* PB_UNLIMITED also if all values together fit */
+    uint64_t given, once, keep, targets, makers; /* makers: what is computed; targets: must be computed */
     uint64_t base, cap;
     pbi_tier_state start;
 } pbi_tier_model;
 
-/* False: more values than bits, or more by-products of a node than can be looked at. */
+/* False: more values than bits, or more by-products of a node than can be enumerated. */
 bool pbi_tier_model_init(pbi_tier_model *m, const pb_game *game);
 uint64_t pbi_tier_sizes(const pbi_tier_model *m, uint64_t set);
 
@@ -40,11 +40,12 @@ static inline bool pbi_tier_is_end(const pbi_tier_model *m, const pbi_tier_state
     return !(m->targets & ~s->ever) && !(m->keep & ~s->fast);
 }
 
-/* What it takes at least from a state to the end, PBI_TIER_NEVER: there is no way. *missing: how many computations and loads
- * that are. */
+/* A lower bound on the cost from a state to the end, PBI_TIER_NEVER: the end cannot be reached. *missing: the number
+ * of computations and loads that it counts. */
 uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_t *missing);
 
-/* What goes: stored here and there first, then freed. Then the computation, or the load from `tier`, or only a drop. */
+/* First what is evicted: stored in some tiers, then freed. Then the computation, or the load from `tier`, or only a
+ * drop. */
 typedef struct pbi_tier_step {
     pb_op op;
     unsigned node, tier; /* a bit; 0-based */
@@ -56,8 +57,8 @@ typedef struct pbi_tier_step {
 } pbi_tier_step;
 
 typedef struct pbi_tier_taker {
-    bool (*take)(void *state, const pbi_tier_step *step); /* every step; false: no more */
-    bool (*look)(void *state);                            /* now and then on the way; false: no more */
+    bool (*take)(void *state, const pbi_tier_step *step); /* every step; false: stop */
+    bool (*poll)(void *state);                            /* a poll now and then; false: stop */
     void *state;
 } pbi_tier_taker;
 /* Every step from a state. */
@@ -68,13 +69,14 @@ typedef struct pbi_tier_answer {
     pbi_tier_end end;
     pb_status status; /* why it was stopped; PB_OK: too many states */
     bool own;         /* a plan was written */
-    bool overflow;    /* some way passed 2^64 */
+    bool overflow;    /* the cost of some path exceeded 2^64 */
     uint64_t cost;    /* work and io of the best plan, PBI_TIER_NEVER: none */
     uint64_t bound, states;
 } pbi_tier_answer;
 
-/* The least work and io. `known` is that of a plan at hand, PBI_TIER_NEVER for none; without one any plan is looked for
- * first. Up to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or PB_ENOMEM. */
+/* The least work and io. `known` is that of a known plan, PBI_TIER_NEVER for none; without one, any plan is searched
+ * for first. Up to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or
+ * PB_ENOMEM. */
 pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, uint64_t known, uint64_t bound, uint64_t limit,
                          pb_moves *moves, pbi_tier_answer *out);
 

@@ -14,7 +14,7 @@ uint64_t pbi_tier_sizes(const pbi_tier_model *m, uint64_t set)
     return sum;
 }
 
-/* The bit of a node, PBI_TIER_NONE where it has none. */
+/* The bit of a node, PBI_TIER_NONE if it has none. */
 static unsigned find_bit(const pbi_tier_model *m, pb_node v)
 {
     for (unsigned b = 0; b < m->bits; b++)
@@ -97,19 +97,19 @@ bool pbi_tier_model_init(pbi_tier_model *m, const pb_game *game)
 /* ---- what is missing ---- */
 
 typedef struct tally {
-    uint64_t due, paid; /* values to be had; makers that are counted */
+    uint64_t due, paid; /* values that are needed; producers that are counted */
     uint64_t cost;
     uint32_t missing;
 } tally;
 
-/* The least that it takes to load a value that is in slow memory. */
-static uint64_t least_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
+/* The least cost of loading a value that is in slow memory. */
+static uint64_t min_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
 {
-    uint64_t least = PBI_TIER_NEVER;
+    uint64_t min = PBI_TIER_NEVER;
     for (unsigned t = 0; t < m->tiers; t++)
-        if ((s->slow[t] & bit(b)) && m->load[t][b] < least)
-            least = m->load[t][b];
-    return least;
+        if ((s->slow[t] & bit(b)) && m->load[t][b] < min)
+            min = m->load[t][b];
+    return min;
 }
 
 static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b)
@@ -120,18 +120,18 @@ static bool is_slow(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b
     return false;
 }
 
-/* A value that is in slow memory is loaded, or computed again: where that may be for another's sake as well, it is free. */
-static void pay_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
+/* A value in slow memory is loaded, or recomputed: if another value may require that computation too, it is free. */
+static void count_load(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];
-    uint64_t load = least_load(m, s, b), again = m->parts[maker] ? 0 : m->cost[maker];
+    uint64_t load = min_load(m, s, b), recompute = m->parts[maker] ? 0 : m->cost[maker];
     bool lost = (m->given & bit(b)) || (m->once & s->ever & bit(maker));
-    t->cost = pbi_add_saturated(t->cost, lost || load < again ? load : again);
+    t->cost = pbi_add_saturated(t->cost, lost || load < recompute ? load : recompute);
     t->missing++;
 }
 
-/* A value that is nowhere is computed, with what that reads; false where it cannot be. */
-static bool pay_making(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
+/* A value that is in no memory is computed, with its inputs; false if that is impossible. */
+static bool count_computation(const pbi_tier_model *m, const pbi_tier_state *s, unsigned b, tally *t)
 {
     unsigned maker = m->maker[b];
     if ((m->given & bit(b)) || (m->once & s->ever & bit(maker)))
@@ -153,8 +153,8 @@ uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_
         unsigned b = pbi_lowest(left);
         seen |= bit(b);
         if (is_slow(m, s, b))
-            pay_load(m, s, b, &t);
-        else if (!pay_making(m, s, b, &t))
+            count_load(m, s, b, &t);
+        else if (!count_computation(m, s, b, &t))
             return PBI_TIER_NEVER;
     }
     *missing = t.missing;

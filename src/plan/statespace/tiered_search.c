@@ -1,29 +1,29 @@
 /* tiered_search.c -- the least work and io of a small tiered game, by A*.
  *
- * Without a plan at hand the first search goes for any plan: what is missing least is looked at first, whatever it cost. It
- * ends with a plan, or with all that can be reached and no plan among it. The second goes for the cheapest, and leaves out what
- * is not better than the plan at hand. The bound need not be consistent: a state that is met again by a cheaper way is looked at
- * again.
+ * Without a known plan, the first search accepts any plan: states with the fewest missing steps are expanded first,
+ * whatever they cost. It ends with a plan, or when all reachable states have been expanded and there is no plan. The
+ * second search looks for the cheapest plan and leaves out states that are not better than the known plan. The bound
+ * need not be consistent: a state that is reached by a cheaper path is expanded again.
  */
 #include "base/checked.h"
 #include "base/context.h"
 #include "plan/statespace/set.h"
 #include "plan/statespace/tiered_table.h"
 
-enum { A_LOOK = 8 /* bytes of the limit for each way that is looked at, kept or not */ };
+enum { BYTES_PER_PATH = 8 /* bytes of the limit for each path that is tried, kept or not */ };
 
 typedef struct search {
     pb_context *ctx;
     const pbi_tier_model *m;
     pbi_tier_table table;
-    uint64_t best, bound, limit, looks;
-    uint32_t goal, at; /* the state at which the best way ends; that is looked at */
-    bool any;          /* any plan will do */
+    uint64_t best, bound, limit, paths;
+    uint32_t goal, at; /* the last state of the best path; the state being expanded */
+    bool any;          /* any plan is accepted */
     bool own, overflow;
     pb_status status; /* PB_ENOMEM, or why it was stopped */
 } search;
 
-static bool look(void *state)
+static bool poll(void *state)
 {
     search *s = state;
     if (s->status == PB_OK)
@@ -31,8 +31,8 @@ static bool look(void *state)
     return s->status == PB_OK;
 }
 
-/* A way to a state. */
-static bool offer(search *s, const pbi_tier_state *to, uint64_t done)
+/* A path to a state. */
+static bool add_path(search *s, const pbi_tier_state *to, uint64_t done)
 {
     pbi_tier_table *t = &s->table;
     uint32_t at = pbi_tier_table_find(t, to), missing = 0;
@@ -47,7 +47,7 @@ static bool offer(search *s, const pbi_tier_state *to, uint64_t done)
     }
     if (whole >= s->best)
         return true;
-    if (!pbi_tier_table_put(t, to, &at)) {
+    if (!pbi_tier_table_find_or_add(t, to, &at)) {
         s->status = PB_ENOMEM;
         return false;
     }
@@ -62,20 +62,20 @@ static bool offer(search *s, const pbi_tier_state *to, uint64_t done)
     return s->status == PB_OK && !(s->any && s->own);
 }
 
-static bool take(void *state, const pbi_tier_step *step)
+static bool add_step(void *state, const pbi_tier_step *step)
 {
     search *s = state;
-    s->looks++;
-    return offer(s, &step->next, pbi_add_saturated(s->table.met[s->at].done, step->cost)) && look(s);
+    s->paths++;
+    return add_path(s, &step->next, pbi_add_saturated(s->table.met[s->at].done, step->cost)) && poll(s);
 }
 
 /* From the start until it is proved, or stopped. */
-static pbi_tier_end run(search *s)
+static pbi_tier_end run_search(search *s)
 {
-    const pbi_tier_taker taker = {take, look, s};
+    const pbi_tier_taker taker = {add_step, poll, s};
     pbi_tier_state now;
     s->at = PBI_TIER_NO_STATE;
-    offer(s, &s->m->start, 0);
+    add_path(s, &s->m->start, 0);
     while (s->status == PB_OK && !(s->any && s->own)) {
         uint64_t key = 0;
         s->at = pbi_tier_table_pop(&s->table, &key);
@@ -87,7 +87,7 @@ static pbi_tier_end run(search *s)
             return PBI_TIER_PROVED;
         pbi_tier_table_get(&s->table, s->at, &now);
         pbi_tier_steps(s->m, &now, &taker);
-        if (pbi_tier_table_bytes(&s->table) > s->limit || s->looks > s->limit / A_LOOK)
+        if (pbi_tier_table_bytes(&s->table) > s->limit || s->paths > s->limit / BYTES_PER_PATH)
             break;
     }
     return PBI_TIER_STOPPED;
@@ -121,7 +121,7 @@ static bool compare(void *state, const pbi_tier_step *step)
     return true;
 }
 
-static bool go_on(void *state)
+static bool poll_search(void *state)
 {
     (void)state;
     return true;
@@ -153,7 +153,7 @@ static pb_status write_step(const pbi_tier_model *m, const pbi_tier_step *step, 
                                 count);
 }
 
-/* What is given and not needed goes at once; from slow memory only where that may be full. */
+/* Given values that are not needed are freed at once; from slow memory only if that may become full. */
 static pb_status write_start(const pbi_tier_model *m, pb_moves *moves)
 {
     const pb_graph *g = m->game->graph;
@@ -185,7 +185,7 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
         pbi_tier_state from;
         pbi_tier_table_get(t, path[k - 1], &from);
         pbi_tier_table_get(t, path[k], &f.to);
-        pbi_tier_steps(s->m, &from, &(pbi_tier_taker){compare, go_on, &f});
+        pbi_tier_steps(s->m, &from, &(pbi_tier_taker){compare, poll_search, &f});
         status = f.found ? write_step(s->m, &f.step, moves)
                          : pbi_fail(s->ctx, PB_EBUG, "exact cannot follow its own way through the tiered game");
     }
@@ -198,10 +198,10 @@ static pb_status search_once(search *s, pb_moves *moves, pbi_tier_answer *a)
     pb_arena scratch;
     pb_arena_init(&scratch, s->ctx);
     s->own = false;
-    s->looks = 0;
+    s->paths = 0;
     if (!pbi_tier_table_init(&s->table, s->m->tiers, &scratch))
         s->status = PB_ENOMEM;
-    a->end = s->status == PB_OK ? run(s) : PBI_TIER_STOPPED;
+    a->end = s->status == PB_OK ? run_search(s) : PBI_TIER_STOPPED;
     pb_status status = s->status == PB_ENOMEM ? PB_ENOMEM : PB_OK;
     if (status == PB_OK && s->own) {
         moves->count = moves->extra_count = 0;

@@ -1,13 +1,13 @@
 /* tiered_steps.c -- see tiered.h: every step from a state.
  *
- * What goes for a step is a set of which no member is too many, and each of its values is stored in any of the tiers, or in
- * none. Where everything fits as it is nothing goes, and nothing is overwritten.
+ * The values evicted for a step are a minimal set, and each of them is stored in any of the tiers, or in none. If
+ * everything fits, nothing is evicted and nothing is overwritten.
  */
 #include "base/checked.h"
 #include "plan/statespace/set.h"
 #include "plan/statespace/tiered.h"
 
-enum { PERIOD = 16 /* choices between looks at the clock */ };
+enum { PERIOD = 16 /* choices between polls of the clock */ };
 
 typedef struct walk {
     const pbi_tier_model *m;
@@ -17,15 +17,15 @@ typedef struct walk {
     uint64_t made;   /* values that the step makes resident */
     uint64_t lack;   /* room that has to be made */
     uint64_t memory; /* in use now */
-    unsigned looks;
+    unsigned polls;
     bool over;
 } walk;
 
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
-static bool look(walk *w)
+static bool may_continue(walk *w)
 {
-    if (++w->looks % PERIOD == 0 && !w->to->look(w->to->state))
+    if (++w->polls % PERIOD == 0 && !w->to->poll(w->to->state))
         w->over = true;
     return !w->over;
 }
@@ -47,7 +47,7 @@ static void finish(walk *w)
 
 /* ---- where what goes is stored ---- */
 
-/* Is there another copy that stays, and is as cheap to load? */
+/* Is there another copy that remains, and is as cheap to load? */
 static bool has_better_copy(const walk *w, unsigned b, unsigned t)
 {
     const pbi_tier_model *m = w->m;
@@ -68,10 +68,10 @@ static bool can_store(const walk *w, unsigned b, unsigned t)
     return m->tier_cap[t] == PB_UNLIMITED || pbi_tier_sizes(m, there | bit(b)) <= m->tier_cap[t];
 }
 
-/* `left`: values that go and have no choice yet, the lowest from tier t on. */
+/* `left`: evicted values without a choice yet, the lowest from tier t on. */
 static void choose_stores(walk *w, uint64_t left, unsigned t)
 {
-    if (!look(w))
+    if (!may_continue(w))
         return;
     if (!left) {
         finish(w);
@@ -95,21 +95,20 @@ static void choose_stores(walk *w, uint64_t left, unsigned t)
 
 /* ---- what goes ---- */
 
-static void go(walk *w)
+static void emit_step(walk *w)
 {
     uint64_t over = w->step.over == PBI_TIER_NONE ? 0 : bit(w->step.over);
     choose_stores(w, (w->step.gone & ~w->made) | over, 0);
 }
 
-/* Every set of candidates that makes room for what lacks and of which no member is too many. `sum` of its sizes, `least` of
- * them. */
-static void choose_gone(walk *w, uint64_t candidates, uint64_t sum, uint64_t least)
+/* Every minimal set of candidates that frees what is lacking. `sum` of its sizes, `min` of them. */
+static void choose_gone(walk *w, uint64_t candidates, uint64_t sum, uint64_t min)
 {
-    if (!look(w))
+    if (!may_continue(w))
         return;
     if (sum >= w->lack) {
-        if (!sum || sum - least < w->lack)
-            go(w);
+        if (!sum || sum - min < w->lack)
+            emit_step(w);
         return;
     }
     if (pbi_tier_sizes(w->m, candidates) < w->lack - sum)
@@ -120,7 +119,7 @@ static void choose_gone(walk *w, uint64_t candidates, uint64_t sum, uint64_t lea
         if (!size)
             continue;
         w->step.gone |= bit(b);
-        choose_gone(w, candidates & (candidates - 1), pbi_add_saturated(sum, size), size < least ? size : least);
+        choose_gone(w, candidates & (candidates - 1), pbi_add_saturated(sum, size), size < min ? size : min);
         w->step.gone &= ~bit(b);
     }
 }
@@ -133,16 +132,16 @@ static uint64_t lack_of(const walk *w, uint64_t memory, uint64_t more)
 
 /* ---- steps ---- */
 
-/* In place: `again`, v itself goes before, since it cannot be made over another while it is there. */
-static void compute_over(walk *w, unsigned v, uint64_t more, bool again)
+/* In place. If v is `resident`, it is freed before: it cannot be computed over another value while it is resident. */
+static void compute_over(walk *w, unsigned v, uint64_t more, bool resident)
 {
     const pbi_tier_model *m = w->m;
     for (uint64_t left = m->inplace[v]; left && !w->over; left &= left - 1) {
         unsigned u = pbi_lowest(left);
         uint64_t larger = m->size[v] > m->size[u] ? m->size[v] - m->size[u] : 0;
         w->step.over = u;
-        w->step.gone = again ? bit(v) : 0;
-        w->lack = lack_of(w, w->memory - (again ? m->size[v] : 0), pbi_add_saturated(more, larger));
+        w->step.gone = resident ? bit(v) : 0;
+        w->lack = lack_of(w, w->memory - (resident ? m->size[v] : 0), pbi_add_saturated(more, larger));
         choose_gone(w, w->from->fast & ~m->in[v] & ~bit(v), 0, UINT64_MAX);
     }
     w->step.over = PBI_TIER_NONE;
@@ -153,16 +152,16 @@ static void compute_over(walk *w, unsigned v, uint64_t more, bool again)
 static bool compute_with(walk *w, unsigned v, uint64_t also)
 {
     const pbi_tier_model *m = w->m;
-    bool again = w->from->fast & bit(v);
+    bool resident = w->from->fast & bit(v);
     uint64_t more = pbi_add_saturated(pbi_tier_sizes(m, also), m->workspace[v]);
     w->step.also = also;
     w->step.cost = m->cost[v];
     w->made = bit(v) | also;
-    w->lack = lack_of(w, w->memory, pbi_add_saturated(more, again ? 0 : m->size[v]));
+    w->lack = lack_of(w, w->memory, pbi_add_saturated(more, resident ? 0 : m->size[v]));
     bool lacks = w->lack > 0;
     choose_gone(w, w->from->fast & ~m->in[v] & ~bit(v), 0, UINT64_MAX);
     if (lacks && !w->over)
-        compute_over(w, v, more, again);
+        compute_over(w, v, more, resident);
     return lacks;
 }
 
@@ -177,7 +176,7 @@ static void compute(walk *w, unsigned v)
     w->step.node = v;
     w->step.tier = 0;
     bool more = compute_with(w, v, parts);
-    while (more && also && !w->over) { /* without some of them, where all do not fit */
+    while (more && also && !w->over) { /* without some of them, if all do not fit */
         also = (also - 1) & parts;
         if (also || !(s->fast & bit(v)))
             compute_with(w, v, also);
@@ -185,7 +184,7 @@ static void compute(walk *w, unsigned v)
     w->step.also = 0;
 }
 
-/* From where it is cheapest. */
+/* From the cheapest tier. */
 static void load(walk *w, unsigned b)
 {
     const pbi_tier_model *m = w->m;
@@ -205,7 +204,7 @@ static void load(walk *w, unsigned b)
 }
 
 /* Only a tier that may be full. */
-static void drop(walk *w, unsigned b)
+static void drop_copy(walk *w, unsigned b)
 {
     w->step.op = PB_DROP;
     w->step.node = b;
@@ -228,6 +227,6 @@ void pbi_tier_steps(const pbi_tier_model *m, const pbi_tier_state *from, const p
         if (!w.over)
             load(&w, b);
         if (!w.over)
-            drop(&w, b);
+            drop_copy(&w, b);
     }
 }

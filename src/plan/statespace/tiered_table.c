@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define TURN pbi_tier_turn
+#include "plan/statespace/turn_heap.h"
+
 enum { FIRST_SLOTS = 1 << 10 };
 
 bool pbi_tier_table_init(pbi_tier_table *t, unsigned tiers, pb_arena *arena)
@@ -74,7 +77,7 @@ uint32_t pbi_tier_table_find(const pbi_tier_table *t, const pbi_tier_state *s)
     return t->slot[at] ? t->slot[at] - 1 : PBI_TIER_NO_STATE;
 }
 
-bool pbi_tier_table_put(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out)
+bool pbi_tier_table_find_or_add(pbi_tier_table *t, const pbi_tier_state *s, uint32_t *out)
 {
     uint64_t words[2 + PB_MAX_TIERS];
     write_words(t, s, words);
@@ -104,48 +107,16 @@ void pbi_tier_table_get(const pbi_tier_table *t, uint32_t state, pbi_tier_state 
     memcpy(out->slow, words + 2, (t->words - 2) * sizeof *words);
 }
 
-static bool before(const pbi_tier_turn *a, const pbi_tier_turn *b)
-{
-    return a->key != b->key ? a->key < b->key : a->tie != b->tie ? a->tie < b->tie : a->state > b->state;
-}
-
 bool pbi_tier_table_push(pbi_tier_table *t, uint32_t state, uint64_t key, uint64_t tie)
 {
-    void *heap = t->heap;
-    pbi_tier_turn turn = {key, tie, state};
-    if (!pbi_arena_reserve(t->arena, &heap, &t->heap_room, (size_t)t->heap_count + 1, sizeof *t->heap))
-        return false;
-    t->heap = heap;
-    uint32_t at = t->heap_count++;
-    for (; at && before(&turn, &t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        t->heap[at] = t->heap[(at - 1) / 2];
-    t->heap[at] = turn;
-    return true;
+    return turn_push(t->arena, &t->heap, &t->heap_room, &t->heap_count, (pbi_tier_turn){key, tie, state});
 }
 
-static pbi_tier_turn take_first(pbi_tier_table *t)
-{
-    pbi_tier_turn first = t->heap[0], last = t->heap[--t->heap_count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= t->heap_count)
-            break;
-        child += child + 1 < t->heap_count && before(&t->heap[child + 1], &t->heap[child]);
-        if (!before(&t->heap[child], &last))
-            break;
-        t->heap[at] = t->heap[child];
-        at = child;
-    }
-    t->heap[at] = last;
-    return first;
-}
-
-/* A state that was met again by a cheaper way stands in front of its older entries, so they find it closed. */
+/* A state that was reached again by a cheaper path has a new entry before its older ones, so they find it closed. */
 uint32_t pbi_tier_table_pop(pbi_tier_table *t, uint64_t *key)
 {
     while (t->heap_count) {
-        pbi_tier_turn first = take_first(t);
+        pbi_tier_turn first = turn_pop(t->heap, &t->heap_count);
         if (t->met[first.state].closed)
             continue;
         t->met[first.state].closed = true;

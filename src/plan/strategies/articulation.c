@@ -1,29 +1,31 @@
-/* articulation.c -- segments of the forward pass that end where a single value holds the network together.
+/* articulation.c -- segments of the forward pass that end at articulation points.
  *
- * Problem     segments cut anywhere are crossed by skip connections: what crosses has to be made again from further back.
- * Idea        let segments end at articulation points of the forward graph only: nodes without which it falls apart. No
- *             edge passes them by. Of these every sqrt-th is kept, or those where the sizes since the last pass b.
+ * Problem     skip connections cross segments that are cut anywhere: values that cross must be recomputed from
+ *             further back.
+ * Idea        let segments end only at articulation points of the forward graph: nodes without which it falls apart.
+ *             No edge bypasses them. Of these points, keep every sqrt-th, or those at which the sizes since the last
+ *             kept point exceed b.
  * Invariants  every value is computed at most twice (sequence/segments, sequence/replay).
  * Cost        O(nodes and edges) for the points and for each of some tens of plans.
  * Source      the baselines "AP sqrt(n)" and "AP greedy" of Jain et al., "Checkmate", MLSys 2020; points by Tarjan's
- *             search in depth (Hopcroft and Tarjan, 1973).
- * Limits      costs are not looked at; without articulation points (dense skips, U-Nets) nothing can be dropped.
+ *             depth-first search (Hopcroft and Tarjan, 1973).
+ * Limits      costs are ignored; without articulation points (dense skips, U-Nets) nothing can be dropped.
  */
 #include "base/context.h"
 #include "plan/sequence/segments.h"
 
 typedef struct seeker {
     const pbi_training *t;
-    uint32_t *entered; /* per forward place: when it was first seen, from 1; 0: not yet */
-    uint32_t *low;     /* the earliest that it or what hangs below it has an edge to */
+    uint32_t *entered; /* per forward place: visiting number, from 1; 0: not visited */
+    uint32_t *low;     /* the smallest visiting number that it or its subtree has an edge to */
     uint32_t *parent;
-    uint32_t *next; /* edge to look at: inputs first, then readers */
-    uint32_t *part; /* neighbours may also hang on by-products: which member is looked at */
+    uint32_t *next; /* next edge to visit: inputs first, then readers */
+    uint32_t *part; /* readers of by-products are neighbours too: the member that is visited now */
     uint8_t *point;
     uint32_t clock;
 } seeker;
 
-static bool prepare(seeker *s, pb_arena *arena)
+static bool allocate_seeker(seeker *s, pb_arena *arena)
 {
     uint32_t n = s->t->forward;
     s->entered = pb_arena_zero(arena, n, sizeof *s->entered);
@@ -35,7 +37,7 @@ static bool prepare(seeker *s, pb_arena *arena)
     return s->entered && s->low && s->parent && s->next && s->part && s->point;
 }
 
-static void enter(seeker *s, uint32_t p, uint32_t parent)
+static void visit(seeker *s, uint32_t p, uint32_t parent)
 {
     s->entered[p] = s->low[p] = ++s->clock;
     s->parent[p] = parent;
@@ -68,15 +70,15 @@ static uint32_t next_neighbour(seeker *s, uint32_t p)
 }
 
 /* One connected part of the forward graph; the path from its root to p is in `parent`. */
-static void walk(seeker *s, uint32_t root)
+static void search_component(seeker *s, uint32_t root)
 {
     uint32_t p = root, children = 0;
-    enter(s, root, PBI_NO_PLACE);
+    visit(s, root, PBI_NO_PLACE);
     while (p != PBI_NO_PLACE) {
         uint32_t q = next_neighbour(s, p);
         if (q != PBI_NO_PLACE) {
             if (!s->entered[q]) {
-                enter(s, q, p);
+                visit(s, q, p);
                 children += p == root;
                 p = q;
             } else if (q != s->parent[p] && s->entered[q] < s->low[p]) {
@@ -101,13 +103,13 @@ pb_status pbi_plan_articulation(pb_context *ctx, const pb_game *game, const pbi_
     pb_arena_init(&scratch, ctx);
     pb_status status = pbi_training_find(game->graph, &scratch, &training);
     seeker s = {.t = &training};
-    if (status == PB_OK && !prepare(&s, &scratch))
+    if (status == PB_OK && !allocate_seeker(&s, &scratch))
         status = PB_ENOMEM;
     if (status == PB_OK)
         status = pbi_tick(ctx, (uint64_t)training.count + game->graph->edge_count);
     for (uint32_t p = 0; status == PB_OK && p < training.forward; p++)
         if (!s.entered[p])
-            walk(&s, p);
+            search_component(&s, p);
     if (status == PB_OK)
         status = pbi_segments_plan(ctx, game, options, &training, s.point, plan);
     pb_arena_release(&scratch);

@@ -1,14 +1,14 @@
 /* bennett.c -- Bennett's recursion, k-ary, on any graph.
  *
  * Problem     compute the targets reversibly with few values resident at a time.
- * Idea        cut the order into k parts; do each part, then undo all but the last in reverse, keeping what is
- *             read after the whole; recursively inside each part. Doing a part leaves exactly the values of the
- *             part that are read behind it.
- * Invariants  a unit read at or behind `bound` is already there (doing) or stays (undoing), and is skipped;
- *             undoing a part is doing it backwards, so every input is resident when it is needed.
+ * Idea        cut the order into k parts; do each part, then undo all but the last in reverse order, keeping what is
+ *             read after the whole; recursively inside each part. Doing a part leaves exactly the values of the part
+ *             that are read behind it.
+ * Invariants  a unit read at or behind `bound` is already resident (doing) or kept (undoing), and is skipped; undoing
+ *             a part is doing it backwards, so every input is resident when it is needed.
  * Cost        O(moves): a factor of 2 - 1/k for each of the log_k(n) levels; peak grows with k, moves fall.
  * Source      Bennett, "Time/space trade-offs for reversible computation", 1989.
- * Limits      on a graph that is no chain, a part leaves as many values as are read behind it.
+ * Limits      on a graph that is not a chain, a part leaves as many values as are read behind it.
  */
 #include "plan/reversible/units.h"
 
@@ -34,7 +34,7 @@ typedef struct bennett {
     pb_arena *scratch;
 } bennett;
 
-static pb_status prepare(bennett *b)
+static pb_status find_last_reads(bennett *b)
 {
     const pb_graph *g = b->g;
     uint32_t *place = pb_arena_alloc(b->scratch, g->node_count, sizeof *place);
@@ -55,7 +55,7 @@ static pb_status prepare(bennett *b)
     return PB_OK;
 }
 
-static pb_status push(bennett *b, uint32_t from, uint32_t to, uint32_t bound, bool undo)
+static pb_status push_task(bennett *b, uint32_t from, uint32_t to, uint32_t bound, bool undo)
 {
     void *items = b->stack;
     if (!pbi_arena_reserve(b->scratch, &items, &b->room, b->depth + 1, sizeof *b->stack))
@@ -71,33 +71,33 @@ static uint32_t cut(const task *t, uint64_t k, uint64_t i)
     return t->from + (uint32_t)((uint64_t)(t->to - t->from) * i / k);
 }
 
-/* Doing: parts forwards, then all but the last backwards. Undoing is that in reverse. The stack runs what was
- * pushed last first. */
+/* Doing: the parts forwards, then all but the last backwards. Undoing is the reverse. The stack runs the task that
+ * was pushed last first. */
 static pb_status expand(bennett *b, task t, uint64_t k)
 {
     uint64_t parts = t.to - t.from < k ? t.to - t.from : k;
     pb_status status = PB_OK;
     if (!t.undo)
         for (uint64_t i = 0; i + 1 < parts && status == PB_OK; i++)
-            status = push(b, cut(&t, parts, i), cut(&t, parts, i + 1), t.to, true);
+            status = push_task(b, cut(&t, parts, i), cut(&t, parts, i + 1), t.to, true);
     for (uint64_t i = 0; i < parts && status == PB_OK; i++) {
         uint64_t part = t.undo ? i : parts - 1 - i;
-        status = push(b, cut(&t, parts, part), cut(&t, parts, part + 1), t.bound, t.undo);
+        status = push_task(b, cut(&t, parts, part), cut(&t, parts, part + 1), t.bound, t.undo);
     }
     if (t.undo)
         for (uint64_t i = parts - 1; i-- > 0 && status == PB_OK;)
-            status = push(b, cut(&t, parts, i), cut(&t, parts, i + 1), t.to, false);
+            status = push_task(b, cut(&t, parts, i), cut(&t, parts, i + 1), t.to, false);
     return status;
 }
 
-static pb_status leaf(bennett *b, pbi_reversible *r, task t)
+static pb_status run_unit(bennett *b, pbi_reversible *r, task t)
 {
     if (b->last[t.from] >= t.bound)
         return PB_OK;
     pb_node v = b->order[t.from];
     if (t.undo)
         return pbi_reversible_uncompute(r, v);
-    bool unread = b->last[t.from] == t.from; /* a target, or only a by-product of it is one: done once and for all */
+    bool unread = b->last[t.from] == t.from; /* a target, or one of its by-products is: computed and never undone */
     if (unread && r->computed[v])
         return PB_OK;
     pb_status status = pbi_reversible_compute(r, v);
@@ -106,23 +106,24 @@ static pb_status leaf(bennett *b, pbi_reversible *r, task t)
     return status;
 }
 
-static pb_status play(bennett *b, pbi_reversible *r, uint64_t k)
+static pb_status play_tasks(bennett *b, pbi_reversible *r, uint64_t k)
 {
     b->depth = 0;
-    pb_status status = b->count ? push(b, 0, b->count, UINT32_MAX, false) : PB_OK;
+    pb_status status = b->count ? push_task(b, 0, b->count, UINT32_MAX, false) : PB_OK;
     for (uint64_t tasks = 1; b->depth && status == PB_OK && !r->stuck; tasks++) {
         task t = b->stack[--b->depth];
-        if ((tasks & 0xfff) == 0 && (status = pbi_tick(r->ctx, 0x1000)) != PB_OK) /* tasks may make no move */
+        /* some tasks make no move, so count tasks as well */
+        if ((tasks & 0xfff) == 0 && (status = pbi_tick(r->ctx, 0x1000)) != PB_OK)
             break;
-        status = t.to - t.from == 1 ? leaf(b, r, t) : expand(b, t, k);
+        status = t.to - t.from == 1 ? run_unit(b, r, t) : expand(b, t, k);
     }
     return status;
 }
 
-/* k = 2, 3, 5, 8, 12, ... up to all at once: the cheapest that fits. */
+/* k = 2, 3, 5, 8, 12, ... up to all nodes at once: the cheapest that fits. */
 static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint64_t limit, uint64_t *best, bool *cut)
 {
-    pbi_figures least = {0};
+    pbi_figures min = {0};
     pb_status status = PB_OK;
     for (uint64_t k = 2; status == PB_OK; k = k + (k + 1) / 2) {
         if (k > b->count)
@@ -132,7 +133,7 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint
         pbi_reversible r;
         status = pbi_reversible_init(&r, ctx, game, NULL, limit, &scratch);
         if (status == PB_OK)
-            status = play(b, &r, k);
+            status = play_tasks(b, &r, k);
         pb_arena_release(&scratch);
         bool too_long = status == PB_ELIMIT && r.step > limit;
         if (too_long) {
@@ -140,9 +141,9 @@ static pb_status search_k(pb_context *ctx, const pb_game *game, bennett *b, uint
             *cut = true;
         }
         if (status == PB_OK && !too_long && !r.stuck && r.f.fits && !r.f.overflow &&
-            (!*best || pbi_figures_better(game, &r.f, &least))) {
+            (!*best || pbi_figures_better(game, &r.f, &min))) {
             *best = k;
-            least = r.f;
+            min = r.f;
         }
         if (k >= b->count)
             break;
@@ -155,7 +156,7 @@ static pb_status plan_k(pb_context *ctx, const pb_game *game, bennett *b, uint64
     pbi_reversible r;
     pb_status status = pbi_reversible_init(&r, ctx, game, plan, limit, b->scratch);
     if (status == PB_OK)
-        status = play(b, &r, k);
+        status = play_tasks(b, &r, k);
     if (status == PB_OK)
         pbi_reversible_finish(&r);
     return status;
@@ -172,12 +173,12 @@ pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     bennett b = {.g = game->graph, .scratch = &scratch};
-    bool cut = false; /* some k passed the limit */
+    bool cut = false; /* some k exceeded the limit */
     chosen = k;
-    status = prepare(&b);
+    status = find_last_reads(&b);
     if (status == PB_OK && !k)
         status = search_k(ctx, game, &b, limit, &chosen, &cut);
-    if (chosen) { /* after a stop too: finish with the best k so far */
+    if (chosen) { /* also after a stop: write the plan of the best k so far */
         pbi_held held = pbi_hold(ctx);
         if (k)
             pbi_resume(ctx, held);

@@ -1,14 +1,14 @@
-/* buhrman.c -- everything between keeping all and keeping nothing, on a chain.
+/* buhrman.c -- every trade-off between keeping all and keeping nothing, on a chain.
  *
- * Problem     choose a point on the line from all memory to all recomputation, by one number.
- * Idea        cut the chain into segments. The ends of segments are kept, as a history; inside a segment no history is
- *             kept and the fewest values are used. Segments of 1 compute everything once and uncompute it once; one
- *             segment is the least memory.
- * Invariants  as in reversible/line/line.h; the part behind a segment end is made with that end in place.
+ * Problem     choose a point between most memory and most recomputation with one number.
+ * Idea        cut the chain into segments. The ends of segments are kept, as a history; inside a segment no history
+ *             is kept and the fewest values are used. Segments of 1 compute everything once and uncompute it once; a
+ *             single segment needs the least memory.
+ * Invariants  as in reversible/line/line.h; the part behind a segment end is computed while that end is resident.
  * Cost        O(moves): for segments of l out of n, about (2 n / l - 1) F(l), and n / l + log2(l) values at a time.
  * Source      Buhrman, Tromp, Vitanyi, "Time and space bounds for reversible simulation", 2001: Bennett's game over
- *             segments that are each reversed in no extra space. Pebbling has no such segment: the fewest pebbles stand
- *             for it.
+ *             segments that are each reversed in no extra space. Pebbling has no such segment; the plan with the
+ *             fewest pebbles takes its place.
  * Limits      counts steps, not costs or sizes; with equal sizes never better than knill.c.
  */
 #include "plan/reversible/line/line.h"
@@ -18,7 +18,7 @@
 
 #include <inttypes.h>
 
-/* Level of a task that has segments to come; other levels are pebbles inside a segment. */
+/* Level of a task that still has segments to process; other levels are numbers of pebbles inside a segment. */
 #define OUTSIDE UINT64_MAX
 
 typedef struct segments {
@@ -32,15 +32,16 @@ static pbi_cut cut(const void *state, uint32_t from, uint32_t to, uint64_t level
     const segments *s = state;
     uint32_t length = to - from;
     if (level == OUTSIDE && length > s->length)
-        return (pbi_cut){from + s->length, pbi_slopes_least(s->length), OUTSIDE, pbi_slopes_least(s->length)};
-    uint64_t most = level == OUTSIDE ? pbi_slopes_least(length) : level;
-    uint32_t pebbles = most < length ? (uint32_t)most : length;
+        return (pbi_cut){from + s->length, pbi_slopes_min_pebbles(s->length), OUTSIDE,
+                         pbi_slopes_min_pebbles(s->length)};
+    uint64_t max = level == OUTSIDE ? pbi_slopes_min_pebbles(length) : level;
+    uint32_t pebbles = max < length ? (uint32_t)max : length;
     uint32_t at = pbi_slopes_cut(&s->slopes, length, pebbles);
     return (pbi_cut){from + at, pebbles, pebbles - 1, pebbles - 1};
 }
 
-/* Stop by stop. */
-static pb_status play(const segments *s, pbi_reversible *r, pb_arena *arena)
+/* Runs the stops of the chain one after the other. */
+static pb_status play_segments(const segments *s, pbi_reversible *r, pb_arena *arena)
 {
     pbi_line_player p = {.line = s->line, .r = r, .cut = cut, .state = s, .arena = arena};
     pb_status status = PB_OK;
@@ -55,7 +56,7 @@ static pb_status play(const segments *s, pbi_reversible *r, pb_arena *arena)
 /* Segments of 1, 2, 4, ... and the whole: the cheapest that fits. */
 static pb_status search_length(pb_context *ctx, const pb_game *game, segments *s, uint64_t limit, uint32_t *best)
 {
-    pbi_figures least = {0};
+    pbi_figures min = {0};
     pb_status status = PB_OK;
     for (uint64_t length = 1; status == PB_OK; length *= 2) {
         pb_arena scratch;
@@ -64,15 +65,15 @@ static pb_status search_length(pb_context *ctx, const pb_game *game, segments *s
         s->length = length < s->line->count ? (uint32_t)length : s->line->count;
         status = pbi_reversible_init(&r, ctx, game, NULL, limit, &scratch);
         if (status == PB_OK)
-            status = play(s, &r, &scratch);
+            status = play_segments(s, &r, &scratch);
         pb_arena_release(&scratch);
         bool too_long = status == PB_ELIMIT && r.step > limit;
         if (too_long)
             status = PB_OK;
         if (status == PB_OK && !too_long && !r.stuck && r.f.fits && !r.f.overflow &&
-            (!*best || pbi_figures_better(game, &r.f, &least))) {
+            (!*best || pbi_figures_better(game, &r.f, &min))) {
             *best = s->length;
-            least = r.f;
+            min = r.f;
         }
         if (s->length == s->line->count)
             break;
@@ -86,7 +87,7 @@ static pb_status plan_segments(pb_context *ctx, const pb_game *game, segments *s
     pbi_reversible r;
     pb_status status = pbi_reversible_init(&r, ctx, game, plan, limit, scratch);
     if (status == PB_OK)
-        status = play(s, &r, scratch);
+        status = play_segments(s, &r, scratch);
     if (status == PB_OK && r.f.overflow)
         return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
     if (status == PB_OK)
@@ -98,8 +99,8 @@ static pb_status plan_line(pb_context *ctx, const pb_game *game, segments *s, ui
                            pbi_plan *plan)
 {
     uint32_t count = s->line->count, asked = s->length, chosen = asked < count ? asked : count;
-    pb_status status =
-        pbi_slopes_init(ctx, &s->slopes, asked ? chosen : count, pbi_slopes_least(asked ? chosen : count), scratch);
+    pb_status status = pbi_slopes_init(ctx, &s->slopes, asked ? chosen : count,
+                                       pbi_slopes_min_pebbles(asked ? chosen : count), scratch);
     if (status == PB_OK && !asked)
         status = search_length(ctx, game, s, limit, &chosen);
     if (!chosen)
@@ -110,7 +111,7 @@ static pb_status plan_line(pb_context *ctx, const pb_game *game, segments *s, ui
     s->length = chosen;
     if (asked)
         return plan_segments(ctx, game, s, limit, scratch, plan);
-    pbi_held held = pbi_hold(ctx); /* after a stop too: finish with the best so far */
+    pbi_held held = pbi_hold(ctx); /* also after a stop: write the best plan so far */
     status = plan_segments(ctx, game, s, limit, scratch, plan);
     pbi_resume(ctx, held);
     return status;

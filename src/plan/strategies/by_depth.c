@@ -1,8 +1,8 @@
 /* by_depth.c -- checkpoints at every k-th depth level.
  *
  * Problem     graphs with wide levels (trees, layered networks): an interval of the order cuts through levels.
- * Idea        keep the values whose depth is a multiple of k; any other value stays only for readers at most k
- *             levels deeper than the node at hand.
+ * Idea        keep the values whose depth is a multiple of k; any other value is kept only for readers at most k
+ *             levels deeper than the current node.
  * Invariants  see sequence/window; distance is measured in depth.
  * Cost        O(computations and their inputs) for each k that is tried.
  * Source      level-wise checkpointing of trees and layered graphs.

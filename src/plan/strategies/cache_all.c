@@ -1,17 +1,17 @@
 /* cache_all.c -- the baseline: compute everything once, free nothing.
  *
- * Problem     what does it take to run the program with every value kept?
- * Idea        needed nodes in the order as written, with the by-products that are read.
- * Invariants  every input is resident because nothing ever leaves.
+ * Problem     how much memory does the program need if every value is kept?
+ * Idea        needed nodes in program order, with the by-products that are read.
+ * Invariants  every input is resident because nothing is ever freed.
  * Cost        O(nodes).
  * Source      folklore; what frameworks do without a planner.
- * Limits      fails at any cap below the sum of all sizes; takes no in-place moves, which would free.
+ * Limits      fails at any cap below the sum of all sizes; makes no in-place moves, because those free a value.
  */
 #include "plan/strategy.h"
 
 #include "base/context.h"
 
-/* Must it be in fast memory at some time? */
+/* Must the value be in fast memory at some time? */
 static bool is_used(const pb_graph *g, pb_node w)
 {
     if (g->flags[w] & PB_NODE_KEEP)

@@ -1,17 +1,18 @@
 /* chain.c -- adjoint chains and chains of blocks: equal steps exactly, others part by part.
  *
- * Problem     least work (and io) for a computation that runs through a chain and back again, under a cap.
- * Idea        a dynamic program over segments: run some steps on, leave that value in fast memory or store it, reverse
- *             what lies behind it, then what lies before it. Equal steps (chain/equal) are told by counts of
- *             values. Anything else is cut into blocks (blocks/find), each with several ways to be ready for its
- *             backward part (blocks/ways), and planned by memory in exact units (blocks/exact) or in
- *             slots (blocks/slots). Where a chain of blocks is so small that every plan can be looked at, that
- *             is done as well: plans need not go part by part, and a few of the best do not.
- * Invariants  every part is reversed completely before the part in front of it begins, but for the smallest chains.
+ * Problem     least work (and io) for a computation that runs forward and backward through a chain, under a cap.
+ * Idea        a dynamic program over segments: run some steps, keep that value in fast memory or store it, reverse
+ *             the part behind it, then the part before it. For equal steps (chain/equal) the state is a count of
+ *             values. Any other graph is cut into blocks (blocks/find), each with several ways to be ready for its
+ *             backward part (blocks/ways), and planned with memory in exact units (blocks/exact) or in slots
+ *             (blocks/slots). If a chain of blocks is small enough, all plans are searched as well: a few of the best
+ *             do not go part by part.
+ * Invariants  every part is reversed completely before the part in front of it begins, except in the smallest chains.
  * Cost        see the methods; all have a limit.
- * Source      Griewank and Walther (Revolve) for one level; Beaumont et al. (rotor) for steps of any cost and size; the
- *             tiered game with values in both memories and loaded again is this project's, see docs/strategies/chain.md.
- * Limits      gradients stay in fast memory; other than equal steps use no slow memory.
+ * Source      Griewank and Walther (Revolve) for one level; Beaumont et al. (rotor) for steps of any cost and size;
+ *             the tiered game with values in both memories and loaded again is this project's, see
+ *             docs/strategies/chain.md.
+ * Limits      gradients stay in fast memory; chains of unequal steps use no slow memory.
  */
 #include "plan/chain/chain.h"
 #include "base/context.h"
@@ -19,13 +20,13 @@
 #include "plan/statespace/remat.h"
 
 enum {
-    SMALL = 24,            /* nodes: every plan is looked at in no time */
-    STATE_BYTES = 40000000 /* for the search that looks at them */
+    SMALL = 24,            /* nodes: searching all plans takes almost no time */
+    STATE_BYTES = 40000000 /* for that search */
 };
 
-/* The best of all plans of a small chain of blocks in place of the best that goes part by part. */
-static pb_status settle(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint32_t blocks,
-                        pbi_plan *plan)
+/* Replaces the best plan that goes part by part by the best of all plans, on a small chain of blocks. */
+static pb_status search_small_chain(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
+                                    uint32_t blocks, pbi_plan *plan)
 {
     pbi_plan best;
     pbi_plan_options own = *options;
@@ -33,7 +34,7 @@ static pb_status settle(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     pbi_plan_reset(&best, plan->arena);
     pb_status status = pbi_plan_exact_remat(ctx, game, &own, STATE_BYTES, &best);
     if (status == PB_ELIMIT || status == PB_ECANCELLED)
-        return PB_OK; /* what is known stands */
+        return PB_OK; /* no answer: the known plan remains */
     if (status != PB_OK || (best.outcome != PB_OPTIMAL && best.outcome != PB_INFEASIBLE))
         return status;
     *plan = best;
@@ -47,7 +48,7 @@ static pb_status plan_blocks(pb_context *ctx, const pb_game *game, const pbi_pla
     uint32_t blocks;
     pb_status status = pbi_blocks_plan_graph(ctx, game, limit, slots, plan, &blocks);
     bool small = blocks && slots == UINT64_MAX && game->kind == PB_GAME_REMAT && game->graph->needed_count <= SMALL;
-    return status == PB_OK && small ? settle(ctx, game, options, blocks, plan) : status;
+    return status == PB_OK && small ? search_small_chain(ctx, game, options, blocks, plan) : status;
 }
 
 pb_status pbi_plan_chain(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

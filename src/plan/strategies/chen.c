@@ -1,13 +1,14 @@
 /* chen.c -- sublinear memory: segments of the forward pass, their ends kept.
  *
- * Problem     train a deep network in the memory of about the square root of its layers, for about one more forward pass.
- * Idea        cut the forward order into segments, keep what stands at their ends, drop the rest after the forward pass
- *             and make it again when the backward pass needs it. Segments are equal in number of nodes (sqrt), or closed
- *             where the sizes since the last end pass b (greedy); b from a grid, the cheapest plan that fits.
+ * Problem     train a deep network in memory of about the square root of its layers, for about one more forward pass.
+ * Idea        cut the forward order into segments, keep the values at their ends, drop the others after the forward
+ *             pass and recompute them when the backward pass needs them. Segments have equally many nodes (sqrt), or
+ *             end when the sizes since the last end exceed b (greedy); b from a grid, the cheapest plan that fits.
  * Invariants  every value is computed at most twice (sequence/segments, sequence/replay).
  * Cost        O(nodes and edges) for each of some tens of plans.
- * Source      Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016, algorithms 2 and 3.
- * Limits      costs are not looked at; values that cross an end without being it are made again from further back.
+ * Source      Chen, Xu, Zhang and Guestrin, "Training deep nets with sublinear memory cost", 2016, algorithms 2 and
+ *             3.
+ * Limits      costs are ignored; values that cross a segment end are recomputed from further back.
  */
 #include "base/context.h"
 #include "plan/sequence/segments.h"

@@ -1,18 +1,19 @@
-/* cut.c -- keep or compute once more, at one price of memory, by minimum cuts.
+/* cut.c -- keep or recompute, at one price of memory, by minimum cuts.
  *
- * Problem     least work under a cap for large graphs that run forward and back, as training steps do.
- * Idea        the order as written is split at its peak. What crosses is kept, at a price for its size, or computed once
- *             more behind the split, at its cost and that of what it needs: a minimum cut (cut/cut). The replay
- *             makes it right before its first reader; the least price at which the replay fits the cap is the answer.
- *             Values made early are priced slightly higher: equal layers then go one by one, early ones first, whose
- *             turn on the way back comes last, when much has been freed. A cut knows nothing of the memory for what
- *             it rebuilds, and at high prices it drops a whole chain of layers and rebuilds it at once. So of the
- *             values that alone cross a place of the way forward (anchors) every g-th must be kept, for several g.
- * Invariants  what is kept never gets worse; a stop keeps the best so far.
+ * Problem     least work under a cap for large graphs with a forward and a backward pass, such as training steps.
+ * Idea        program order is split at its peak. A value that crosses the split is either kept, at a price for its
+ *             size, or recomputed behind the split, at its cost and the cost of what it needs: a minimum cut
+ *             (cut/cut). The replay recomputes it right before its first reader; the lowest price at which the replay
+ *             fits the cap gives the plan. Early values have a slightly higher price: equal layers then change sides
+ *             one by one, early layers first. The backward pass needs those last, when much has been freed. A cut
+ *             does not count the memory for what it rebuilds, and at high prices it drops a whole chain of layers and
+ *             rebuilds it at once. So every g-th of the values that alone cross a place of the forward pass (anchors)
+ *             must be kept, for several g.
+ * Invariants  the best plan never gets worse; a stop keeps the best so far.
  * Cost        some twenty cuts and replays for each g, each nearly linear.
- * Source      minimum cuts for what a backward pass saves: PyTorch's partitioner; the price searched on the replayed peak,
- *             the tilt and the anchors are this project's.
- * Limits      the order as written, one split, nothing computed more than twice.
+ * Source      minimum cuts for what a backward pass saves: PyTorch's partitioner; the price searched on the replayed
+ *             peak, the tilt and the anchors are this project's.
+ * Limits      program order, one split, nothing computed more than twice.
  */
 #include "plan/cut/cut.h"
 #include "base/context.h"
@@ -20,15 +21,15 @@
 #include <math.h>
 #include <string.h>
 
-#define TILT 0.01     /* how much dearer the earliest values are */
-#define NEAR 1e-7     /* prices this near, relatively, give the same */
+#define TILT 0.01     /* how much more expensive the earliest values are */
+#define NEAR 1e-7     /* prices this close, relatively, count as equal */
 #define ALIKE 1e-6    /* so does work */
-#define ENOUGH 0.0001 /* this near to the bound, relatively, other anchors are not tried on graphs with many nodes */
+#define ENOUGH 0.0001 /* this close to the bound, relatively, other anchors are not tried on graphs with many nodes */
 #define ENOUGH_FEW 0.000005
 enum {
-    MOST_CUTS = 60,
-    WORSE = 2, /* anchors tried in a row that brought nothing better */
-    FILLS = 40 /* values tried one by one for what memory is left, on graphs without so many nodes: */
+    MAX_CUTS = 60,
+    WORSE = 2, /* consecutive anchors without a better plan before the search stops */
+    FILLS = 40 /* values tried one by one for the remaining memory, on smaller graphs */
 };
 #define MANY 50000
 
@@ -42,16 +43,16 @@ typedef struct search {
     pbi_figures now, best;
     uint8_t *best_kept, *repeated;
     bool found;
-    uint64_t ticks; /* of one look */
-    bool drops_fit; /* dropping all that these anchors allow fits */
-    double price;   /* where the last search for one ended */
-    uint64_t least; /* peak of all looks */
+    uint64_t ticks;    /* of one cut and replay */
+    bool drops_fit;    /* the plan fits that drops all that these anchors allow */
+    double price;      /* where the last price search ended */
+    uint64_t min_peak; /* the smallest peak of all replays */
 } search;
 
-/* What a choice comes to: it fits, or it keeps too much across the split, or what it rebuilds needs too much. */
+/* A choice fits, or it keeps too much across the split, or what it rebuilds needs too much memory. */
 typedef enum verdict { FITS, KEEPS_TOO_MUCH, REBUILDS_TOO_MUCH } verdict;
 
-static pb_status look(search *s, verdict *out)
+static pb_status replay_choice(search *s, verdict *out)
 {
     pb_status status = pbi_cutter_replay(&s->cutter, &s->sequence);
     if (status == PB_OK)
@@ -62,7 +63,7 @@ static pb_status look(search *s, verdict *out)
     *out = now->peak <= s->game->cap                  ? FITS
            : now->peak_event < s->cutter.front_events ? KEEPS_TOO_MUCH
                                                       : REBUILDS_TOO_MUCH;
-    s->least = now->peak < s->least ? now->peak : s->least;
+    s->min_peak = now->peak < s->min_peak ? now->peak : s->min_peak;
     if (*out == FITS && !now->overflow && (!s->found || pbi_figures_better(s->game, now, &s->best))) {
         s->best = *now;
         s->found = true;
@@ -71,36 +72,36 @@ static pb_status look(search *s, verdict *out)
     return pbi_tick(s->ctx, s->ticks);
 }
 
-static pb_status look_at(search *s, double price, verdict *out)
+static pb_status cut_at_price(search *s, double price, verdict *out)
 {
     bool done;
     pb_status status = pbi_cutter_run(&s->cutter, price, TILT, &done);
-    if (status == PB_OK && !done) { /* beyond sense: as good as without limit */
+    if (status == PB_OK && !done) { /* absurdly high: the same as no limit */
         *out = REBUILDS_TOO_MUCH;
         return pbi_tick(s->ctx, s->ticks);
     }
-    return status == PB_OK ? look(s, out) : status;
+    return status == PB_OK ? replay_choice(s, out) : status;
 }
 
-/* Do two choices come to about the same work? */
-static bool alike(uint64_t a, uint64_t b) { return fabs((double)a - (double)b) <= ALIKE * (double)b; }
+/* Do two choices have about the same work? */
+static bool about_equal(uint64_t a, uint64_t b) { return fabs((double)a - (double)b) <= ALIKE * (double)b; }
 
-/* The least price that does not keep too much, by halving. */
+/* The lowest price that does not keep too much, by bisection. */
 static pb_status search_price(search *s)
 {
     double low = 0, high = 0, price = s->price;
     uint64_t low_time = 0, high_time = 0;
     pb_status status = PB_OK;
-    for (int i = 0; i < MOST_CUTS && status == PB_OK; i++) {
+    for (int i = 0; i < MAX_CUTS && status == PB_OK; i++) {
         verdict v = FITS;
-        status = look_at(s, price, &v);
+        status = cut_at_price(s, price, &v);
         if (v == REBUILDS_TOO_MUCH && s->drops_fit)
-            v = KEEPS_TOO_MUCH; /* beside what it keeps: a higher price helps in the end */
+            v = KEEPS_TOO_MUCH; /* next to what it keeps; a higher price will help */
         *(v == KEEPS_TOO_MUCH ? &low : &high) = price;
         *(v == KEEPS_TOO_MUCH ? &low_time : &high_time) = s->now.time;
-        if (status != PB_OK || (low > 0 && high > 0 && (high / low < 1 + NEAR || alike(low_time, high_time))))
+        if (status != PB_OK || (low > 0 && high > 0 && (high / low < 1 + NEAR || about_equal(low_time, high_time))))
             break;
-        double step = i < 3 ? 1.5 : 8; /* from a price that was right for other anchors it is not far */
+        double step = i < 3 ? 1.5 : 8; /* the price found for other anchors is close */
         price = !(high > 0) ? price * step : !(low > 0) ? price / step : sqrt(low) * sqrt(high);
         if (price < 1e-30 || price > 1e30)
             break;
@@ -109,13 +110,13 @@ static pb_status search_price(search *s)
     return status;
 }
 
-/* Anchors so far apart. *tried is false when nothing that can be dropped would help. */
+/* Anchors at this distance. *tried is false when nothing that can be dropped would help. */
 static pb_status try_anchors(search *s, uint32_t every, bool *tried)
 {
     verdict v = FITS;
     pbi_cutter_anchor(&s->cutter, every);
     pbi_cutter_drop(&s->cutter);
-    pb_status status = look(s, &v);
+    pb_status status = replay_choice(s, &v);
     *tried = status == PB_OK && v != KEEPS_TOO_MUCH;
     s->drops_fit = v == FITS;
     return *tried ? search_price(s) : status;
@@ -132,7 +133,7 @@ static pb_status try_all(search *s)
 {
     verdict v;
     memcpy(s->cutter.kept, s->cutter.asked, s->game->graph->node_count);
-    pb_status begun = look(s, &v);
+    pb_status begun = replay_choice(s, &v);
     if (begun != PB_OK || v == FITS)
         return begun;
     uint32_t worse = 0, count = s->cutter.anchor_count;
@@ -149,7 +150,7 @@ static pb_status try_all(search *s)
     return status;
 }
 
-/* The dearest repetition whose value may fit what memory is left; dearer ones than `last` were tried. */
+/* The most expensive recomputation whose value may fit into the remaining memory; those above `last` were tried. */
 static pb_node next_fill(const search *s, pb_node last)
 {
     const pb_graph *g = s->game->graph;
@@ -163,8 +164,8 @@ static pb_node next_fill(const search *s, pb_node last)
     return best;
 }
 
-/* Keep single values where memory is left. */
-static pb_status fill(search *s)
+/* Keeps single values if memory remains. */
+static pb_status keep_single_values(search *s)
 {
     const pb_graph *g = s->game->graph;
     pb_node x = PB_NO_NODE;
@@ -173,14 +174,14 @@ static pb_status fill(search *s)
         verdict v;
         memcpy(s->cutter.kept, s->best_kept, g->node_count);
         if (!i) {
-            status = look(s, &v);
+            status = replay_choice(s, &v);
             memcpy(s->repeated, s->cutter.done, g->node_count);
         }
         x = next_fill(s, x);
         if (x == PB_NO_NODE || status != PB_OK)
             break;
         s->cutter.kept[x] = 1;
-        status = look(s, &v);
+        status = replay_choice(s, &v);
     }
     return status;
 }
@@ -192,13 +193,13 @@ static pb_status write_plan(search *s, pbi_plan *plan)
     return status == PB_OK ? pbi_sequence_emit(s->ctx, s->game, &s->sequence, plan, NULL) : status;
 }
 
-static pb_status begin(search *s, pb_arena *arena)
+static pb_status init_search(search *s, pb_arena *arena)
 {
     const pb_graph *g = s->game->graph;
     pbi_sequence_init(&s->sequence, arena);
     s->open = *s->game;
     s->open.cap = PB_UNLIMITED;
-    s->least = UINT64_MAX;
+    s->min_peak = UINT64_MAX;
     s->ticks = ((uint64_t)g->node_count + g->edge_count) / 16 + 1;
     s->price = ((double)g->needed_cost + 1) / ((double)g->total_size + 1);
     s->best_kept = pb_arena_alloc(arena, g->node_count, 1);
@@ -211,19 +212,19 @@ pb_status pbi_plan_cut(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_arena scratch;
     search s = {.ctx = ctx, .game = game, .options = options};
     pb_arena_init(&scratch, ctx);
-    pb_status status = begin(&s, &scratch);
+    pb_status status = init_search(&s, &scratch);
     if (status == PB_OK)
         status = try_all(&s);
     if (status == PB_OK && s.found && game->graph->node_count <= MANY && s.best.time > options->bounds->makespan)
-        status = fill(&s);
+        status = keep_single_values(&s);
     if (s.found && (status == PB_OK || status == PB_ECANCELLED || status == PB_ELIMIT)) {
         pbi_held held = pbi_hold(ctx);
         status = write_plan(&s, plan);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
-        char least[40];
-        pb_quantity_text(s.least, game->graph->size_unit, least, sizeof least);
-        status = pbi_plan_give_up(plan, "does not fit: the least peak of any cut tried is %s", least);
+        char min_peak[40];
+        pb_quantity_text(s.min_peak, game->graph->size_unit, min_peak, sizeof min_peak);
+        status = pbi_plan_give_up(plan, "does not fit: the least peak of any cut tried is %s", min_peak);
     }
     pb_arena_release(&scratch);
     return status;

@@ -1,14 +1,15 @@
-/* demand.c -- follow the order under a cap, evict by policy, remake on demand.
+/* demand.c -- follow program order under a cap, evict by policy, recompute on demand.
  *
- * Problem     run the program as written within the cap, deciding only when memory runs out.
- * Idea        when a computation would pass the cap, a policy picks what leaves: oldest, least-recent, random,
- *             largest, priority, or nothing (abort). What a later node reads and is gone is made again first.
- * Invariants  inputs of whatever is being made are pinned and cannot be evicted; see evict/demand_*.
- * Cost        O(log n) an eviction (a look at up to 1024 candidates for `priority`); the number of computations
+ * Problem     run the program within the cap, deciding only when memory runs out.
+ * Idea        when a computation would exceed the cap, a policy picks what is evicted: oldest, least-recent, random,
+ *             largest, priority, or nothing (abort). A value that a later node reads and that was evicted is
+ *             recomputed first.
+ * Invariants  inputs of the node being computed are pinned and cannot be evicted; see evict/demand_*.
+ * Cost        O(log n) per eviction (up to 1024 candidates are examined for `priority`); the number of computations
  *             may grow exponentially near the least cap and is limited by `limit`.
- * Source      paging and cache policies; `priority` is close to dynamic tensor rematerialization (Kirisame et
- *             al., 2021).
- * Limits      no look-ahead: more memory does not always mean less work, and tight caps may be missed.
+ * Source      paging and cache policies; `priority` is close to dynamic tensor rematerialization (Kirisame et al.,
+ *             2021).
+ * Limits      no look-ahead: more memory does not always mean less work, and plans for tight caps may not be found.
  */
 #include "plan/evict/demand.h"
 

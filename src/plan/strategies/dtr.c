@@ -1,16 +1,17 @@
 /* dtr.c -- dynamic tensor rematerialization: evict as the program runs, by cost, size and staleness.
  *
  * Problem     keep a running program within a cap without having seen it before.
- * Idea        the order is followed; when the cap would be passed, the value with the least h = cost / (size * staleness)
- *             goes, and what is read and gone is made again first. The cost counts what was evicted around the value, in
- *             one of the ways of evict/dtr.h. auto tries three of them and keeps the cheapest plan that fits.
- * Invariants  inputs of whatever is being made cannot be evicted (evict/demand); equal seed, equal plan.
- * Cost        each eviction looks at all candidates up to 1,024 of them, at a sample of 256 beyond; above 5,000 nodes at
- *             256 and 64, above 200,000 at 256 and 16. `full` searches the evicted neighbourhood of each, so auto leaves it
- *             out there.
+ * Idea        follow program order; when the cap would be exceeded, evict the value with the smallest h = cost /
+ *             (size * staleness), and recompute an evicted value when it is read. The cost includes what was evicted
+ *             around the value, counted in one of the ways of evict/dtr.h. auto tries three of them and keeps the
+ *             cheapest plan that fits.
+ * Invariants  inputs of the node being computed cannot be evicted (evict/demand); equal seed, equal plan.
+ * Cost        each eviction examines all candidates up to 1,024 of them, and a sample of 256 beyond; above 5,000
+ *             nodes 256 and 64, above 200,000 nodes 256 and 16. `full` searches the evicted neighbourhood of each, so
+ *             auto leaves it out there.
  * Source      Kirisame et al., "Dynamic tensor rematerialization", ICLR 2021.
- * Limits      no foresight: a larger cap may give a worse plan or none; near the least cap the work may grow without end,
- *             and `limit` stops it.
+ * Limits      no look-ahead: a larger cap may give a worse plan or none; near the least cap the work may grow without
+ *             bound, and `limit` stops it.
  */
 #include "plan/evict/dtr.h"
 #include "base/context.h"
@@ -20,11 +21,11 @@
 #include <string.h>
 
 enum {
-    SMALL = 5000,    /* nodes up to which auto tries the full neighbourhood; beyond, an eviction looks at */
-    LARGE_ALL = 256, /* all candidates while they are so few, else */
+    SMALL = 5000,    /* nodes up to which auto tries the full neighbourhood; above, an eviction examines */
+    LARGE_ALL = 256, /* all candidates if there are at most so many, else */
     LARGE_SAMPLE = 64,
     HUGE_GRAPH =
-        200000, /* nodes: auto tries one score, by classes; a look at a candidate misses the caches, so there are */
+        200000, /* nodes: auto tries one score, by classes. Examining a candidate misses the caches, so it examines */
     HUGE_SAMPLE = 16
 };
 
@@ -33,7 +34,7 @@ typedef struct result {
     pbi_sequence s;
     pbi_figures f;
     pbi_dtr_score score;
-    bool there;
+    bool fits;
 } result;
 
 typedef struct trial {
@@ -41,7 +42,7 @@ typedef struct trial {
     const pb_game *game;
     uint64_t seed, limit;
     result best;
-    pbi_plan why; /* of the last refusal */
+    pbi_plan why; /* of the last failure */
 } trial;
 
 static pb_status try_score(trial *t, pbi_dtr_score score)
@@ -49,7 +50,7 @@ static pb_status try_score(trial *t, pbi_dtr_score score)
     result now = {.score = score};
     pbi_dtr dtr;
     bool stuck = false;
-    pb_game fast = *t->game; /* the method knows no slow memory */
+    pb_game fast = *t->game; /* the method does not use slow memory */
     fast.kind = PB_GAME_REMAT;
     pb_arena_init(&now.arena, t->ctx);
     pbi_sequence_init(&now.s, &now.arena);
@@ -63,8 +64,8 @@ static pb_status try_score(trial *t, pbi_dtr_score score)
         status = pbi_demand_sequence(t->ctx, &fast, &options, &now.s, &t->why, &stuck);
     if (status == PB_OK && !stuck)
         status = pbi_sequence_emit(t->ctx, &fast, &now.s, NULL, &now.f);
-    now.there = status == PB_OK && !stuck && now.f.fits && !now.f.overflow;
-    bool better = now.there && (!t->best.there || pbi_figures_better(t->game, &now.f, &t->best.f));
+    now.fits = status == PB_OK && !stuck && now.f.fits && !now.f.overflow;
+    bool better = now.fits && (!t->best.fits || pbi_figures_better(t->game, &now.f, &t->best.f));
     result worse = better ? t->best : now;
     if (better)
         t->best = now;
@@ -87,19 +88,19 @@ static pb_status try_all(trial *t, int asked)
             continue;
         status = try_score(t, (pbi_dtr_score)score);
         if (status == PB_ELIMIT && !out_of_ticks(t->ctx)) {
-            status = PB_OK; /* too many computations by this score: another may do */
+            status = PB_OK; /* too many computations with this score: try another */
             cut = true;
         }
-        if (t->best.there && t->best.f.time == t->game->graph->needed_cost)
-            break; /* nothing was evicted that is read again: all scores agree */
+        if (t->best.fits && t->best.f.time == t->game->graph->needed_cost)
+            break; /* no evicted value was read again: all scores give the same plan */
     }
-    return status == PB_OK && cut && !t->best.there ? PB_ELIMIT : status;
+    return status == PB_OK && cut && !t->best.fits ? PB_ELIMIT : status;
 }
 
 static pb_status conclude(trial *t, int asked, pb_status status, pbi_plan *plan)
 {
-    if (t->best.there && (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED)) {
-        pbi_held held = pbi_hold(t->ctx); /* finish the best also when the search was stopped */
+    if (t->best.fits && (status == PB_OK || status == PB_ELIMIT || status == PB_ECANCELLED)) {
+        pbi_held held = pbi_hold(t->ctx); /* also after a stop: write the best plan so far */
         status = pbi_sequence_emit(t->ctx, t->game, &t->best.s, plan, NULL);
         pbi_resume(t->ctx, held);
     } else if (status == PB_OK) {
@@ -110,9 +111,9 @@ static pb_status conclude(trial *t, int asked, pb_status status, pbi_plan *plan)
     }
     if (t->best.arena.ctx)
         pb_arena_release(&t->best.arena);
-    if (status == PB_OK && (t->best.there || asked >= 0))
+    if (status == PB_OK && (t->best.fits || asked >= 0))
         status =
-            pbi_plan_record(plan, "score", pbi_dtr_score_name(t->best.there ? t->best.score : (pbi_dtr_score)asked));
+            pbi_plan_record(plan, "score", pbi_dtr_score_name(t->best.fits ? t->best.score : (pbi_dtr_score)asked));
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", t->limit) : status;
 }
 

@@ -1,9 +1,10 @@
-/* eager_uncompute.c -- compute once, uncompute once, as early as that allows.
+/* eager_uncompute.c -- compute once, uncompute once, as early as possible.
  *
  * Problem     the least work in the reversible game, with no more memory than that needs.
- * Idea        follow an order; a unit is uncomputed as soon as every reader is computed and is itself final or
- *             already uncomputed, for then nothing can need it again.
- * Invariants  the inputs of a unit stay while the unit is not settled, so it can always be uncomputed.
+ * Idea        follow an order; a unit is uncomputed as soon as every reader is computed and is either final or
+ *             already uncomputed, because then nothing can need it again.
+ * Invariants  the inputs of a unit stay resident until the unit is final or uncomputed, so it can always be
+ *             uncomputed.
  * Cost        O(nodes + edges).
  * Source      clean-up by output cones, as in circuit synthesis.
  * Limits      deep graphs with one target keep everything until the end; work is the least possible.
@@ -21,19 +22,19 @@ typedef struct eager {
     pb_arena *scratch;
     pb_node *order; /* needed units */
     uint32_t count;
-    uint32_t *open;  /* per unit: reads by units that are not settled yet */
-    uint8_t *done;   /* per unit: computed */
-    pb_node *settle; /* units to settle */
+    uint32_t *open;     /* per unit: reads by units that are neither final nor uncomputed */
+    uint8_t *done;      /* per unit: computed */
+    pb_node *to_finish; /* units to uncompute, or to mark as final */
 } eager;
 
-static pb_status prepare(eager *e)
+static pb_status allocate_eager(eager *e)
 {
     size_t n = e->g->node_count;
     e->order = pb_arena_alloc(e->scratch, n, sizeof *e->order);
     e->open = pb_arena_alloc(e->scratch, n, sizeof *e->open);
     e->done = pb_arena_alloc(e->scratch, n, sizeof *e->done);
-    e->settle = pb_arena_alloc(e->scratch, n, sizeof *e->settle);
-    return e->order && e->open && e->done && e->settle ? PB_OK : PB_ENOMEM;
+    e->to_finish = pb_arena_alloc(e->scratch, n, sizeof *e->to_finish);
+    return e->order && e->open && e->done && e->to_finish ? PB_OK : PB_ENOMEM;
 }
 
 static void program_order(eager *e)
@@ -44,7 +45,7 @@ static void program_order(eager *e)
             e->order[e->count++] = e->g->order[i];
 }
 
-/* One final unit after the other, as the program reaches them, each after its own inputs depth first. */
+/* One final unit after the other, in program order, each after its own inputs depth first. */
 static pb_status cone_order(eager *e)
 {
     const pb_graph *g = e->g;
@@ -85,40 +86,40 @@ static pb_status cone_order(eager *e)
     return PB_OK;
 }
 
-/* Brings a waiting unit whose workspace fits to the end of the list, where the last one's does not. */
+/* Moves a waiting unit whose workspace fits to the end of the list, if the last one's does not fit. */
 static void prefer_fitting(eager *e, const pbi_reversible *r, uint32_t waiting)
 {
     uint64_t room = e->game->cap - r->memory;
     for (uint32_t i = waiting; i-- > 0;)
-        if (e->g->workspace[e->settle[i]] <= room) {
-            pb_node fits = e->settle[i];
-            e->settle[i] = e->settle[waiting - 1];
-            e->settle[waiting - 1] = fits;
+        if (e->g->workspace[e->to_finish[i]] <= room) {
+            pb_node fits = e->to_finish[i];
+            e->to_finish[i] = e->to_finish[waiting - 1];
+            e->to_finish[waiting - 1] = fits;
             return;
         }
 }
 
-/* Settle v and whatever that settles in turn. */
-static pb_status settle(eager *e, pbi_reversible *r, pb_node v)
+/* Uncomputes v, or marks it as final, and then every unit that this allows. */
+static pb_status finish_unit(eager *e, pbi_reversible *r, pb_node v)
 {
     const pb_graph *g = e->g;
     uint32_t waiting = 0;
     pb_status status = PB_OK;
-    e->settle[waiting++] = v;
+    e->to_finish[waiting++] = v;
     while (waiting && status == PB_OK && !r->stuck) {
         prefer_fitting(e, r, waiting);
-        pb_node now = e->settle[--waiting];
+        pb_node now = e->to_finish[--waiting];
         status = pbi_reversible_uncompute(r, now);
         for (uint32_t k = g->in_start[now]; k < g->in_start[now + 1]; k++) {
             pb_node u = pb_graph_maker(g, g->in[k]);
             if (!(g->flags[u] & PB_NODE_GIVEN) && --e->open[u] == 0 && e->done[u])
-                e->settle[waiting++] = u;
+                e->to_finish[waiting++] = u;
         }
     }
     return status;
 }
 
-static pb_status play(eager *e, pbi_reversible *r)
+static pb_status play_order(eager *e, pbi_reversible *r)
 {
     const pb_graph *g = e->g;
     pb_status status = PB_OK;
@@ -132,14 +133,14 @@ static pb_status play(eager *e, pbi_reversible *r)
         status = pbi_reversible_compute(r, v);
         e->done[v] = 1;
         if (status == PB_OK && !r->stuck && !e->open[v])
-            status = settle(e, r, v);
+            status = finish_unit(e, r, v);
     }
     if (status == PB_OK)
         pbi_reversible_finish(r);
     return status;
 }
 
-static pb_status run(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
+static pb_status plan_order(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
 {
     pbi_reversible r;
     pb_status status = PB_OK;
@@ -150,7 +151,7 @@ static pb_status run(eager *e, bool cones, pbi_plan *plan, pbi_figures *f)
     if (status == PB_OK)
         status = pbi_reversible_init(&r, e->ctx, e->game, plan, UINT64_MAX, e->scratch);
     if (status == PB_OK)
-        status = play(e, &r);
+        status = play_order(e, &r);
     if (status == PB_OK)
         *f = r.f;
     return status;
@@ -167,16 +168,16 @@ pb_status pbi_plan_eager_uncompute(pb_context *ctx, const pb_game *game, const p
     pb_arena_init(&scratch, ctx);
     eager e = {.ctx = ctx, .game = game, .g = game->graph, .scratch = &scratch};
     pbi_figures program, by_cone;
-    pb_status status = prepare(&e);
+    pb_status status = allocate_eager(&e);
     if (status == PB_OK && both) {
-        status = run(&e, false, NULL, &program);
+        status = plan_order(&e, false, NULL, &program);
         if (status == PB_OK)
-            status = run(&e, true, NULL, &by_cone);
+            status = plan_order(&e, true, NULL, &by_cone);
         if (status == PB_OK)
             cones = by_cone.fits != program.fits ? by_cone.fits : pbi_figures_better(game, &by_cone, &program);
     }
     if (status == PB_OK)
-        status = run(&e, cones, plan, &program);
+        status = plan_order(&e, cones, plan, &program);
     pb_arena_release(&scratch);
     return status == PB_OK ? pbi_plan_record(plan, "order", cones ? "cones" : "program") : status;
 }

@@ -1,17 +1,19 @@
 /* edge_rank.c -- trees in the reversible game: the fewest pebbles, and more of them for fewer moves.
  *
  * Problem     compute the root of an in-tree reversibly, leaving nothing else, within the cap.
- * Idea        rank the edges so that between two of one rank there is a higher one. Cut at the highest: make the lower
- *             part, make the upper part, unmake the lower part; each with one pebble less. The least number of ranks and
- *             one more is the least number of pebbles. With more memory, pieces that fit are made place by place, and
- *             `levels` lists of blocks keep the roots of their parts, as Bennett does with segments of a chain.
- * Invariants  as in reversible/tree/division.h; budgets say what a piece may use, and the replay checks the cap.
- * Cost        ranks: near O(n log n) where few values are read at a time; plans: O(moves). Levels l and blocks of
+ * Idea        rank the edges so that between two edges of equal rank there is one of higher rank. Cut at the highest:
+ *             compute the lower part, compute the upper part, uncompute the lower part; each with one pebble less.
+ *             The least number of ranks plus one is the least number of pebbles. With more memory, pieces that fit
+ *             are computed place by place, and `levels` lists of blocks keep the roots of their parts, as Bennett
+ *             does with segments of a chain.
+ * Invariants  as in reversible/tree/division.h; budgets limit what a piece may use, and the replay checks the cap.
+ * Cost        ranks: near O(n log n) if few values are read at a time; plans: O(moves). Levels l and blocks of
  *             bounded size on trees of bounded degree: about l n^(1/l) pebbles and 2^l n moves.
- * Source      Komarath, Sarma, Sawlani, "Pebbling meets coloring: reversible pebble game on trees", 2018; the equality with
- *             Dymond and Tompa's game: Chan, "Just a pebble game", 2013.
- * Limits      proved is the number of pebbles: one root, equal sizes, no workspace. Fewest moves are not claimed. Sizes
- *             that differ are respected, but the ranks do not look at them. A value that does not stay must be read once.
+ * Source      Komarath, Sarma, Sawlani, "Pebbling meets coloring: reversible pebble game on trees", 2018; the
+ *             equality with Dymond and Tompa's game: Chan, "Just a pebble game", 2013.
+ * Limits      the number of pebbles is proved for one root, equal sizes and no workspace. The number of moves is not
+ *             claimed to be minimal. Different sizes are allowed, but the ranks ignore them. A value that does not
+ *             stay until the end must be read once.
  */
 #include "plan/reversible/tree/better_cuts.h"
 #include "plan/reversible/tree/division.h"
@@ -22,20 +24,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_TRIED = 5, BUDGETS = 8, MOST_POLISH = 20000000 };
+enum { MAX_TRIED = 5, BUDGETS = 8, MAX_POLISH = 20000000 };
 #define AUTO_POLISH UINT64_MAX
 
-/* How a plan is made: how the trees are cut, and the memory that it may use. */
+/* How a plan is made: how the trees are cut, and how much memory it may use. */
 typedef struct way {
     pbi_shape shape;
     uint64_t budget;
 } way;
 
-/* What the options leave open. */
+/* What the options allow. */
 typedef struct wish {
     uint64_t levels, block; /* UINT64_MAX and 0: any */
-    bool even, falling;     /* lists that may be tried */
-    uint64_t polish;        /* effort for better cuts */
+    bool even, falling;     /* which lists may be tried */
+    uint64_t polish;        /* effort for cheaper cuts */
     uint64_t seed;
 } wish;
 
@@ -46,16 +48,16 @@ typedef struct planner {
     uint64_t limit;
     wish wish;
     way best;
-    pbi_figures least;
+    pbi_figures min;
     uint64_t moves; /* of the best */
-    bool by_moves;  /* the fewest moves are the best plan */
+    bool by_moves;  /* rank plans by moves alone */
     bool any;
-    uint64_t polished; /* the effort, where the best has cuts that a search found */
+    uint64_t polished; /* the effort, if the best plan has cuts that a search found */
     bool too_long;     /* some way fits, but has too many moves */
 } planner;
 
-/* Plays without writing, up to the moves of the best so far where these are all that counts. */
-static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
+/* Plays without recording moves; stops at the number of moves of the best so far if only moves count. */
+static pb_status measure_way(planner *p, const way *w, const pbi_divisions *d)
 {
     uint64_t limit = p->any && p->by_moves ? p->moves : p->limit;
     pb_arena scratch;
@@ -70,25 +72,25 @@ static pb_status measure(planner *p, const way *w, const pbi_divisions *d)
         return PB_OK;
     }
     if (status == PB_OK && !r.stuck && r.f.fits && !r.f.overflow &&
-        (!p->any || pbi_figures_better(p->game, &r.f, &p->least))) {
+        (!p->any || pbi_figures_better(p->game, &r.f, &p->min))) {
         p->any = true;
-        p->least = r.f;
+        p->min = r.f;
         p->moves = r.step;
         p->best = *w;
     }
     return status;
 }
 
-/* Looks at one way: does it fit, and is it the best so far? */
+/* Tries one way: does it fit, and is it the best so far? */
 static pb_status try_way(planner *p, const way *w, bool *fits)
 {
     pb_arena arena;
     pbi_divisions d;
     pb_arena_init(&arena, p->ctx);
     pb_status status = pbi_divisions_make(p->ctx, p->trees, &w->shape, &arena, &d);
-    *fits = status == PB_OK && pbi_divisions_least(&d) <= w->budget;
+    *fits = status == PB_OK && pbi_divisions_min_memory(&d) <= w->budget;
     if (*fits)
-        status = measure(p, w, &d);
+        status = measure_way(p, w, &d);
     pb_arena_release(&arena);
     return status;
 }
@@ -107,14 +109,14 @@ static pb_status try_level(planner *p, uint32_t levels, bool even, uint64_t budg
     return status;
 }
 
-/* On large trees every look takes time: fewer ways are tried. */
+/* On large trees each trial takes long: fewer ways are tried. */
 static pb_status try_budget(planner *p, uint64_t budget)
 {
     enum { LARGE = 1 << 20 };
     bool fits, any = p->wish.levels == UINT64_MAX;
-    uint64_t first = any ? 1 : p->wish.levels, last = any ? MOST_TRIED : p->wish.levels;
+    uint64_t first = any ? 1 : p->wish.levels, last = any ? MAX_TRIED : p->wish.levels;
     if (any && p->trees->count > LARGE)
-        last = MOST_TRIED / 2;
+        last = MAX_TRIED / 2;
     pb_status status = PB_OK;
     for (uint64_t levels = first; levels && levels <= last && status == PB_OK; levels++) {
         if (p->wish.falling)
@@ -127,7 +129,7 @@ static pb_status try_budget(planner *p, uint64_t budget)
     return status;
 }
 
-/* Memory beyond what all values together take is of no use. */
+/* Memory above the sum of all values is of no use. */
 static uint64_t useful_budget(const pbi_trees *t)
 {
     uint64_t all = 0, space = 0;
@@ -140,21 +142,21 @@ static uint64_t useful_budget(const pbi_trees *t)
     return pbi_add(all, space, &all) && all < t->budget ? all : t->budget;
 }
 
-/* With weights on memory, less of it than there is may be better. */
-static pb_status choose(planner *p, uint64_t least)
+/* With weights on memory, using less than the cap may be better. */
+static pb_status choose_budget(planner *p, uint64_t min)
 {
     const pb_weights *w = &p->game->weights;
-    uint64_t budget = useful_budget(p->trees), step = budget > least ? (budget - least) / BUDGETS + 1 : 1;
+    uint64_t budget = useful_budget(p->trees), step = budget > min ? (budget - min) / BUDGETS + 1 : 1;
     p->by_moves = !w->alpha && !w->beta;
     for (uint32_t i = 1; i < p->trees->count && p->by_moves; i++)
         p->by_moves = p->trees->g->cost[p->trees->node[i]] == p->trees->g->cost[p->trees->node[0]];
     pb_status status = try_budget(p, budget);
-    for (uint64_t b = least; (w->alpha || w->beta) && b < budget && status == PB_OK; b += step)
+    for (uint64_t b = min; (w->alpha || w->beta) && b < budget && status == PB_OK; b += step)
         status = try_budget(p, b);
     return status;
 }
 
-/* Is the number of values that the ranks say proved to be the least? */
+/* Is the number of values by ranks proved to be minimal? */
 static bool is_exact(const pbi_trees *t) { return t->root_count == 1 && t->equal && !t->overwrites; }
 
 /* Small trees: other cuts than those by ranks may cost less. */
@@ -163,28 +165,28 @@ static pb_status polish(planner *p, pb_arena *scratch)
     const pbi_trees *t = p->trees;
     const pb_weights *w = &p->game->weights;
     uint64_t size = t->count ? t->g->size[t->node[0]] : 0, work = UINT64_MAX;
-    uint32_t most, *rank = pb_arena_zero(scratch, t->count, sizeof *rank);
+    uint32_t max, *rank = pb_arena_zero(scratch, t->count, sizeof *rank);
     if (!rank)
         return PB_ENOMEM;
     if (!p->any || !p->wish.polish || !is_exact(t) || !size || t->budget / size >= t->count || w->alpha || w->beta ||
         (p->wish.levels && p->wish.levels != UINT64_MAX))
         return PB_OK;
     uint64_t values = t->budget / size, effort = p->wish.polish;
-    if (effort == AUTO_POLISH) { /* a look at each cut in some hundred places, as far as that goes */
-        uint64_t look = (uint64_t)t->count * values;
-        effort = look > MOST_POLISH / 200 / t->count ? MOST_POLISH : 200 * t->count * look;
+    if (effort == AUTO_POLISH) { /* try each cut in about a hundred places, as far as the effort allows */
+        uint64_t trial = (uint64_t)t->count * values;
+        effort = trial > MAX_POLISH / 200 / t->count ? MAX_POLISH : 200 * t->count * trial;
     }
-    pb_status status = pbi_edge_rank(p->ctx, t, NULL, rank, &most);
+    pb_status status = pbi_edge_rank(p->ctx, t, NULL, rank, &max);
     if (status == PB_OK)
         status = pbi_better_cuts(p->ctx, t, values, effort, p->wish.seed, rank, &work);
-    if (status == PB_ENOMEM || work >= p->least.time)
+    if (status == PB_ENOMEM || work >= p->min.time)
         return status == PB_ENOMEM ? status : PB_OK;
     p->polished = effort;
     p->best = (way){{.block = 1, .cuts = rank}, useful_budget(t)};
     return PB_OK;
 }
 
-/* So that the same words give the same plan. */
+/* So that the same options give the same plan. */
 static pb_status record(const planner *p, pbi_plan *plan)
 {
     const pbi_shape *shape = &p->best.shape;
@@ -196,7 +198,7 @@ static pb_status record(const planner *p, pbi_plan *plan)
     return status == PB_OK ? pbi_plan_record_number(plan, "polish", p->polished) : status;
 }
 
-static pb_status play(planner *p, pb_arena *scratch, pbi_plan *plan)
+static pb_status play_best(planner *p, pb_arena *scratch, pbi_plan *plan)
 {
     pbi_divisions d;
     pbi_reversible r;
@@ -211,24 +213,24 @@ static pb_status play(planner *p, pb_arena *scratch, pbi_plan *plan)
     return record(p, plan);
 }
 
-static pb_status give_up_ranks(const pbi_trees *t, uint64_t least, pbi_plan *plan)
+static pb_status give_up_ranks(const pbi_trees *t, uint64_t min, pbi_plan *plan)
 {
     char need[100], left[100];
-    pb_amount_text(least, t->g->size_unit, need, sizeof need);
+    pb_amount_text(min, t->g->size_unit, need, sizeof need);
     pb_amount_text(t->budget, t->g->size_unit, left, sizeof left);
     return pbi_plan_give_up(plan, "does not fit: cut by ranks the tree needs %s; the cap leaves %s for it", need, left);
 }
 
-/* Nothing that was tried fits. */
-static pb_status refuse(const planner *p, uint64_t least, uint64_t values, pbi_plan *plan)
+/* Reports that nothing that was tried fits. */
+static pb_status report_no_fit(const planner *p, uint64_t min, uint64_t values, pbi_plan *plan)
 {
     const pbi_trees *t = p->trees;
     if (p->too_long)
         return pbi_fail(p->ctx, PB_ELIMIT, "limit hit: every plan that fits has more than %" PRIu64 " moves", p->limit);
-    if (t->budget >= least)
+    if (t->budget >= min)
         return pbi_plan_give_up(plan, "does not fit: with these settings no plan stays within the cap");
     if (!is_exact(t))
-        return give_up_ranks(t, least, plan);
+        return give_up_ranks(t, min, plan);
     pb_status status = pbi_plan_give_up(
         plan, "a tree of %" PRIu32 " takes %" PRIu64 " values at a time, and the cap has room for %" PRIu64, t->count,
         values, t->budget / t->g->size[t->node[0]]);
@@ -242,17 +244,17 @@ static pb_status plan_trees(planner *p, pb_arena *scratch, pbi_plan *plan)
     pb_status status = pbi_divisions_make(p->ctx, p->trees, &(pbi_shape){.block = 1}, scratch, &d);
     if (status != PB_OK)
         return status;
-    uint64_t least = pbi_divisions_least(&d);
-    if (p->trees->budget >= least || !is_exact(p->trees))
-        status = choose(p, least);
+    uint64_t min = pbi_divisions_min_memory(&d);
+    if (p->trees->budget >= min || !is_exact(p->trees))
+        status = choose_budget(p, min);
     if (!p->any)
-        return status == PB_OK ? refuse(p, least, (uint64_t)d.ranks + 1, plan) : status;
+        return status == PB_OK ? report_no_fit(p, min, (uint64_t)d.ranks + 1, plan) : status;
     if (status == PB_OK)
         status = polish(p, scratch);
     if (status == PB_ENOMEM)
         return status;
-    pbi_held held = pbi_hold(p->ctx); /* after a stop too: finish with the best so far */
-    status = play(p, scratch, plan);
+    pbi_held held = pbi_hold(p->ctx); /* also after a stop: write the best plan so far */
+    status = play_best(p, scratch, plan);
     pbi_resume(p->ctx, held);
     return status;
 }
@@ -263,7 +265,7 @@ static pb_status read_options(planner *p, const pbi_plan_options *options)
     bool any = !lists || strcmp(lists, "auto") == 0;
     pb_status status = pbi_option_limit(p->ctx, options, p->game->graph, &p->limit);
     if (status == PB_OK)
-        status = pbi_option_number(p->ctx, options, "levels", 0, PBI_MOST_LEVELS, UINT64_MAX, &p->wish.levels);
+        status = pbi_option_number(p->ctx, options, "levels", 0, PBI_MAX_LEVELS, UINT64_MAX, &p->wish.levels);
     if (status == PB_OK)
         status = pbi_option_number(p->ctx, options, "block", 1, UINT32_MAX, 0, &p->wish.block);
     if (status == PB_OK)

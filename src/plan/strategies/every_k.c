@@ -5,7 +5,7 @@
  * Invariants  see sequence/window.h.
  * Cost        O(computations and their inputs) for each k that is tried; about 3 log2(nodes) of them.
  * Source      periodic checkpointing (Chen et al. 2016 for networks, older in adjoint codes).
- * Limits      costs and sizes are not looked at when the kept values are chosen.
+ * Limits      costs and sizes are ignored when the kept values are chosen.
  */
 #include "plan/sequence/window.h"
 

@@ -1,27 +1,29 @@
 /* exact.c -- the least work of a small game, proved.
  *
- * Problem     least work under the cap, for any graph of the remat game with up to about a hundred values, and of the
- *             reversible game with about thirty; in the tiered game with about a dozen.
- * Idea        a state is what is in memory; A* over states (statespace/live), with what is missing and what the cap makes one
- *             pay for it as the bound, and rules that leave out states of which another is as good. Where the first
- *             states do not settle it, a plan at hand, or else a short annealing, says how much work is too much.
- *             In the reversible game the search goes from the end to the start (reversible/exact/exact), in the tiered game a
- *             state is what is in each memory (statespace/tiered).
- * Invariants  what is left out for its work is counted, so that a search that ends without a plan is a proof.
- * Cost        grows with the number of ways to fill the memory: some microseconds a state, up to `limit` bytes of states.
- * Source      A*: Hart, Nilsson, Raphael 1968; over live sets for pebbling: folklore. The bound and the rules are ours.
- * Limits      wide graphs and caps far from both ends may be too much for it from 30 nodes on; with weights on peak or
- *             flux the work is what is least, not the cost.
+ * Problem     least work under the cap, for any graph of the remat game with up to about a hundred values, of the
+ *             reversible game with about thirty, and of the tiered game with about a dozen.
+ * Idea        a state is what is in memory. A* over states (statespace/live): the bound counts what is still missing
+ *             and what the cap forces a plan to recompute for it; rules leave out states if another state is at least
+ *             as good. If the first states do not decide the game, a known plan, or else a short annealing, gives a
+ *             limit on the work. In the reversible game the search goes from the end to the start
+ *             (reversible/exact/exact); in the tiered game a state is what is in each memory (statespace/tiered).
+ * Invariants  what is left out because of its work is counted, so a search that ends without a plan is a proof.
+ * Cost        grows with the number of ways to fill the memory: some microseconds a state, up to `limit` bytes of
+ *             states.
+ * Source      A*: Hart, Nilsson, Raphael 1968; over live sets for pebbling: folklore. The bound and the rules are
+ *             ours.
+ * Limits      wide graphs with a cap far from both ends may be too hard from 30 nodes on; with weights on peak or
+ *             flux it minimizes the work, not the cost.
  */
 #include "plan/reversible/exact/exact.h"
 #include "plan/statespace/remat.h"
 #include "plan/statespace/tiered.h"
 
 enum {
-    STANDARD_LIMIT = 40000000,
-    TIERED_LIMIT = 8000000, /* a state takes longer there */
+    DEFAULT_LIMIT = 40000000,
+    TIERED_LIMIT = 8000000, /* a state takes longer in this game */
     PATIENT_LIMIT =
-        1000000000, /* in the reversible game, where time or ticks are limited and no other strategy waits */
+        1000000000, /* in the reversible game, if time or ticks are limited and no other strategy is waiting */
     PATIENT_NODES = 36
 };
 
@@ -30,7 +32,7 @@ static uint64_t default_limit(const pb_game *game, const pbi_plan_options *optio
     if (game->kind == PB_GAME_TIERED)
         return TIERED_LIMIT;
     bool patient = game->kind == PB_GAME_REVERSIBLE && options->patient && !options->start;
-    return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : STANDARD_LIMIT;
+    return patient && game->graph->needed_count <= PATIENT_NODES ? PATIENT_LIMIT : DEFAULT_LIMIT;
 }
 
 pb_status pbi_plan_exact(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

@@ -1,15 +1,17 @@
-/* griewank.c -- Revolve on any graph, its order taken for a chain.
+/* griewank.c -- Revolve on any graph, treating its order as a chain.
  *
  * Problem     reverse a long forward pass with a few snapshots and the least recomputation.
  * Idea        every place of the forward order counts as one step. A snapshot of a place is what the places behind it
- *             read from before it: a single value on a chain. Snapshots are placed binomially; the backward part is
- *             followed as written, and when it reads a value that is gone, the forward part is run again from the nearest
- *             snapshot before it, leaving new snapshots on the way where there is room. As many snapshots as fit.
- * Invariants  snapshots lie on a stack, their places ascending; those that the rest of the backward part is past are
- *             let go.
- * Cost        O(computations and their inputs) for each number of snapshots tried, about log2(forward places) of them.
+ *             read from before it: a single value on a chain. Snapshots are placed binomially. The backward part is
+ *             followed in program order; when it reads a value that is not resident, the forward part is rerun from
+ *             the nearest snapshot before that value, and leaves new snapshots if slots are free. As many snapshots
+ *             as fit.
+ * Invariants  snapshots form a stack with ascending places; those behind all remaining reads of the backward part are
+ *             released.
+ * Cost        O(computations and their inputs) for each number of snapshots tried, about log2(forward places) of
+ *             them.
  * Source      Griewank and Walther, "Algorithm 799: revolve", 2000; linearised as in Jain et al., "Checkmate", 2020.
- * Limits      binomial placement is optimal for equal steps on a chain only; costs and sizes are not looked at.
+ * Limits      binomial placement is optimal for equal steps on a chain only; costs and sizes are ignored.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -20,36 +22,36 @@ typedef struct reverser {
     pb_context *ctx;
     const pbi_training *t;
     uint64_t limit;
-    const int64_t *later; /* per backward place, and behind the last: the last forward place that is read from there
-                             on; -1 for none */
+    /* per backward place, and behind the last: the last forward place read from that place on; -1 for none */
+    const int64_t *later;
 } reverser;
 
 typedef struct run {
     const reverser *c;
     pbi_replay r;
     uint64_t slots;
-    pbi_snapshot *snapshot; /* [0] stands before the first place and takes no slot */
+    pbi_snapshot *snapshot; /* [0] is before the first place and takes no slot */
     uint64_t count;
     int64_t *position;
-    pb_node *carried[2]; /* units that stay for the backward place at hand, and for the next */
+    pb_node *carried[2]; /* units kept for the current backward place, and for the next */
     uint32_t carried_count;
-    bool side;        /* which of them */
-    uint32_t *reader; /* per forward place: the latest backward place that has read it, and 1 */
+    bool side;        /* which of them is current */
+    uint32_t *reader; /* per forward place: the latest backward place that has read it, plus 1 */
 } run;
 
-/* How far to go before the next snapshot is left, for the least work on `length` steps with s snapshots, the one at
- * their start included (the longest of the best). */
+/* How far to go before the next snapshot, for the least work on `length` steps with s snapshots, the one at their
+ * start included (the longest of the best). */
 static uint64_t binomial_advance(uint64_t length, uint64_t s)
 {
     int64_t r = 1;
     while (pbi_beta((int64_t)s, r) < length)
         r++;
-    uint64_t most = pbi_beta((int64_t)s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
-    return most < length - rest ? most : length - rest;
+    uint64_t max = pbi_beta((int64_t)s, r - 1), rest = pbi_beta((int64_t)s - 1, r - 1);
+    return max < length - rest ? max : length - rest;
 }
 
-/* From the last snapshot towards place q, which is to be reversed first: leaves snapshots where there are slots. */
-static pb_status advance(run *u, int64_t q, bool fresh)
+/* From the last snapshot towards place q, which is reversed first: leaves snapshots if slots are free. */
+static pb_status advance_to(run *u, int64_t q, bool fresh)
 {
     int64_t at = u->snapshot[u->count - 1].position;
     uint64_t used = u->count - 1, length = (uint64_t)(q - at) + 1;
@@ -69,7 +71,7 @@ static pb_status advance(run *u, int64_t q, bool fresh)
     return status;
 }
 
-/* The last forward place that v reads and that is not there; -1 for none. */
+/* The last forward place that v reads and that is not resident; -1 for none. */
 static int64_t last_missing(const run *u, pb_node v)
 {
     const pbi_training *t = u->c->t;
@@ -82,7 +84,7 @@ static int64_t last_missing(const run *u, pb_node v)
     return last;
 }
 
-/* Snapshots behind all that is still to be read are of no use; what the place at hand reads of them is carried. */
+/* Drops snapshots behind all remaining reads; what the current place reads of them is carried. */
 static void drop_snapshots(run *u, int64_t later)
 {
     while (u->count > 1 && u->snapshot[u->count - 1].position > later)
@@ -90,7 +92,7 @@ static void drop_snapshots(run *u, int64_t later)
     pbi_replay_release(&u->r, u->snapshot[u->count - 1].to);
 }
 
-/* Pins what place `next` reads and is there, all of it or only what the place before it has read too. */
+/* Pins the resident inputs of place `next`: all of them, or only those that the place before it has read too. */
 static void pin_inputs(run *u, uint32_t next, bool all, uint32_t *count)
 {
     const pbi_training *t = u->c->t;
@@ -105,9 +107,9 @@ static void pin_inputs(run *u, uint32_t next, bool all, uint32_t *count)
     }
 }
 
-/* Before place `next`: what the place before it has read stays if it reads it too. All else that was made on the way goes:
- * on a chain, keeping it would be one more snapshot. What it reads of the snapshots stays, should they be dropped. */
-static void carry(run *u, uint32_t next)
+/* Before place `next`: keeps what both it and the place before it read, and releases all other recomputed values: on
+ * a chain, keeping them would be one more snapshot. What it reads of the snapshots is kept in case they are dropped. */
+static void carry_inputs(run *u, uint32_t next)
 {
     const pbi_training *t = u->c->t;
     uint32_t count = 0;
@@ -124,7 +126,7 @@ static void carry(run *u, uint32_t next)
     u->carried_count = count;
 }
 
-static pb_status prepare(run *u, const reverser *c, uint64_t slots, pb_arena *arena, pbi_sequence *s)
+static pb_status init_run(run *u, const reverser *c, uint64_t slots, pb_arena *arena, pbi_sequence *s)
 {
     const pbi_training *t = c->t;
     uint32_t widest = 0;
@@ -132,10 +134,10 @@ static pb_status prepare(run *u, const reverser *c, uint64_t slots, pb_arena *ar
         uint32_t inputs = t->g->in_start[t->order[p] + 1] - t->g->in_start[t->order[p]];
         widest = inputs > widest ? inputs : widest;
     }
-    uint64_t most = slots < t->forward ? slots : t->forward;
+    uint64_t max = slots < t->forward ? slots : t->forward;
     *u = (run){.c = c, .slots = slots, .count = 1};
-    u->snapshot = pb_arena_alloc(arena, (size_t)most + 1, sizeof *u->snapshot);
-    u->position = pb_arena_alloc(arena, (size_t)most, sizeof *u->position);
+    u->snapshot = pb_arena_alloc(arena, (size_t)max + 1, sizeof *u->snapshot);
+    u->position = pb_arena_alloc(arena, (size_t)max, sizeof *u->position);
     u->carried[0] = pb_arena_alloc(arena, 2 * (size_t)widest, sizeof *u->carried[0]);
     u->carried[1] = pb_arena_alloc(arena, 2 * (size_t)widest, sizeof *u->carried[1]);
     u->reader = pb_arena_zero(arena, t->forward, sizeof *u->reader);
@@ -145,22 +147,23 @@ static pb_status prepare(run *u, const reverser *c, uint64_t slots, pb_arena *ar
     return pbi_replay_init(&u->r, c->ctx, t, c->limit, arena, s);
 }
 
-/* The forward pass, with snapshots for the way back; with one for every place all values stay. */
+/* The forward pass, with snapshots for the backward pass; with one for every place all values are kept. */
 static pb_status go_forward(run *u)
 {
     const pbi_training *t = u->c->t;
     bool all = u->slots >= t->forward;
-    pb_status status = all || t->forward == t->count ? PB_OK : advance(u, u->c->later[0], true);
+    pb_status status = all || t->forward == t->count ? PB_OK : advance_to(u, u->c->later[0], true);
     for (int64_t p = u->snapshot[u->count - 1].position + 1; p < t->forward && status == PB_OK; p++) {
         status = pbi_replay_make(&u->r, t->order[p]);
         if (all)
             pbi_replay_pin(&u->r, t->order[p]);
     }
-    carry(u, t->forward);
+    carry_inputs(u, t->forward);
     return status;
 }
 
-/* A place before the last snapshot may be read again: what it reads is then made on demand, without new snapshots. */
+/* A place before the last snapshot may be read again: what it reads is then recomputed on demand, without new
+ * snapshots. */
 static pb_status go_back(run *u)
 {
     const pbi_training *t = u->c->t;
@@ -169,18 +172,18 @@ static pb_status go_back(run *u)
         int64_t missing = last_missing(u, t->order[p]), later = u->c->later[p - t->forward + 1];
         drop_snapshots(u, missing > later ? missing : later);
         if (missing > u->snapshot[u->count - 1].position)
-            status = advance(u, missing, false);
+            status = advance_to(u, missing, false);
         if (status == PB_OK)
             status = pbi_replay_make(&u->r, t->order[p]);
-        carry(u, p + 1);
+        carry_inputs(u, p + 1);
     }
     return status;
 }
 
-static pb_status make(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
+static pb_status make_sequence(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
 {
     run u;
-    pb_status status = prepare(&u, state, choice->number[0], arena, s);
+    pb_status status = init_run(&u, state, choice->number[0], arena, s);
     if (status == PB_OK)
         status = go_forward(&u);
     return status == PB_OK ? go_back(&u) : status;
@@ -207,7 +210,8 @@ static pb_status find_later(reverser *c, pb_arena *arena)
     return PB_OK;
 }
 
-/* The most snapshots that fit: more of them mean less work. One that takes too long needs more of them too. */
+/* The largest number of snapshots that fits: more snapshots mean less work. A number with too much work needs more
+ * snapshots too. */
 static pb_status try_all(pbi_trials *trials, const reverser *c)
 {
     uint64_t low = 0, high = c->t->forward;
@@ -230,13 +234,13 @@ static pb_status plan_by(pb_context *ctx, const pb_game *game, uint64_t slots, r
 {
     pbi_trials trials;
     pbi_trial result;
-    pbi_trials_init(&trials, ctx, game, make, c);
+    pbi_trials_init(&trials, ctx, game, make_sequence, c);
     pb_status status =
         slots == UINT64_MAX ? try_all(&trials, c) : pbi_trials_try(&trials, (pbi_choice){{slots}}, &result, NULL);
     status = pbi_trials_finish(&trials, status, plan);
-    if (trials.there || slots != UINT64_MAX)
+    if (trials.fits || slots != UINT64_MAX)
         status = status == PB_OK
-                     ? pbi_plan_record_number(plan, "snapshots", trials.there ? trials.best.number[0] : slots)
+                     ? pbi_plan_record_number(plan, "snapshots", trials.fits ? trials.best.number[0] : slots)
                      : status;
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", c->limit) : status;
 }

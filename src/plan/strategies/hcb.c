@@ -1,16 +1,19 @@
 /* hcb.c -- height-compressed backpropagation: blocks of the forward pass under a balanced tree.
  *
- * Problem     reverse-mode differentiation of L steps whose frontier is w wide, in memory of about w times the root of L.
- * Idea        order the forward part so that its frontier is small; cut it into blocks, of equally many nodes or of equal
- *             sizes and narrow borders; put a balanced binary tree over the blocks. Its upper `levels` are replayed: a
- *             node of the tree goes forward to its middle, leaves a checkpoint of the frontier there, does its right
- *             half and then its left. Below them the borders of all blocks of the interval are kept at once. A leaf makes
- *             its block again and runs the backward nodes that read it. So the tree is left in post-order, right before left.
- * Invariants  checkpoints lie on a stack; at a leaf it holds one a level, and the borders of one interval.
+ * Problem     reverse-mode differentiation of L steps whose frontier is w wide, in memory of about w times the root
+ *             of L.
+ * Idea        order the forward part so that its frontier is small; cut it into blocks, of equally many nodes or of
+ *             equal sizes and narrow borders; put a balanced binary tree over the blocks. Its upper `levels` are
+ *             replayed: a node of the tree runs forward to its middle, leaves a checkpoint of the frontier, processes
+ *             its right half and then its left half. Below these levels the borders of all blocks of the interval are
+ *             kept at once. A leaf recomputes its block and runs the backward nodes that read it. So the tree is
+ *             traversed in post-order, right before left.
+ * Invariants  checkpoints form a stack; at a leaf it holds one per level, and the borders of one interval.
  * Cost        O((2 + levels) (nodes and edges)) a plan, some tens of plans.
- * Source      the height-compressed simulation of trees carried over to backpropagation; blocks and tree by its rules.
- * Limits      costs are not looked at. Where the frontier is more than a quarter of all forward values, blocks gain
- *             nothing: the program runs as written, and the note says so.
+ * Source      the height-compressed simulation of trees carried over to backpropagation; blocks and tree by its
+ *             rules.
+ * Limits      costs are ignored. If the frontier is more than a quarter of all forward values, blocks gain nothing:
+ *             the plan follows program order, and a note reports this.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -27,8 +30,8 @@ enum { BLOCKS, CUT, LEVELS };
 enum { EQUAL, ADAPTIVE, CUTS };
 
 enum {
-    LARGE = 20000, /* forward places: fewer numbers of blocks are tried, */
-    MANY = 100000  /* only blocks of about the root, adaptive ones */
+    LARGE = 20000, /* forward places: above, fewer numbers of blocks are tried */
+    MANY = 100000  /* above, only adaptive blocks, about the square root of them */
 };
 
 static const char *const cut_names[CUTS] = {"equal", "adaptive"};
@@ -46,7 +49,7 @@ typedef struct hcb {
 typedef struct task {
     uint32_t from, to; /* blocks */
     uint64_t level;
-    size_t mark;       /* of holds, to go back to first */
+    size_t mark;       /* of holds, to return to first */
     pbi_snapshot base; /* the border before block `from` */
     bool fresh;        /* none of it has been computed before */
 } task;
@@ -65,18 +68,18 @@ typedef struct run {
 
 /* ---- blocks ---- */
 
-static void cut_equally(run *u, uint64_t wanted)
+static void cut_equally(run *u, uint64_t blocks_asked)
 {
     uint64_t n = u->h->t.forward;
-    for (uint64_t i = 1; i <= wanted; i++)
-        u->end[u->blocks++] = (int64_t)(n / wanted * i + n % wanted * i / wanted) - 1;
+    for (uint64_t i = 1; i <= blocks_asked; i++)
+        u->end[u->blocks++] = (int64_t)(n / blocks_asked * i + n % blocks_asked * i / blocks_asked) - 1;
 }
 
 /* Blocks of about equal sizes; the border is where least crosses, in the latter half of the block. */
-static void cut_adaptively(run *u, uint64_t wanted)
+static void cut_adaptively(run *u, uint64_t blocks_asked)
 {
     const hcb *h = u->h;
-    uint64_t goal = h->t.all_sizes / wanted + 1, since = 0;
+    uint64_t goal = h->t.all_sizes / blocks_asked + 1, since = 0;
     uint32_t n = h->t.forward, best = PBI_NO_PLACE;
     for (uint32_t p = 0; p < n; p++) {
         since = pbi_add_saturated(since, h->t.size[p]);
@@ -106,17 +109,17 @@ static pb_status sort_backward(run *u, pb_arena *arena)
         block[p] = b;
     }
     for (uint32_t p = t->forward; p < t->count; p++) {
-        uint32_t most = u->blocks - 1, read = PBI_NO_PLACE;
+        uint32_t max = u->blocks - 1, read = PBI_NO_PLACE;
         for (uint32_t k = t->g->in_start[t->order[p]]; k < t->g->in_start[t->order[p] + 1]; k++) {
             uint32_t q = t->place[t->g->in[k]];
             if (q == PBI_NO_PLACE)
                 continue;
             if (q >= t->forward)
-                most = block[q] < most ? block[q] : most;
+                max = block[q] < max ? block[q] : max;
             else if (read == PBI_NO_PLACE || block[q] > read)
                 read = block[q];
         }
-        block[p] = read < most ? read : most;
+        block[p] = read < max ? read : max;
         u->start[u->blocks - 1 - block[p] + 2]++;
     }
     for (uint32_t b = 0; b < u->blocks; b++)
@@ -128,7 +131,7 @@ static pb_status sort_backward(run *u, pb_arena *arena)
 
 /* ---- the tree ---- */
 
-static pb_status leaf(run *u, const task *k)
+static pb_status reverse_block(run *u, const task *k)
 {
     const pbi_training *t = &u->h->t;
     uint32_t b = u->blocks - 1 - k->from;
@@ -141,18 +144,18 @@ static pb_status leaf(run *u, const task *k)
 }
 
 /* Replayed: to the middle, then the right half and the left. */
-static pb_status split(run *u, const task *k)
+static pb_status split_interval(run *u, const task *k)
 {
     uint32_t middle = k->from + (k->to - k->from) / 2;
-    pbi_snapshot there;
-    pb_status status = pbi_replay_advance(&u->r, &k->base, &u->end[middle - 1], 1, k->fresh, &there);
+    pbi_snapshot middle_snapshot;
+    pb_status status = pbi_replay_advance(&u->r, &k->base, &u->end[middle - 1], 1, k->fresh, &middle_snapshot);
     u->task[u->tasks++] = (task){k->from, middle, k->level + 1, k->mark, k->base, false};
-    u->task[u->tasks++] = (task){middle, k->to, k->level + 1, there.to, there, k->fresh};
+    u->task[u->tasks++] = (task){middle, k->to, k->level + 1, middle_snapshot.to, middle_snapshot, k->fresh};
     return status;
 }
 
-/* All borders at once, then the blocks from the last to the first. The border behind a block stays while it is reversed:
- * what it holds of the block need not be made again. */
+/* Keeps all borders at once, then reverses the blocks from the last to the first. The border behind a block stays
+ * resident while the block is reversed: its values need not be recomputed. */
 static pb_status keep_borders(run *u, const task *k)
 {
     uint32_t count = k->to - k->from - 1;
@@ -165,7 +168,7 @@ static pb_status keep_borders(run *u, const task *k)
     return status;
 }
 
-static pb_status play(run *u, uint64_t levels)
+static pb_status reverse_tree(run *u, uint64_t levels)
 {
     pb_status status = PB_OK;
     u->task[u->tasks++] = (task){0, u->blocks, 0, 0, {.position = -1}, true};
@@ -173,49 +176,49 @@ static pb_status play(run *u, uint64_t levels)
         task k = u->task[--u->tasks];
         pbi_replay_release(&u->r, k.mark);
         if (k.to - k.from == 1)
-            status = leaf(u, &k);
+            status = reverse_block(u, &k);
         else
-            status = k.level < levels ? split(u, &k) : keep_borders(u, &k);
+            status = k.level < levels ? split_interval(u, &k) : keep_borders(u, &k);
     }
     return status;
 }
 
-static pb_status make(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
+static pb_status make_sequence(void *state, const pbi_choice *choice, pb_arena *arena, pbi_sequence *s)
 {
     const hcb *h = state;
     run u = {.h = h};
-    uint64_t wanted = choice->number[BLOCKS] < h->t.forward ? choice->number[BLOCKS] : h->t.forward;
-    if (!wanted)
+    uint64_t blocks_asked = choice->number[BLOCKS] < h->t.forward ? choice->number[BLOCKS] : h->t.forward;
+    if (!blocks_asked)
         return PB_OK; /* nothing to compute */
-    size_t most = choice->number[CUT] == EQUAL ? wanted : 2 * wanted + 2;
-    u.end = pb_arena_alloc(arena, most, sizeof *u.end);
-    u.border = pb_arena_alloc(arena, most, sizeof *u.border);
-    u.task = pb_arena_alloc(arena, most + 64, sizeof *u.task);
+    size_t max = choice->number[CUT] == EQUAL ? blocks_asked : 2 * blocks_asked + 2;
+    u.end = pb_arena_alloc(arena, max, sizeof *u.end);
+    u.border = pb_arena_alloc(arena, max, sizeof *u.border);
+    u.task = pb_arena_alloc(arena, max + 64, sizeof *u.task);
     if (!u.end || !u.border || !u.task)
         return PB_ENOMEM;
     if (choice->number[CUT] == EQUAL)
-        cut_equally(&u, wanted);
+        cut_equally(&u, blocks_asked);
     else
-        cut_adaptively(&u, wanted);
+        cut_adaptively(&u, blocks_asked);
     pb_status status = sort_backward(&u, arena);
     if (status == PB_OK)
         status = pbi_replay_init(&u.r, h->ctx, &h->t, h->limit, arena, s);
-    return status == PB_OK ? play(&u, choice->number[LEVELS]) : status;
+    return status == PB_OK ? reverse_tree(&u, choice->number[LEVELS]) : status;
 }
 
 /* ---- choices ---- */
 
-/* More levels hold less and compute more: the first that fits is the one for this cut. */
+/* More levels keep less and compute more: the first that fits is the right one for this cut. */
 static pb_status try_levels(pbi_trials *trials, const hcb *h, uint64_t blocks, uint64_t cut)
 {
     pbi_trial result = PBI_TRIAL_TOO_LARGE;
     pb_status status = PB_OK;
-    uint64_t asked = h->asked[LEVELS], least = UINT64_MAX;
+    uint64_t asked = h->asked[LEVELS], min = UINT64_MAX;
     for (uint64_t level = asked == UINT64_MAX ? 0 : asked; status == PB_OK; level++) {
         uint64_t peak = UINT64_MAX;
         status = pbi_trials_try(trials, (pbi_choice){{blocks, cut, level}}, &result, &peak);
-        bool worse = peak > least - least / 64 && level > 2; /* the borders are no longer what counts */
-        least = peak < least ? peak : least;
+        bool worse = peak > min - min / 64 && level > 2; /* the borders no longer decide the peak */
+        min = peak < min ? peak : min;
         if (asked != UINT64_MAX || result != PBI_TRIAL_TOO_LARGE || worse || blocks >> level <= 1)
             break;
     }
@@ -241,8 +244,8 @@ static pb_status try_all(pbi_trials *trials, const hcb *h)
         return status;
     if (h->asked[BLOCKS] != UINT64_MAX)
         return try_cuts(trials, h, h->asked[BLOCKS]);
-    uint64_t root = (uint64_t)sqrt((double)h->t.forward) + 1, most = h->t.forward > MANY ? root : 4 * root;
-    for (uint64_t blocks = h->t.forward > MANY ? root : 2; blocks <= most && status == PB_OK;) {
+    uint64_t root = (uint64_t)sqrt((double)h->t.forward) + 1, max = h->t.forward > MANY ? root : 4 * root;
+    for (uint64_t blocks = h->t.forward > MANY ? root : 2; blocks <= max && status == PB_OK;) {
         status = try_cuts(trials, h, blocks);
         uint64_t more = blocks / 3 > 5 ? blocks / 3 : 1;
         blocks += h->t.forward > LARGE ? blocks / 2 + 1 : more;
@@ -256,25 +259,25 @@ static pb_status choose_order(hcb *h, pb_arena *arena)
 {
     pbi_training *t = &h->t;
     pb_node *small = pb_arena_alloc(arena, t->forward, sizeof *small),
-            *written = pb_arena_alloc(arena, t->forward, sizeof *written);
-    if (!small || !written)
+            *saved_order = pb_arena_alloc(arena, t->forward, sizeof *saved_order);
+    if (!small || !saved_order)
         return PB_ENOMEM;
     uint64_t before = pbi_training_frontier(t);
     pb_status status = pbi_frontier_order(h->ctx, t, arena, small);
     if (status != PB_OK)
         return status;
-    memcpy(written, t->order, t->forward * sizeof *written);
+    memcpy(saved_order, t->order, t->forward * sizeof *saved_order);
     pbi_training_reorder(t, small);
     h->frontier = pbi_training_frontier(t);
     h->reordered = h->frontier < before;
     if (!h->reordered) {
-        pbi_training_reorder(t, written);
+        pbi_training_reorder(t, saved_order);
         h->frontier = before;
     }
     return PB_OK;
 }
 
-static pb_status look(hcb *h, const pb_graph *g, pb_arena *arena)
+static pb_status analyse_forward(hcb *h, const pb_graph *g, pb_arena *arena)
 {
     pb_status status = pbi_training_find(g, arena, &h->t);
     if (status == PB_OK)
@@ -293,7 +296,7 @@ static pb_status look(hcb *h, const pb_graph *g, pb_arena *arena)
     return PB_OK;
 }
 
-static pb_status tell(const hcb *h, const pb_game *game, const pbi_trials *trials, pbi_plan *plan)
+static pb_status write_note(const hcb *h, const pb_game *game, const pbi_trials *trials, pbi_plan *plan)
 {
     const char *unit = game->graph->size_unit;
     char frontier[40], largest[40], all[40];
@@ -307,8 +310,8 @@ static pb_status tell(const hcb *h, const pb_game *game, const pbi_trials *trial
     for (pb_node v = 0; v < game->graph->node_count; v++)
         if (game->graph->flags[v] & PB_NODE_GIVEN)
             always = pbi_add_saturated(always, game->graph->size[v]);
-    uint64_t least = h->frontier > h->largest ? h->frontier : h->largest;
-    double gap = least && trials->f.peak > always ? (double)(trials->f.peak - always) / (double)least : 1;
+    uint64_t min = h->frontier > h->largest ? h->frontier : h->largest;
+    double gap = min && trials->f.peak > always ? (double)(trials->f.peak - always) / (double)min : 1;
     return pbi_plan_note(
         plan, "the forward part%s has a frontier of %s and a largest value of %s; the peak is %.1f times that",
         h->reordered ? ", reordered," : "", frontier, largest, gap);
@@ -338,18 +341,18 @@ pb_status pbi_plan_hcb(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     if (status != PB_OK)
         return status;
     pb_arena_init(&scratch, ctx);
-    pbi_trials_init(&trials, ctx, game, make, &h);
-    status = look(&h, game->graph, &scratch);
+    pbi_trials_init(&trials, ctx, game, make_sequence, &h);
+    status = analyse_forward(&h, game->graph, &scratch);
     if (status == PB_OK)
         status = try_all(&trials, &h);
     status = pbi_trials_finish(&trials, status, plan);
-    if (status == PB_OK && trials.there && h.t.count)
-        status = tell(&h, game, &trials, plan);
-    if (status == PB_OK && trials.there)
+    if (status == PB_OK && trials.fits && h.t.count)
+        status = write_note(&h, game, &trials, plan);
+    if (status == PB_OK && trials.fits)
         status = pbi_plan_record_number(plan, "blocks", trials.best.number[BLOCKS]);
-    if (status == PB_OK && trials.there && trials.best.number[BLOCKS] > 1)
+    if (status == PB_OK && trials.fits && trials.best.number[BLOCKS] > 1)
         status = pbi_plan_record(plan, "cut", cut_names[trials.best.number[CUT]]);
-    if (status == PB_OK && trials.there && trials.best.number[BLOCKS] > 1)
+    if (status == PB_OK && trials.fits && trials.best.number[BLOCKS] > 1)
         status = pbi_plan_record_number(plan, "levels", trials.best.number[LEVELS]);
     if (status == PB_OK)
         status = pbi_plan_record_number(plan, "limit", h.limit);

@@ -1,17 +1,17 @@
 /* knill.c -- the least work on a chain, reversibly, within the cap.
  *
  * Problem     compute the end of a chain reversibly, leaving nothing else, with the fewest moves that the cap allows.
- * Idea        some place m is made first and unmade last; between, the end is made from m: with k pebbles,
- *             F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). Where all steps are alike, F is
- *             convex in n and comes from merging slopes; where they differ, every interval has its front of work
- *             against memory.
- * Invariants  a part keeps within the memory it is given; what stands before and behind it does not change meanwhile.
+ * Idea        some place m is computed first and uncomputed last; in between, the end is computed from m: with k
+ *             pebbles, F(n, k) = min over m of F(m, k) + F(n - m, k - 1) + F(m, k - 1). If all steps are alike, F is
+ *             convex in n and comes from merging slopes; if they differ, every interval has its own front of work and
+ *             memory.
+ * Invariants  a part stays within the memory it is given; values before and behind it do not change meanwhile.
  * Cost        alike: O(moves), and next to nothing before. Different: O(n^3) times the points of a front, up to
- *             `effort`; past that the steps are taken for alike.
+ *             `effort`; beyond that the steps are treated as alike.
  * Source      Knill, "An analysis of Bennett's pebble game", 1995.
- * Limits      proved where all steps are alike and one node stays; with different costs no better plan is known. With
- *             different sizes it can pay to let go of a place in the middle of a part, which no cut describes; with
- *             several targets, to make a later one first.
+ * Limits      proved if all steps are alike and one node stays; with different costs no better plan is known. With
+ *             different sizes it can pay to release a place in the middle of a part, which no cut describes; with
+ *             several targets, to compute a later one first.
  */
 #include "plan/reversible/line/best_cuts.h"
 
@@ -26,11 +26,11 @@ typedef struct planner {
     pb_context *ctx;
     const pb_game *game;
     const pbi_line *line;
-    const pbi_knill *k;
+    const pbi_best_cuts *k;
     uint64_t limit;
 } planner;
 
-static pb_status refuse(const planner *p, pbi_plan *plan)
+static pb_status report_no_fit(const planner *p, pbi_plan *plan)
 {
     const pbi_line *line = p->line;
     pb_status status;
@@ -44,7 +44,7 @@ static pb_status refuse(const planner *p, pbi_plan *plan)
     if (line->size) {
         status = pbi_plan_give_up(
             plan, "a chain of %" PRIu32 " takes %" PRIu32 " values at a time, and the cap has room for %" PRIu64,
-            line->count, pbi_slopes_least(line->count), line->budget / line->size);
+            line->count, pbi_slopes_min_pebbles(line->count), line->budget / line->size);
     } else {
         status = pbi_plan_give_up(plan, "the cap has no room for the workspace of a step");
     }
@@ -60,7 +60,7 @@ static pb_status measure(const planner *p, uint64_t memory, pbi_figures *figures
     pb_arena_init(&scratch, p->ctx);
     pb_status status = pbi_reversible_init(&r, p->ctx, p->game, NULL, p->limit, &scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(p->k, &r, memory, &scratch);
+        status = pbi_best_cuts_play(p->k, &r, memory, &scratch);
     pb_arena_release(&scratch);
     bool too_long = status == PB_ELIMIT && r.step > p->limit;
     *figures = r.f;
@@ -68,42 +68,42 @@ static pb_status measure(const planner *p, uint64_t memory, pbi_figures *figures
     return too_long ? PB_OK : status;
 }
 
-/* Weights on peak or flux: less memory than there is may be better. Work falls ever more slowly with memory, so the
- * candidates near the least are looked at one by one. */
-static pb_status choose(const planner *p, uint64_t *memory)
+/* Weights on peak or flux: using less than the cap may be better. The work saved by each further unit of memory
+ * shrinks, so the candidates near the minimum are tried one by one. */
+static pb_status choose_memory(const planner *p, uint64_t *memory)
 {
-    pbi_figures least = {0}, now;
+    pbi_figures min = {0}, now;
     bool any = false, plays;
     uint64_t stride = 1, at = *memory;
     pb_status status = PB_OK;
     for (uint64_t seen = 0; at != UINT64_MAX && status == PB_OK; seen++) {
-        uint64_t moves = pbi_knill_moves(p->k, at);
+        uint64_t moves = pbi_best_cuts_moves(p->k, at);
         if (moves == UINT64_MAX || moves <= p->limit) {
             status = measure(p, at, &now, &plays);
-            if (status == PB_OK && plays && (!any || pbi_figures_better(p->game, &now, &least))) {
+            if (status == PB_OK && plays && (!any || pbi_figures_better(p->game, &now, &min))) {
                 any = true;
-                least = now;
+                min = now;
                 *memory = at;
             }
         }
         stride = seen < CLOSE_CANDIDATES ? 1 : stride + (stride + 1) / 2;
         for (uint64_t i = 0; i < stride && at != UINT64_MAX; i++)
-            at = pbi_knill_next(p->k, at);
+            at = pbi_best_cuts_next_memory(p->k, at);
     }
     return status;
 }
 
-static pb_status play(const planner *p, uint64_t memory, pb_arena *scratch, pbi_plan *plan)
+static pb_status play_cuts(const planner *p, uint64_t memory, pb_arena *scratch, pbi_plan *plan)
 {
     const pb_weights *w = &p->game->weights;
     pbi_reversible r;
-    uint64_t moves = pbi_knill_moves(p->k, memory);
+    uint64_t moves = pbi_best_cuts_moves(p->k, memory);
     if (moves != UINT64_MAX && moves > p->limit)
         return pbi_fail(p->ctx, PB_ELIMIT, "limit hit: the plan has %" PRIu64 " moves, more than %" PRIu64, moves,
                         p->limit);
     pb_status status = pbi_reversible_init(&r, p->ctx, p->game, plan, p->limit, scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(p->k, &r, memory, scratch);
+        status = pbi_best_cuts_play(p->k, &r, memory, scratch);
     if (status != PB_OK)
         return status;
     if (r.f.overflow)
@@ -116,19 +116,19 @@ static pb_status play(const planner *p, uint64_t memory, pb_arena *scratch, pbi_
 
 static pb_status plan_line(planner *p, uint64_t effort, pb_arena *scratch, pbi_plan *plan)
 {
-    pbi_knill k;
-    pb_status status = pbi_knill_init(p->ctx, &k, p->line, effort, scratch);
+    pbi_best_cuts k;
+    pb_status status = pbi_best_cuts_init(p->ctx, &k, p->line, effort, scratch);
     if (status != PB_OK)
         return status;
     p->k = &k;
-    uint64_t memory = pbi_knill_least(&k);
+    uint64_t memory = pbi_best_cuts_min_memory(&k);
     if (memory == UINT64_MAX)
-        return refuse(p, plan);
+        return report_no_fit(p, plan);
     if (p->game->weights.alpha || p->game->weights.beta)
-        status = choose(p, &memory);
+        status = choose_memory(p, &memory);
     else
         memory = p->line->budget;
-    return status == PB_OK ? play(p, memory, scratch, plan) : status;
+    return status == PB_OK ? play_cuts(p, memory, scratch, plan) : status;
 }
 
 pb_status pbi_plan_knill(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)

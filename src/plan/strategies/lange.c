@@ -2,12 +2,12 @@
  *
  * Problem     compute the end of a chain reversibly in the least memory.
  * Idea        Lange, McKenzie and Tapp reverse a computation in no extra space by touring its configurations; that
- *             takes the steps apart and is no pebbling. What pebbling has at that end is the recursion with the
+ *             takes the steps apart and is not a pebbling. The pebbling closest to it is the recursion with the
  *             fewest pebbles, one more than log2 of the length, and of those plans the one with the fewest moves.
- * Invariants  as in knill.c; the cap does not change the plan, it only refuses it.
+ * Invariants  as in knill.c; the cap does not change the plan, it only decides whether the plan is accepted.
  * Cost        O(moves): about n^1.5 of them.
  * Source      Lange, McKenzie, Tapp, "Reversible space equals deterministic space", 2000; Knill, 1995.
- * Limits      where sizes differ, the least memory of the recursion, not of all plans.
+ * Limits      if sizes differ, the least memory of the recursion, not of all plans.
  */
 #include "plan/reversible/line/best_cuts.h"
 
@@ -16,20 +16,20 @@
 static pb_status plan_line(pb_context *ctx, const pb_game *game, const pbi_line *line, uint64_t limit,
                            pb_arena *scratch, pbi_plan *plan)
 {
-    pbi_knill k;
+    pbi_best_cuts k;
     pbi_reversible r;
     enum { EFFORT = 100000000 };
-    pb_status status = pbi_knill_init(ctx, &k, line, EFFORT, scratch);
+    pb_status status = pbi_best_cuts_init(ctx, &k, line, EFFORT, scratch);
     if (status != PB_OK)
         return status;
-    uint64_t memory = pbi_knill_least(&k);
+    uint64_t memory = pbi_best_cuts_min_memory(&k);
     if (memory == UINT64_MAX && k.overflow)
         return pbi_fail(ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
     if (memory == UINT64_MAX)
         return pbi_plan_give_up(plan, "does not fit: even the fewest values at a time pass the cap");
     status = pbi_reversible_init(&r, ctx, game, plan, limit, scratch);
     if (status == PB_OK)
-        status = pbi_knill_play(&k, &r, memory, scratch);
+        status = pbi_best_cuts_play(&k, &r, memory, scratch);
     if (status == PB_OK && r.f.overflow)
         return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
     if (status == PB_OK)

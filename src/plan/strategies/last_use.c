@@ -1,11 +1,11 @@
 /* last_use.c -- compute everything once, free each value after its last use.
  *
- * Problem     the least memory that the order as written needs without computing anything twice.
+ * Problem     the least memory that program order needs without computing anything twice.
  * Idea        the sequence is the order itself; frees and in-place moves follow from it.
  * Invariants  every needed node appears once.
  * Cost        O(nodes + edges).
  * Source      reference counting; Sethi and Ullman's setting.
- * Limits      the order is taken as it is; a better order may need less.
+ * Limits      the order is not changed; a better order may need less.
  */
 #include "plan/sequence/sequence.h"
 

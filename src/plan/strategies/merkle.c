@@ -1,16 +1,16 @@
 /* merkle.c -- all authentication paths of a hash tree, by the algorithms that signature schemes use.
  *
- * Problem     output every authentication path of a hash tree in the order of its leaves, with fewer hashes stored than the
- *             tree has, at the least work.
- * Idea        the streams of hashtree/: direct recomputation, Merkle's stacks, Szydlo's, BDS with k. Each is run without
- *             hashing to see what it stores and computes; the one with the least work of those that fit becomes the
- *             sequence of computations.
- * Invariants  the graph is that of `pebble gen merkle-traversal`, node by node; only its sizes and costs are free, equal on
- *             leaves and on inner nodes.
+ * Problem     output every authentication path of a hash tree in the order of its leaves, with fewer hashes stored
+ *             than the tree has, at the least work.
+ * Idea        the streams of hashtree/: direct recomputation, Merkle's stacks, Szydlo's, BDS with k. Each is run
+ *             without hashing to measure what it stores and computes; the one with the least work of those that fit
+ *             becomes the sequence of computations.
+ * Invariants  the graph is that of `pebble gen merkle-traversal`, node by node; only its sizes and costs are free,
+ *             equal on leaves and on inner nodes.
  * Cost        O(2^H H) for each algorithm that is tried, as the graph itself.
  * Source      Merkle (1979); Szydlo (2004); Buchmann, Dahmen and Schneider (2008); docs/hash-trees.md.
- * Limits      algorithms bound the work of every single output, which costs more in all than a plan needs to; the
- *             search may go below.
+ * Limits      the algorithms bound the work of every single output, which costs more in total than a plan needs; the
+ *             search may find less.
  */
 #include "base/context.h"
 #include "pebble/hashtree.h"
@@ -59,7 +59,7 @@ static bool is_tree(const pb_graph *g, uint64_t leaves, uint32_t height)
            (!height || g->size[0] == g->size[leaves]);
 }
 
-/* publish reads the root, each path its hashes and the one before. */
+/* `publish` reads the root; each path reads its hashes and the path before. */
 static bool are_paths(const pb_graph *g, uint64_t leaves, uint32_t height)
 {
     pb_node publish = (pb_node)(2 * leaves - 1);

@@ -1,14 +1,15 @@
-/* milp.c -- the least work over the order as written, by mixed-integer programming.
+/* milp.c -- the least work in program order, by mixed-integer programming.
  *
- * Problem     least work under the cap, where first computations keep the order as written.
- * Idea        Checkmate's stages as a mixed-integer program (milp/staged), solved by Cbc. Quick planners that follow the
- *             order and, with time, the rounded relaxation give a plan to begin with: only better ones are looked for.
- * Invariants  the solver counts in floating point, so its answer is only a list of computations, whose moves, memory and
- *             work are then counted exactly. A plan that passes the cap is not returned.
+ * Problem     least work under the cap, if first computations keep program order.
+ * Idea        Checkmate's stages as a mixed-integer program (milp/staged), solved by Cbc. Quick planners that follow
+ *             the order and, with time, the rounded relaxation give a plan to start with: only better ones are
+ *             searched for.
+ * Invariants  the solver counts in floating point, so its answer is only a list of computations, whose moves, memory
+ *             and work are then counted exactly. A plan that exceeds the cap is not returned.
  * Cost        the program has about 9/2 entries for each stage and edge; solving it is exponential.
- * Source      P. Jain et al., "Checkmate" (MLSys 2020); the rows for what is there between two reads are ours.
- * Limits      what is proved is the least over this order, in stages that compute a node at most once each. With another
- *             order there may be less, so `optimal` comes from the bound alone.
+ * Source      P. Jain et al., "Checkmate" (MLSys 2020); the rows for what is resident between two reads are ours.
+ * Limits      the proof covers this order only, in stages that compute a node at most once each. Another order may
+ *             need less, so `optimal` comes from the bound alone.
  */
 #include "base/context.h"
 #include "plan/evict/demand.h"
@@ -19,11 +20,11 @@
 #include <math.h>
 
 enum {
-    FIRST = 60,            /* ticks an entry: reducing the program and solving its relaxation */
-    LOOK = 3,              /* ticks an entry: a part of the search */
-    MOST_ENTRIES = 250000, /* beyond, Cbc would not see a stop for minutes */
-    LARGE = 100000,        /* entries from where on the first part takes more than its share */
-    STANDARD = 10000000    /* ticks, where neither they nor the time are limited */
+    FIRST_TICKS = 60,        /* ticks an entry: reducing the program and solving its relaxation */
+    PART_TICKS = 3,          /* ticks an entry: a part of the search */
+    MAX_ENTRIES = 250000,    /* above, Cbc would not notice a stop for minutes */
+    LARGE = 100000,          /* entries above which the first part takes more than its share */
+    DEFAULT_TICKS = 10000000 /* ticks, if neither ticks nor time are limited */
 };
 
 typedef struct job {
@@ -33,13 +34,16 @@ typedef struct job {
     pb_arena scratch;
     pbi_staged m;
     pbi_staged_best best;
-    bool proved, passed; /* the best is the least; the solver's plan passed the cap */
+    bool proved, passed; /* the best plan is the least; the solver's plan exceeded the cap */
 } job;
 
-static uint64_t first_ticks(uint64_t entries) { return FIRST * entries + FIRST * (entries * entries / LARGE); }
+static uint64_t first_ticks(uint64_t entries)
+{
+    return FIRST_TICKS * entries + FIRST_TICKS * (entries * entries / LARGE);
+}
 
-/* A plan of another planner, where it follows the order. */
-static pb_status adopt(job *w, const pb_moves *moves)
+/* Takes the plan of another planner if it follows the order. */
+static pb_status adopt_moves(job *w, const pb_moves *moves)
 {
     pbi_sequence s;
     bool fits;
@@ -48,11 +52,11 @@ static pb_status adopt(job *w, const pb_moves *moves)
     return status == PB_OK && fits ? pbi_staged_consider(&w->best, &s, &fits) : status;
 }
 
-/* Giving up is an answer, and one of them may be enough. */
+/* A planner may give up: one plan of any of them is enough. */
 static pb_status adopt_answer(job *w, pb_status status, const pbi_plan *plan)
 {
     if (status == PB_OK && plan->outcome != PB_GAVE_UP)
-        return adopt(w, &plan->moves);
+        return adopt_moves(w, &plan->moves);
     return status == PB_ELIMIT || status == PB_ERANGE ? PB_OK : status;
 }
 
@@ -60,7 +64,7 @@ static pb_status find_starts(job *w)
 {
     static const pbi_policy policies[] = {PBI_PRIORITY, PBI_LARGEST, PBI_LEAST_RECENT};
     uint64_t limit = 100 * (uint64_t)w->m.stages, ticks = w->ctx->ticks;
-    pb_status status = w->options->start ? adopt(w, w->options->start) : PB_OK;
+    pb_status status = w->options->start ? adopt_moves(w, w->options->start) : PB_OK;
     pbi_plan plan;
     for (size_t i = 0; i < sizeof policies / sizeof *policies && status == PB_OK; i++) {
         pbi_plan_reset(&plan, &w->scratch);
@@ -74,12 +78,12 @@ static pb_status find_starts(job *w)
         status = adopt_answer(w, status, &plan);
     }
     if (w->ctx->tick_limit && w->ctx->ticks > w->ctx->tick_limit)
-        w->ctx->ticks = ticks; /* they took more than there was, and are not needed */
+        w->ctx->ticks = ticks; /* they spent more than was left, and are optional */
     return status;
 }
 
-/* The value that only better plans have. */
-static double below(const job *w)
+/* The objective value that only better plans have. */
+static double better_value(const job *w)
 {
     if (w->best.work == UINT64_MAX)
         return HUGE_VAL;
@@ -90,8 +94,8 @@ static double below(const job *w)
 static pb_status solve(job *w, uint64_t ticks, pbi_program_end *end)
 {
     pbi_program_answer answer;
-    pbi_program_limits limits = {below(w), w->best.work != UINT64_MAX, ticks, LOOK * (uint64_t)w->m.program.entries,
-                                 w->options->end_ns};
+    pbi_program_limits limits = {better_value(w), w->best.work != UINT64_MAX, ticks,
+                                 PART_TICKS * (uint64_t)w->m.program.entries, w->options->end_ns};
     pbi_sequence s;
     bool fits = true;
     pbi_sequence_init(&s, &w->scratch);
@@ -146,10 +150,10 @@ pb_status pbi_plan_milp(pb_context *ctx, const pb_game *game, const pbi_plan_opt
 {
     job w = {.ctx = ctx, .game = game, .options = options};
     bool open;
-    pb_status status = pbi_staged_gate(ctx, game, options, MOST_ENTRIES, plan, &open);
+    pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
-    uint64_t limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : STANDARD;
+    uint64_t limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : DEFAULT_TICKS;
     uint64_t entries = pbi_staged_entries(game->graph), first = first_ticks(entries);
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);

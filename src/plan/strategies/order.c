@@ -1,14 +1,14 @@
 /* order.c -- compute everything once, in an order of small peak.
  *
- * Problem     what memory does a graph need when nothing is computed twice, in the best order?
- * Idea        the order as written, greedy orders from both ends and depth first, then search over sets of computed
- *             nodes, which proves the least peak on graphs that are small or narrow, then local search (sequence/order).
- *             The first order within the cap is the answer, for all of them cost the same; where the weights price the
- *             peak, or if asked for, it goes on to the least peak it can find.
- * Invariants  every needed node appears once; never a larger peak than the order as written.
+ * Problem     how much memory does a graph need if nothing is computed twice, in the best order?
+ * Idea        program order, greedy orders from both ends and depth first, then search over sets of computed nodes,
+ *             which proves the least peak on graphs that are small or narrow, then local search (sequence/order). All
+ *             orders cost the same, so the first within the cap is returned; if the weights price the peak, or the
+ *             user asks for it, the search continues to the smallest peak it can find.
+ * Invariants  every needed node appears once; never a larger peak than program order.
  * Cost        near linear for the greedy orders; local search and exact search take what the effort allows.
  * Source      the order of expression trees: Sethi and Ullman; Liu. Minimax search over lower sets is folklore.
- * Limits      no recomputation: a cap below the least peak of any order is left to the others.
+ * Limits      no recomputation: a cap below the least peak of any order is left to the other strategies.
  */
 #include "plan/sequence/order.h"
 #include "base/context.h"
@@ -16,28 +16,28 @@
 
 #include <string.h>
 
-enum { A_NODE = 1000, LEAST_EFFORT = 100000, MOST_EFFORT = 1000000, LEAST_A_NODE = 20 };
+enum { A_NODE = 1000, LEAST_EFFORT = 100000, MAX_EFFORT = 1000000, MIN_A_NODE = 20 };
 
-/* Vast graphs need some changes for each node, too. */
+/* Very large graphs need some changes for each node, too. */
 static uint64_t usual_effort(uint64_t nodes)
 {
-    uint64_t effort = nodes * A_NODE, most = nodes * LEAST_A_NODE;
-    most = most > MOST_EFFORT ? most : MOST_EFFORT;
-    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < most ? effort : most;
+    uint64_t effort = nodes * A_NODE, max = nodes * MIN_A_NODE;
+    max = max > MAX_EFFORT ? max : MAX_EFFORT;
+    return effort < LEAST_EFFORT ? LEAST_EFFORT : effort < max ? effort : max;
 }
 
 static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_plan_options *options,
                               pbi_order_options *out)
 {
     const char *peak = pbi_option_find(options, "peak");
-    bool least = game->weights.alpha > 0;
+    bool min_peak = game->weights.alpha > 0;
     if (peak && strcmp(peak, "least") == 0)
-        least = true;
+        min_peak = true;
     else if (peak && strcmp(peak, "fit") == 0)
-        least = false;
+        min_peak = false;
     else if (peak && strcmp(peak, "auto") != 0)
         return pbi_fail(ctx, PB_EINVAL, "peak must be auto, fit or least, not \"%.40s\"", peak);
-    out->enough = least ? 0 : game->cap;
+    out->enough = min_peak ? 0 : game->cap;
     out->seed = options->seed;
     uint64_t usual = options->patient ? UINT64_MAX : usual_effort(game->graph->needed_count);
     return pbi_option_number(ctx, options, "effort", 0, UINT64_MAX, usual, &out->effort);
@@ -56,16 +56,16 @@ static pb_status write_plan(pb_context *ctx, const pb_game *game, const pb_node 
 
 static pb_status give_up(const pb_game *game, const pbi_order_found *found, pbi_plan *plan)
 {
-    char least[40], best[40];
-    pb_quantity_text(found->least, game->graph->size_unit, least, sizeof least);
+    char min_peak[40], best[40];
+    pb_quantity_text(found->min_peak, game->graph->size_unit, min_peak, sizeof min_peak);
     pb_quantity_text(found->peak, game->graph->size_unit, best, sizeof best);
-    if (found->least > game->cap)
-        return pbi_plan_give_up(plan, "does not fit: without recomputation any order needs %s", least);
+    if (found->min_peak > game->cap)
+        return pbi_plan_give_up(plan, "does not fit: without recomputation any order needs %s", min_peak);
     return pbi_plan_give_up(plan, "does not fit: the best order found without recomputation needs %s", best);
 }
 
-/* Does the bound say that every plan computes something twice? On small graphs how near an order comes is told all the
- * same. */
+/* Does the bound prove that every plan computes something twice? On small graphs the search runs anyway, to report
+ * how close an order comes. */
 static bool is_hopeless(const pb_game *game, const pbi_plan_options *options)
 {
     enum { SMALL = 2000 };

@@ -1,7 +1,7 @@
 /* recompute_all.c -- the other extreme: keep nothing beyond the next step.
  *
- * Problem     what is the price of keeping as little as possible along the order as written?
- * Idea        a window of reach 1 with nothing kept: whatever is read later is computed again from the inputs.
+ * Problem     what does it cost to keep as little as possible in program order?
+ * Idea        a window of reach 1 with nothing kept: whatever is read later is recomputed from the inputs.
  * Invariants  see sequence/window.h.
  * Cost        O(computations and their inputs): quadratic on a training chain, worse on deep graphs.
  * Source      the "recompute everything" end of the checkpointing literature.

@@ -1,13 +1,15 @@
 /* rounding.c -- the relaxation of Checkmate's program, rounded.
  *
- * Problem     a plan near the least work over the order as written, where proving the least takes too long.
+ * Problem     a plan near the least work in program order, when proving the least takes too long.
  * Idea        Checkmate's two phases. The program of milp/staged is solved for any numbers instead of whole ones;
- *             values are kept where that says more than a threshold; whatever is then read and not there is computed. The
- *             rounded plan may pass the cap, so the program is given less of it, in steps, until one fits.
- * Invariants  a rounded plan is legal but for its memory, which is counted exactly; what passes the cap is dropped.
+ *             values are kept if their number is above a threshold; whatever is then read and not resident is
+ *             computed. The rounded plan may exceed the cap, so the program is given less of it, in steps, until a
+ *             plan fits.
+ * Invariants  a rounded plan is legal except for its memory, which is counted exactly; a plan above the cap is
+ *             dropped.
  * Cost        a linear program of about 9/2 entries for each stage and edge at each step.
  * Source      P. Jain et al., "Checkmate" (MLSys 2020), section 5.
- * Limits      the order is taken as it is; no bound on how far from the least it is.
+ * Limits      the order is not changed; no bound on the distance from the least work.
  */
 #include "base/context.h"
 #include "plan/milp/staged.h"
@@ -16,12 +18,12 @@
 #include <math.h>
 
 enum {
-    A_LOOK = 15, /* ticks a row for a stretch of simplex steps */
-    FIRST = 6,   /* ticks an entry that it is likely to take */
-    MOST_ENTRIES = 3000000,
-    LARGE = 100000,      /* entries from where on it takes more than that */
-    DRAWS = 20,          /* random roundings */
-    STANDARD = 10000000, /* ticks, where neither they nor the time are limited */
+    POLL_TICKS = 15, /* ticks per row for a batch of simplex steps */
+    FIRST = 6,       /* ticks per entry that the solution is likely to take */
+    MAX_ENTRIES = 3000000,
+    LARGE = 100000,           /* entries above which it takes more than that */
+    DRAWS = 20,               /* random roundings */
+    DEFAULT_TICKS = 10000000, /* ticks, if neither ticks nor time are limited */
 };
 
 typedef struct job {
@@ -62,7 +64,7 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
         status = pbi_staged_memory(w->ctx, &m);
     if (status == PB_OK) {
         uint64_t left = !w->limit ? 0 : w->ctx->ticks < w->limit ? w->limit - w->ctx->ticks : 1;
-        pbi_program_limits limits = {HUGE_VAL, false, left, A_LOOK * (uint64_t)m.program.rows, w->end_ns};
+        pbi_program_limits limits = {HUGE_VAL, false, left, POLL_TICKS * (uint64_t)m.program.rows, w->end_ns};
         status = pbi_program_relax(w->ctx, &m.program, &limits, &arena, &answer);
         w->ctx->ticks += answer.ticks <= left || !left ? answer.ticks : left;
     }
@@ -73,7 +75,7 @@ static pb_status try_cap(job *w, double cap, pbi_program_end *end)
     return status;
 }
 
-/* Less and less of the cap: the first steps that give a plan, and two more, for less may round better. */
+/* Smaller and smaller caps: the first steps that give a plan, and two more, because less may round better. */
 static pb_status all_caps(job *w, pbi_program_end *end)
 {
     static const double less[] = {0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5};
@@ -115,11 +117,11 @@ pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan
     job w = {.ctx = ctx, .game = game, .rng = {options->seed}, .end_ns = options->end_ns};
     bool open;
     pbi_program_end end = PBI_SOLVED;
-    pb_status status = pbi_staged_gate(ctx, game, options, MOST_ENTRIES, plan, &open);
+    pb_status status = pbi_staged_gate(ctx, game, options, MAX_ENTRIES, plan, &open);
     if (status != PB_OK || !open)
         return status;
     uint64_t entries = pbi_staged_entries(game->graph), first = FIRST * (entries + entries * entries / LARGE);
-    w.limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : STANDARD;
+    w.limit = ctx->tick_limit ? ctx->tick_limit : options->patient ? 0 : DEFAULT_TICKS;
     pb_arena_init(&w.scratch, ctx);
     pbi_staged_best_init(&w.best, game, &w.scratch);
     status = pbi_staged_program(&w.best, &w.scratch);

@@ -1,18 +1,20 @@
 /* sat.c -- plans of the reversible game as answers to a formula.
  *
- * Problem     a plan within a cap that leaves little room, for graphs that are too large to look at every state.
- * Idea        bounded model checking by CaDiCaL: is there a plan of T steps, in each of which nodes that do not read one
- *             another may change together (reversible/sat/formula)? T grows until there is one. Then the formula gets a limit on
- *             the work, which falls from answer to answer; then more steps are tried, which may take less work.
- * Invariants  a plan with less than W work has at most so many moves; a formula of as many steps that has no answer proves
- *             that there is none. No way of T + 1 steps without repetition into the end, and no plan of T steps: there is
- *             no plan at all.
- * Cost        formulas of about nodes x steps x cap clauses; conflicts, each some ten microseconds up to a millisecond.
- * Source      Meuli, Soeken, Roetteler, Bjorner, De Micheli: Reversible pebbling game for quantum memory management, 2019.
- *             Totalizers: Bailleux, Boufkhad 2003, for weights Joshi, Martins, Manquinho 2015. Induction: Sheeran, Singh,
- *             Stalmarck 2000.
- * Limits      proofs only for small graphs; no in-place moves or by-products; no weights on memory; sizes that add up to many different sums
- *             make the formulas too large.
+ * Problem     a plan within a tight cap, for graphs that are too large to search all states.
+ * Idea        bounded model checking by CaDiCaL: is there a plan of T steps, in each of which nodes that do not read
+ *             one another may change together (reversible/sat/formula)? T grows until there is one. Then the formula
+ *             gets a limit on the work, which falls from answer to answer; then more steps are tried, which may take
+ *             less work.
+ * Invariants  the work W of a plan limits its number of moves; if a formula with that many steps has no answer, this
+ *             proves that no plan has less work. If the end cannot be reached by T + 1 steps without repetition, and
+ *             no plan has T steps, there is no plan at all.
+ * Cost        formulas of about nodes x steps x cap clauses; conflicts, each some ten microseconds up to a
+ *             millisecond.
+ * Source      Meuli, Soeken, Roetteler, Bjorner, De Micheli: Reversible pebbling game for quantum memory management,
+ *             2019. Totalizers: Bailleux, Boufkhad 2003, for weights Joshi, Martins, Manquinho 2015. Induction:
+ *             Sheeran, Singh, Stalmarck 2000.
+ * Limits      proofs only for small graphs; no in-place moves or by-products; no weights on memory; sizes that add up
+ *             to many different sums make the formulas too large.
  */
 #include "plan/reversible/exact/exact.h"
 #include "plan/reversible/sat/formula.h"
@@ -24,16 +26,16 @@
 #include <string.h>
 
 enum {
-    STANDARD_SIZE = 3000000, /* literals */
-    SMALL = 64,              /* nodes up to which a conflict is quick */
+    DEFAULT_SIZE = 3000000, /* literals */
+    SMALL = 64,             /* nodes up to which a conflict is quick */
     SMALL_CONFLICTS = 20000,
     LARGE_CONFLICTS = 3000,
-    FIRST_QUESTION = 1000, /* conflicts */
-    MOST_STEPS = 100000,   /* beyond hope */
-    PROOF = 4000,          /* nodes x steps where a proof is within reach */
-    PATH_NODES = 16,       /* of formulas that prove that there is no plan */
+    FIRST_CONFLICTS = 1000, /* conflicts */
+    MAX_STEPS = 100000,     /* more is hopeless */
+    PROOF = 4000,           /* nodes x steps up to which a proof is feasible */
+    PATH_NODES = 16,        /* of formulas that prove that there is no plan */
     PATH_STEPS = 40,
-    QUICK_NODES = 16,       /* up to here a little effort is enough for something */
+    QUICK_NODES = 16,       /* up to here little effort is enough */
     LITTLE_EFFORT = 1000000 /* ticks */
 };
 
@@ -44,26 +46,26 @@ typedef struct sat_search {
     pb_arena *scratch;
     uint64_t size, conflicts, steps;
     bool least_memory;
-    pb_game now; /* with the cap that is tried */
+    pb_game now; /* the game with the cap that is tried now */
     pbi_rev_game r;
     pb_moves best;
     uint64_t best_work, best_peak; /* PBI_REV_NEVER: none */
     uint32_t best_steps;
-    bool own; /* the best is in `best`, not the plan to begin from */
+    bool own; /* the best plan is in `best`; else it is the plan to start from */
     bool optimal, infeasible, full;
-    uint64_t question; /* conflicts for each */
-    uint32_t tried;    /* steps of the last formula */
+    uint64_t conflict_limit; /* conflicts for each question to the solver */
+    uint32_t tried;          /* steps of the last formula */
 } sat_search;
 
-/* Most steps that a plan with less work than the best may need: one move in each. */
+/* The largest number of steps that a plan with less work than the best can need: one move in each. */
 static uint64_t enough_steps(const sat_search *s)
 {
-    if (s->best_work == PBI_REV_NEVER || !s->r.least_cost)
+    if (s->best_work == PBI_REV_NEVER || !s->r.min_cost)
         return UINT64_MAX;
-    return s->best_work ? (s->best_work - 1) / s->r.least_cost : 0;
+    return s->best_work ? (s->best_work - 1) / s->r.min_cost : 0;
 }
 
-static pb_status take_plan(sat_search *s, const pbi_rev_formula *f)
+static pb_status keep_plan(sat_search *s, const pbi_rev_formula *f)
 {
     pb_moves_init(&s->best, s->scratch);
     pb_status status = pbi_rev_formula_plan(f, &s->best, &s->best_work, &s->best_peak);
@@ -74,9 +76,9 @@ static pb_status take_plan(sat_search *s, const pbi_rev_formula *f)
     return status;
 }
 
-static pb_status ask(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
+static pb_status solve_formula(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
 {
-    uint64_t given = s->question < s->conflicts ? s->question : s->conflicts, left = given;
+    uint64_t given = s->conflict_limit < s->conflicts ? s->conflict_limit : s->conflicts, left = given;
     *answer = PBI_SAT_UNKNOWN;
     if (f->halted != PB_OK)
         return f->halted;
@@ -90,21 +92,21 @@ static pb_status ask(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
 }
 
 /* Less and less work in as many steps as the formula has. */
-static pb_status improve(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
+static pb_status lower_work(sat_search *s, pbi_rev_formula *f, pbi_sat_answer *answer)
 {
     pb_status status = PB_OK;
     while (status == PB_OK && *answer == PBI_SAT_YES) {
-        status = take_plan(s, f);
-        if (status != PB_OK || s->best_work == s->r.least_work)
+        status = keep_plan(s, f);
+        if (status != PB_OK || s->best_work == s->r.min_work)
             return status;
         if (!pbi_rev_formula_less_work(f, s->best_work))
             return PB_ENOMEM;
-        status = ask(s, f, answer);
+        status = solve_formula(s, f, answer);
     }
     return status;
 }
 
-/* One formula: find a plan of so many steps, better than the best; with `only_find` any will do. */
+/* One formula: finds a plan of so many steps, better than the best; with `only_find` any plan is accepted. */
 static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sat_answer *first)
 {
     pbi_rev_formula f;
@@ -114,10 +116,10 @@ static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sa
     bool made = pbi_rev_formula_open(&f, s->ctx, &s->r, steps, s->size, &arena);
     if (made && !only_find && s->best_work != PBI_REV_NEVER && !pbi_sat_full(&f.sat))
         made = pbi_rev_formula_less_work(&f, s->best_work);
-    pb_status status = made ? ask(s, &f, first) : PB_ENOMEM;
+    pb_status status = made ? solve_formula(s, &f, first) : PB_ENOMEM;
     pbi_sat_answer answer = *first;
     if (status == PB_OK && answer == PBI_SAT_YES)
-        status = only_find ? take_plan(s, &f) : improve(s, &f, &answer);
+        status = only_find ? keep_plan(s, &f) : lower_work(s, &f, &answer);
     if (status == PB_OK && answer == PBI_SAT_NO && !f.restricted && !only_find && steps >= enough_steps(s))
         s->optimal = s->best_work != PBI_REV_NEVER;
     pbi_rev_formula_close(&f);
@@ -125,7 +127,7 @@ static pb_status try_steps(sat_search *s, uint32_t steps, bool only_find, pbi_sa
     return status;
 }
 
-/* After the answer that no plan has so many steps: does anything that leads to the end take longer? */
+/* After the answer that no plan has so many steps: does any path to the end take longer? */
 static pb_status prove_none(sat_search *s, uint32_t steps)
 {
     pbi_rev_formula f;
@@ -133,40 +135,40 @@ static pb_status prove_none(sat_search *s, uint32_t steps)
     pb_arena arena;
     for (uint32_t i = 0; i < s->r.count; i++)
         if (s->game->graph->flags[s->r.node[i]] & PB_NODE_ONCE)
-            return PB_OK; /* what was computed counts there, not only what is resident */
+            return PB_OK; /* the end depends on what was computed, not only on what is resident */
     if (s->r.count > PATH_NODES || steps > PATH_STEPS)
         return PB_OK;
     pb_arena_init(&arena, s->ctx);
     bool made = pbi_rev_formula_open_path(&f, s->ctx, &s->r, steps + 1, s->size, &arena);
-    pb_status status = made ? ask(s, &f, &answer) : PB_ENOMEM;
+    pb_status status = made ? solve_formula(s, &f, &answer) : PB_ENOMEM;
     s->infeasible = status == PB_OK && answer == PBI_SAT_NO;
     pbi_rev_formula_close(&f);
     pb_arena_release(&arena);
     return status;
 }
 
-/* Steps of the formulas, from few to as many as are likely to be of use; 0: no more. */
-static uint32_t more_steps(const sat_search *s, uint32_t steps, uint64_t most)
+/* Numbers of steps for the formulas, from few to as many as are likely to be useful; 0: no more. */
+static uint32_t more_steps(const sat_search *s, uint32_t steps, uint64_t max)
 {
-    uint64_t next = steps ? (uint64_t)steps + steps / 4 + 1 : s->steps ? s->steps : s->r.least_steps;
-    if ((s->steps && steps) || (steps && steps >= most))
+    uint64_t next = steps ? (uint64_t)steps + steps / 4 + 1 : s->steps ? s->steps : s->r.min_steps;
+    if ((s->steps && steps) || (steps && steps >= max))
         return 0;
-    if (steps && next > most)
-        next = most;
-    return next <= MOST_STEPS ? (uint32_t)next : 0;
+    if (steps && next > max)
+        next = max;
+    return next <= MAX_STEPS ? (uint32_t)next : 0;
 }
 
 /* More and more steps until there is a plan within the cap that is tried now; in rounds, with more effort each. */
-static pb_status find(sat_search *s, bool *found)
+static pb_status find_plan(sat_search *s, bool *found)
 {
-    uint64_t most = (uint64_t)s->r.least_steps + 2 * (uint64_t)s->r.count;
+    uint64_t max = (uint64_t)s->r.min_steps + 2 * (uint64_t)s->r.count;
     uint32_t none = 0; /* no plan has so few steps */
     pb_status status = PB_OK;
     bool open = true; /* some question has no answer yet */
     *found = false;
-    for (; status == PB_OK && s->conflicts && open; s->question *= 4) {
+    for (; status == PB_OK && s->conflicts && open; s->conflict_limit *= 4) {
         open = false;
-        for (uint32_t steps = 0; (steps = more_steps(s, steps, most)) != 0 && s->conflicts;) {
+        for (uint32_t steps = 0; (steps = more_steps(s, steps, max)) != 0 && s->conflicts;) {
             pbi_sat_answer answer;
             if (steps <= none)
                 continue;
@@ -188,22 +190,22 @@ static pb_status find(sat_search *s, bool *found)
     return status;
 }
 
-/* Less work than the best, with more and more steps, as far as that may bring something. */
-static pb_status refine(sat_search *s)
+/* Less work than the best, with more and more steps, as far as that may help. */
+static pb_status add_steps(sat_search *s)
 {
     pb_status status = PB_OK;
     bool open = true; /* some question has no answer yet */
-    for (; status == PB_OK && s->conflicts && open && !s->optimal; s->question *= 4) {
+    for (; status == PB_OK && s->conflicts && open && !s->optimal; s->conflict_limit *= 4) {
         open = false;
         for (uint32_t steps = 0; status == PB_OK && s->conflicts && !s->optimal && !s->full;) {
             pbi_sat_answer answer;
-            uint64_t enough = enough_steps(s), likely = (uint64_t)s->r.least_steps + s->r.count;
-            uint64_t most = enough < PROOF / (s->r.count + 1) || enough < likely ? enough : likely;
-            steps = more_steps(s, steps, most);
+            uint64_t enough = enough_steps(s), likely = (uint64_t)s->r.min_steps + s->r.count;
+            uint64_t max = enough < PROOF / (s->r.count + 1) || enough < likely ? enough : likely;
+            steps = more_steps(s, steps, max);
             if (!steps)
                 break;
             status = try_steps(s, steps, false, &answer);
-            if (s->best_work == s->r.least_work)
+            if (s->best_work == s->r.min_work)
                 return status;
             open = open || answer == PBI_SAT_UNKNOWN;
         }
@@ -222,13 +224,13 @@ static pb_status lower_memory(sat_search *s)
 {
     bool found = true;
     pb_status status = PB_OK;
-    uint64_t least = s->options->bounds->least_cap;
-    while (status == PB_OK && found && s->own && s->best_peak > least) {
+    uint64_t min = s->options->bounds->least_cap;
+    while (status == PB_OK && found && s->own && s->best_peak > min) {
         status = set_cap(s, s->best_peak - 1);
         if (status == PB_OK)
-            status = find(s, &found);
+            status = find_plan(s, &found);
     }
-    s->infeasible = false; /* it was about a smaller cap */
+    s->infeasible = false; /* that proof was for a smaller cap */
     return status == PB_OK && s->own ? set_cap(s, s->best_peak) : status;
 }
 
@@ -237,11 +239,11 @@ static pb_status search(sat_search *s)
     bool found = false;
     pb_status status = set_cap(s, s->game->cap);
     if (status == PB_OK && s->best_work == PBI_REV_NEVER)
-        status = find(s, &found);
+        status = find_plan(s, &found);
     if (status == PB_OK && found && s->least_memory)
         status = lower_memory(s);
-    if (status == PB_OK && s->best_work != PBI_REV_NEVER && s->best_work > s->r.least_work)
-        status = refine(s);
+    if (status == PB_OK && s->best_work != PBI_REV_NEVER && s->best_work > s->r.min_work)
+        status = add_steps(s);
     return status;
 }
 
@@ -275,7 +277,7 @@ static pb_status conclude(sat_search *s, pb_status status, pbi_plan *plan)
     return status == PB_OK ? pbi_plan_note(plan, "it found nothing better than the plan at hand") : status;
 }
 
-/* Where there is little effort to spend, as when others are waiting, nothing comes of it. */
+/* With little effort, as when other strategies are waiting, it finds nothing. */
 static bool is_hopeless(const pb_context *ctx, const pb_graph *g)
 {
     return g->needed_count > QUICK_NODES && ctx->tick_limit && ctx->tick_limit < LITTLE_EFFORT;
@@ -299,14 +301,14 @@ static const char *refusal(const pb_context *ctx, const pb_game *game, bool leas
 static pb_status read_options(sat_search *s)
 {
     const char *memory = pbi_option_find(s->options, "memory");
-    bool all = s->options->patient && !s->options->start; /* else others want their share of the time */
+    bool all = s->options->patient && !s->options->start; /* else other strategies need their share of the time */
     uint64_t some = s->game->graph->needed_count <= SMALL ? SMALL_CONFLICTS : LARGE_CONFLICTS;
     uint64_t conflicts = all ? UINT64_C(1) << 40 : some;
-    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MOST_STEPS, 0, &s->steps);
+    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MAX_STEPS, 0, &s->steps);
     if (status == PB_OK)
         status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, conflicts, &s->conflicts);
     if (status == PB_OK)
-        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, STANDARD_SIZE, &s->size);
+        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, DEFAULT_SIZE, &s->size);
     s->least_memory = memory && strcmp(memory, "least") == 0;
     if (status == PB_OK && memory && !s->least_memory && strcmp(memory, "cap") != 0)
         status = pbi_fail(s->ctx, PB_EINVAL, "memory must be cap or least, not \"%.40s\"", memory);
@@ -326,9 +328,9 @@ pb_status pbi_plan_sat(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     pb_arena_init(&scratch, ctx);
     status = pbi_rev_use_start(ctx, game, options->start, &s.best_work);
     if (s.least_memory)
-        s.best_work = PBI_REV_NEVER; /* it says nothing about memory */
+        s.best_work = PBI_REV_NEVER; /* the limit on work must not exclude plans with less memory */
     s.best_peak = PBI_REV_NEVER;
-    s.question = FIRST_QUESTION;
+    s.conflict_limit = FIRST_CONFLICTS;
     if (status == PB_OK)
         status = search(&s);
     pbi_held held = pbi_hold(ctx);

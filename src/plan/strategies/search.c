@@ -1,18 +1,19 @@
 /* search.c -- anytime search over order and recomputation together.
  *
  * Problem     least cost under the cap, for any graph: what is computed or loaded when.
- * Idea        a schedule is its sequence of computations and loads. Rounds of simulated annealing (anneal/anneal) start
- *             from a plan that is at hand, from the plan of the graph's chain of blocks where it has one, from the
- *             program as written and from the best so far, hot and cool by turns. Where no plan within the cap is at hand
- *             the cap is lowered to it step by step. Where peak has a weight, caps below the given one are tried too;
- *             where there is slow memory, plans with loads alone are starts for those with both, and so is the best plan
- *             of the same search in fast memory alone: it goes on beside, with most of the time while loads do not pay.
- *             Threads run rounds side by side and share the best after each. A plan that is the best so far is polished:
- *             stretches of it are solved exactly (statespace/stretch).
- * Invariants  what is kept never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal plan.
+ * Idea        a schedule is its sequence of computations and loads. Rounds of simulated annealing (anneal/anneal)
+ *             start from a known plan, from the plan of the graph's chain of blocks if it has one, from program order
+ *             and from the best so far, hot and cool by turns. If no plan within the cap is known, the cap is lowered
+ *             to it step by step. If the peak has a weight, smaller caps are tried too. If there is slow memory,
+ *             plans with loads alone are starts for those with both, and so is the best plan of the same search in
+ *             fast memory alone: that search runs alongside, and gets most of the time while loads do not pay.
+ *             Threads run rounds in parallel and share the best after each. A new best plan is polished: stretches of
+ *             it are solved exactly (statespace/stretch).
+ * Invariants  the best plan never gets worse; a stop keeps the best so far; equal seed, ticks and threads, equal
+ *             plan.
  * Cost        about a microsecond a proposal, thousands of proposals a node and round.
  * Source      Kirkpatrick et al.; on computation sequences first by FastSA (NeurIPS 2023); the moves are ours.
- * Limits      no proof by itself: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
+ * Limits      no proof of its own: `optimal` comes from the bound. Slow tiers with a cap of their own are not used.
  */
 #include "plan/reversible/anneal/search.h"
 #include "base/context.h"
@@ -24,16 +25,16 @@
 #include <string.h>
 
 enum {
-    STALE = 4,         /* rounds without a better plan, after which it stops, */
+    STALE = 4,         /* rounds without a better plan after which it stops, */
     SOONEST = 400000,  /* but not before so many ticks: rounds of small graphs are short */
-    A_NODE = 2000,     /* proposals a round for each node, on graphs that are large enough */
+    A_NODE = 2000,     /* proposals a round for each node, on large graphs */
     A_ROUND = 3000000, /* at most */
     A_STAGE = 300000,  /* proposals that are worth their time at each stage of lowering the cap */
-    MANY = 20000,      /* nodes: rounds do little, so there is a short one unless there is time */
+    MANY = 20000,      /* nodes: above, rounds improve little, so there is one short round unless time remains */
     SHORT = 100000,
     STRETCH = 48,     /* events that are solved exactly at a time, */
-    A_STRETCH = 4000, /* in states that may be looked at */
-    FEW = 40          /* nodes: lowering the cap takes no time, and is tried even where a plan is known */
+    A_STRETCH = 4000, /* with at most this many states */
+    FEW = 40          /* nodes: up to here lowering the cap is quick, and is tried even if a plan is known */
 };
 
 typedef struct search {
@@ -41,14 +42,14 @@ typedef struct search {
     const pb_game *game;
     pb_arena *arena;
     pbi_rounds rounds;
-    pbi_events written, blocks, given;
-    bool patient, brief;  /* go on as long as one may; one short round */
+    pbi_events program_order, blocks, given;
+    bool patient, brief;  /* continue as long as allowed; run one short round only */
     uint32_t turn;        /* rounds so far */
-    struct search *plain; /* the same search without slow memory; NULL where there is none to begin with */
+    struct search *plain; /* the same search without slow memory; NULL if the game has none */
 } search;
 
-/* The events of a plan, unless it loads and searching cannot. */
-static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
+/* The events of a plan, unless it has loads and this search cannot use them. */
+static void read_moves(search *s, const pb_moves *moves, pbi_events *out)
 {
     const pb_graph *g = s->game->graph;
     uint32_t room = s->rounds.room;
@@ -64,7 +65,7 @@ static void take_moves(search *s, const pb_moves *moves, pbi_events *out)
     }
 }
 
-static pb_status take_blocks(search *s)
+static pb_status plan_blocks(search *s)
 {
     pbi_sequence sequence;
     pbi_sequence_init(&sequence, s->arena);
@@ -81,21 +82,21 @@ static pb_status take_blocks(search *s)
 static pb_status find_starts(search *s, const pb_moves *start)
 {
     const pb_graph *g = s->game->graph;
-    if (!pbi_events_init(&s->written, s->arena, s->rounds.room) ||
+    if (!pbi_events_init(&s->program_order, s->arena, s->rounds.room) ||
         !pbi_events_init(&s->blocks, s->arena, s->rounds.room) || !pbi_events_init(&s->given, s->arena, s->rounds.room))
         return PB_ENOMEM;
     for (uint32_t i = 0; i < g->order_count; i++)
         if (g->flags[g->order[i]] & PB_NODE_NEEDED)
-            s->written.event[s->written.count++] = g->order[i];
+            s->program_order.event[s->program_order.count++] = g->order[i];
     if (start)
-        take_moves(s, start, &s->given);
-    return take_blocks(s);
+        read_moves(s, start, &s->given);
+    return plan_blocks(s);
 }
 
-/* Does a round take much of the time that there is? */
+/* Does a round take a large part of the available time? */
 static bool is_long(const search *s) { return s->rounds.proposals > 2 * A_STAGE; }
 
-/* No plan within the cap is known, and a round at once did not find one. */
+/* Lowers the cap in steps: no plan within the cap is known, and a round at the full cap found none. */
 static void choose_lowering(const search *s, uint32_t attempt, pbi_round *round)
 {
     static const double hot[] = {6, 2, 6, 4}, more[] = {1, 1, 2.5, 1};
@@ -118,25 +119,25 @@ static bool has_loads(const pbi_events *plan)
     return false;
 }
 
-/* The next rounds, one for each thread: from where, and how hot. */
-static void choose(search *s, uint32_t n, pbi_round *round)
+/* The next rounds, one for each thread: where to start, and how hot. */
+static void choose_rounds(search *s, uint32_t n, pbi_round *round)
 {
     static const double fresh_hot[] = {1, 1, 3, 0.3, 6, 12, 0.1}, best_hot[] = {0.3, 0.1, 1, 0.03, 3};
     enum { FRESH = sizeof fresh_hot / sizeof *fresh_hot, BEST = sizeof best_hot / sizeof *best_hot };
     const pbi_events *best = &s->rounds.best;
     bool none = best->count == 0, fresh = none || n % 2 == 0;
-    *round = (pbi_round){.from = fresh ? &s->written : best,
+    *round = (pbi_round){.from = fresh ? &s->program_order : best,
                          .cap = s->game->cap,
                          .hot = fresh ? fresh_hot[n / (none ? 1 : 2) % FRESH] : best_hot[n / 2 % BEST],
                          .cold = 0.002,
                          .proposals = s->rounds.proposals,
                          .use = PBI_USE_BOTH};
-    /* Long chains of repeated computations are wanted under deep caps only. */
+    /* Long chains of recomputations pay under tight caps only. */
     round->further = none ? 2 : 4;
     if (s->plain && fresh) /* plans with loads alone; `plain` has those without */
         round->use = PBI_USE_LOADS;
     if (none && n == 0 && is_long(s))
-        round->hot = 0.3; /* there is time for one of these; ways down from where it ends come next */
+        round->hot = 0.3; /* there is time for one hot round; cooler rounds from its result come next */
     if (none ? n > 0 : fresh && n % 4 == 2 && s->game->graph->needed_count <= FEW)
         choose_lowering(s, none ? n - 1 : n / 4, round);
     if (s->game->weights.alpha && !fresh)
@@ -176,14 +177,14 @@ static pb_status check_fits(search *s, const pbi_stretch_plan *plan, pb_arena *s
     return status;
 }
 
-/* Solves stretches of the plan exactly, one after the other, with what is around each left as it is. */
+/* Solves stretches of the plan exactly, one after the other; the moves around each stretch do not change. */
 static pb_status solve_stretches(search *s, pbi_stretch_plan *plan, pb_arena *scratch, uint64_t *spared)
 {
     pbi_stretches all;
-    uint64_t begun = s->ctx->ticks, most = s->rounds.proposals / 8, saved;
+    uint64_t begun = s->ctx->ticks, max = s->rounds.proposals / 8, saved;
     pb_status status = pbi_stretch_init(&all, s->ctx, s->game, scratch);
     *spared = 0;
-    for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < most; at += STRETCH / 2) {
+    for (uint32_t at = 0; at < plan->count && status == PB_OK && s->ctx->ticks - begun < max; at += STRETCH / 2) {
         status = pbi_stretch_try(&all, plan, at, STRETCH, A_STRETCH, &saved);
         *spared += saved;
     }
@@ -214,14 +215,14 @@ static pb_status polish(search *s)
     return status;
 }
 
-/* The next rounds, side by side. */
+/* Runs the next rounds in parallel. */
 static pb_status run_next(search *s)
 {
-    pbi_round round[PBI_MOST_THREADS];
+    pbi_round round[PBI_MAX_THREADS];
     uint32_t threads = s->rounds.threads;
     double before = s->rounds.best_cost;
     for (uint32_t k = 0; k < threads; k++)
-        choose(s, s->turn + k, &round[k]);
+        choose_rounds(s, s->turn + k, &round[k]);
     s->turn += threads;
     pb_status status = pbi_rounds_run(&s->rounds, round, threads);
     if (s->rounds.best_cost < before && status == PB_OK && pbi_stretch_apply(s->game))
@@ -229,14 +230,15 @@ static pb_status run_next(search *s)
     return status;
 }
 
-/* Is it the turn of the search without slow memory? Of every other fresh start, and of nearly all while loads do not pay. */
+/* Is it the turn of the search without slow memory? For every other fresh start, and nearly always while loads do
+ * not pay. */
 static bool is_plain_turn(const search *s)
 {
     uint32_t n = s->turn / s->rounds.threads;
     return s->plain && (n % 4 == 0 || (s->rounds.best.count && n > 3 && n % 16 != 7 && !has_loads(&s->rounds.best)));
 }
 
-static void take_plain_best(search *s)
+static void adopt_plain_best(search *s)
 {
     const pbi_rounds *plain = &s->plain->rounds;
     pbi_rounds *r = &s->rounds;
@@ -256,21 +258,21 @@ static pb_status run_plain(search *s)
     if (status == PB_OK)
         status = run_next(s->plain);
     s->turn += s->rounds.threads;
-    take_plain_best(s);
+    adopt_plain_best(s);
     return status;
 }
 
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_starts(s);
-    uint32_t stale = 0, most = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
-    uint64_t begun = s->ctx->ticks, least = s->brief ? 0 : SOONEST;
+    uint32_t stale = 0, max = !s->brief ? STALE : s->rounds.best.count == 0, threads = s->rounds.threads;
+    uint64_t begun = s->ctx->ticks, min = s->brief ? 0 : SOONEST;
     if (s->game->weights.alpha || s->plain) { /* there is more to try */
-        most *= 3;
-        least *= 2;
+        max *= 3;
+        min *= 2;
     }
     while (status == PB_OK && !pbi_rounds_enough(&s->rounds)) {
-        if (!s->patient && stale >= most && s->ctx->ticks - begun >= least)
+        if (!s->patient && stale >= max && s->ctx->ticks - begun >= min)
             break;
         double before = s->rounds.best_cost;
         status = is_plain_turn(s) ? run_plain(s) : run_next(s);
@@ -302,7 +304,7 @@ static bool given_slow(const pb_graph *g)
     return false;
 }
 
-static pb_status prepare(search *s, const pbi_plan_options *options, const pb_moves *start)
+static pb_status init_search(search *s, const pbi_plan_options *options, const pb_moves *start)
 {
     uint64_t nodes = s->game->graph->needed_count, each = 100 + 10 * nodes,
              all = nodes * (each < A_NODE ? each : A_NODE);
@@ -320,15 +322,15 @@ static pb_status search_all(search *s, const pbi_plan_options *options)
     search plain = {.ctx = s->ctx, .game = &fast, .arena = s->arena};
     fast.kind = PB_GAME_REMAT;
     fast.tier_count = 0;
-    pb_status status = prepare(s, options, options->start);
+    pb_status status = init_search(s, options, options->start);
     if (status == PB_OK && s->rounds.loads) {
-        status = prepare(&plain, options, options->fast_start);
+        status = init_search(&plain, options, options->fast_start);
         s->plain = &plain;
     }
     if (status == PB_OK)
         status = all_rounds(s);
     if (s->plain) {
-        take_plain_best(s); /* of a round that was stopped */
+        adopt_plain_best(s); /* of a round that was stopped */
         pbi_rounds_close(&plain.rounds);
     }
     s->plain = NULL;

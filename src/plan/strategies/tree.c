@@ -1,15 +1,15 @@
 /* tree.c -- trees: everything once, in the order of the least peak.
  *
- * Problem     in what order are the nodes of a tree, or of several, computed in the least memory, and is there any way
- *             below that?
- * Idea        subtrees as jobs that let memory rise and fall, merged from the leaves to the root (bound/tree_order). The
- *             best postorder is tried first where any order within the cap is as good as any other.
- * Invariants  every needed node is computed once. Where every value has one use, computing it again lowers no peak: the
- *             bounds of such a game have the least peak as least cap, so that a smaller cap is proved infeasible and the
- *             least peak optimal where it is priced.
+ * Problem     in what order are the nodes of a tree, or of several, computed in the least memory, and is less memory
+ *             possible at all?
+ * Idea        subtrees as jobs that let memory rise and fall, merged from the leaves to the root (bound/tree_order).
+ *             The best postorder is tried first if any order within the cap is as good as any other.
+ * Invariants  every needed node is computed once. If every value has one use, recomputing it lowers no peak: the
+ *             bounds of such a game have the least peak as least cap, so a smaller cap is proved infeasible and the
+ *             least peak optimal if it is priced.
  * Cost        O(n log n).
  * Source      Sethi and Ullman (1970); Liu (1986, 1987); Abdel-Wahab and Kameda (1978); docs/strategies/tree.md.
- * Limits      where a kept value is read again below the root, orders only: recomputation is left to the others.
+ * Limits      if a kept value is read again below the root, orders only: recomputation is left to other strategies.
  */
 #include "base/context.h"
 #include "bound/tree_order.h"
@@ -21,7 +21,7 @@ typedef enum wish { AUTO, POSTORDER, LIU } wish;
 
 typedef struct wishes {
     wish order;
-    bool least; /* the least peak, not just any within the cap */
+    bool min_peak; /* find the least peak, not just any within the cap */
 } wishes;
 
 static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, wishes *out)
@@ -35,9 +35,9 @@ static pb_status read_options(pb_context *ctx, const pb_game *game, const pbi_pl
     else if (order && strcmp(order, "auto") != 0)
         return pbi_fail(ctx, PB_EINVAL, "order must be auto, postorder or liu, not \"%.40s\"", order);
     if (peak && strcmp(peak, "least") == 0)
-        out->least = true;
+        out->min_peak = true;
     else if (peak && strcmp(peak, "fit") == 0)
-        out->least = false;
+        out->min_peak = false;
     else if (peak && strcmp(peak, "auto") != 0)
         return pbi_fail(ctx, PB_EINVAL, "peak must be auto, fit or least, not \"%.40s\"", peak);
     return PB_OK;
@@ -64,7 +64,7 @@ static pb_status plan_forest(pb_context *ctx, const pb_game *game, const wishes 
 {
     pbi_tree_found found = {.is_forest = true};
     pb_status status = PB_OK;
-    bool postorder = w->order == POSTORDER || (w->order == AUTO && !w->least), fits = false;
+    bool postorder = w->order == POSTORDER || (w->order == AUTO && !w->min_peak), fits = false;
     if (postorder) {
         status = pbi_tree_order(ctx, game, PBI_TREE_POSTORDER, order, &found);
         fits = status == PB_OK && found.is_forest && found.peak <= game->cap;

@@ -1,16 +1,17 @@
-/* two_level.c -- checkpoints at a fixed period, and binomial ones inside the period at hand.
+/* two_level.c -- checkpoints at a fixed period, and binomial ones inside the current period.
  *
- * Problem     long adjoint runs whose number of periodic checkpoints is what slow memory, or a part of fast memory, holds.
- * Idea        every period-th value of the order is kept: in slow memory where there is some, else in fast memory. The
- *             periods are rebuilt backwards, each from its start; while one is, some of its values stay in slots,
- *             placed as binomial checkpointing places them.
+ * Problem     long adjoint runs whose number of periodic checkpoints is what slow memory, or a part of fast memory,
+ *             holds.
+ * Idea        every period-th value of the order is kept: in slow memory if there is any, else in fast memory. The
+ *             periods are rebuilt backwards, each from its start; while one is rebuilt, some of its values are kept
+ *             in slots, placed as binomial checkpointing places them.
  * Invariants  see sequence/window.h.
  * Cost        O(computations and their inputs) for each choice that is tried; some 2 log2(nodes) periods, with
  *             log2(period) numbers of slots each.
- * Source      Pringle, Jones, Goswami, Narayanan and Goldberg, ARCHER eCSE report, 2016; the TwoLevelCheckpointSchedule
- *             of tlm_adjoint and checkpoint_schedules. Aupy and Herrmann (2017) on periodic disk checkpoints.
- * Limits      costs and sizes are not looked at when values are chosen; the slots of the period at hand are as many for
- *             every period.
+ * Source      Pringle, Jones, Goswami, Narayanan and Goldberg, ARCHER eCSE report, 2016; the
+ *             TwoLevelCheckpointSchedule of tlm_adjoint and checkpoint_schedules. Aupy and Herrmann (2017) on
+ *             periodic disk checkpoints.
+ * Limits      costs and sizes are ignored when values are chosen; every period has the same number of slots.
  */
 #include "base/checked.h"
 #include "base/context.h"
@@ -28,7 +29,7 @@ typedef struct trial {
     pbi_sequence s;
     pbi_figures f;
     choice made;
-    bool there;
+    bool fits;
 } trial;
 
 typedef struct search {
@@ -38,22 +39,22 @@ typedef struct search {
     uint32_t turn;         /* see pbi_window_turn */
     const uint32_t *place; /* per node, in the order of needed nodes */
     trial best;
-    uint32_t cut; /* choices that passed the limit */
+    uint32_t cut; /* choices that exceeded the limit */
 } search;
 
 enum {
-    MOST_CUT = 16, /* then it is not worth going on */
-    AROUND = 10    /* periods to try around the best */
+    MAX_CUT = 16, /* after so many the search stops */
+    AROUND = 10   /* periods to try around the best */
 };
 
-/* How a choice turned out: what to do about its number of slots. */
+/* The result of a choice decides what to try next as its number of slots. */
 typedef enum result {
     FITS,
     TOO_LARGE, /* fewer may fit */
-    TOO_LONG   /* fewer mean more work still: past the limit, or past the best plan so far */
+    TOO_LONG   /* fewer mean even more work: above the limit, or above the best plan so far */
 } result;
 
-/* Kept values that go to slow memory: all, as far as that has room. */
+/* Kept values that go to slow memory: all, as far as it has room. */
 static pb_status mark_slow(const pb_game *game, pb_arena *arena, pbi_window *window)
 {
     const pb_graph *g = game->graph;
@@ -86,7 +87,7 @@ static pb_status plan_choice(const search *r, const choice *c, pb_arena *arena, 
     return status == PB_OK ? pbi_window_plan(r->ctx, r->game, &window, s) : status;
 }
 
-/* The work of a sequence that need not fit. */
+/* The work of a sequence, which need not fit the cap. */
 static uint64_t work_of(const pb_graph *g, const pbi_sequence *s)
 {
     uint64_t work = 0;
@@ -99,7 +100,7 @@ static uint64_t work_of(const pb_graph *g, const pbi_sequence *s)
 static pb_status try_choice(search *r, const choice *c, result *out)
 {
     pb_context *ctx = r->ctx;
-    trial now = {.made = *c, .there = true};
+    trial now = {.made = *c, .fits = true};
     pb_arena_init(&now.arena, ctx);
     pb_status status = plan_choice(r, c, &now.arena, &now.s);
     if (status == PB_OK)
@@ -107,28 +108,28 @@ static pb_status try_choice(search *r, const choice *c, result *out)
     *out = FITS;
     if (status == PB_OK && !now.f.fits) {
         const pb_weights *w = &r->game->weights;
-        bool dear = r->best.there && !w->alpha && !w->beta && work_of(r->game->graph, &now.s) >= r->best.f.time;
-        *out = dear ? TOO_LONG : TOO_LARGE;
+        bool too_expensive = r->best.fits && !w->alpha && !w->beta && work_of(r->game->graph, &now.s) >= r->best.f.time;
+        *out = too_expensive ? TOO_LONG : TOO_LARGE;
     }
     if (status == PB_ELIMIT && (!ctx->tick_limit || ctx->ticks <= ctx->tick_limit)) {
-        status = PB_OK; /* too many computations with this choice: another may do */
+        status = PB_OK; /* too many computations with this choice: try another */
         *out = TOO_LONG;
         r->cut++;
     }
     bool better = status == PB_OK && *out == FITS && !now.f.overflow &&
-                  (!r->best.there || pbi_figures_better(r->game, &now.f, &r->best.f));
+                  (!r->best.fits || pbi_figures_better(r->game, &now.f, &r->best.f));
     trial worse = better ? r->best : now;
     if (better)
         r->best = now;
-    if (worse.there)
+    if (worse.fits)
         pb_arena_release(&worse.arena);
     return status;
 }
 
-/* The most slots that fit, for more of them mean less work. */
+/* The largest number of slots that fits, because more slots mean less work. */
 static pb_status search_inner(search *r, choice c)
 {
-    uint64_t low = 0, high = c.period; /* more than a period has are of no use */
+    uint64_t low = 0, high = c.period; /* more than the length of a period are of no use */
     result got;
     c.inner = high;
     pb_status status = try_choice(r, &c, &got);
@@ -149,8 +150,8 @@ static pb_status search_near(search *r, const choice *asked, uint64_t period)
 {
     pb_status status = PB_OK;
     bool few = r->game->graph->shape == PB_SHAPE_ADJOINT_CHAIN || asked->inner != UINT32_MAX;
-    uint64_t most = few ? 1 : 16; /* on a chain the next place is all there is */
-    for (uint64_t near = 1; near <= most && (near == 1 || near < period) && status == PB_OK && r->cut < MOST_CUT;
+    uint64_t max = few ? 1 : 16; /* on a chain the next place is the only one */
+    for (uint64_t near = 1; near <= max && (near == 1 || near < period) && status == PB_OK && r->cut < MAX_CUT;
          near *= 4) {
         choice c = {period, asked->inner, asked->near ? asked->near : near};
         result got;
@@ -183,7 +184,7 @@ static bool is_read_after(const search *r, pb_node v, uint32_t place)
     return false;
 }
 
-/* Do the outer checkpoints that wait in fast memory at the turn pass the cap, whatever the slots? */
+/* Do the outer checkpoints in fast memory exceed the cap at the turn, whatever the number of slots? */
 static bool is_hopeless(const search *r, uint64_t period)
 {
     const pb_graph *g = r->game->graph;
@@ -204,7 +205,7 @@ static pb_status search_period(search *r, const choice *asked, uint64_t period)
     return is_hopeless(r, period) ? PB_OK : search_near(r, asked, period);
 }
 
-/* Tries periods 2, 3, 4, 6, 9, ... as long as two of them lie before the turn, then some around the best of them. */
+/* Tries periods 2, 3, 4, 6, 9, ... as long as two of them fit before the turn, then some around the best of them. */
 static pb_status search_all(search *r, const choice *asked)
 {
     pb_arena scratch;
@@ -215,7 +216,7 @@ static pb_status search_all(search *r, const choice *asked)
     for (uint64_t period = 2; (period == 2 || 2 * period <= r->turn) && status == PB_OK; period += period / 2)
         status = search_period(r, asked, period);
     uint64_t best = r->best.made.period, low = best - best / 3, high = best + best / 2;
-    for (uint64_t i = 1, last = best; i <= AROUND && status == PB_OK && r->best.there; i++) {
+    for (uint64_t i = 1, last = best; i <= AROUND && status == PB_OK && r->best.fits; i++) {
         uint64_t period = low + (high - low) * i / (AROUND + 1);
         if (period != last && period != best && (period == 2 || 2 * period <= r->turn))
             status = search_period(r, asked, period);
@@ -227,16 +228,16 @@ static pb_status search_all(search *r, const choice *asked)
 
 static pb_status conclude(search *r, const choice *asked, pb_status status, pbi_plan *plan)
 {
-    if (!r->best.there && status == PB_OK)
+    if (!r->best.fits && status == PB_OK)
         return r->cut ? pbi_plan_give_up(plan, "limit hit: nothing that was tried fits in %" PRIu64 " computations",
                                          r->limit)
                : asked->period
                    ? pbi_plan_give_up(plan, "does not fit: a period of %" PRIu64 " does not stay within the cap",
                                       asked->period)
                    : pbi_plan_give_up(plan, "does not fit: no period that was tried stays within the cap");
-    if (!r->best.there)
+    if (!r->best.fits)
         return status;
-    pbi_held held = pbi_hold(r->ctx); /* finish the best also when the search was stopped */
+    pbi_held held = pbi_hold(r->ctx); /* also after a stop: write the best plan so far */
     status = pbi_sequence_emit(r->ctx, r->game, &r->best.s, plan, NULL);
     pbi_resume(r->ctx, held);
     pb_arena_release(&r->best.arena);

@@ -8,17 +8,17 @@
 #include <math.h>
 
 enum {
-    PERIOD = 256, /* proposals between looks at the clock */
-    LEVELS = 48   /* caps from the loosest to the one that is wanted */
+    PERIOD = 256, /* proposals between polls of the clock */
+    LEVELS = 48   /* caps from the loosest to the target */
 };
 
-#define LOWERING 0.5 /* of the proposals, where the cap falls */
+#define LOWERING 0.5 /* fraction of the proposals during which the cap falls */
 
-#define LAST_PRICE 10.0 /* times what it was */
+#define LAST_PRICE 10.0 /* factor on the final price */
 
 static void keep_best(pbi_rev_anneal *a)
 {
-    pbi_rev_line_read(&a->l, a->best.unit);
+    pbi_rev_spans_read(&a->l, a->best.unit);
     a->best.count = a->l.filled;
     a->best_peak = pbi_slots_peak(&a->l.profile);
     a->best_cost = pbi_rev_value(&a->l) + a->m->alpha * a->best_peak;
@@ -26,8 +26,8 @@ static void keep_best(pbi_rev_anneal *a)
         a->better(a->better_state, a->m->base + (uint64_t)a->best_peak * a->m->unit, (uint64_t)a->l.work);
 }
 
-/* Is what is there a plan, and better? Its peak is taken for the cap of the moment: that is quick, and caps go down. Plans
- * within caps above the one that is wanted are of interest where peak has a weight. */
+/* Is the current state a plan, and better? Its peak counts as the current cap: that is quick, and caps fall. Plans
+ * within caps above the target matter if the peak has a weight. */
 static bool is_better(const pbi_rev_anneal *a)
 {
     const pbi_memory_slots *p = &a->l.profile;
@@ -40,7 +40,8 @@ static void step(pbi_rev_anneal *a)
 {
     double allowed = -a->temperature * log(1 - pbi_rng_real(&a->rng)), value = pbi_rev_value(&a->l);
     uint64_t excess = a->l.profile.excess;
-    a->p.most = a->m->beta > 0 ? INFINITY : value + allowed + a->price * (double)excess; /* at best all excess goes */
+    /* at best all excess disappears */
+    a->p.max_cost = a->m->beta > 0 ? INFINITY : value + allowed + a->price * (double)excess;
     bool made = pbi_rev_propose(&a->p);
     double change = pbi_rev_value(&a->l) - value + a->price * (double)(int64_t)(a->l.profile.excess - excess);
     if (!made || change > allowed) {
@@ -48,7 +49,7 @@ static void step(pbi_rev_anneal *a)
         return;
     }
     a->accepted++;
-    PB_ASSERT(a->accepted % 1024 || pbi_rev_line_check(&a->l));
+    PB_ASSERT(a->accepted % 1024 || pbi_rev_spans_check(&a->l));
     if (is_better(a))
         keep_best(a);
 }
@@ -57,7 +58,7 @@ bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model
                          int32_t limit, pb_arena *arena)
 {
     *a = (pbi_rev_anneal){.ctx = ctx, .m = m, .rng = {seed}, .limit = limit, .best_cost = INFINITY};
-    if (!pbi_rev_line_init(&a->l, m, room, arena))
+    if (!pbi_rev_spans_init(&a->l, m, room, arena))
         return false;
     a->best.unit = pb_arena_alloc(arena, a->l.room, sizeof *a->best.unit);
     a->order = pb_arena_alloc(arena, a->l.room, sizeof *a->order);
@@ -72,22 +73,23 @@ bool pbi_rev_anneal_init(pbi_rev_anneal *a, pb_context *ctx, const pbi_rev_model
 void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t cap)
 {
     a->cap = a->l.profile.cap = cap;
-    pbi_rev_line_load(&a->l, from->unit, from->count);
+    pbi_rev_spans_load(&a->l, from->unit, from->count);
     a->best_cost = INFINITY;
     if (is_better(a))
         keep_best(a);
 }
 
-/* Full neighbourhoods leave no slot: spread the moves anew. */
+/* Full neighbourhoods leave no slot: spreads the moves evenly again. */
 static void respace(pbi_rev_anneal *a)
 {
     uint32_t count = a->l.filled;
-    PB_ASSERT(pbi_rev_line_check(&a->l));
-    pbi_rev_line_read(&a->l, a->order);
-    pbi_rev_line_load(&a->l, a->order, count);
+    PB_ASSERT(pbi_rev_spans_check(&a->l));
+    pbi_rev_spans_read(&a->l, a->order);
+    pbi_rev_spans_load(&a->l, a->order, count);
 }
 
-/* The cap falls in equal ratios: what is left out at a loose one hardly matters, and each step is as hard as the next. */
+/* The cap falls in equal ratios: what is left out at a loose cap hardly matters, and each step is as hard as the
+ * next. */
 static void lower_cap(pbi_rev_anneal *a, const pbi_rev_course *c, double part)
 {
     int32_t cap = a->cap;
@@ -116,7 +118,7 @@ static bool has_more(const pbi_rev_anneal *a, const pbi_rev_course *c, uint64_t 
     return done < c->proposals || (done < c->proposals + c->proposals / 4 && a->best_cost == INFINITY);
 }
 
-static bool is_crowded(const pbi_rev_line *l)
+static bool is_crowded(const pbi_rev_spans *l)
 {
     return l->profile.slots < l->room && l->filled > l->profile.slots - l->profile.slots / 4;
 }

@@ -4,13 +4,13 @@
 #include "base/arena.h"
 #include "plan/reversible/units.h"
 
-/* Values of a unit that are made with it. */
+/* Values of a unit that are computed with it. */
 static bool is_member(const pb_graph *g, pb_node v, pb_node maker)
 {
     return (g->flags[v] & PB_NODE_NEEDED) && pb_graph_maker(g, v) == maker;
 }
 
-/* Sizes of the unit and whether it stays; false when some of its values stay and some do not. */
+/* Size of the unit and whether it is kept to the end; false when some of its values are kept and some are not. */
 static bool weigh_unit(const pb_graph *g, pb_node v, uint64_t *size, bool *stays)
 {
     uint32_t final = pbi_is_final(g, v) ? 1 : 0, members = 1;
@@ -116,9 +116,9 @@ static bool fill_units(pbi_rev_model *m, uint32_t *unit_of)
     return true;
 }
 
-/* Temperatures and prices are in terms of work, so weights are, too: one more move at a usual amount of memory counts its
- * work. What is always there makes work dearer where flux counts. */
-static void take_weights(pbi_rev_model *m)
+/* Temperatures and prices are in terms of work, so weights are, too: one more move at a usual amount of memory
+ * counts its work. With a weight on flux, memory that is always in use makes work more expensive. */
+static void scale_weights(pbi_rev_model *m)
 {
     const pb_weights *w = &m->game->weights;
     double unit = (double)m->unit, cap = pbi_rev_model_cap(m, m->game->cap), all = 0;
@@ -130,14 +130,14 @@ static void take_weights(pbi_rev_model *m)
     double alpha = (double)w->alpha * unit, beta = (double)w->beta * unit, usual = (all < cap ? all : cap) / 2 + 1;
     double gamma = (double)w->gamma + (double)w->beta * (double)m->base;
     if (gamma == 0)
-        gamma = 1e-9 * (alpha + beta); /* of two equals the shorter */
+        gamma = 1e-9 * (alpha + beta); /* on ties prefer the shorter plan */
     m->scale = gamma + beta * usual;
     m->alpha = alpha / m->scale;
     m->beta = beta / m->scale;
     m->gamma = gamma / m->scale;
 }
 
-/* Work that is needed anyway, and peak that is always there, count in one of the two only. */
+/* Work that is needed anyway, and peak that is always in use, count in one of the two only. */
 double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds)
 {
     const pb_weights *w = &m->game->weights;
@@ -147,33 +147,33 @@ double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds)
         return 0;
     double cost = (double)bounds->cost.high * 0x1p64 + (double)bounds->cost.low;
     double anyway = (double)w->gamma * (double)m->game->graph->needed_cost - (double)w->alpha * (double)m->base;
-    return (cost + anyway) / m->scale * (1 + 1e-12); /* rounded sums may be a little above */
+    return (cost + anyway) / m->scale * (1 + 1e-12); /* rounded sums may be slightly above */
 }
 
 pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *game, pb_arena *arena,
-                             const char **fault)
+                             const char **misfit)
 {
     const pb_graph *g = game->graph;
-    uint64_t given = 0, most;
+    uint64_t given = 0, max_size;
     *m = (pbi_rev_model){.game = game, .base = g->fixed_size};
-    *fault = NULL;
+    *misfit = NULL;
     for (pb_node v = 0; v < g->node_count; v++)
         given += g->flags[v] & PB_NODE_GIVEN ? g->size[v] : 0;
     m->base += given;
     for (uint32_t i = 0; i < g->order_count; i++)
         m->count += (g->flags[g->order[i]] & PB_NODE_NEEDED) != 0;
-    most = g->total_size - m->base;
+    max_size = g->total_size - m->base;
     for (uint32_t i = 0; i < g->order_count; i++)
-        most = g->workspace[g->order[i]] > most ? g->workspace[g->order[i]] : most;
-    m->unit = most / (PBI_SLOTS_MAX / 2) + 1;
+        max_size = g->workspace[g->order[i]] > max_size ? g->workspace[g->order[i]] : max_size;
+    m->unit = max_size / (PBI_SLOTS_MAX / 2) + 1;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     uint32_t *unit_of = pb_arena_alloc(&scratch, g->node_count, sizeof *unit_of);
     pb_status status = unit_of && alloc_model(m, g, arena) ? PB_OK : PB_ENOMEM;
     if (status == PB_OK && !fill_units(m, unit_of))
-        *fault = "does not apply: of a node and its by-products some stay and some do not";
+        *misfit = "does not apply: of a node and its by-products some stay and some do not";
     if (status == PB_OK)
-        take_weights(m);
+        scale_weights(m);
     pb_arena_release(&scratch);
     return status;
 }

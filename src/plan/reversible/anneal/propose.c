@@ -1,16 +1,17 @@
 /* propose.c -- see propose.h.
  *
- * Simple changes keep the rules by staying between what reads and what is read. Others break them first, and are mended
- * (reversible/anneal/repair).
+ * Simple changes keep the rules by staying between readers and inputs. Others break them first, and are then
+ * repaired (reversible/anneal/repair).
  */
 #include "plan/reversible/anneal/repair.h"
 
-enum { GROW = 12, LOOKS = 24, GROUP = 24 }; /* intervals to add, units to look at, ends to move, in one change */
+/* limits for one change: intervals to add, units to examine, ends to move */
+enum { GROW = 12, LOOKS = 24, GROUP = 24 };
 
 /* A random end of a random interval; PBI_REV_NONE when slots are nearly all empty. */
 static uint32_t pick_event(pbi_rev_proposer *p)
 {
-    const pbi_rev_line *l = p->l;
+    const pbi_rev_spans *l = p->l;
     for (int i = 0; i < 16; i++) {
         uint32_t event = l->event[pbi_rev_below(p, l->profile.slots)];
         if (event != PBI_REV_NONE)
@@ -21,8 +22,8 @@ static uint32_t pick_event(pbi_rev_proposer *p)
 
 /* ---- the changes ---- */
 
-/* Where an end may go as far as the unit's own intervals and readers allow. */
-static void free_range(const pbi_rev_line *l, uint32_t event, uint32_t *low, uint32_t *high)
+/* How far an end may move within the unit's own intervals and readers. */
+static void free_range(const pbi_rev_spans *l, uint32_t event, uint32_t *low, uint32_t *high)
 {
     uint32_t i = event / 2;
     const pbi_rev_interval *x = &l->at[i];
@@ -46,7 +47,7 @@ static uint32_t pick_empty(pbi_rev_proposer *p, uint32_t low, uint32_t high)
     return up != PBI_REV_NONE ? up : pbi_rev_empty_down(p->l, low, slot);
 }
 
-static void move_end(pbi_rev_line *l, uint32_t event, uint32_t slot)
+static void move_end(pbi_rev_spans *l, uint32_t event, uint32_t slot)
 {
     if (event % 2)
         pbi_rev_move_to(l, event / 2, slot);
@@ -56,7 +57,7 @@ static void move_end(pbi_rev_line *l, uint32_t event, uint32_t slot)
 
 static bool shift(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t unit = l->at[event / 2].unit, slot = event % 2 ? l->at[event / 2].to : l->at[event / 2].from, low, high;
     free_range(l, event, &low, &high);
     pbi_rev_narrow(l, unit, slot, &low, &high);
@@ -73,10 +74,10 @@ static bool shift(pbi_rev_proposer *p, uint32_t event)
     return true;
 }
 
-/* The same over the ends of inputs, which follow. */
+/* The same past the ends of inputs, which follow. */
 static bool shift_far(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t unit = l->at[event / 2].unit, slot = event % 2 ? l->at[event / 2].to : l->at[event / 2].from, low, high;
     free_range(l, event, &low, &high);
     uint32_t reach = pbi_rev_below(p, 2) ? l->profile.slots : l->profile.slots / 16;
@@ -88,25 +89,25 @@ static bool shift_far(pbi_rev_proposer *p, uint32_t event)
     if (to == PBI_REV_NONE)
         return false;
     move_end(l, event, to);
-    if (!pbi_rev_want_inputs(p, unit, to) || !pbi_rev_make_all_present(p))
+    if (!pbi_rev_require_inputs(p, unit, to) || !pbi_rev_make_all_present(p))
         return false;
-    pbi_rev_leave(p, unit, slot);
+    pbi_rev_end_removed(p, unit, slot);
     pbi_rev_tidy_all(p);
     return true;
 }
 
 /* ---- ends that go together ---- */
 
-static uint32_t slot_of(const pbi_rev_line *l, uint32_t event)
+static uint32_t slot_of(const pbi_rev_spans *l, uint32_t event)
 {
     return event % 2 ? l->at[event / 2].to : l->at[event / 2].from;
 }
 
-/* Every end of a reader between the two slots has to leave, in one direction: of two ends of an interval the one that is in
- * front goes first. */
+/* Every end of a reader between the two slots has to move away, in one direction: of two ends of an interval the one
+ * in front moves first. */
 static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint32_t to, bool earlier)
 {
-    const pbi_rev_line *l = p->l;
+    const pbi_rev_spans *l = p->l;
     const pbi_rev_model *m = l->m;
     for (uint32_t k = m->out_start[unit]; k < m->out_start[unit + 1]; k++)
         for (uint32_t i = l->first[m->out[k]]; i != PBI_REV_NONE && l->at[i].from < to; i = l->at[i].next)
@@ -121,10 +122,10 @@ static bool move_readers(pbi_rev_proposer *p, uint32_t unit, uint32_t from, uint
     return true;
 }
 
-/* Moves an end before the limit, or behind it, and has what reads the unit there go ahead. */
+/* Moves an end before the limit, or behind it; readers of the unit in between move first. */
 static bool move_past(pbi_rev_proposer *p, uint32_t event, uint32_t limit, bool earlier)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t i = event / 2, was = slot_of(l, event), to;
     pbi_rev_interval x = l->at[i];
     if (earlier ? was < limit : was > limit)
@@ -138,17 +139,17 @@ static bool move_past(pbi_rev_proposer *p, uint32_t event, uint32_t limit, bool 
     }
     if (to == PBI_REV_NONE || !pbi_rev_can_change(l))
         return false;
-    pbi_rev_leave(p, x.unit, was);
+    pbi_rev_end_removed(p, x.unit, was);
     move_end(l, event, to);
     if (earlier && event % 2)
         return move_readers(p, x.unit, to, was, true);
     return earlier || event % 2 || move_readers(p, x.unit, was, to, false);
 }
 
-/* Moves an end over the ends of readers, which go first, and of inputs, which follow. */
+/* Moves an end past the ends of readers, which move first, and of inputs, which follow. */
 static bool move_group(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     bool earlier = event % 2;
     uint32_t i = event / 2, slot = slot_of(l, event), reach = 2 + pbi_rev_below(p, l->profile.slots / 16);
     uint32_t limit = earlier ? (slot > reach ? slot - reach : 1) : slot + reach;
@@ -161,7 +162,7 @@ static bool move_group(pbi_rev_proposer *p, uint32_t event)
             return false;
     for (uint32_t k = 0; k < p->moves; k++) {
         uint32_t now = p->moved[k].unit;
-        if (!pbi_rev_want_inputs(p, l->at[now / 2].unit, slot_of(l, now)))
+        if (!pbi_rev_require_inputs(p, l->at[now / 2].unit, slot_of(l, now)))
             return false;
     }
     if (!pbi_rev_make_all_present(p))
@@ -172,10 +173,10 @@ static bool move_group(pbi_rev_proposer *p, uint32_t event)
 
 /* ---- fewer and more intervals ---- */
 
-/* Takes a unit out of memory between two uses. */
+/* Removes a unit from memory between two uses. */
 static bool split_at(pbi_rev_proposer *p, uint32_t i, uint32_t slot)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t unit = l->at[i].unit, from = l->at[i].from, end = pbi_rev_end(l, i);
     uint32_t before = pbi_rev_last_use(l, unit, from, slot + 1), after = pbi_rev_first_use(l, unit, slot, end);
     if (before == PBI_REV_NONE || after == PBI_REV_NONE || !pbi_rev_can_change(l))
@@ -187,24 +188,24 @@ static bool split_at(pbi_rev_proposer *p, uint32_t i, uint32_t slot)
     if (a == PBI_REV_NONE || b == PBI_REV_NONE || a + 1 >= b)
         return false;
     pbi_rev_split(l, i, a, b);
-    if (!pbi_rev_want_inputs(p, unit, a) || !pbi_rev_want_inputs(p, unit, b) || !pbi_rev_make_all_present(p))
+    if (!pbi_rev_require_inputs(p, unit, a) || !pbi_rev_require_inputs(p, unit, b) || !pbi_rev_make_all_present(p))
         return false;
     pbi_rev_tidy_all(p);
     return true;
 }
 
-static bool split(pbi_rev_proposer *p, uint32_t event)
+static bool split_random(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t i = event / 2, unit = l->at[i].unit, from = l->at[i].from, end = pbi_rev_end(l, i);
-    if (end - from < 4 || l->m->once[unit] || pbi_rev_too_dear(p, 2 * l->m->cost[unit]))
+    if (end - from < 4 || l->m->once[unit] || pbi_rev_too_expensive(p, 2 * l->m->cost[unit]))
         return false;
     return split_at(p, i, from + 1 + pbi_rev_below(p, end - from - 1));
 }
 
 static bool merge(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t i = event / 2;
     pbi_rev_interval x = l->at[i];
     if (event % 2 == 0 && x.prev != PBI_REV_NONE)
@@ -213,29 +214,29 @@ static bool merge(pbi_rev_proposer *p, uint32_t event)
         if (x.to == PBI_REV_NONE || pbi_rev_first_use(l, x.unit, x.from, x.to) != PBI_REV_NONE)
             return false;
         pbi_rev_remove(l, i);
-        pbi_rev_leave(p, x.unit, x.from);
-        pbi_rev_leave(p, x.unit, x.to);
+        pbi_rev_end_removed(p, x.unit, x.from);
+        pbi_rev_end_removed(p, x.unit, x.to);
         pbi_rev_tidy_all(p);
         return true;
     }
     uint32_t a = l->at[i].to, b = l->at[l->at[i].next].from;
     pbi_rev_merge(l, i);
-    pbi_rev_leave(p, x.unit, a);
-    pbi_rev_leave(p, x.unit, b);
+    pbi_rev_end_removed(p, x.unit, a);
+    pbi_rev_end_removed(p, x.unit, b);
     pbi_rev_tidy_all(p);
     return true;
 }
 
 /* Splits some interval over a slot that is above the cap. */
-static bool relieve(pbi_rev_proposer *p, uint32_t from, uint32_t to)
+static bool split_above_cap(pbi_rev_proposer *p, uint32_t from, uint32_t to)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t slot = pbi_slots_over(&l->profile, from, to);
     if (slot == PBI_REV_NONE)
         return false;
     for (int k = 0; k < LOOKS; k++) {
         uint32_t unit = pbi_rev_below(p, l->m->count), i = pbi_rev_cover(l, unit, slot);
-        if (i == PBI_REV_NONE || l->m->once[unit] || pbi_rev_too_dear(p, 2 * l->m->cost[unit]))
+        if (i == PBI_REV_NONE || l->m->once[unit] || pbi_rev_too_expensive(p, 2 * l->m->cost[unit]))
             continue;
         uint32_t left = l->log_count;
         if (split_at(p, i, slot))
@@ -246,10 +247,10 @@ static bool relieve(pbi_rev_proposer *p, uint32_t from, uint32_t to)
     return false;
 }
 
-/* Joins two intervals, and takes others apart in their stead. */
-static bool swap(pbi_rev_proposer *p, uint32_t event)
+/* Joins two intervals, and splits others instead. */
+static bool join_and_split(pbi_rev_proposer *p, uint32_t event)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint64_t excess = l->profile.excess;
     uint32_t i = event / 2, low, high;
     if (event % 2 == 0) {
@@ -264,14 +265,14 @@ static bool swap(pbi_rev_proposer *p, uint32_t event)
     if (!merge(p, 2 * i + 1))
         return false;
     for (int k = 0; k < 3 && l->profile.excess > excess; k++)
-        if (!relieve(p, low + pbi_rev_below(p, high - low), high))
+        if (!split_above_cap(p, low + pbi_rev_below(p, high - low), high))
             break;
     return true;
 }
 
 bool pbi_rev_propose(pbi_rev_proposer *p)
 {
-    pbi_rev_line *l = p->l;
+    pbi_rev_spans *l = p->l;
     uint32_t event = pick_event(p), way = pbi_rev_below(p, 64);
     p->tasks = p->lefts = p->moves = 0;
     p->grown = 1 + pbi_rev_below(p, GROW);
@@ -285,11 +286,11 @@ bool pbi_rev_propose(pbi_rev_proposer *p)
     if (way < 36)
         return move_group(p, event);
     if (way < 46)
-        return split(p, event);
+        return split_random(p, event);
     if (way < 56)
         return merge(p, event);
     if (way < 60)
-        return swap(p, event);
+        return join_and_split(p, event);
     uint32_t slots = l->profile.slots, from = pbi_rev_below(p, slots);
-    return l->profile.excess ? relieve(p, from, slots - 1) || relieve(p, 1, from) : shift(p, event);
+    return l->profile.excess ? split_above_cap(p, from, slots - 1) || split_above_cap(p, 1, from) : shift(p, event);
 }

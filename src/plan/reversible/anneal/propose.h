@@ -12,19 +12,19 @@ typedef struct pbi_rev_task {
 } pbi_rev_task;
 
 typedef struct pbi_rev_proposer {
-    pbi_rev_line *l;
+    pbi_rev_spans *l;
     pbi_rng *rng;
-    double most;    /* work at which the change at hand has no chance any more */
-    uint32_t grown; /* what it may still add */
+    double max_cost; /* work at which the current change can no longer be accepted */
+    uint32_t grown;  /* intervals that it may still add */
     pbi_rev_task task[PBI_REV_TASKS];
     uint32_t tasks;
-    pbi_rev_task left[PBI_REV_TASKS]; /* ends that went away: the unit, and where it was */
+    pbi_rev_task left[PBI_REV_TASKS]; /* removed ends: the unit, and where it was */
     uint32_t lefts;
     pbi_rev_task moved[PBI_REV_TASKS]; /* ends that move in one direction together: the end, and what it must pass */
     uint32_t moves;
 } pbi_rev_proposer;
 
-/* Makes one change, in the line's log. False when there is none: what is in the log is to be undone. */
+/* Makes one change, logged by the spans. False when it cannot: then the caller undoes what is in the log. */
 bool pbi_rev_propose(pbi_rev_proposer *p);
 
 #endif

@@ -1,8 +1,9 @@
-/* repair.h -- what a change to a reversible pebbling leaves to do, so that it is legal again and has nothing useless.
+/* repair.h -- makes a changed reversible pebbling legal again, and removes what became useless.
  *
- * Inputs that are missing at a new end are made present in turn: by going on from an interval before, beginning one behind
- * earlier, joining the two, or a new one. That only ever adds memory in time, so what was right stays right. Ends that went
- * away leave inputs behind that nobody needs any longer: these are removed or cut shorter, in turn.
+ * Inputs that are missing at a new end are made present in turn: by extending an interval before, by starting one
+ * behind earlier, by joining the two, or by a new one. That only ever adds presence, so what was legal remains
+ * legal. Removed ends leave inputs behind that nothing needs any more: these intervals are removed or shortened, in
+ * turn.
  */
 #ifndef PBI_PLAN_REVERSIBLE_ANNEAL_REPAIR_H
 #define PBI_PLAN_REVERSIBLE_ANNEAL_REPAIR_H
@@ -14,20 +15,23 @@ static inline uint32_t pbi_rev_below(pbi_rev_proposer *p, uint32_t bound)
     return (uint32_t)pbi_rng_below(p->rng, bound);
 }
 
-/* Has the change no chance with so much more work? */
-static inline bool pbi_rev_too_dear(const pbi_rev_proposer *p, double more) { return p->l->work + more > p->most; }
+/* Is the change too expensive with so much more work? */
+static inline bool pbi_rev_too_expensive(const pbi_rev_proposer *p, double more)
+{
+    return p->l->work + more > p->max_cost;
+}
 
-/* An end of the unit is new there: its inputs that are missing are to be made present. False when there are too many. */
-bool pbi_rev_want_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
-/* False when it does not work out, and the change is to be undone. */
+/* The unit has a new end there: its missing inputs must be made present. False when there are too many. */
+bool pbi_rev_require_inputs(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
+/* False when it fails: then the caller undoes the change. */
 bool pbi_rev_make_all_present(pbi_rev_proposer *p);
 
-/* An end of the unit is gone from there. */
-void pbi_rev_leave(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
-/* To be called when all is present. */
+/* An end of the unit was removed there. */
+void pbi_rev_end_removed(pbi_rev_proposer *p, uint32_t unit, uint32_t slot);
+/* Call it when all inputs are present. */
 void pbi_rev_tidy_all(pbi_rev_proposer *p);
 
-/* Narrows a range to where an end of the unit that is at `slot` may go without another change of its inputs. */
-void pbi_rev_narrow(const pbi_rev_line *l, uint32_t unit, uint32_t slot, uint32_t *low, uint32_t *high);
+/* Narrows a range to where the unit's end at `slot` may move without changing its inputs. */
+void pbi_rev_narrow(const pbi_rev_spans *l, uint32_t unit, uint32_t slot, uint32_t *low, uint32_t *high);
 
 #endif

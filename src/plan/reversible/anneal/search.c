@@ -1,9 +1,9 @@
 /* search.c -- see search.h.
  *
- * Rounds of annealing (reversible/anneal/anneal) from everything computed once, from one cone after the other, from a plan that is
- * at hand and from the best so far, short ones first: some hot at the cap that is wanted, on different courses of
- * temperature and price, others at an even temperature while the cap falls. Many rounds are better than a long one: where
- * they end varies. Threads run rounds side by side and share the best after each.
+ * Rounds of annealing (reversible/anneal/anneal) start from everything computed once, from one cone after the other,
+ * from a known plan and from the best so far, short ones first: some hot at the target cap, with different courses
+ * of temperature and price, others at a constant temperature while the cap falls. Many rounds are better than a long
+ * one: their results vary. Threads run rounds in parallel and share the best after each.
  */
 #include "plan/reversible/anneal/search.h"
 
@@ -16,22 +16,22 @@
 #include <string.h>
 
 enum {
-    MOST_THREADS = 64,
-    MOST_SLOTS = 1 << 28,
+    MAX_THREADS = 64,
+    MAX_SLOTS = 1 << 28,
     A_NODE = 5000, /* proposals for each unit in the first round, */
     LEAST = 100000,
-    MOST = 1500000,   /* within these */
-    LONGEST = 8,      /* times that in the longest */
-    POOR = 3,         /* poor rounds after which they get longer */
-    TURNS = 4,        /* one round in so many goes on from the best plan */
-    DEEP = 4,         /* times the cap, is what everything once needs, where it is deep */
-    STALE = 6,        /* rounds without a better plan, after which it stops, */
-    SMALL = 400,      /* units: rounds are short, */
-    TRIES = 8,        /* and there are so many from a plan at hand */
-    PART = 8,         /* of a round, is one from a plan of a tree */
-    MANY = 1000,      /* such plans are all different */
-    SOONEST = 400000, /* but not before so many ticks: rounds of small graphs are short */
-    AN_IDLE = 256     /* ticks of a round that had nothing to do: as many as annealing counts at a time */
+    MAX_PROPOSALS = 1500000, /* within these */
+    LONGEST = 8,             /* times that in the longest */
+    POOR = 3,                /* poor rounds after which they get longer */
+    TURNS = 4,               /* one round in so many goes on from the best plan */
+    DEEP = 4,                /* `once` needs this many times the cap: the cap is deep */
+    STALE = 6,               /* rounds without a better plan after which it stops, */
+    SMALL = 400,             /* units up to which rounds are short, */
+    TRIES = 8,               /* and there are so many from a known plan */
+    PART = 8,                /* a round from a plan of a tree is one part in so many of a round */
+    MANY = 1000,             /* such plans are all different */
+    SOONEST = 400000,        /* but not before so many ticks: rounds of small graphs are short */
+    AN_IDLE = 256 /* ticks charged for a round that had nothing to do: as many as annealing counts at a time */
 };
 
 /* Kinds of rounds: from everything once or by cones, at the cap or with a falling one; and others. */
@@ -46,9 +46,9 @@ typedef struct worker {
     pb_context ctx;
     pb_arena arena;
     pbi_rev_anneal *a;
-    pbi_rev_list near;  /* the end of the last round, if it had no plan */
+    pbi_rev_list near;  /* the result of the last round, if it had no plan */
     double near_cost;   /* with a price for its excess */
-    bool continued;     /* the last round went on from such an end */
+    bool continued;     /* the last round started from such a result */
     pbi_rev_list start; /* of its round, when that is a fresh one */
     uint32_t kind;      /* of its round */
     int32_t cap;
@@ -66,7 +66,7 @@ typedef struct search {
     worker *worker;
     uint32_t threads, room;
     uint64_t proposals;
-    int32_t cap, least; /* the game's; no plan has a smaller peak */
+    int32_t cap, min_peak; /* the game's; no plan has a smaller peak */
     double enough;
     bool patient, deep;   /* deep: the cap is far below what everything once needs */
     uint64_t seed, times; /* times: how much longer rounds are than the first */
@@ -85,16 +85,16 @@ static void copy_list(pbi_rev_list *to, const pbi_rev_list *from)
 
 /* ---- one round ---- */
 
-/* Where a round ended without a plan, but so cheap that one from there may be the best. */
+/* Remembers a result without a plan that is so cheap that a round from it may give the best plan. */
 static void note_near(worker *w)
 {
-    const pbi_rev_line *l = &w->a->l;
+    const pbi_rev_spans *l = &w->a->l;
     double price = 2 * w->a->base_price;
     w->near.count = 0;
     w->near_cost = pbi_rev_value(l) + price * (double)l->profile.excess;
     if (w->a->best_cost < INFINITY || !l->profile.excess)
         return;
-    pbi_rev_line_read(l, w->near.unit);
+    pbi_rev_spans_read(l, w->near.unit);
     w->near.count = l->filled;
 }
 
@@ -104,20 +104,20 @@ static void run_round(worker *w)
     uint64_t before = w->ctx.ticks;
     pbi_rev_anneal_start(w->a, todo->from, w->cap);
     w->status = pbi_rev_anneal_run(w->a, &todo->c);
-    if (w->status == PB_OK && w->ctx.ticks == before) /* or a search would go on for ever, and could not be stopped */
+    if (w->status == PB_OK && w->ctx.ticks == before) /* else a search would never end and could not be stopped */
         w->status = pbi_tick(&w->ctx, AN_IDLE);
     note_near(w);
     w->todo = NULL;
 }
 
-static void work(void *state, uint32_t k)
+static void run_worker(void *state, uint32_t k)
 {
     search *s = state;
     run_round(&s->worker[k]);
 }
 
-/* The best of the rounds in the order of the threads, so that it does not matter which was first. */
-static pb_status gather(search *s, uint32_t count)
+/* The best of the rounds in the order of the threads, so that it does not matter which one ends first. */
+static pb_status gather_best(search *s, uint32_t count)
 {
     pb_status status = PB_OK;
     for (uint32_t k = 0; k < count; k++) {
@@ -143,16 +143,16 @@ static pb_status run_rounds(search *s, const course *todo, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
         s->worker[k].todo = &todo[k];
-    pbi_workers_run(count, work, s);
+    pbi_workers_run(count, run_worker, s);
     for (uint32_t k = 0; k < count; k++)
-        if (s->worker[k].todo) /* its thread could not be had */
+        if (s->worker[k].todo) /* its thread could not be started */
             run_round(&s->worker[k]);
-    return gather(s, count);
+    return gather_best(s, count);
 }
 
 /* ---- which rounds ---- */
 
-/* Courses that lead to different places; which one does best depends on the graph and the cap. */
+/* Courses that lead to different results; which one is best depends on the graph and the cap. */
 static const pbi_rev_course fresh[] = {
     {.hot = 0.8, .cold = 0.25, .price_from = 0.5, .price = 5},
     {.hot = 1.2, .cold = 0.25, .price_from = 0.4, .price = 5},
@@ -163,24 +163,24 @@ enum { FRESH = sizeof fresh / sizeof *fresh };
 
 static bool weighs_peak(const search *s) { return s->m.alpha > 0; }
 
-/* Where peak has a weight, caps below the one of the game are tried: what rounds find on their way down counts as well. */
+/* If the peak has a weight, caps below the game's are tried: what rounds find while the cap falls counts as well. */
 static int32_t other_cap(const search *s, bool from_best, uint32_t turn)
 {
-    static const int32_t part[] = {0, 32, 8, 128, 4, 16}; /* of the best peak to go without */
+    static const int32_t part[] = {0, 32, 8, 128, 4, 16}; /* fractions of the best peak by which the cap is lowered */
     enum { PARTS = sizeof part / sizeof *part };
     int32_t peak = s->best_peak, p = part[turn % PARTS], less = p ? peak / p + (peak < p) : 0;
     if (!weighs_peak(s) || !s->best.count)
         return s->cap;
     if (!from_best)
-        less = turn % 3 ? (peak - s->least) / (int32_t)(turn % 3) : 0; /* none, all, half */
-    return peak - less > s->least ? peak - less : s->least;
+        less = turn % 3 ? (peak - s->min_peak) / (int32_t)(turn % 3) : 0; /* none, all, half */
+    return peak - less > s->min_peak ? peak - less : s->min_peak;
 }
 
-/* Does it pay to go on from where this worker's last round ended without a plan? Once. */
+/* Is it worth continuing, once, from where this worker's last round ended without a plan? */
 static bool is_promising(const search *s, const worker *w)
 {
     if (weighs_peak(s) && s->best.count)
-        return false; /* it was another cap */
+        return false; /* that was for another cap */
     return w->near.count && w->near_cost < s->best_cost && !w->continued;
 }
 
@@ -189,11 +189,11 @@ static const struct {
     double loose, hot;
 } falling[] = {{8, 0.35}, {8, 0.4}, {3, 0.35}, {8, 0.3}};
 #define FINER 0.1
-#define FREE 1.5 /* times its peak, a start is free to move at first */
+#define FREE 1.5 /* factor on its peak within which a start can move freely at first */
 enum { FALLINGS = sizeof falling / sizeof *falling };
 
-/* All kinds by turns, with a falling cap more often where the one that is wanted is deep; the kind that has led to the best
- * plan has one turn in three, and every other one of those that have led to much less. */
+/* All kinds by turns, with a falling cap more often if the target is deep; the kind that has led to the best plan
+ * has one turn in three, and every other turn of those kinds that have led to much less. */
 static uint32_t kind_of(const search *s, uint32_t turn)
 {
     static const uint32_t turns[2][6] = {{0, FALLING, BY_CONES, 0, FALLING + BY_CONES, BY_CONES},
@@ -240,8 +240,8 @@ static void finish_course(const search *s, pbi_rev_course *c, uint64_t proposals
         c->cold *= FINER;
 }
 
-/* Small trees under a deep cap: rounds from everything once do not get there, and where one from a plan ends depends on the
- * plan. Short ones from many different plans. */
+/* Small trees under a deep cap: rounds from everything once do not get there, and the result of a round from a plan
+ * depends on the plan. Short ones from many different plans. */
 static bool has_trees(const search *s) { return s->deep && s->m.count <= SMALL && s->starts.tree.count; }
 
 static pb_status choose_tree(search *s, worker *w, course *out)
@@ -257,8 +257,8 @@ static pb_status choose_tree(search *s, worker *w, course *out)
     return status;
 }
 
-/* From scratch; after a round that ended a little above the cap, from there; and at times from the best. */
-static pb_status choose(search *s, uint32_t n, worker *w, course *out)
+/* From scratch; after a round that ended slightly above the cap, from its result; and at times from the best. */
+static pb_status choose_round(search *s, uint32_t n, worker *w, course *out)
 {
     uint32_t turns = weighs_peak(s) ? 2 : has_trees(s) ? 2 * TURNS : TURNS;
     *out = (course){.from = &w->start};
@@ -293,8 +293,8 @@ static void lengthen(search *s, uint32_t count)
 
 static bool is_enough(const search *s) { return s->best_cost <= s->enough; }
 
-/* Where rounds from a plan at hand end varies, and under a deep cap it may be the only way in: on small graphs there are several short
- * ones. */
+/* The results of rounds from a known plan vary, and under a deep cap they may be the only ones: on small graphs
+ * there are several short ones. */
 static pb_status from_given(search *s)
 {
     bool small = s->m.count <= SMALL;
@@ -311,17 +311,17 @@ static pb_status from_given(search *s)
 static pb_status all_rounds(search *s)
 {
     pb_status status = from_given(s);
-    uint32_t stale = 0, most = weighs_peak(s) ? 3 * STALE : STALE; /* there is more to try */
+    uint32_t stale = 0, max_stale = weighs_peak(s) ? 3 * STALE : STALE; /* more to try with a weight on the peak */
     if (has_trees(s))
-        most *= PART / 2; /* rounds are the shorter */
+        max_stale *= PART / 2; /* rounds are shorter */
     uint64_t begun = s->ctx->ticks;
     for (uint32_t n = 0; status == PB_OK && !is_enough(s); n += s->threads) {
-        if (!s->patient && stale >= most && s->ctx->ticks - begun >= SOONEST)
+        if (!s->patient && stale >= max_stale && s->ctx->ticks - begun >= SOONEST)
             break;
-        course todo[MOST_THREADS];
+        course todo[MAX_THREADS];
         double before = s->best_cost;
         for (uint32_t k = 0; k < s->threads && status == PB_OK; k++)
-            status = choose(s, n + k, &s->worker[k], &todo[k]);
+            status = choose_round(s, n + k, &s->worker[k], &todo[k]);
         if (status == PB_OK)
             status = run_rounds(s, todo, s->threads);
         lengthen(s, s->threads);
@@ -358,12 +358,12 @@ static pb_status open_worker(search *s, worker *w, uint64_t seed)
 static pb_status open_all(search *s, const pbi_plan_options *options)
 {
     uint64_t each = (uint64_t)A_NODE * s->m.count;
-    s->proposals = each < LEAST ? LEAST : each < MOST ? each : MOST;
+    s->proposals = each < LEAST ? LEAST : each < MAX_PROPOSALS ? each : MAX_PROPOSALS;
     if (weighs_peak(s)) /* more of them, at different caps */
         s->proposals /= 4;
     /* Slots: many for each unit on graphs that are small enough for deep caps. */
     uint64_t many = 40 * (uint64_t)s->m.count + 4096, fewer = 12 * (uint64_t)s->m.count + 120000;
-    s->room = (uint32_t)(many < fewer ? many : fewer < MOST_SLOTS ? fewer : MOST_SLOTS);
+    s->room = (uint32_t)(many < fewer ? many : fewer < MAX_SLOTS ? fewer : MAX_SLOTS);
     s->worker = pb_arena_zero(s->arena, s->threads, sizeof *s->worker);
     s->best.unit = pb_arena_alloc(s->arena, (size_t)s->room + 4096, sizeof *s->best.unit);
     if (!s->worker || !s->best.unit)
@@ -377,17 +377,17 @@ static pb_status open_all(search *s, const pbi_plan_options *options)
     pb_status status = pbi_rev_starts_init(&s->starts, s->ctx, &s->m, options->start, s->room / 2, s->arena);
     s->deep = status == PB_OK && pbi_rev_starts_peak(&s->starts, &s->starts.once) > (int64_t)DEEP * s->cap;
     if (s->deep && s->m.count <= SMALL && pbi_rev_starts_tree(&s->starts, s->ctx, 0, s->seed) == PB_ENOMEM)
-        status = PB_ENOMEM; /* after a stop the plan at hand is still worth keeping */
+        status = PB_ENOMEM; /* after a stop the known plan is still worth keeping */
     return status;
 }
 
-/* Sizes are rounded in the model: what was given may still be the better one. */
+/* Sizes are rounded in the model: the given plan may still be better. */
 static const pbi_rev_list *better_of(const search *s)
 {
     const pbi_rev_list *given = &s->starts.given;
-    uint8_t *there = s->starts.done; /* not in use any longer */
+    uint8_t *resident = s->starts.done; /* no longer in use */
     bool same = s->m.unit == 1 || !given->count || (!weighs_peak(s) && !(s->m.beta > 0));
-    return same || pbi_rev_cost(&s->m, &s->best, there) <= pbi_rev_cost(&s->m, given, there) ? &s->best : given;
+    return same || pbi_rev_cost(&s->m, &s->best, resident) <= pbi_rev_cost(&s->m, given, resident) ? &s->best : given;
 }
 
 static pb_status search_all(search *s, const pbi_plan_options *options, pbi_plan *plan)
@@ -412,15 +412,15 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
 {
     if (game->graph->needed_cost > UINT64_MAX / 64)
         return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
-    if (game->graph->needed_count > MOST_SLOTS / 8)
-        return pbi_plan_give_up(plan, "does not apply: more than %d nodes", MOST_SLOTS / 8);
-    if (!game->graph->needed_count) { /* what is there at the start is what has to be there at the end */
+    if (game->graph->needed_count > MAX_SLOTS / 8)
+        return pbi_plan_give_up(plan, "does not apply: more than %d nodes", MAX_SLOTS / 8);
+    if (!game->graph->needed_count) { /* what is resident at the start is what must be resident at the end */
         plan->outcome = PB_FOUND;
         return PB_OK;
     }
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    uint32_t threads = options->threads < MOST_THREADS ? options->threads : MOST_THREADS;
+    uint32_t threads = options->threads < MAX_THREADS ? options->threads : MAX_THREADS;
     search s = {.ctx = ctx,
                 .game = game,
                 .arena = &scratch,
@@ -431,13 +431,13 @@ pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_op
                 .best_cost = INFINITY};
     for (int k = 0; k < KINDS; k++)
         s.reached[k] = INFINITY;
-    const char *fault = NULL;
-    pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &fault);
+    const char *misfit = NULL;
+    pb_status status = pbi_rev_model_init(&s.m, ctx, game, &scratch, &misfit);
     s.cap = status == PB_OK ? pbi_rev_model_cap(&s.m, game->cap) : 0;
-    s.least = status == PB_OK ? pbi_rev_model_cap(&s.m, options->bounds->least_cap) : 0;
+    s.min_peak = status == PB_OK ? pbi_rev_model_cap(&s.m, options->bounds->least_cap) : 0;
     s.enough = pbi_rev_model_bound(&s.m, options->bounds);
     if (status == PB_OK)
-        status = fault ? pbi_plan_give_up(plan, "%s", fault) : search_all(&s, options, plan);
+        status = misfit ? pbi_plan_give_up(plan, "%s", misfit) : search_all(&s, options, plan);
     pb_arena_release(&scratch);
     return status;
 }

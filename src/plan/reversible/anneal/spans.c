@@ -6,23 +6,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { NEAR = 48 }; /* how far to look for an empty slot */
+enum { NEAR = 48 }; /* how far to search for an empty slot */
 
-static void occupy(pbi_rev_line *l, uint32_t slot, uint32_t event)
+static void occupy(pbi_rev_spans *l, uint32_t slot, uint32_t event)
 {
     l->event[slot] = event;
     l->filled++;
     pbi_slots_use(&l->profile, slot, l->m->cost[l->at[event / 2].unit]);
 }
 
-static void vacate(pbi_rev_line *l, uint32_t slot)
+static void vacate(pbi_rev_spans *l, uint32_t slot)
 {
     pbi_slots_empty(&l->profile, slot);
     l->event[slot] = PBI_REV_NONE;
     l->filled--;
 }
 
-static void add_space(pbi_rev_line *l, uint32_t slot, int32_t space)
+static void add_space(pbi_rev_spans *l, uint32_t slot, int32_t space)
 {
     if (space)
         pbi_slots_add_at(&l->profile, slot, space);
@@ -31,7 +31,7 @@ static void add_space(pbi_rev_line *l, uint32_t slot, int32_t space)
 /* ---- asking ---- */
 
 /* Is every input of the unit in memory? */
-static bool inputs_present(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
+static bool inputs_present(const pbi_rev_spans *l, uint32_t unit, uint32_t slot)
 {
     const pbi_rev_model *m = l->m;
     for (uint32_t k = m->in_start[unit]; k < m->in_start[unit + 1]; k++)
@@ -40,7 +40,7 @@ static bool inputs_present(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
     return true;
 }
 
-uint32_t pbi_rev_first_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to)
+uint32_t pbi_rev_first_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to)
 {
     const pbi_rev_model *m = l->m;
     uint32_t use = to;
@@ -56,7 +56,7 @@ uint32_t pbi_rev_first_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, 
     return use < to ? use : PBI_REV_NONE;
 }
 
-uint32_t pbi_rev_last_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to)
+uint32_t pbi_rev_last_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to)
 {
     const pbi_rev_model *m = l->m;
     uint32_t use = from;
@@ -72,7 +72,7 @@ uint32_t pbi_rev_last_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, u
     return use > from ? use : PBI_REV_NONE;
 }
 
-uint32_t pbi_rev_empty_up(const pbi_rev_line *l, uint32_t from, uint32_t to)
+uint32_t pbi_rev_empty_up(const pbi_rev_spans *l, uint32_t from, uint32_t to)
 {
     uint32_t end = to < from + NEAR ? to : from + NEAR;
     for (uint32_t slot = from; slot <= end; slot++)
@@ -81,7 +81,7 @@ uint32_t pbi_rev_empty_up(const pbi_rev_line *l, uint32_t from, uint32_t to)
     return PBI_REV_NONE;
 }
 
-uint32_t pbi_rev_empty_down(const pbi_rev_line *l, uint32_t from, uint32_t to)
+uint32_t pbi_rev_empty_down(const pbi_rev_spans *l, uint32_t from, uint32_t to)
 {
     uint32_t end = to > from + NEAR ? to - NEAR : from;
     for (uint32_t slot = to + 1; slot-- > end;)
@@ -92,14 +92,14 @@ uint32_t pbi_rev_empty_down(const pbi_rev_line *l, uint32_t from, uint32_t to)
 
 /* ---- changing ---- */
 
-bool pbi_rev_can_change(const pbi_rev_line *l) { return l->log_count < PBI_REV_LOG && l->spare_count > 0; }
+bool pbi_rev_can_change(const pbi_rev_spans *l) { return l->log_count < PBI_REV_LOG && l->spare_count > 0; }
 
-static void note(pbi_rev_line *l, pbi_rev_change change, uint32_t interval, uint32_t a, uint32_t b)
+static void log_change(pbi_rev_spans *l, pbi_rev_change change, uint32_t interval, uint32_t a, uint32_t b)
 {
     l->log[l->log_count++] = (pbi_rev_log){change, interval, a, b, 0};
 }
 
-static void set_from(pbi_rev_line *l, uint32_t i, uint32_t slot)
+static void set_from(pbi_rev_spans *l, uint32_t i, uint32_t slot)
 {
     pbi_rev_interval *x = &l->at[i];
     int32_t size = l->m->size[x->unit], space = l->m->space[x->unit];
@@ -115,7 +115,7 @@ static void set_from(pbi_rev_line *l, uint32_t i, uint32_t slot)
     x->from = slot;
 }
 
-static void set_to(pbi_rev_line *l, uint32_t i, uint32_t slot)
+static void set_to(pbi_rev_spans *l, uint32_t i, uint32_t slot)
 {
     pbi_rev_interval *x = &l->at[i];
     int32_t size = l->m->size[x->unit], space = l->m->space[x->unit];
@@ -131,7 +131,7 @@ static void set_to(pbi_rev_line *l, uint32_t i, uint32_t slot)
     x->to = slot;
 }
 
-static void link_between(pbi_rev_line *l, uint32_t i, uint32_t prev, uint32_t next)
+static void link_between(pbi_rev_spans *l, uint32_t i, uint32_t prev, uint32_t next)
 {
     pbi_rev_interval *x = &l->at[i];
     x->prev = prev;
@@ -140,14 +140,14 @@ static void link_between(pbi_rev_line *l, uint32_t i, uint32_t prev, uint32_t ne
     *(next == PBI_REV_NONE ? &l->last[x->unit] : &l->at[next].prev) = i;
 }
 
-static void unlink(pbi_rev_line *l, uint32_t i)
+static void unlink(pbi_rev_spans *l, uint32_t i)
 {
     const pbi_rev_interval *x = &l->at[i];
     *(x->prev == PBI_REV_NONE ? &l->first[x->unit] : &l->at[x->prev].next) = x->next;
     *(x->next == PBI_REV_NONE ? &l->last[x->unit] : &l->at[x->next].prev) = x->prev;
 }
 
-static void put_in(pbi_rev_line *l, uint32_t i)
+static void add_interval(pbi_rev_spans *l, uint32_t i)
 {
     const pbi_rev_interval *x = &l->at[i];
     const pbi_rev_model *m = l->m;
@@ -165,7 +165,7 @@ static void put_in(pbi_rev_line *l, uint32_t i)
     l->work += m->cost[x->unit] * (x->to == PBI_REV_NONE ? 1 : 2);
 }
 
-static void take_out(pbi_rev_line *l, uint32_t i)
+static void remove_interval(pbi_rev_spans *l, uint32_t i)
 {
     const pbi_rev_interval *x = &l->at[i];
     const pbi_rev_model *m = l->m;
@@ -180,7 +180,7 @@ static void take_out(pbi_rev_line *l, uint32_t i)
     l->work -= m->cost[x->unit] * (x->to == PBI_REV_NONE ? 1 : 2);
 }
 
-static void cut(pbi_rev_line *l, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
+static void cut(pbi_rev_spans *l, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
 {
     pbi_rev_interval *x = &l->at[i], *y = &l->at[j];
     const pbi_rev_model *m = l->m;
@@ -197,7 +197,7 @@ static void cut(pbi_rev_line *l, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
     l->work += 2 * m->cost[x->unit];
 }
 
-static void join(pbi_rev_line *l, uint32_t i, uint32_t j)
+static void join(pbi_rev_spans *l, uint32_t i, uint32_t j)
 {
     pbi_rev_interval *x = &l->at[i], *y = &l->at[j];
     const pbi_rev_model *m = l->m;
@@ -214,66 +214,66 @@ static void join(pbi_rev_line *l, uint32_t i, uint32_t j)
     l->work -= 2 * m->cost[x->unit];
 }
 
-void pbi_rev_move_from(pbi_rev_line *l, uint32_t i, uint32_t slot)
+void pbi_rev_move_from(pbi_rev_spans *l, uint32_t i, uint32_t slot)
 {
-    note(l, PBI_REV_FROM, i, l->at[i].from, 0);
+    log_change(l, PBI_REV_FROM, i, l->at[i].from, 0);
     set_from(l, i, slot);
 }
 
-void pbi_rev_move_to(pbi_rev_line *l, uint32_t i, uint32_t slot)
+void pbi_rev_move_to(pbi_rev_spans *l, uint32_t i, uint32_t slot)
 {
-    note(l, PBI_REV_TO, i, l->at[i].to, 0);
+    log_change(l, PBI_REV_TO, i, l->at[i].to, 0);
     set_to(l, i, slot);
 }
 
-uint32_t pbi_rev_add(pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to)
+uint32_t pbi_rev_add(pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to)
 {
     uint32_t i = l->spare[--l->spare_count];
     l->at[i] = (pbi_rev_interval){.unit = unit, .from = from, .to = to};
-    put_in(l, i);
-    note(l, PBI_REV_ADDED, i, 0, 0);
+    add_interval(l, i);
+    log_change(l, PBI_REV_ADDED, i, 0, 0);
     return i;
 }
 
-void pbi_rev_remove(pbi_rev_line *l, uint32_t i)
+void pbi_rev_remove(pbi_rev_spans *l, uint32_t i)
 {
-    note(l, PBI_REV_REMOVED, i, l->at[i].from, l->at[i].to);
+    log_change(l, PBI_REV_REMOVED, i, l->at[i].from, l->at[i].to);
     l->log[l->log_count - 1].unit = l->at[i].unit;
-    take_out(l, i);
+    remove_interval(l, i);
     l->spare[l->spare_count++] = i;
 }
 
-uint32_t pbi_rev_split(pbi_rev_line *l, uint32_t i, uint32_t a, uint32_t b)
+uint32_t pbi_rev_split(pbi_rev_spans *l, uint32_t i, uint32_t a, uint32_t b)
 {
     uint32_t j = l->spare[--l->spare_count];
     cut(l, i, j, a, b);
-    note(l, PBI_REV_SPLIT, i, a, b);
+    log_change(l, PBI_REV_SPLIT, i, a, b);
     return j;
 }
 
-void pbi_rev_merge(pbi_rev_line *l, uint32_t i)
+void pbi_rev_merge(pbi_rev_spans *l, uint32_t i)
 {
     uint32_t j = l->at[i].next;
-    note(l, PBI_REV_MERGED, i, l->at[i].to, l->at[j].from);
+    log_change(l, PBI_REV_MERGED, i, l->at[i].to, l->at[j].from);
     join(l, i, j);
     l->spare[l->spare_count++] = j;
 }
 
-/* Intervals go to and come from the spare ones in the opposite order, so each gets its own number again. */
-static void undo_one(pbi_rev_line *l, const pbi_rev_log *x)
+/* Intervals are released and reused in opposite orders, so each gets its own number back. */
+static void undo_one(pbi_rev_spans *l, const pbi_rev_log *x)
 {
     uint32_t j;
     switch (x->change) {
     case PBI_REV_FROM: set_from(l, x->interval, x->a); break;
     case PBI_REV_TO: set_to(l, x->interval, x->a); break;
     case PBI_REV_ADDED:
-        take_out(l, x->interval);
+        remove_interval(l, x->interval);
         l->spare[l->spare_count++] = x->interval;
         break;
     case PBI_REV_REMOVED:
-        l->spare_count--; /* it may have served as another one meanwhile */
+        l->spare_count--; /* it may have been reused meanwhile */
         l->at[x->interval] = (pbi_rev_interval){.unit = x->unit, .from = x->a, .to = x->b};
-        put_in(l, x->interval);
+        add_interval(l, x->interval);
         break;
     case PBI_REV_SPLIT:
         j = l->at[x->interval].next;
@@ -284,7 +284,7 @@ static void undo_one(pbi_rev_line *l, const pbi_rev_log *x)
     }
 }
 
-void pbi_rev_undo(pbi_rev_line *l, uint32_t left)
+void pbi_rev_undo(pbi_rev_spans *l, uint32_t left)
 {
     while (l->log_count > left)
         undo_one(l, &l->log[--l->log_count]);
@@ -292,9 +292,9 @@ void pbi_rev_undo(pbi_rev_line *l, uint32_t left)
 
 /* ---- laying out ---- */
 
-bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena)
+bool pbi_rev_spans_init(pbi_rev_spans *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena)
 {
-    *l = (pbi_rev_line){.m = m};
+    *l = (pbi_rev_spans){.m = m};
     if (!pbi_slots_init(&l->profile, arena, room, m->beta > 0))
         return false;
     l->room = l->profile.room;
@@ -307,7 +307,7 @@ bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, p
 }
 
 /* Appends the move to the unit's intervals. */
-static void lay(pbi_rev_line *l, uint32_t unit, uint32_t slot)
+static void append_move(pbi_rev_spans *l, uint32_t unit, uint32_t slot)
 {
     uint32_t i = l->last[unit];
     if (i != PBI_REV_NONE && l->at[i].to == PBI_REV_NONE) {
@@ -326,7 +326,7 @@ static void lay(pbi_rev_line *l, uint32_t unit, uint32_t slot)
 }
 
 /* Sums up the memory of all intervals, by differences. */
-static void fill_profile(pbi_rev_line *l)
+static void fill_profile(pbi_rev_spans *l)
 {
     const pbi_rev_model *m = l->m;
     int32_t *memory = l->profile.memory, sum = 0;
@@ -341,10 +341,10 @@ static void fill_profile(pbi_rev_line *l)
         memory[slot] = sum + space;
         sum -= event != PBI_REV_NONE && event % 2 == 1 ? size : 0;
     }
-    pbi_slots_settle(&l->profile, l->event);
+    pbi_slots_rebuild(&l->profile, l->event);
 }
 
-void pbi_rev_line_load(pbi_rev_line *l, const uint32_t *list, uint32_t count)
+void pbi_rev_spans_load(pbi_rev_spans *l, const uint32_t *list, uint32_t count)
 {
     const pbi_rev_model *m = l->m;
     uint64_t slots = 2 * (uint64_t)count + count / 4 + 128;
@@ -359,11 +359,11 @@ void pbi_rev_line_load(pbi_rev_line *l, const uint32_t *list, uint32_t count)
     l->filled = l->log_count = 0;
     l->work = 0;
     for (uint32_t k = 0; k < count; k++)
-        lay(l, list[k], (uint32_t)(1 + (uint64_t)k * (slots - 2) / count));
+        append_move(l, list[k], (uint32_t)(1 + (uint64_t)k * (slots - 2) / count));
     fill_profile(l);
 }
 
-void pbi_rev_line_read(const pbi_rev_line *l, uint32_t *list)
+void pbi_rev_spans_read(const pbi_rev_spans *l, uint32_t *list)
 {
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < l->profile.slots; slot++)
@@ -373,7 +373,7 @@ void pbi_rev_line_read(const pbi_rev_line *l, uint32_t *list)
 
 /* ---- audit ---- */
 
-static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uint32_t prev)
+static bool check_interval(const pbi_rev_spans *l, uint32_t i, uint32_t unit, uint32_t prev)
 {
     const pbi_rev_interval *x = &l->at[i];
     uint32_t after = prev == PBI_REV_NONE ? 0 : l->at[prev].to;
@@ -385,8 +385,8 @@ static bool check_interval(const pbi_rev_line *l, uint32_t i, uint32_t unit, uin
     return inputs_present(l, unit, x->from) && (open || inputs_present(l, unit, x->to));
 }
 
-/* Are memory above the cap and flux what the profile says? */
-static bool check_memory(const pbi_rev_line *l)
+/* Are the excess and the flux of the profile right? */
+static bool check_memory(const pbi_rev_spans *l)
 {
     uint64_t excess = 0;
     int64_t memory = 0;
@@ -406,7 +406,7 @@ static bool check_memory(const pbi_rev_line *l)
     return same && excess == l->profile.excess;
 }
 
-bool pbi_rev_line_check(const pbi_rev_line *l)
+bool pbi_rev_spans_check(const pbi_rev_spans *l)
 {
     uint32_t moves = 0;
     for (uint32_t unit = 0; unit < l->m->count; unit++) {

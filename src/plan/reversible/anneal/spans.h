@@ -1,11 +1,12 @@
 /* spans.h -- a reversible pebbling as intervals of time.
  *
- * A unit (a node with its by-products) is in memory on intervals. Each end of an interval is one move and has a slot of its
- * own in a row of slots, most of them empty, so that moves fit in between. An interval from `from` to `to` counts in both
- * slots; the last one of a unit that stays is open. Legal is what has every input of a unit in memory at both ends of each of
- * its intervals: that is for the callers to see to. Memory over time is a profile (anneal/memory_slots).
+ * A unit (a node with its by-products) is in memory on intervals. Each end of an interval is one move and has a slot
+ * of its own in a row of slots, most of them empty, so that moves fit in between. An interval from `from` to `to`
+ * counts in both slots; the last one of a unit that is kept to the end is open. A pebbling is legal if every input
+ * of a unit is in memory at both ends of each of its intervals: the callers ensure that. Memory over time is a
+ * profile (anneal/memory_slots).
  *
- * Changes are logged and can be taken back, the last one first.
+ * Changes are logged and can be undone, the last one first.
  */
 #ifndef PBI_PLAN_REVERSIBLE_ANNEAL_SPANS_H
 #define PBI_PLAN_REVERSIBLE_ANNEAL_SPANS_H
@@ -15,7 +16,7 @@
 
 #define PBI_REV_NONE UINT32_MAX
 
-/* The game as the search sees it: needed units in the order of the program, without what is given. */
+/* The game as the search sees it: needed units in program order, without given values. */
 typedef struct pbi_rev_model {
     const pb_game *game;
     uint32_t count;
@@ -25,21 +26,21 @@ typedef struct pbi_rev_model {
     double *cost;
     uint8_t *stays, *once;
     uint64_t unit;  /* of memory */
-    uint64_t base;  /* what is always there */
+    uint64_t base;  /* memory that is always in use */
     double average; /* cost of a move */
-    /* The game's weights of peak, flux and work, in terms of work: a move counts about what its work is. Without weights of
+    /* The game's weights of peak, flux and work, in terms of work: a move counts about its work. Without weights of
      * peak and flux they are 0, 0, 1. */
     double alpha, beta, gamma;
     double scale; /* what 1 is in the game's cost */
     uint32_t final_count;
 } pbi_rev_model;
 
-/* PB_OK with *fault set when the game is none for the search. */
+/* PB_OK with *misfit set when the search cannot play the game. */
 pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *game, pb_arena *arena,
-                             const char **fault);
+                             const char **misfit);
 /* A cap in the model's units, rounded down. */
 int32_t pbi_rev_model_cap(const pbi_rev_model *m, uint64_t cap);
-/* The proved bound on what is minimised: weighted peak, flux and work together, in terms of work. */
+/* The proved bound on the objective: weighted peak, flux and work together, in terms of work. */
 double pbi_rev_model_bound(const pbi_rev_model *m, const pb_bounds *bounds);
 
 typedef struct pbi_rev_interval {
@@ -64,7 +65,7 @@ typedef struct pbi_rev_log {
 
 enum { PBI_REV_LOG = 512 };
 
-typedef struct pbi_rev_line {
+typedef struct pbi_rev_spans {
     const pbi_rev_model *m;
     pbi_memory_slots profile;
     uint32_t *event; /* per slot: interval * 2 + (0 its start, 1 its end), or PBI_REV_NONE */
@@ -75,16 +76,16 @@ typedef struct pbi_rev_line {
     double work;
     pbi_rev_log log[PBI_REV_LOG];
     uint32_t log_count;
-} pbi_rev_line;
+} pbi_rev_spans;
 
-bool pbi_rev_line_init(pbi_rev_line *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena);
-/* Lays out a list of units: each mention makes it if it is not there, and removes it if it is. */
-void pbi_rev_line_load(pbi_rev_line *l, const uint32_t *list, uint32_t count);
+bool pbi_rev_spans_init(pbi_rev_spans *l, const pbi_rev_model *m, uint32_t room, pb_arena *arena);
+/* Lays out a list of units: each mention computes the unit if it is not resident, and uncomputes it if it is. */
+void pbi_rev_spans_load(pbi_rev_spans *l, const uint32_t *list, uint32_t count);
 /* Writes `filled` units. */
-void pbi_rev_line_read(const pbi_rev_line *l, uint32_t *list);
+void pbi_rev_spans_read(const pbi_rev_spans *l, uint32_t *list);
 
-/* The interval of a unit in which the slot lies, ends excluded. */
-static inline uint32_t pbi_rev_cover(const pbi_rev_line *l, uint32_t unit, uint32_t slot)
+/* The interval of a unit that contains the slot, ends excluded. */
+static inline uint32_t pbi_rev_cover(const pbi_rev_spans *l, uint32_t unit, uint32_t slot)
 {
     uint32_t i = l->first[unit];
     while (i != PBI_REV_NONE && l->at[i].to <= slot)
@@ -92,40 +93,40 @@ static inline uint32_t pbi_rev_cover(const pbi_rev_line *l, uint32_t unit, uint3
     return i != PBI_REV_NONE && l->at[i].from < slot ? i : PBI_REV_NONE;
 }
 
-/* Work and flux as they count in the game; peak is left to the cap. */
-static inline double pbi_rev_value(const pbi_rev_line *l)
+/* Work and flux as they count in the game; the peak is limited by the cap. */
+static inline double pbi_rev_value(const pbi_rev_spans *l)
 {
     return l->m->beta > 0 ? l->m->gamma * l->work + l->m->beta * l->profile.flux : l->work;
 }
 
 /* The first slot after `from`, the last before `to`, both between the two, at which the unit is read; PBI_REV_NONE. */
-uint32_t pbi_rev_first_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
-uint32_t pbi_rev_last_use(const pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
-/* The empty slot nearest to one end of a range, both included; PBI_REV_NONE when there is none close by. */
-uint32_t pbi_rev_empty_up(const pbi_rev_line *l, uint32_t from, uint32_t to);
-uint32_t pbi_rev_empty_down(const pbi_rev_line *l, uint32_t from, uint32_t to);
+uint32_t pbi_rev_first_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
+uint32_t pbi_rev_last_use(const pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
+/* The empty slot nearest to one end of a range, both included; PBI_REV_NONE when there is none near. */
+uint32_t pbi_rev_empty_up(const pbi_rev_spans *l, uint32_t from, uint32_t to);
+uint32_t pbi_rev_empty_down(const pbi_rev_spans *l, uint32_t from, uint32_t to);
 
 /* Where an interval's memory ends: its last slot. */
-static inline uint32_t pbi_rev_end(const pbi_rev_line *l, uint32_t i)
+static inline uint32_t pbi_rev_end(const pbi_rev_spans *l, uint32_t i)
 {
     return l->at[i].to == PBI_REV_NONE ? l->profile.slots : l->at[i].to;
 }
 
-/* Is there room in the log, and for more intervals? To be asked before each change. */
-bool pbi_rev_can_change(const pbi_rev_line *l);
-void pbi_rev_move_from(pbi_rev_line *l, uint32_t i, uint32_t slot);
-void pbi_rev_move_to(pbi_rev_line *l, uint32_t i, uint32_t slot);
-uint32_t pbi_rev_add(pbi_rev_line *l, uint32_t unit, uint32_t from, uint32_t to);
-void pbi_rev_remove(pbi_rev_line *l, uint32_t i);
+/* Is there room in the log, and for more intervals? Must be checked before each change. */
+bool pbi_rev_can_change(const pbi_rev_spans *l);
+void pbi_rev_move_from(pbi_rev_spans *l, uint32_t i, uint32_t slot);
+void pbi_rev_move_to(pbi_rev_spans *l, uint32_t i, uint32_t slot);
+uint32_t pbi_rev_add(pbi_rev_spans *l, uint32_t unit, uint32_t from, uint32_t to);
+void pbi_rev_remove(pbi_rev_spans *l, uint32_t i);
 /* i ends at a, and a new interval from b on takes what followed. */
-uint32_t pbi_rev_split(pbi_rev_line *l, uint32_t i, uint32_t a, uint32_t b);
+uint32_t pbi_rev_split(pbi_rev_spans *l, uint32_t i, uint32_t a, uint32_t b);
 /* Joins i with its next. */
-void pbi_rev_merge(pbi_rev_line *l, uint32_t i);
+void pbi_rev_merge(pbi_rev_spans *l, uint32_t i);
 
-/* Takes back changes until so many are left in the log. */
-void pbi_rev_undo(pbi_rev_line *l, uint32_t left);
+/* Undoes changes until so many are left in the log. */
+void pbi_rev_undo(pbi_rev_spans *l, uint32_t left);
 
-/* Every fact of the structure and of the rules, from scratch; false names none. For tests. */
-bool pbi_rev_line_check(const pbi_rev_line *l);
+/* Checks every invariant of the structure and of the rules, from scratch. For tests. */
+bool pbi_rev_spans_check(const pbi_rev_spans *l);
 
 #endif

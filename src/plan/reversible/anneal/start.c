@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Steps that choosing the order of cones may take. */
-#define MOST_LOOKS UINT64_C(40000000)
+/* Max steps for choosing the order of cones. */
+#define MAX_STEPS UINT64_C(40000000)
 
 /* How many units a root needs that are not done. */
 static uint32_t count_new(pbi_rev_starts *s, uint32_t root)
@@ -20,7 +20,7 @@ static uint32_t count_new(pbi_rev_starts *s, uint32_t root)
     while (depth) {
         uint32_t u = s->stack[--depth];
         count++;
-        s->looks += 1 + m->in_start[u + 1] - m->in_start[u];
+        s->steps += 1 + m->in_start[u + 1] - m->in_start[u];
         for (uint32_t i = m->in_start[u]; i < m->in_start[u + 1]; i++) {
             uint32_t x = m->in[i];
             if (!s->done[x] && s->mark[x] != s->stamp) {
@@ -32,16 +32,16 @@ static uint32_t count_new(pbi_rev_starts *s, uint32_t root)
     return count;
 }
 
-/* The root with the fewest new units; when looking takes too long, the next one. */
+/* The root with the fewest new units; if searching takes too long, the next one. */
 static uint32_t pick_root(pbi_rev_starts *s)
 {
-    uint32_t best = 0, least = UINT32_MAX;
-    for (uint32_t i = 0; i < s->left_count && s->looks < MOST_LOOKS; i++) {
+    uint32_t best = 0, min = UINT32_MAX;
+    for (uint32_t i = 0; i < s->left_count && s->steps < MAX_STEPS; i++) {
         uint32_t count = count_new(s, s->left[i]);
         if (s->varied)
             count += (uint32_t)pbi_rng_below(&s->rng, (uint64_t)count + 1);
-        if (count < least) {
-            least = count;
+        if (count < min) {
+            min = count;
             best = i;
         }
     }
@@ -105,7 +105,7 @@ static void make_order(pbi_rev_starts *s)
 static void make_once(pbi_rev_starts *s)
 {
     const pbi_rev_model *m = s->m;
-    uint32_t *open = s->mark; /* readers that are not settled */
+    uint32_t *open = s->mark; /* readers that are neither final nor uncomputed */
     pbi_rev_list *list = &s->once;
     memset(s->done, 0, m->count);
     for (uint32_t u = 0; u < m->count; u++)
@@ -116,7 +116,7 @@ static void make_once(pbi_rev_starts *s)
         s->done[s->order[i]] = 1;
         if (!open[s->order[i]])
             s->stack[waiting++] = s->order[i];
-        while (waiting) { /* settled: nothing will need it any longer */
+        while (waiting) { /* final or uncomputed: nothing will need it any more */
             uint32_t u = s->stack[--waiting];
             if (!m->stays[u])
                 list->unit[list->count++] = u;
@@ -127,7 +127,7 @@ static void make_once(pbi_rev_starts *s)
     }
 }
 
-/* Makes a cone from what stays, and removes all but its root. False when the list gets too long. */
+/* Computes a cone from the kept values, and uncomputes all but its root. False when the list gets too long. */
 static bool add_alone(pbi_rev_starts *s, uint32_t root)
 {
     const pbi_rev_model *m = s->m;
@@ -181,8 +181,8 @@ static void make_cones(pbi_rev_starts *s)
         s->cone.count = 0;
 }
 
-/* The moves of a plan; none when it has any that intervals do not know. */
-static void take_moves(pbi_rev_starts *s, const pb_moves *moves, const uint32_t *unit_of, pbi_rev_list *out)
+/* The moves of a plan; none when it has moves that intervals cannot express. */
+static void read_moves(pbi_rev_starts *s, const pb_moves *moves, const uint32_t *unit_of, pbi_rev_list *out)
 {
     out->count = 0;
     for (uint64_t i = 0; i < moves->count; i++) {
@@ -201,7 +201,7 @@ static void take_moves(pbi_rev_starts *s, const pb_moves *moves, const uint32_t 
 static void make_both(pbi_rev_starts *s)
 {
     s->cones = s->left_count = s->once.count = s->cone.count = 0;
-    s->looks = 0;
+    s->steps = 0;
     memset(s->done, 0, s->m->count);
     make_order(s);
     make_once(s);
@@ -220,19 +220,19 @@ int32_t pbi_rev_starts_peak(pbi_rev_starts *s, const pbi_rev_list *list)
 {
     const pbi_rev_model *m = s->m;
     int32_t memory = 0, peak = 0;
-    uint8_t *there = s->done;
-    memset(there, 0, m->count);
+    uint8_t *resident = s->done;
+    memset(resident, 0, m->count);
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t u = list->unit[i];
-        int32_t during = memory + (there[u] ? 0 : m->size[u]) + m->space[u];
+        int32_t during = memory + (resident[u] ? 0 : m->size[u]) + m->space[u];
         peak = during > peak ? during : peak;
-        memory += there[u] ? -m->size[u] : m->size[u];
-        there[u] = !there[u];
+        memory += resident[u] ? -m->size[u] : m->size[u];
+        resident[u] = !resident[u];
     }
     return peak;
 }
 
-static pb_status take_plan(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given, pbi_rev_list *out)
+static pb_status read_plan(pbi_rev_starts *s, pb_context *ctx, const pb_moves *given, pbi_rev_list *out)
 {
     const pb_graph *g = s->m->game->graph;
     pb_arena scratch;
@@ -245,14 +245,14 @@ static pb_status take_plan(pbi_rev_starts *s, pb_context *ctx, const pb_moves *g
     for (uint32_t u = 0; unit_of && u < s->m->count; u++)
         unit_of[s->m->node[u]] = u;
     if (unit_of)
-        take_moves(s, given, unit_of, out);
+        read_moves(s, given, unit_of, out);
     pb_arena_release(&scratch);
     return unit_of ? PB_OK : PB_ENOMEM;
 }
 
 pb_status pbi_rev_starts_tree(pbi_rev_starts *s, pb_context *ctx, uint32_t turn, uint64_t seed)
 {
-    static const uint64_t effort[] = {20000000, 5000000}; /* cheaper plans, and more different ones */
+    static const uint64_t effort[] = {20000000, 5000000}; /* cheaper plans, and more varied ones */
     pbi_rev_tree way = {.effort = effort[turn % 2], .seed = seed + turn};
     pb_moves moves;
     pb_arena scratch;
@@ -260,7 +260,7 @@ pb_status pbi_rev_starts_tree(pbi_rev_starts *s, pb_context *ctx, uint32_t turn,
     pb_status status = pbi_rev_tree_plan(ctx, s->m->game, &way, &scratch, &moves);
     s->tree.count = 0;
     if (status == PB_OK && moves.count)
-        status = take_plan(s, ctx, &moves, &s->tree);
+        status = read_plan(s, ctx, &moves, &s->tree);
     pb_arena_release(&scratch);
     return status;
 }
@@ -285,5 +285,5 @@ pb_status pbi_rev_starts_init(pbi_rev_starts *s, pb_context *ctx, const pbi_rev_
         !s->next || !s->done || !s->mark || !s->left)
         return PB_ENOMEM;
     make_both(s);
-    return take_plan(s, ctx, given, &s->given);
+    return read_plan(s, ctx, given, &s->given);
 }

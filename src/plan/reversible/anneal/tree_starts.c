@@ -6,8 +6,8 @@
 #include "plan/reversible/tree/division.h"
 
 enum {
-    MOST_MOVES = 1 << 20,
-    LOOKS = 200, /* at another place for each cut: more bring little */
+    MAX_MOVES = 1 << 20,
+    LOOKS = 200, /* number of places tried for each cut: more bring little */
     A_TICK = 400 /* entries of tables that take as long as a tick of a search */
 };
 
@@ -24,15 +24,15 @@ static uint64_t effort_of(const pbi_trees *t, const pbi_rev_tree *way)
     return way->effort < enough ? way->effort : enough;
 }
 
-static pb_status play(pb_context *ctx, const pb_game *game, const pbi_trees *t, const uint32_t *cuts, pb_arena *arena,
-                      pbi_plan *plan)
+static pb_status play_cuts(pb_context *ctx, const pb_game *game, const pbi_trees *t, const uint32_t *cuts,
+                           pb_arena *arena, pbi_plan *plan)
 {
     pbi_divisions d;
     pbi_reversible r;
     pbi_shape shape = {.block = 1, .cuts = cuts};
     pb_status status = pbi_divisions_make(ctx, t, &shape, arena, &d);
     if (status == PB_OK)
-        status = pbi_reversible_init(&r, ctx, game, plan, MOST_MOVES, arena);
+        status = pbi_reversible_init(&r, ctx, game, plan, MAX_MOVES, arena);
     if (status == PB_OK)
         status = pbi_divisions_play(&d, &r, t->budget, arena);
     if (status == PB_OK)
@@ -44,18 +44,18 @@ static pb_status cut(pb_context *ctx, const pb_game *game, const pbi_trees *t, c
                      pbi_plan *plan)
 {
     uint64_t values = t->budget / t->g->size[t->node[0]], work;
-    uint32_t most, *cuts = pb_arena_zero(arena, t->count, sizeof *cuts);
+    uint32_t max_rank, *cuts = pb_arena_zero(arena, t->count, sizeof *cuts);
     if (!cuts)
         return PB_ENOMEM;
     if (values >= t->count)
         return PB_OK;
-    pb_status status = pbi_edge_rank(ctx, t, NULL, cuts, &most);
+    pb_status status = pbi_edge_rank(ctx, t, NULL, cuts, &max_rank);
     if (status == PB_OK)
         status = pbi_better_cuts(ctx, t, values, way->effort, way->seed, cuts, &work);
-    return status == PB_OK && work < MOST_MOVES ? play(ctx, game, t, cuts, arena, plan) : status;
+    return status == PB_OK && work < MAX_MOVES ? play_cuts(ctx, game, t, cuts, arena, plan) : status;
 }
 
-/* The search for cuts counts more ticks than its steps take here: it is soon over, and counted by its effort. */
+/* The search for cuts counts more ticks than its steps take here: it is short, and counted by its effort. */
 static pb_status cut_soon(pb_context *ctx, const pb_game *game, const pbi_rev_tree *way, pb_arena *arena,
                           pbi_plan *plan)
 {

@@ -1,17 +1,19 @@
-/* bound.c -- what it takes at least from a state of the reversible game to an end.
+/* bound.c -- a lower bound on the work from a state of the reversible game to an end.
  *
- * Moves that cannot be avoided. A node that is resident at one of both only is moved at least once, its inputs are resident
- * then, and one that is not resident now is computed before; unless it stays, it is uncomputed, too.
+ * Unavoidable moves. A node that is resident at only one of the two is moved at least once, its inputs are resident
+ * then, and an input that is not resident now is computed before; unless it is kept, it is uncomputed, too.
  *
- * Moves for the cap, in plain games. Look at any move of a node z that cannot be avoided. A node is *earlier* if it must be
- * resident now or at some moment until then: what is resident now, what z reads, and what is read by an earlier node that
- * is not resident now and hence computed before. It is *later* if it must be resident then or afterwards: what z reads,
- * what stays at the end, and what is read by a later node that does not stay and hence is uncomputed after. A node that
- * is both and is not resident at the move is computed twice, or removed and made again: two moves more than the ones above
- * count. What does not fit beside the move is paid for by the nodes that are cheapest for their size.
+ * Moves because of the cap, in plain games. Consider any unavoidable move of a node z. A node is *earlier* if it
+ * must be resident now or at some moment until then: what is resident now, what z reads, and what is read by an
+ * earlier node that is not resident now and hence computed before. It is *later* if it must be resident then or
+ * afterwards: what z reads, what is kept at the end, and what is read by a later node that is not kept and hence
+ * uncomputed after. A node that is both and is not resident at the move is computed twice, or removed and
+ * recomputed: two moves more than counted above. What does not fit into memory at the move is paid for by the nodes
+ * that are cheapest for their size.
  *
- * Of several nodes that are to be made for the end, the last that is made has all the others earlier; of those that have to
- * go, the first that goes for good has all the others later: the least over which one it is counts.
+ * Of several nodes that must be computed for the end, the last one computed has all the others earlier; of those
+ * that must be removed, the first one removed finally has all the others later: the minimum over the choice of that
+ * node counts.
  */
 #include "plan/reversible/exact/exact.h"
 
@@ -32,15 +34,15 @@ void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end)
     }
 }
 
-/* Work that passes 2^64 is too much, but no proof that there is no way. */
+/* Work above 2^64 is too much, but does not prove that the end cannot be reached. */
 static uint64_t add(uint64_t a, uint64_t b)
 {
     uint64_t sum = pbi_add_saturated(a, b);
     return sum < PBI_REV_TOO_MUCH ? sum : PBI_REV_TOO_MUCH;
 }
 
-/* The least cost of moving `excess` out of the way and back, by some of these. */
-static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
+/* The least cost of removing `excess` and computing it again, with some of these nodes. */
+static uint64_t removal_cost(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
 {
     uint64_t sum = 0, part;
     for (unsigned i = 0; i < m->cheap_count; i++) {
@@ -59,12 +61,12 @@ static uint64_t charge(const pbi_rev_sets *m, uint64_t set, uint64_t excess)
     return PBI_REV_NEVER;
 }
 
-/* What a move of z costs beyond the moves that cannot be avoided, where these must be resident before and after. */
+/* What a move of z costs beyond the unavoidable moves, if these nodes must be resident before and after. */
 static uint64_t extra_at(const pbi_rev_sets *m, unsigned z, uint64_t both)
 {
     uint64_t beside = m->in[z] | bit(z);
     uint64_t memory = pbi_rev_memory(m, both | beside) + m->workspace[z];
-    return memory <= m->cap ? 0 : charge(m, both & ~beside & ~m->once, memory - m->cap);
+    return memory <= m->cap ? 0 : removal_cost(m, both & ~beside & ~m->once, memory - m->cap);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -102,12 +104,12 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
     const pbi_rev_sets *m = aim->m;
     uint8_t touched[PBI_REV_BITS];
     unsigned count = 0;
-    uint64_t now = state & m->values, differs = now ^ aim->end, wanted = differs, done = 0, sum = 0;
-    for (uint64_t left; (left = wanted & ~done) != 0;) { /* readers first: what v wants comes after it */
+    uint64_t now = state & m->values, differs = now ^ aim->end, needed = differs, done = 0, sum = 0;
+    for (uint64_t left; (left = needed & ~done) != 0;) { /* readers first: what v needs comes after it */
         unsigned v = pbi_lowest(left);
         done |= bit(v);
         touched[count++] = (uint8_t)v;
-        wanted |= m->in[v] & ~now;
+        needed |= m->in[v] & ~now;
         sum = add(sum, m->cost[v]);
         if (!(differs & bit(v)))
             sum = add(sum, m->cost[v]);
@@ -115,32 +117,32 @@ static uint64_t rest_of_plain(const pbi_rev_aim *aim, uint64_t state)
             return PBI_REV_NEVER;
     }
     uint64_t memory = pbi_rev_memory(m, now | done | aim->end);
-    if (!count || (memory <= m->cap && m->most_workspace <= m->cap - memory))
+    if (!count || (memory <= m->cap && m->max_workspace <= m->cap - memory))
         return sum;
     uint64_t extra = extra_for_cap(aim, now, touched, count);
     return extra == PBI_REV_NEVER ? PBI_REV_NEVER : add(sum, extra);
 }
 
-/* With in-place moves a value may go for nothing, and by-products are made and removed with others. */
+/* With in-place moves a value may be removed at no cost, and by-products are computed and removed with others. */
 static uint64_t rest_of_rich(const pbi_rev_aim *aim, uint64_t state)
 {
     const pbi_rev_sets *m = aim->m;
-    uint64_t now = state & m->values, wanted = aim->end & ~now, run = 0, sum = 0;
+    uint64_t now = state & m->values, needed = aim->end & ~now, run = 0, sum = 0;
     for (unsigned v = 0; v < m->bits; v++) {
         uint64_t b = bit(v);
         bool goes = !(aim->end & b) && !(m->overwritten & b);
         if (m->byproducts & b) {
-            if (wanted & b)
+            if (needed & b)
                 run |= bit(m->owner[v]);
             else if (goes && (now & b))
-                wanted |= m->in[v] & ~now;
+                needed |= m->in[v] & ~now;
             continue;
         }
-        bool runs = (wanted | run) & b, leaves = goes && (runs || (now & b));
+        bool runs = (needed | run) & b, leaves = goes && (runs || (now & b));
         if (runs && m->used[v] != PBI_REV_NONE && (state & bit(m->used[v])))
             return PBI_REV_NEVER;
         if (runs || leaves)
-            wanted |= m->in[v] & ~now;
+            needed |= m->in[v] & ~now;
         sum = add(sum, runs ? m->cost[v] : 0);
         sum = add(sum, leaves ? m->cost[v] : 0);
     }

@@ -1,4 +1,4 @@
-/* exact.c -- the strategy `exact` in the reversible game: what it begins from, and what it says. */
+/* exact.c -- the strategy `exact` in the reversible game: where it starts, and what it reports. */
 #include "plan/reversible/exact/exact.h"
 
 #include "base/checked.h"
@@ -15,8 +15,8 @@ typedef struct tally {
 static bool measure(const pb_game *game, const pb_moves *moves, pb_arena *scratch, tally *t)
 {
     const pb_graph *g = game->graph;
-    bool *there = pb_arena_zero(scratch, g->node_count, sizeof *there);
-    if (!there)
+    bool *resident = pb_arena_zero(scratch, g->node_count, sizeof *resident);
+    if (!resident)
         return false;
     *t = (tally){.memory = g->fixed_size};
     for (pb_node v = 0; v < g->node_count; v++)
@@ -27,15 +27,15 @@ static bool measure(const pb_game *game, const pb_moves *moves, pb_arena *scratc
         uint32_t count;
         const pb_node *also = pb_moves_also(moves, k, &count);
         bool removes = moves->move[k].op == PB_UNCOMPUTE;
-        uint64_t made = removes || there[v] ? 0 : g->size[v], gone = removes ? g->size[v] : 0;
+        uint64_t made = removes || resident[v] ? 0 : g->size[v], gone = removes ? g->size[v] : 0;
         uint64_t taken = over == PB_NO_NODE ? 0 : g->size[over], saved = made < taken ? made : taken;
         for (uint32_t i = 0; i < count; i++) {
-            there[also[i]] = true;
+            resident[also[i]] = true;
             made += g->size[also[i]];
         }
-        there[v] = !removes;
+        resident[v] = !removes;
         if (over != PB_NO_NODE)
-            there[over] = false;
+            resident[over] = false;
         uint64_t during = t->memory + made - saved + g->workspace[v];
         t->peak = during > t->peak ? during : t->peak;
         t->memory += made - taken - gone;
@@ -59,8 +59,8 @@ pb_status pbi_rev_copy(const pb_moves *from, pb_moves *to)
     return status;
 }
 
-/* The work of the plan to begin from if that fits. Not with weights on memory: of plans with equal work it may be the
- * best known for its work, not for its cost. */
+/* The work of the plan to start from if that fits. Not with weights on memory: among plans with equal work it may be
+ * the best known for its work, not for its cost. */
 pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known)
 {
     pb_arena scratch;

@@ -1,8 +1,8 @@
 /* exact.h -- the reversible game of a small graph as bits of a word: model, bound, symmetries, search.
  *
- * A state is what is resident, and which `once` nodes are used up. Bits are numbered readers first, so that the inputs
- * of a node have higher numbers than the node. A game is *plain* when it has no in-place moves and no by-products:
- * then every move can be taken back at the same price in the same memory.
+ * A state is what is resident, and which `once` nodes are used up. Bits are numbered readers first, so that the
+ * inputs of a node have higher numbers than the node. A game is *plain* when it has no in-place moves and no
+ * by-products: then every move can be undone at the same price in the same memory.
  */
 #ifndef PBI_PLAN_REVERSIBLE_EXACT_EXACT_H
 #define PBI_PLAN_REVERSIBLE_EXACT_EXACT_H
@@ -16,23 +16,23 @@ enum { PBI_REV_BITS = 64, PBI_REV_SWAPS = 64, PBI_REV_NONE = 255 };
 typedef struct pbi_rev_sets {
     const pb_game *game;
     unsigned bits;  /* nodes */
-    unsigned total; /* and `once` nodes once more */
+    unsigned total; /* and one more for each `once` node */
     pb_node node[PBI_REV_BITS];
     uint64_t in[PBI_REV_BITS];      /* what its moves read; of a by-product, what its owner reads */
     uint64_t parts[PBI_REV_BITS];   /* by-products */
-    uint64_t inplace[PBI_REV_BITS]; /* what it may take the memory of */
+    uint64_t inplace[PBI_REV_BITS]; /* whose memory it may overwrite */
     uint64_t cost[PBI_REV_BITS], size[PBI_REV_BITS], workspace[PBI_REV_BITS];
     uint8_t owner[PBI_REV_BITS]; /* PBI_REV_NONE: not a by-product */
-    uint8_t used[PBI_REV_BITS];  /* of a `once` node: the bit that says it was computed */
+    uint8_t used[PBI_REV_BITS];  /* of a `once` node: the bit that records that it was computed */
     uint64_t values, byproducts, overwritten, once, end;
     uint64_t base; /* memory that is always in use */
-    uint64_t cap, most_workspace;
+    uint64_t cap, max_workspace;
     uint8_t cheap[PBI_REV_BITS]; /* nodes with a size, the cheapest for their size first */
     unsigned cheap_count;
-    uint64_t step; /* work of plain games is `rest` modulo this; 0: nothing is known */
+    uint64_t step; /* work of plain games is `rest` modulo this; 0: unknown */
     uint64_t rest; /* below step */
     bool plain;
-    uint64_t sums[PBI_REV_BITS / 8][256]; /* sizes of eight bits together */
+    uint64_t sums[PBI_REV_BITS / 8][256]; /* sums of the sizes of eight bits */
 } pbi_rev_sets;
 
 /* False: more values and `once` nodes than bits. */
@@ -45,19 +45,20 @@ static inline uint64_t pbi_rev_memory(const pbi_rev_sets *m, uint64_t set)
         sum += m->sums[i][set & 255];
     return sum;
 }
-/* The least number not below `work` that the work of a plan can be. */
+/* The smallest number not below `work` that the work of a plan can be. */
 uint64_t pbi_rev_round_up(const pbi_rev_sets *m, uint64_t work);
 
-/* What it takes at least to get from a state to `end`; PBI_REV_NEVER: there is no way; PBI_REV_TOO_MUCH: it passes 2^64. */
+/* A lower bound on the work from a state to `end`; PBI_REV_NEVER: it cannot be reached; PBI_REV_TOO_MUCH: above
+ * 2^64. */
 typedef struct pbi_rev_aim {
     const pbi_rev_sets *m;
     uint64_t end;
-    uint64_t later[PBI_REV_BITS]; /* what must be resident at a move of the node or later, but for extra moves */
+    uint64_t later[PBI_REV_BITS]; /* what must be resident at a move of the node or later, except for extra moves */
 } pbi_rev_aim;
 void pbi_rev_aim_init(pbi_rev_aim *aim, const pbi_rev_sets *m, uint64_t end);
 uint64_t pbi_rev_rest(const pbi_rev_aim *aim, uint64_t state);
 
-/* Exchanges of parts of the graph that look alike. A state may be replaced by its image. */
+/* Exchanges of equal parts of the graph. A state may be replaced by its image. */
 typedef struct pbi_rev_symmetry {
     unsigned count;
     struct {
@@ -67,7 +68,8 @@ typedef struct pbi_rev_symmetry {
     } swap[PBI_REV_SWAPS];
 } pbi_rev_symmetry;
 void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_sets *m);
-/* `place`, unless NULL, follows: place[b] is where bit b of the image was in the state that place described before. */
+/* `place`, unless NULL, is updated: place[b] is where bit b of the image was in the state that place described
+ * before. */
 uint64_t pbi_rev_canon(const pbi_rev_symmetry *sym, uint64_t state, uint8_t *place);
 
 /* One move. */
@@ -75,7 +77,7 @@ typedef struct pbi_rev_move {
     uint64_t next, cost;
 } pbi_rev_move;
 enum { PBI_REV_MOVES = 4096 };
-/* Every move from a state under the cap; of by-products every set, unless that is more than there is room for: then
+/* Every move from a state under the cap; of by-products every subset, unless that is more than fits: then
  * PBI_REV_MOVES + 1. */
 unsigned pbi_rev_moves(const pbi_rev_sets *m, uint64_t state, pbi_rev_move *out);
 
@@ -84,18 +86,18 @@ typedef struct pbi_rev_answer {
     pbi_rev_end end;
     pb_status status; /* why it was stopped; PB_OK: too many states */
     bool own;         /* the plan was written */
-    bool overflow;    /* some way passed 2^64 */
+    bool overflow;    /* the work of some path exceeded 2^64 */
     uint64_t work;    /* of the best plan, PBI_REV_NEVER: none */
     uint64_t bound;
     uint64_t states;
 } pbi_rev_answer;
 
-/* The least work. `known` is that of a plan at hand, PBI_REV_NEVER for none, and `bound` work that no plan is below; up
+/* The least work. `known` is that of a known plan, PBI_REV_NEVER for none, and `bound` a lower bound on the work; up
  * to `limit` bytes of states. A plan that is better than the known one is added to `moves`. PB_OK, or PB_ENOMEM. */
 pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, uint64_t bound, uint64_t limit,
                         pb_moves *moves, pbi_rev_answer *out);
 
-/* The work of a plan to begin from, if that fits the cap; PBI_REV_NEVER for none. PB_OK, or PB_ENOMEM. */
+/* The work of a plan to start from, if that fits the cap; PBI_REV_NEVER for none. PB_OK, or PB_ENOMEM. */
 pb_status pbi_rev_use_start(pb_context *ctx, const pb_game *game, const pb_moves *start, uint64_t *known);
 /* Appends the moves of a reversible game. */
 pb_status pbi_rev_copy(const pb_moves *from, pb_moves *to);

@@ -6,7 +6,7 @@
 
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
-/* Nodes that nothing needs are of no use, unless one of them can take over memory: what it overwrites is gone without
+/* Nodes that nothing needs are useless, unless one of them can overwrite a value: that value is removed without
  * being uncomputed. */
 static bool takes_part(const pb_graph *g, pb_node v)
 {
@@ -23,7 +23,7 @@ static bool place(pbi_rev_sets *m, const pb_graph *g, pb_node v)
     return true;
 }
 
-/* Readers first; by-products stand before their owner, so they too have lower numbers than what their moves read. */
+/* Readers first; by-products come before their owner, so they too have lower numbers than the inputs of their moves. */
 static bool place_all(pbi_rev_sets *m, const pb_graph *g)
 {
     for (uint32_t i = g->order_count; i-- > 0;) {
@@ -51,7 +51,7 @@ static uint64_t bits_of(const pbi_rev_sets *m, const pb_node *list, uint32_t cou
     uint64_t set = 0;
     for (uint32_t k = 0; k < count; k++) {
         unsigned b = bit_of(m, list[k]);
-        set |= b < m->bits ? bit(b) : 0; /* given values are always there */
+        set |= b < m->bits ? bit(b) : 0; /* given values are always resident */
     }
     return set;
 }
@@ -71,7 +71,7 @@ static void read_node(pbi_rev_sets *m, const pb_graph *g, unsigned b)
     m->cost[b] = g->cost[v];
     m->size[b] = g->size[v];
     m->workspace[b] = g->workspace[v];
-    m->most_workspace = m->workspace[b] > m->most_workspace ? m->workspace[b] : m->most_workspace;
+    m->max_workspace = m->workspace[b] > m->max_workspace ? m->workspace[b] : m->max_workspace;
     m->end |= g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP) ? bit(b) : 0;
 }
 
@@ -117,8 +117,8 @@ static void add_sizes(pbi_rev_sets *m)
         }
 }
 
-/* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the work is
- * the cost of what stays, and twice some of the costs. */
+/* A node is moved an odd number of times if it is resident at one end only, else an even number of times. So the
+ * work is the cost of what is kept, plus twice some of the costs. */
 static void find_steps(pbi_rev_sets *m)
 {
     uint64_t divisor = 0, stays = 0;
@@ -182,19 +182,19 @@ static void list(lister *l, uint64_t next, uint64_t cost, uint64_t during)
 static void list_computes(lister *l, unsigned v)
 {
     const pbi_rev_sets *m = l->m;
-    bool again = l->state & bit(v);
+    bool resident = l->state & bit(v);
     if ((m->byproducts & bit(v)) || (m->used[v] != PBI_REV_NONE && (l->state & bit(m->used[v]))))
         return;
     uint64_t parts = m->parts[v] & ~l->state, also = parts;
     uint64_t made = bit(v) | (m->used[v] != PBI_REV_NONE ? bit(m->used[v]) : 0);
-    if (again && !parts)
+    if (resident && !parts)
         return;
     for (;; also = (also - 1) & parts) {
         uint64_t next = l->state | made | also;
         uint64_t extra = pbi_rev_memory(m, also) - m->base + m->workspace[v];
-        if (!again || also)
-            list(l, next, m->cost[v], l->memory + (again ? 0 : m->size[v]) + extra);
-        for (uint64_t over = again ? 0 : m->inplace[v]; over; over &= over - 1) {
+        if (!resident || also)
+            list(l, next, m->cost[v], l->memory + (resident ? 0 : m->size[v]) + extra);
+        for (uint64_t over = resident ? 0 : m->inplace[v]; over; over &= over - 1) {
             unsigned u = pbi_lowest(over);
             uint64_t grows = m->size[v] > m->size[u] ? m->size[v] - m->size[u] : 0;
             list(l, next & ~bit(u), m->cost[v], l->memory + grows + extra);

@@ -1,10 +1,10 @@
 /* search.c -- the least work of a small reversible game, by A*.
  *
- * In plain games every move can be taken back at the same price, so the search may go from the end to the start: the
- * targets stand in the way of everything then, and much less can be reached than from the start. The states that lead to
- * the empty one are the plan, already in its order. Other games are searched from the start.
- * The bound need not be consistent: a state that is met again by a cheaper way is looked at again. Searching from both
- * ends was tried: with this bound it looks at two to eight times as many states.
+ * In plain games every move can be undone at the same price, so the search may go from the end to the start: there
+ * the targets restrict the moves, and far fewer states can be reached than from the start. The states that lead to
+ * the empty one are the plan, already in order. Other games are searched from the start. The bound need not be
+ * consistent: a state that is reached by a cheaper path is expanded again. Searching from both ends was tried: with
+ * this bound it expands two to eight times as many states.
  */
 #include "plan/reversible/exact/exact.h"
 
@@ -20,7 +20,7 @@ typedef struct search {
     pbi_rev_table table;
     pbi_rev_aim aim;
     uint64_t best, bound, limit;
-    uint32_t goal; /* the state at which the best way ends */
+    uint32_t goal; /* the last state of the best path */
     bool own, overflow;
     pbi_rev_move *moves;
     uint64_t ticks; /* not counted yet */
@@ -30,8 +30,8 @@ typedef struct search {
 
 static uint64_t bit(unsigned i) { return UINT64_C(1) << i; }
 
-/* A way to a state. False when memory is exhausted. */
-static bool offer(search *s, uint64_t set, uint64_t done, uint32_t parent)
+/* A path to a state. False when memory is exhausted. */
+static bool add_path(search *s, uint64_t set, uint64_t done, uint32_t parent)
 {
     pbi_rev_table *t = &s->table;
     uint32_t at = pbi_rev_table_find(t, set);
@@ -47,7 +47,7 @@ static bool offer(search *s, uint64_t set, uint64_t done, uint32_t parent)
     }
     if (pbi_rev_round_up(s->m, whole) >= s->best)
         return true;
-    if (!pbi_rev_table_put(t, set, &at))
+    if (!pbi_rev_table_find_or_add(t, set, &at))
         return false;
     t->state[at].done = done;
     t->state[at].parent = parent;
@@ -70,14 +70,14 @@ static bool expand(search *s, uint32_t at)
     }
     for (unsigned i = 0; i < count; i++)
         s->moves[i].next = pbi_rev_canon(&s->sym, s->moves[i].next, NULL);
-    s->warm += pbi_rev_table_warm(&s->table, s->moves, count);
+    s->warm += pbi_rev_table_prefetch(&s->table, s->moves, count);
     for (unsigned i = 0; i < count; i++)
-        if (!offer(s, s->moves[i].next, pbi_add_saturated(now.done, s->moves[i].cost), at))
+        if (!add_path(s, s->moves[i].next, pbi_add_saturated(now.done, s->moves[i].cost), at))
             return false;
     return true;
 }
 
-/* The state that the search begins with. */
+/* The initial state of the search. */
 static uint64_t root(const pbi_rev_sets *m)
 {
     uint64_t state = m->plain ? m->end : 0;
@@ -87,10 +87,10 @@ static uint64_t root(const pbi_rev_sets *m)
 }
 
 /* PB_ENOMEM, or PB_OK with the end of the search. */
-static pb_status run(search *s, pbi_rev_end *end)
+static pb_status run_search(search *s, pbi_rev_end *end)
 {
     *end = PBI_REV_STOPPED;
-    if (!offer(s, pbi_rev_canon(&s->sym, root(s->m), NULL), 0, PBI_REV_NO_STATE))
+    if (!add_path(s, pbi_rev_canon(&s->sym, root(s->m), NULL), 0, PBI_REV_NO_STATE))
         return PB_ENOMEM;
     for (;;) {
         uint64_t key = 0;
@@ -152,7 +152,7 @@ static pb_status write_move(const pbi_rev_sets *m, uint64_t from, uint64_t to, p
     return pb_moves_add_compute(moves, m->node[v], gone ? m->node[pbi_lowest(gone)] : PB_NO_NODE, also, count);
 }
 
-/* Fills the states of the best way in the order of the search; NULL when memory is exhausted. */
+/* Fills the states of the best path in the order of the search; NULL when memory is exhausted. */
 static uint64_t *search_path(const search *s, pb_arena *scratch, uint32_t *count)
 {
     uint32_t length = 0;
@@ -166,8 +166,8 @@ static uint64_t *search_path(const search *s, pb_arena *scratch, uint32_t *count
     return path;
 }
 
-/* Undoes the images: each state becomes that of one game. `place` is where each bit of the state now is in there. States
- * are followed as the search went, since an image need not be the only one of its kind. */
+/* Undoes the images: each state becomes one of the original game. `place` is where each bit of the current state is
+ * in it. States are visited in the order of the search, since the image need not be unique. */
 static void undo_images(const search *s, uint64_t *path, uint32_t count)
 {
     uint8_t place[PBI_REV_BITS];
@@ -208,7 +208,7 @@ pb_status pbi_rev_solve(pb_context *ctx, const pbi_rev_sets *m, uint64_t known, 
     pbi_rev_aim_init(&s.aim, m, m->plain ? 0 : m->end);
     s.moves = pb_arena_alloc(&scratch, PBI_REV_MOVES, sizeof *s.moves);
     pbi_rev_answer a = {.end = PBI_REV_STOPPED};
-    pb_status status = s.moves && pbi_rev_table_init(&s.table, &scratch) ? run(&s, &a.end) : PB_ENOMEM;
+    pb_status status = s.moves && pbi_rev_table_init(&s.table, &scratch) ? run_search(&s, &a.end) : PB_ENOMEM;
     if (status == PB_OK && s.own)
         status = write_plan(&s, &scratch, moves);
     a.status = s.status;

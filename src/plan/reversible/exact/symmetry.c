@@ -1,9 +1,9 @@
 /* symmetry.c -- parts of a graph that can change places.
  *
- * Two nodes of equal figures that the same nodes read, with all that only one of them needs, are exchanged by a map of
- * the graph onto itself: leaves of one parent, or alike subtrees. A state and its image take equal work to any end that
- * the map keeps, so only one of them has to be looked at. Nodes are matched by colours that are refined from their
- * figures, inputs and readers; a map that turns out not to be one is dropped.
+ * Two nodes of equal figures that the same nodes read, with all that only one of them needs, are exchanged by an
+ * automorphism of the graph: leaves of one parent, or equal subtrees. A state and its image need equal work to any
+ * end that the map preserves, so only one of them has to be searched. Nodes are matched by colours that are refined
+ * from their figures, inputs and readers; a map that is not an automorphism is dropped.
  */
 #include "plan/reversible/exact/exact.h"
 
@@ -45,7 +45,7 @@ static void colour_nodes(const pbi_rev_sets *m, const uint64_t *out, uint64_t *c
     }
 }
 
-/* Is the exchange a map of the graph onto itself? */
+/* Is the exchange an automorphism of the graph? */
 static bool keeps_graph(const pbi_rev_sets *m, const uint8_t *to)
 {
     for (unsigned v = 0; v < m->bits; v++) {
@@ -58,19 +58,19 @@ static bool keeps_graph(const pbi_rev_sets *m, const uint8_t *to)
     return true;
 }
 
-/* Matches what only one of x and y reads, by colour; false where that fails. */
+/* Matches what only one of x and y reads, by colour; false if that fails. */
 static bool match_inputs(const pbi_rev_sets *m, const uint64_t *colour, unsigned x, unsigned y, uint8_t *to,
                          uint8_t (*queue)[2], unsigned *count)
 {
     uint64_t others = m->in[y] & ~m->in[x];
     for (uint64_t left = m->in[x] & ~m->in[y]; left; left &= left - 1) {
         unsigned a = pbi_lowest(left);
-        uint64_t look = others;
-        while (look && colour[pbi_lowest(look)] != colour[a])
-            look &= look - 1;
-        if (!look)
+        uint64_t candidates = others;
+        while (candidates && colour[pbi_lowest(candidates)] != colour[a])
+            candidates &= candidates - 1;
+        if (!candidates)
             return false;
-        unsigned b = pbi_lowest(look);
+        unsigned b = pbi_lowest(candidates);
         others &= ~bit(b);
         if (to[a] == b && to[b] == a)
             continue;
@@ -122,7 +122,7 @@ void pbi_rev_symmetry_init(pbi_rev_symmetry *sym, const pbi_rev_sets *m)
         for (unsigned b = a; b-- > 0;)
             if (out[a] == out[b] && colour[a] == colour[b] && sym->count < PBI_REV_SWAPS) {
                 try_swap(sym, m, colour, b, a);
-                break; /* neighbours in a class will do */
+                break; /* neighbours in a class are enough */
             }
 }
 

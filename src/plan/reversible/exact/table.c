@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define TURN pbi_rev_turn
+#include "plan/statespace/turn_heap.h"
+
 enum { FIRST_SLOTS = 1 << 10 };
 
 static uint32_t hash(uint64_t set)
@@ -53,7 +56,7 @@ static bool widen(pbi_rev_table *t)
     return true;
 }
 
-bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out)
+bool pbi_rev_table_find_or_add(pbi_rev_table *t, uint64_t set, uint32_t *out)
 {
     uint32_t at = slot_of(t, set);
     if (t->slot[at]) {
@@ -75,48 +78,18 @@ bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out)
     return true;
 }
 
-static bool before(const pbi_rev_turn *a, const pbi_rev_turn *b)
-{
-    return a->key != b->key ? a->key < b->key : a->tie != b->tie ? a->tie < b->tie : a->state > b->state;
-}
-
 bool pbi_rev_table_push(pbi_rev_table *t, uint32_t state, uint64_t key)
 {
-    void *heap = t->heap;
     uint64_t done = t->state[state].done;
     pbi_rev_turn turn = {key, done < UINT32_MAX ? UINT32_MAX - (uint32_t)done : 0, state};
-    if (!pbi_arena_reserve(t->arena, &heap, &t->heap_room, (size_t)t->heap_count + 1, sizeof *t->heap))
-        return false;
-    t->heap = heap;
-    uint32_t at = t->heap_count++;
-    for (; at && before(&turn, &t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        t->heap[at] = t->heap[(at - 1) / 2];
-    t->heap[at] = turn;
-    return true;
+    return turn_push(t->arena, &t->heap, &t->heap_room, &t->heap_count, turn);
 }
 
-static void drop_first(pbi_rev_table *t)
-{
-    pbi_rev_turn last = t->heap[--t->heap_count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= t->heap_count)
-            break;
-        child += child + 1 < t->heap_count && before(&t->heap[child + 1], &t->heap[child]);
-        if (!before(&t->heap[child], &last))
-            break;
-        t->heap[at] = t->heap[child];
-        at = child;
-    }
-    t->heap[at] = last;
-}
-
-/* A state that was met again by a cheaper way stands in front of its older entries, so they find it closed. */
+/* A state that was reached again by a cheaper path has a new entry before its older ones, so they find it closed. */
 uint32_t pbi_rev_table_next(pbi_rev_table *t, uint64_t *key)
 {
     while (t->heap_count && t->state[t->heap[0].state].closed)
-        drop_first(t);
+        turn_pop(t->heap, &t->heap_count);
     if (!t->heap_count)
         return PBI_REV_NO_STATE;
     *key = t->heap[0].key;
@@ -126,10 +99,10 @@ uint32_t pbi_rev_table_next(pbi_rev_table *t, uint64_t *key)
 void pbi_rev_table_close(pbi_rev_table *t)
 {
     t->state[t->heap[0].state].closed = 1;
-    drop_first(t);
+    turn_pop(t->heap, &t->heap_count);
 }
 
-uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count)
+uint32_t pbi_rev_table_prefetch(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count)
 {
     uint32_t at[PBI_REV_BITS], sum = 0;
     count = count < PBI_REV_BITS ? count : PBI_REV_BITS;

@@ -1,4 +1,4 @@
-/* table.h -- the states that one side of a search has met, and a heap of those to look at. */
+/* table.h -- the states that one side of a search has met, and a heap of those to expand. */
 #ifndef PBI_PLAN_REVERSIBLE_EXACT_TABLE_H
 #define PBI_PLAN_REVERSIBLE_EXACT_TABLE_H
 
@@ -8,7 +8,7 @@
 #define PBI_REV_NO_STATE UINT32_MAX
 
 typedef struct pbi_rev_state {
-    uint64_t set, done; /* done: work from this side's end to here */
+    uint64_t set, done; /* done: work from this side's end to this state */
     uint32_t parent;
     uint32_t closed; /* 0 or 1 */
 } pbi_rev_state;
@@ -23,7 +23,7 @@ typedef struct pbi_rev_table {
     pbi_rev_state *state;
     size_t room, heap_room;
     uint32_t count, heap_count;
-    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most two thirds of them taken */
+    uint32_t *slot; /* state + 1, or 0; a power of two of them, at most two thirds full */
     uint32_t slot_count;
     pbi_rev_turn *heap;
 } pbi_rev_table;
@@ -31,18 +31,18 @@ typedef struct pbi_rev_table {
 /* False when memory is exhausted, here and below. */
 bool pbi_rev_table_init(pbi_rev_table *t, pb_arena *arena);
 uint64_t pbi_rev_table_bytes(const pbi_rev_table *t);
-/* PBI_REV_NO_STATE when it is not there. */
+/* PBI_REV_NO_STATE when it is not in the table. */
 uint32_t pbi_rev_table_find(const pbi_rev_table *t, uint64_t set);
-/* Looks up where each of these would be, all at once: the processor waits for memory once instead of for each. What it
- * returns says nothing. */
-uint32_t pbi_rev_table_warm(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count);
-/* The state, made with the most work when it is new. */
-bool pbi_rev_table_put(pbi_rev_table *t, uint64_t set, uint32_t *out);
+/* Prefetches the slots of all these states at once, so that the processor waits for memory once instead of for each.
+ * The result has no meaning. */
+uint32_t pbi_rev_table_prefetch(const pbi_rev_table *t, const pbi_rev_move *moves, unsigned count);
+/* Finds or adds the state; a new one has the maximum work. */
+bool pbi_rev_table_find_or_add(pbi_rev_table *t, uint64_t set, uint32_t *out);
 /* Queue it; of equal keys the one with the most work done is next. */
 bool pbi_rev_table_push(pbi_rev_table *t, uint32_t state, uint64_t key);
-/* The state that is next, and its key; PBI_REV_NO_STATE when there is none. It stays where it is. */
+/* The next state, and its key; PBI_REV_NO_STATE when there is none. It is not removed. */
 uint32_t pbi_rev_table_next(pbi_rev_table *t, uint64_t *key);
-/* Takes it out and closes it. */
+/* Removes and closes it. */
 void pbi_rev_table_close(pbi_rev_table *t);
 
 #endif

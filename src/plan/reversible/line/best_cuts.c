@@ -8,7 +8,7 @@ static uint32_t begin_of(const pbi_line *line, uint32_t s) { return s ? line->st
 
 static uint64_t size_of_stop(const pbi_line *line, uint32_t s) { return line->g->size[line->node[line->stop[s] - 1]]; }
 
-/* Pebbles that `memory` holds when every step is taken for the largest, at most `length`. */
+/* Pebbles that `memory` holds if every step counts as the largest, at most `length`. */
 static uint32_t pebbles_in(const pbi_line *line, uint64_t memory, uint32_t length)
 {
     if (memory < line->workspace)
@@ -24,7 +24,7 @@ static bool workspace_matters(const pbi_line *line)
            pebbles_in(line, line->budget, line->count) < line->count;
 }
 
-static pb_status init_slopes(pb_context *ctx, pbi_knill *k, pb_arena *arena)
+static pb_status init_slopes(pb_context *ctx, pbi_best_cuts *k, pb_arena *arena)
 {
     const pbi_line *line = k->line;
     uint32_t longest = 0;
@@ -36,7 +36,7 @@ static pb_status init_slopes(pb_context *ctx, pbi_knill *k, pb_arena *arena)
 }
 
 /* False in *complete when the effort ran out. */
-static pb_status init_intervals(pb_context *ctx, pbi_knill *k, uint64_t effort, pb_arena *arena, bool *complete)
+static pb_status init_intervals(pb_context *ctx, pbi_best_cuts *k, uint64_t effort, pb_arena *arena, bool *complete)
 {
     const pbi_line *line = k->line;
     uint64_t budget = line->budget;
@@ -63,10 +63,10 @@ static pb_status init_intervals(pb_context *ctx, pbi_knill *k, uint64_t effort, 
     return status;
 }
 
-pb_status pbi_knill_init(pb_context *ctx, pbi_knill *k, const pbi_line *line, uint64_t effort, pb_arena *arena)
+pb_status pbi_best_cuts_init(pb_context *ctx, pbi_best_cuts *k, const pbi_line *line, uint64_t effort, pb_arena *arena)
 {
     bool complete = false;
-    *k = (pbi_knill){.line = line};
+    *k = (pbi_best_cuts){.line = line};
     bool alike = line->equal_sizes && line->equal_costs && !workspace_matters(line);
     k->exact = line->stop_count == 1 && line->equal_sizes && !line->overwrites;
     k->proved = k->exact && alike;
@@ -80,8 +80,8 @@ pb_status pbi_knill_init(pb_context *ctx, pbi_knill *k, const pbi_line *line, ui
     return init_slopes(ctx, k, arena);
 }
 
-/* The least memory for stop s beside the stops before it. */
-static uint64_t least_of_stop(const pbi_knill *k, uint32_t s)
+/* The least memory for stop s in addition to the stops before it. */
+static uint64_t min_of_stop(const pbi_best_cuts *k, uint32_t s)
 {
     const pbi_line *line = k->line;
     uint32_t from = begin_of(line, s), to = line->stop[s];
@@ -90,22 +90,22 @@ static uint64_t least_of_stop(const pbi_knill *k, uint32_t s)
         const pbi_front *front = pbi_intervals_front(&k->intervals[s], from, to);
         return front->count ? front->point[0].memory : UINT64_MAX;
     }
-    uint32_t pebbles = pbi_slopes_least(to - from);
+    uint32_t pebbles = pbi_slopes_min_pebbles(to - from);
     return pbi_mul(line->size, pebbles, &memory) ? pbi_add_saturated(memory, line->workspace) : UINT64_MAX;
 }
 
-uint64_t pbi_knill_least(const pbi_knill *k)
+uint64_t pbi_best_cuts_min_memory(const pbi_best_cuts *k)
 {
-    uint64_t least = 0, before = 0;
+    uint64_t min = 0, before = 0;
     for (uint32_t s = 0; s < k->line->stop_count; s++) {
-        uint64_t need = pbi_add_saturated(before, least_of_stop(k, s));
-        least = need > least ? need : least;
+        uint64_t need = pbi_add_saturated(before, min_of_stop(k, s));
+        min = need > min ? need : min;
         before = pbi_add_saturated(before, size_of_stop(k->line, s));
     }
-    return least <= k->line->budget ? least : UINT64_MAX;
+    return min <= k->line->budget ? min : UINT64_MAX;
 }
 
-uint64_t pbi_knill_moves(const pbi_knill *k, uint64_t memory)
+uint64_t pbi_best_cuts_moves(const pbi_best_cuts *k, uint64_t memory)
 {
     uint64_t moves = 0;
     if (k->intervals)
@@ -118,7 +118,7 @@ uint64_t pbi_knill_moves(const pbi_knill *k, uint64_t memory)
     return moves;
 }
 
-uint64_t pbi_knill_next(const pbi_knill *k, uint64_t memory)
+uint64_t pbi_best_cuts_next_memory(const pbi_best_cuts *k, uint64_t memory)
 {
     const pbi_line *line = k->line;
     uint64_t next = UINT64_MAX;
@@ -150,7 +150,7 @@ static pbi_cut cut_by_intervals(const void *state, uint32_t from, uint32_t to, u
     return (pbi_cut){at, level, level - g->size[s->line->node[at - 1]], level - g->size[s->line->node[to - 1]]};
 }
 
-pb_status pbi_knill_play(const pbi_knill *k, pbi_reversible *r, uint64_t memory, pb_arena *arena)
+pb_status pbi_best_cuts_play(const pbi_best_cuts *k, pbi_reversible *r, uint64_t memory, pb_arena *arena)
 {
     const pbi_line *line = k->line;
     pbi_line_player p = {.line = line, .r = r, .arena = arena};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    CUT_EFFORT = 4, /* of looking at a cut, in points */
+    CUT_EFFORT = 4, /* of trying a cut, in points */
     FEWEST_POINTS = 4
 };
 
@@ -23,8 +23,8 @@ typedef struct builder {
     pb_arena *arena; /* of the fronts */
     pb_arena *scratch;
     list best, merged;
-    uint64_t looked;
-    uint64_t most; /* points of a front */
+    uint64_t examined;
+    uint64_t max; /* points of a front */
 } builder;
 
 static bool reserve(builder *b, list *l, size_t count)
@@ -39,7 +39,7 @@ static bool reserve(builder *b, list *l, size_t count)
 /* The three parts of one cut as functions of the memory M for the whole interval. */
 typedef struct cut_parts {
     const pbi_front *make, *reach;
-    uint64_t reach_less, back_less; /* memory that is taken while they run */
+    uint64_t reach_less, back_less; /* memory in use while they run */
     uint32_t make_at, reach_at, back_at;
     uint64_t memory;
 } cut_parts;
@@ -57,7 +57,7 @@ static uint32_t follow(const pbi_front *f, uint32_t at, uint64_t less, uint64_t 
     return at;
 }
 
-static void settle(cut_parts *c)
+static void advance_parts(cut_parts *c)
 {
     c->make_at = follow(c->make, c->make_at, 0, c->memory);
     c->reach_at = follow(c->reach, c->reach_at, c->reach_less, c->memory);
@@ -84,14 +84,13 @@ static void keep_point(list *l, const pbi_point *p)
         l->point[l->count++] = *p;
 }
 
-/* Merge the cut's front into the best so far. On equal terms the later cut is taken: less is
- * kept for less long. */
+/* Merges the cut's front into the best so far. On ties the later cut is taken: it keeps less for a shorter time. */
 static pb_status try_cut(builder *b, cut_parts *c, uint32_t place)
 {
     size_t old = 0;
     pbi_point now;
     list swap;
-    b->looked += CUT_EFFORT;
+    b->examined += CUT_EFFORT;
     if (!c->make->count || !c->reach->count)
         return PB_OK;
     if (!reserve(b, &b->merged, b->best.count + 2 * (size_t)c->make->count + c->reach->count))
@@ -101,7 +100,7 @@ static pb_status try_cut(builder *b, cut_parts *c, uint32_t place)
     b->merged.count = 0;
     c->memory = reach > back ? reach : back;
     while (c->memory <= b->s->budget && c->memory < UINT64_MAX) {
-        settle(c);
+        advance_parts(c);
         now = (pbi_point){c->memory, work_of(c), place};
         while (old < b->best.count && (b->best.point[old].memory < now.memory ||
                                        (b->best.point[old].memory == now.memory && b->best.point[old].work < now.work)))
@@ -110,7 +109,7 @@ static pb_status try_cut(builder *b, cut_parts *c, uint32_t place)
             b->s->overflow = true;
         else
             keep_point(&b->merged, &now);
-        b->looked++;
+        b->examined++;
         c->memory = next_memory(c);
     }
     while (old < b->best.count)
@@ -128,14 +127,14 @@ static pbi_front *front_at(const pbi_intervals *s, uint32_t from, uint32_t to)
 
 static uint64_t size_at(const pbi_intervals *s, uint32_t place) { return s->line->g->size[s->line->node[place - 1]]; }
 
-/* Keeps the ends and evenly many between. */
-static void thin(list *l, uint64_t most)
+/* Keeps the ends and an even selection between. */
+static void thin_front(list *l, uint64_t max)
 {
-    if (l->count <= most)
+    if (l->count <= max)
         return;
-    for (uint64_t i = 0; i < most; i++)
-        l->point[i] = l->point[i * (l->count - 1) / (most - 1)];
-    l->count = (size_t)most;
+    for (uint64_t i = 0; i < max; i++)
+        l->point[i] = l->point[i * (l->count - 1) / (max - 1)];
+    l->count = (size_t)max;
 }
 
 static pb_status build_interval(builder *b, uint32_t from, uint32_t to)
@@ -159,7 +158,7 @@ static pb_status build_interval(builder *b, uint32_t from, uint32_t to)
                        .back_less = size_at(s, to)};
         status = try_cut(b, &c, m);
     }
-    thin(&b->best, b->most);
+    thin_front(&b->best, b->max);
     pbi_front *front = front_at(s, from, to);
     if (status != PB_OK || !b->best.count)
         return status;
@@ -177,20 +176,20 @@ static pb_status build(pb_context *ctx, builder *b)
     pb_status status = PB_OK;
     for (uint32_t length = 1; length <= s->length && status == PB_OK; length++)
         for (uint32_t i = 0; i + length <= s->length && status == PB_OK; i++) {
-            b->looked = 1;
+            b->examined = 1;
             status = build_interval(b, s->from + i, s->from + i + length);
-            if (b->looked > s->effort)
+            if (b->examined > s->effort)
                 return status;
-            s->effort -= b->looked;
+            s->effort -= b->examined;
             if (status == PB_OK)
-                status = pbi_tick(ctx, 1 + b->looked / 16);
+                status = pbi_tick(ctx, 1 + b->examined / 16);
         }
     s->complete = status == PB_OK;
     return status;
 }
 
-/* How many points a front may have so that all fronts keep within the effort; a cut looks at those of three. */
-static uint64_t most_points(const pbi_intervals *s, uint64_t cuts)
+/* How many points a front may have so that all fronts stay within the effort; a cut reads those of three. */
+static uint64_t max_points(const pbi_intervals *s, uint64_t cuts)
 {
     uint64_t a_cut = s->effort / (cuts + 1);
     if (a_cut < CUT_EFFORT)
@@ -203,16 +202,16 @@ static uint64_t most_points(const pbi_intervals *s, uint64_t cuts)
 
 pb_status pbi_intervals_init(pb_context *ctx, pbi_intervals *s, pb_arena *arena)
 {
-    uint64_t n = s->length, most = n < 100000 ? most_points(s, n * n * n / 6) : 0;
+    uint64_t n = s->length, max = n < 100000 ? max_points(s, n * n * n / 6) : 0;
     s->complete = s->overflow = false;
-    if (!most)
+    if (!max)
         return PB_OK; /* hopeless before it starts */
     s->front = pb_arena_zero(arena, (size_t)(n * n), sizeof *s->front);
     if (!s->front)
         return PB_ENOMEM;
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    builder b = {.s = s, .arena = arena, .scratch = &scratch, .most = most};
+    builder b = {.s = s, .arena = arena, .scratch = &scratch, .max = max};
     pb_status status = build(ctx, &b);
     pb_arena_release(&scratch);
     return status;

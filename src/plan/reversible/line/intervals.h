@@ -1,8 +1,8 @@
-/* intervals.h -- the recursion of slopes.h where steps differ: least work against memory for every
- * interval of a line.
+/* intervals.h -- the recursion of slopes.h for unequal steps: least work against memory for every interval of a
+ * line.
  *
- * A front lists (memory, work) with memory rising and work falling. The front of (i, j) is the least, over the cut
- * m, of: make m within M, make j from m within M less the size of m, unmake m within M less the size of j.
+ * A front lists (memory, work) with memory rising and work falling. The front of (i, j) is the minimum, over the cut
+ * m, of: make m within M, make j from m within M minus the size of m, unmake m within M minus the size of j.
  */
 #ifndef PBI_PLAN_REVERSIBLE_LINE_INTERVALS_H
 #define PBI_PLAN_REVERSIBLE_LINE_INTERVALS_H
@@ -23,13 +23,13 @@ typedef struct pbi_front {
 typedef struct pbi_intervals {
     const pbi_line *line;
     uint32_t from, length; /* places from..from+length of the line; length > 0 */
-    uint64_t budget;       /* most memory */
-    uint64_t effort;       /* most points to look at; lowered by those that were */
-    bool thin;             /* leave points out of fronts where all of them would pass the effort */
+    uint64_t budget;       /* max memory */
+    uint64_t effort;       /* max points to examine; lowered by those that were */
+    bool thin;             /* leave points out of fronts if all of them would exceed the effort */
 
     pbi_front *front;
     bool complete; /* false: the effort ran out */
-    bool overflow; /* some work passed 64 bits and was left out */
+    bool overflow; /* some work exceeded 64 bits and was left out */
 } pbi_intervals;
 
 /* All fronts up to the budget. O(length^3 times the points of a front). */

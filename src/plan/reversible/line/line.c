@@ -47,7 +47,7 @@ pb_status pbi_line_read(const pb_game *game, pb_arena *scratch, pbi_plan *plan, 
     return PB_OK;
 }
 
-static pb_status push(pbi_line_player *p, uint32_t from, uint32_t to, uint64_t level, bool undo)
+static pb_status push_task(pbi_line_player *p, uint32_t from, uint32_t to, uint64_t level, bool undo)
 {
     void *items = p->task;
     if (!pbi_arena_reserve(p->arena, &items, &p->room, p->depth + 1, sizeof *p->task))
@@ -61,18 +61,18 @@ static pb_status push(pbi_line_player *p, uint32_t from, uint32_t to, uint64_t l
 static pb_status expand(pbi_line_player *p, const pbi_line_task *t)
 {
     pbi_cut c = p->cut(p->state, t->from, t->to, t->level);
-    pb_status status = push(p, t->from, c.at, t->undo ? c.make : c.back, true);
+    pb_status status = push_task(p, t->from, c.at, t->undo ? c.make : c.back, true);
     if (status == PB_OK)
-        status = push(p, c.at, t->to, c.reach, t->undo);
+        status = push_task(p, c.at, t->to, c.reach, t->undo);
     if (status == PB_OK)
-        status = push(p, t->from, c.at, t->undo ? c.back : c.make, false);
+        status = push_task(p, t->from, c.at, t->undo ? c.back : c.make, false);
     return status;
 }
 
 pb_status pbi_line_play(pbi_line_player *p, uint32_t from, uint32_t to, uint64_t level)
 {
     p->depth = 0;
-    pb_status status = push(p, from, to, level, false);
+    pb_status status = push_task(p, from, to, level, false);
     while (p->depth && status == PB_OK && !p->r->stuck) {
         pbi_line_task t = p->task[--p->depth];
         pb_node v = p->line->node[t.from];

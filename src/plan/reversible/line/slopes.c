@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/context.h"
 
-uint32_t pbi_slopes_least(uint64_t n)
+uint32_t pbi_slopes_min_pebbles(uint64_t n)
 {
     uint32_t k = 1;
     while (k < 64 && UINT64_C(1) << (k - 1) < n)
@@ -59,7 +59,7 @@ static void advance(const merger *m, cursor *c, uint32_t count, size_t end)
         c->run++;
 }
 
-static uint32_t least_of(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t min_of(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* The slopes for one pebble more than those in runs first..last-1. */
 static pb_status merge(merger *m, uint32_t length)
@@ -74,12 +74,12 @@ static pb_status merge(merger *m, uint32_t length)
         uint64_t plain = has_plain ? run[m->plain.run].slope : UINT64_MAX;
         uint64_t sum = has_sum ? run[m->twice.run].slope + run[m->thrice.run].slope : UINT64_MAX;
         uint32_t count = length - m->total;
-        if (plain < sum) { /* on equal terms the cut moves on: less is kept for less long */
-            count = least_of(count, left(m, &m->plain));
+        if (plain < sum) { /* on ties the cut moves on: it keeps less for a shorter time */
+            count = min_of(count, left(m, &m->plain));
             status = append(m, plain, count, false);
             advance(m, &m->plain, count, m->last);
         } else {
-            count = least_of(count, least_of(left(m, &m->twice), left(m, &m->thrice)));
+            count = min_of(count, min_of(left(m, &m->twice), left(m, &m->thrice)));
             status = append(m, sum, count, true);
             advance(m, &m->twice, count, m->last);
             m->thrice.taken += count;
@@ -98,11 +98,11 @@ pb_status pbi_slopes_init(pb_context *ctx, pbi_slopes *s, uint32_t longest, uint
     s->start[0] = s->start[1] = 0;
     pb_status status = PB_OK;
     for (uint32_t k = 1; k <= pebbles && status == PB_OK; k++) {
-        uint64_t most = k > 32 ? UINT32_MAX : (UINT64_C(1) << (k - 1)) - 1;
+        uint64_t max = k > 32 ? UINT32_MAX : (UINT64_C(1) << (k - 1)) - 1;
         m.first = s->start[k - 1];
         m.last = s->start[k];
         m.total = m.moved = 0;
-        status = merge(&m, longest - 1 < most ? longest - 1 : (uint32_t)most);
+        status = merge(&m, longest - 1 < max ? longest - 1 : (uint32_t)max);
         s->start[k + 1] = m.count;
         if (status == PB_OK)
             status = pbi_tick(ctx, 1 + m.count - m.last);
@@ -115,7 +115,7 @@ uint64_t pbi_slopes_moves(const pbi_slopes *s, uint32_t n, uint32_t k)
     uint64_t moves = 1;
     uint32_t before = 0;
     for (size_t i = s->start[k]; i < s->start[k + 1] && before < n - 1; i++) {
-        moves += s->run[i].slope * (least_of(s->run[i].end, n - 1) - before);
+        moves += s->run[i].slope * (min_of(s->run[i].end, n - 1) - before);
         before = s->run[i].end;
     }
     return moves;

@@ -11,16 +11,16 @@ enum {
     FIRST_SLICE = 100, /* conflicts; slices double up to the next */
     LARGEST_SLICE = 3200,
     A_CONFLICT = 200,     /* ticks */
-    A_LITERAL_BYTES = 40, /* measured, with watches and what is learnt */
-    CALLS_A_POLL = 16     /* CaDiCaL asks often whether to go on */
+    A_LITERAL_BYTES = 40, /* measured, with watches and learnt clauses */
+    CALLS_A_POLL = 16     /* CaDiCaL calls often to ask whether to continue */
 };
 
 #ifndef PBI_WITH_CADICAL
 
 const char *pb_sat_version(void) { return NULL; }
-bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t most_literals)
+bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t max_literals)
 {
-    *s = (pbi_sat){.ctx = ctx, .most = most_literals};
+    *s = (pbi_sat){.ctx = ctx, .max_literals = max_literals};
     return false;
 }
 void pbi_sat_close(pbi_sat *s) { (void)s; }
@@ -55,13 +55,13 @@ static int asks_to_stop(void *state)
     return s->stopped != PB_OK;
 }
 
-bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t most_literals)
+bool pbi_sat_open(pbi_sat *s, pb_context *ctx, uint64_t max_literals)
 {
-    *s = (pbi_sat){.ctx = ctx, .most = most_literals};
+    *s = (pbi_sat){.ctx = ctx, .max_literals = max_literals};
     if (ctx->memory_limit) {
         size_t left = ctx->memory_limit > ctx->memory_used ? ctx->memory_limit - ctx->memory_used : 0;
         uint64_t fit = left / A_LITERAL_BYTES;
-        s->most = fit < s->most ? fit : s->most;
+        s->max_literals = fit < s->max_literals ? fit : s->max_literals;
     }
     s->solver = ccadical_init();
     if (!s->solver)
@@ -87,7 +87,7 @@ pb_status pbi_sat_solve(pbi_sat *s, uint64_t *conflicts, pbi_sat_answer *answer)
     while (*conflicts) {
         slice = slice < *conflicts ? slice : *conflicts;
         ccadical_limit(s->solver, "conflicts", (int)slice);
-        s->stopped = pbi_poll(s->ctx); /* short formulas are solved before the solver asks */
+        s->stopped = pbi_poll(s->ctx); /* short formulas are solved before the solver polls */
         if (s->stopped != PB_OK)
             return s->stopped;
         int result = ccadical_solve(s->solver);
@@ -95,7 +95,7 @@ pb_status pbi_sat_solve(pbi_sat *s, uint64_t *conflicts, pbi_sat_answer *answer)
         if (s->stopped != PB_OK)
             return s->stopped;
         pb_status status = pbi_tick(s->ctx, slice * A_CONFLICT);
-        if (result == 10 || result == 20) { /* as all solvers answer */
+        if (result == 10 || result == 20) { /* the usual codes of SAT solvers */
             *answer = result == 10 ? PBI_SAT_YES : PBI_SAT_NO;
             return PB_OK;
         }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_PAIRS = 50000 };
+enum { MAX_PAIRS = 50000 };
 
 bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out)
 {
@@ -13,7 +13,7 @@ bool pbi_sums_room(pb_arena *arena, uint32_t count, pbi_sums *out)
     return out->sum && out->literal;
 }
 
-/* The least sum of one of each above `last`; at[i] is how much of b still goes with i of a. */
+/* The smallest sum of one of each above `last`; at[i] is the first of b that still goes with i of a. */
 static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uint64_t last)
 {
     uint64_t next = UINT64_MAX;
@@ -27,8 +27,8 @@ static uint64_t next_sum(const pbi_sums *a, const pbi_sums *b, uint32_t *at, uin
     return next;
 }
 
-/* All sums of one of each, up to `most`, ascending and once each. */
-static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
+/* All sums of one of each, up to `max_sum`, ascending and once each. */
+static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t max_sum, pbi_sums *out)
 {
     uint32_t *at = pb_arena_alloc(arena, (size_t)a->count + 1, sizeof *at);
     uint32_t room = 0;
@@ -38,7 +38,7 @@ static bool list_sums(pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uin
         memset(at, 0, ((size_t)a->count + 1) * sizeof *at);
         if (pass && !pbi_sums_room(arena, room, out))
             return false;
-        for (uint64_t sum = next_sum(a, b, at, 0); sum <= most && sum != UINT64_MAX; sum = next_sum(a, b, at, sum)) {
+        for (uint64_t sum = next_sum(a, b, at, 0); sum <= max_sum && sum != UINT64_MAX; sum = next_sum(a, b, at, sum)) {
             if (pass)
                 out->sum[out->count++] = sum;
             room++;
@@ -60,15 +60,15 @@ uint32_t pbi_sums_place(const pbi_sums *s, uint64_t sum)
     return low;
 }
 
-/* The sums of both together; sums above `most` are ruled out. */
-static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t most, pbi_sums *out)
+/* The sums of both together; sums above `max_sum` are excluded. */
+static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_sums *b, uint64_t max_sum, pbi_sums *out)
 {
     *out = (pbi_sums){.count = 0};
-    if (((uint64_t)a->count + 1) * ((uint64_t)b->count + 1) > MOST_PAIRS)
-        sat->literals = UINT64_MAX; /* sizes that hardly ever add up to the same: no formula for that */
+    if (((uint64_t)a->count + 1) * ((uint64_t)b->count + 1) > MAX_PAIRS)
+        sat->literals = UINT64_MAX; /* sizes with too many different sums: no formula */
     if (pbi_sat_full(sat))
         return true;
-    if (!list_sums(arena, a, b, most, out))
+    if (!list_sums(arena, a, b, max_sum, out))
         return false;
     for (uint32_t i = 0; i < out->count; i++) {
         out->literal[i] = pbi_sat_new(sat);
@@ -86,24 +86,24 @@ static bool merge(pbi_sat *sat, pb_arena *arena, const pbi_sums *a, const pbi_su
                 clause[count++] = -b->literal[k - 1];
             if (!count)
                 continue;
-            bool over = sum > most;
+            bool over = sum > max_sum;
             if (!over)
                 clause[count++] = out->literal[pbi_sums_place(out, sum)];
             pbi_sat_clause(sat, clause, count);
             if (over)
-                break; /* more of b is ruled out with it */
+                break; /* more of b is excluded with it */
         }
     return true;
 }
 
 /* A tree of merges over `count` parts, which are overwritten. */
-bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t most, pbi_sums *out)
+bool pbi_sums_add_up(pbi_sat *sat, pb_arena *arena, pbi_sums *part, uint32_t count, uint64_t max_sum, pbi_sums *out)
 {
     *out = (pbi_sums){.count = 0};
     while (count > 1 && !pbi_sat_full(sat)) {
         for (uint32_t i = 0; i + 1 < count; i += 2) {
             pbi_sums both;
-            if (!merge(sat, arena, &part[i], &part[i + 1], most, &both))
+            if (!merge(sat, arena, &part[i], &part[i + 1], max_sum, &both))
                 return false;
             part[i / 2] = both;
         }

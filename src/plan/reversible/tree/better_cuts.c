@@ -1,9 +1,9 @@
 /* better_cuts.c -- see better_cuts.h.
  *
- * An order of the edges says where to cut first; joined from the last cut to the first, the pieces are a binary tree. The
- * work of a piece with b values at a time follows from its parts, W(b) = L(b) + U(b - 1) + L(b - 1), or is that of doing
- * it place by place where it has no more than b places. One edge at a time moves to another place of the order, and stays
- * there unless that costs too much; what is too much falls to nothing.
+ * An order of the edges determines where to cut first; joined from the last cut to the first, the pieces are a
+ * binary tree. The work of a piece with b values at a time follows from its parts, W(b) = L(b) + U(b - 1) + L(b -
+ * 1), or is that of computing it place by place if it has no more than b places. One edge at a time moves to another
+ * place of the order; the move is undone if it costs too much. The threshold falls to zero.
  */
 #include "plan/reversible/tree/better_cuts.h"
 
@@ -26,7 +26,7 @@ typedef struct cutter {
     uint64_t *table; /* per join: work with 1 .. values at a time */
 } cutter;
 
-static uint32_t find(uint32_t *holder, uint32_t i)
+static uint32_t find_root(uint32_t *holder, uint32_t i)
 {
     while (holder[i] != i) {
         holder[i] = holder[holder[i]];
@@ -60,7 +60,7 @@ static uint64_t evaluate(cutter *c)
     for (uint32_t i = 0; i < c->count; i++)
         c->holder[i] = c->now[i] = i;
     for (uint32_t i = 0; i + 1 < c->count; i++) {
-        uint32_t below = find(c->holder, c->order[i]), above = find(c->holder, c->t->parent[c->order[i]]);
+        uint32_t below = find_root(c->holder, c->order[i]), above = find_root(c->holder, c->t->parent[c->order[i]]);
         join(c, c->count + i, c->now[below], c->now[above]);
         c->holder[below] = above;
         c->now[above] = c->count + i;
@@ -80,7 +80,7 @@ static void move(uint32_t *order, uint32_t from, uint32_t to)
 
 static pb_status search(cutter *c, pb_context *ctx, uint64_t tries, uint64_t seed, uint64_t *work)
 {
-    enum { PART = 30 }; /* at first a plan may become worse by a part of this many */
+    enum { PART = 30 }; /* at first a plan may become worse by one part in this many */
     uint32_t edges = c->count - 1;
     uint64_t now = evaluate(c);
     pbi_rng rng = {seed};
@@ -106,7 +106,7 @@ static pb_status search(cutter *c, pb_context *ctx, uint64_t tries, uint64_t see
     return PB_OK;
 }
 
-static pb_status prepare(cutter *c, const uint32_t *rank, pb_arena *scratch)
+static pb_status init_order(cutter *c, const uint32_t *rank, pb_arena *scratch)
 {
     size_t n = c->count;
     uint32_t at = 0;
@@ -134,18 +134,18 @@ static pb_status prepare(cutter *c, const uint32_t *rank, pb_arena *scratch)
 pb_status pbi_better_cuts(pb_context *ctx, const pbi_trees *trees, uint64_t values, uint64_t effort, uint64_t seed,
                           uint32_t *rank, uint64_t *work)
 {
-    enum { MOST_PLACES = 4096, MOST_COST = 1 << 20 };
+    enum { MAX_PLACES = 4096, MAX_COST = 1 << 20 };
     cutter c = {.t = trees, .count = trees->count, .values = (uint32_t)values};
     *work = UINT64_MAX;
-    if (trees->count < 3 || trees->count > MOST_PLACES || values >= trees->count ||
+    if (trees->count < 3 || trees->count > MAX_PLACES || values >= trees->count ||
         effort / (trees->count * values) < trees->count)
         return PB_OK;
     for (uint32_t i = 0; i < trees->count; i++)
-        if (trees->g->cost[trees->node[i]] > MOST_COST)
-            return PB_OK; /* so that sums stay far below NEVER */
+        if (trees->g->cost[trees->node[i]] > MAX_COST)
+            return PB_OK; /* so that sums remain far below NEVER */
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    pb_status status = prepare(&c, rank, &scratch);
+    pb_status status = init_order(&c, rank, &scratch);
     if (status == PB_OK)
         status = search(&c, ctx, effort / (trees->count * values), seed, work);
     for (uint32_t i = 0; i + 1 < trees->count && status != PB_ENOMEM; i++)

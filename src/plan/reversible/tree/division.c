@@ -14,7 +14,7 @@ typedef struct divider {
     const pbi_shape *shape;
     uint8_t *level;   /* per place: edges to the parent are cut at this level and those below; 0: not at all */
     uint32_t *holder; /* per place: scratch of each pass */
-    uint32_t *now;    /* per place that tops a block: how many roots it keeps, then its division so far */
+    uint32_t *now;    /* per top of a block: how many roots it keeps, then its division so far */
     uint32_t *rank;
 } divider;
 
@@ -29,15 +29,15 @@ static bool is_top(const divider *v, uint32_t place, uint32_t level)
     return v->t->parent[place] == PBI_NO_PLACE || v->level[place] >= level;
 }
 
-/* The places that `values` roots and `level` levels of lists reach on a chain: lists inside a list have ever fewer roots to
- * keep, as those before stay. C(values + level - 1, level) blocks. */
+/* The places that `values` roots and `level` levels of lists reach on a chain: lists inside a list have fewer and
+ * fewer roots to keep, because those before stay resident. C(values + level - 1, level) blocks. */
 static uint64_t reach(uint64_t block, uint64_t values, uint32_t level)
 {
     uint64_t blocks = 1;
     for (uint32_t i = 1; i <= level; i++) {
         if (!pbi_mul(blocks, values + i - 1, &blocks))
             return UINT64_MAX;
-        blocks /= i; /* exact: it is a product of i neighbours over i! */
+        blocks /= i; /* exact: it is a product of i consecutive numbers over i! */
     }
     return pbi_mul(blocks, block, &blocks) ? blocks : UINT64_MAX;
 }
@@ -51,8 +51,8 @@ static uint32_t values_for(uint64_t places, uint64_t block, uint32_t levels)
     return values;
 }
 
-/* Even lists: the parts of a list of this level have block * ratio^(level - 1) places, with the least ratio that makes all
- * levels reach all places. */
+/* Even lists: the parts of a list of this level have block * ratio^(level - 1) places, with the smallest ratio for
+ * which all levels reach all places. */
 static uint64_t even_part(const divider *v, uint32_t level)
 {
     uint64_t blocks = v->t->count / v->shape->block + 1, ratio = 2, power = 0;
@@ -68,8 +68,8 @@ static uint64_t even_part(const divider *v, uint32_t level)
     return part;
 }
 
-/* Cuts the blocks above this level into lists: above every place under which as many places are left as the next part
- * should have. */
+/* Cuts the blocks above this level into lists: above every place whose remaining subtree has as many places as the
+ * next part should have. */
 static void cut_level(divider *v, uint32_t level)
 {
     uint64_t block = v->shape->block, even = v->shape->even ? even_part(v, level) : 0;
@@ -113,7 +113,7 @@ static void add_part(divider *v, uint32_t division, uint32_t part)
     v->d->item[division].count++;
 }
 
-static uint32_t find(uint32_t *holder, uint32_t i)
+static uint32_t find_root(uint32_t *holder, uint32_t i)
 {
     while (holder[i] != i) {
         holder[i] = holder[holder[i]];
@@ -140,8 +140,8 @@ static pb_status sort_by_rank(divider *v, pb_arena *arena, uint32_t **head, uint
     return PB_OK;
 }
 
-/* From the lowest rank up: an edge joins what hangs below it to what is above it. So the last join of a block is the cut
- * that comes first. */
+/* From the lowest rank up: an edge joins the piece below it to the piece above it. So the last join of a block is
+ * the cut that comes first. */
 static pb_status join_by_rank(divider *v)
 {
     const pbi_trees *t = v->t;
@@ -153,16 +153,16 @@ static pb_status join_by_rank(divider *v)
         v->holder[i] = v->now[i] = i;
     for (uint32_t k = 0; k < v->d->ranks && status == PB_OK; k++)
         for (uint32_t i = head[k]; i != PBI_NO_PLACE; i = next[i]) {
-            uint32_t below = find(v->holder, i), above = find(v->holder, t->parent[i]);
+            uint32_t below = find_root(v->holder, i), above = find_root(v->holder, t->parent[i]);
             start_division(v, v->d->item[v->now[above]].root);
             add_part(v, v->d->count - 1, v->now[below]);
             add_part(v, v->d->count - 1, v->now[above]);
             v->holder[below] = above;
             v->now[above] = v->d->count - 1;
         }
-    /* From here on a block is known by its top. */
+    /* From here on a block is identified by its top. */
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
-        v->holder[i] = v->now[find(v->holder, i)];
+        v->holder[i] = v->now[find_root(v->holder, i)];
     for (uint32_t i = 0; i < t->count && status == PB_OK; i++)
         if (is_top(v, i, 1))
             v->now[i] = v->holder[i];
@@ -170,12 +170,12 @@ static pb_status join_by_rank(divider *v)
     return status;
 }
 
-/* Blocks of this level become the parts of those of the next; one that is alone stays as it is. */
+/* Blocks of this level become the parts of those of the next; a single one is not changed. */
 static void join_blocks(divider *v, uint32_t level)
 {
     const pbi_trees *t = v->t;
     pbi_divisions *d = v->d;
-    uint32_t *owner = v->holder, *list = v->rank; /* the ranks are not needed any more */
+    uint32_t *owner = v->holder, *list = v->rank; /* the ranks are no longer needed */
     memset(list, 0, t->count * sizeof *list);
     for (uint32_t i = t->count; i-- > 0;) {
         owner[i] = is_top(v, i, level + 1) ? i : owner[t->parent[i]];
@@ -209,8 +209,9 @@ static void measure(const pbi_divisions *d, pbi_division *n)
     for (uint32_t k = 0; k < n->count; k++) {
         const pbi_division *part = &d->item[d->part[n->first + k]];
         uint64_t held =
-            k + 1 < n->count ? pbi_add_saturated(before, root) : before; /* it is unmade while the root is there */
-        parts = largest(parts, pbi_add_saturated(held, part->least));
+            /* it is uncomputed while the root is resident */
+            k + 1 < n->count ? pbi_add_saturated(before, root) : before;
+        parts = largest(parts, pbi_add_saturated(held, part->min_memory));
         before = pbi_add_saturated(before, size_of(t, part->root));
         n->sizes = pbi_add_saturated(n->sizes, part->sizes);
         n->workspace = largest(n->workspace, part->workspace);
@@ -222,7 +223,7 @@ static void measure(const pbi_divisions *d, pbi_division *n)
         n->to = 1;
     }
     uint64_t all = pbi_add_saturated(n->sizes, n->workspace);
-    n->least = n->count && parts < all ? parts : all;
+    n->min_memory = n->count && parts < all ? parts : all;
 }
 
 /* Parts come before what they are parts of. First `to` counts places, then ranges go down from the whole. */
@@ -251,7 +252,7 @@ static void measure_all(pbi_divisions *d)
         d->item[i].to += d->item[i].from;
 }
 
-static pb_status take_memory(divider *v, pb_arena *arena, pb_arena *scratch)
+static pb_status allocate_divisions(divider *v, pb_arena *arena, pb_arena *scratch)
 {
     size_t n = v->t->count;
     pbi_divisions *d = v->d;
@@ -301,21 +302,21 @@ pb_status pbi_divisions_make(pb_context *ctx, const pbi_trees *trees, const pbi_
     divider v = {.ctx = ctx, .t = trees, .d = out, .shape = shape};
     *out = (pbi_divisions){.trees = trees};
     pb_arena_init(&scratch, ctx);
-    pb_status status = take_memory(&v, arena, &scratch);
+    pb_status status = allocate_divisions(&v, arena, &scratch);
     if (status == PB_OK)
         status = divide(&v);
     pb_arena_release(&scratch);
     return status;
 }
 
-uint64_t pbi_divisions_least(const pbi_divisions *d)
+uint64_t pbi_divisions_min_memory(const pbi_divisions *d)
 {
-    uint64_t least = 0, held = 0;
+    uint64_t min_memory = 0, held = 0;
     for (uint32_t i = 0; i < d->trees->root_count; i++) {
-        least = largest(least, pbi_add_saturated(held, d->item[d->top[i]].least));
+        min_memory = largest(min_memory, pbi_add_saturated(held, d->item[d->top[i]].min_memory));
         held = pbi_add_saturated(held, size_of(d->trees, d->trees->root[i]));
     }
-    return least;
+    return min_memory;
 }
 
 /* ---- plans ---- */
@@ -336,12 +337,12 @@ typedef struct player {
 
 static uint64_t minus(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-static void push(player *p, uint32_t division, uint64_t budget, bool undo)
+static void push_task(player *p, uint32_t division, uint64_t budget, bool undo)
 {
     p->task[p->depth++] = (task){budget, division, undo};
 }
 
-/* Makes or unmakes a piece that there is room for: all of it, then away with all but the root. */
+/* Computes or uncomputes a piece that fits as a whole: all of it, then uncomputes all but the root. */
 static pb_status play_all(const player *p, const pbi_division *n, bool undo)
 {
     const pbi_trees *t = p->d->trees;
@@ -358,8 +359,8 @@ static pb_status play_all(const player *p, const pbi_division *n, bool undo)
     return status;
 }
 
-/* What was pushed last is done first. The parts but the last are made, and unmade afterwards; the root is there after
- * making the last part, or before unmaking it. */
+/* The task pushed last runs first. The parts but the last are computed, and uncomputed afterwards; the root is
+ * resident after computing the last part, or before uncomputing it. */
 static pb_status play_parts(player *p, const pbi_division *n, uint64_t budget, bool undo)
 {
     const pbi_divisions *d = p->d;
@@ -370,14 +371,14 @@ static pb_status play_parts(player *p, const pbi_division *n, uint64_t budget, b
     p->task = tasks;
     for (uint32_t k = 0; k + 1 < n->count; k++) {
         uint32_t part = d->part[n->first + k];
-        push(p, part, minus(undo ? budget : beside_root, before), true);
+        push_task(p, part, minus(undo ? budget : beside_root, before), true);
         before = pbi_add_saturated(before, size_of(d->trees, d->item[part].root));
     }
-    push(p, d->part[n->first + n->count - 1], minus(budget, before), undo);
+    push_task(p, d->part[n->first + n->count - 1], minus(budget, before), undo);
     for (uint32_t k = n->count - 1; k-- > 0;) {
         uint32_t part = d->part[n->first + k];
         before = minus(before, size_of(d->trees, d->item[part].root));
-        push(p, part, minus(undo ? beside_root : budget, before), false);
+        push_task(p, part, minus(undo ? beside_root : budget, before), false);
     }
     return PB_OK;
 }
@@ -406,7 +407,7 @@ pb_status pbi_divisions_play(const pbi_divisions *d, pbi_reversible *r, uint64_t
         return PB_ENOMEM;
     p.task = tasks;
     for (uint32_t i = 0; i < t->root_count && status == PB_OK && !r->stuck; i++) {
-        push(&p, d->top[i], budget, false);
+        push_task(&p, d->top[i], budget, false);
         status = play_tree(&p);
         budget = minus(budget, size_of(t, t->root[i]));
     }

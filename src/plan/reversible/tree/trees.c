@@ -1,16 +1,16 @@
-/* trees.c -- which graphs are trees to the reversible game, and their places in postorder. */
+/* trees.c -- which graphs are trees in the reversible game, and their places in postorder. */
 #include "plan/reversible/tree/trees.h"
 
 #include "base/arena.h"
 #include "base/checked.h"
 
-/* Is it a value that plans make and remove: needed, and not given? */
+/* Is it a value that plans compute and remove: needed, and not given? */
 static bool is_place(const pb_graph *g, pb_node v)
 {
     return (g->flags[v] & PB_NODE_NEEDED) && pb_graph_is_computed(g, v);
 }
 
-/* The one reader of v, which does not stay; PB_NO_NODE and *single false where there are several. */
+/* The one reader of v, which is not kept to the end; PB_NO_NODE and *single false if there are several. */
 static pb_node reader_of(const pb_graph *g, pb_node v, bool *single)
 {
     pb_node reader = PB_NO_NODE;
@@ -43,7 +43,7 @@ static pb_status check(const pb_graph *g, pbi_plan *plan, bool *are_trees)
 }
 
 /* Places of the tree under `root`, from the root on: reversed they are a postorder. */
-static void walk(pbi_trees *t, pb_node root, pb_node *stack)
+static void list_tree(pbi_trees *t, pb_node root, pb_node *stack)
 {
     const pb_graph *g = t->g;
     uint32_t depth = 0, from = t->count;
@@ -95,7 +95,7 @@ pb_status pbi_trees_read(const pb_game *game, pb_arena *scratch, pbi_plan *plan,
         return PB_ENOMEM;
     for (uint32_t i = 0; i < g->order_count; i++)
         if (is_place(g, g->order[i]) && pbi_is_final(g, g->order[i]))
-            walk(out, g->order[i], stack);
+            list_tree(out, g->order[i], stack);
     for (uint32_t i = 0; i < out->count; i++)
         place[out->node[i]] = i;
     for (uint32_t i = 0; i < out->count; i++) {

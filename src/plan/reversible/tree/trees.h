@@ -5,7 +5,7 @@
 #include "bound/edge_rank.h"
 #include "plan/reversible/units.h"
 
-/* Gives up, with *are_trees false, where a value that does not stay is read twice. */
+/* Gives up, with *are_trees false, if a value that is not kept to the end is read twice. */
 pb_status pbi_trees_read(const pb_game *game, pb_arena *scratch, pbi_plan *plan, pbi_trees *out, bool *are_trees);
 
 #endif
