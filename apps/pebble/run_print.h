@@ -14,7 +14,7 @@ typedef struct run_report {
     pb_run_figures measured, reference;        /* reference.steps 0: not run */
     uint64_t differs;                          /* the first step with other results; UINT64_MAX: none */
     uint64_t resident_before, resident_growth; /* of the process, around the run; before 0: not known */
-    bool resident_most;                        /* the growth is that of the most there was, not of the ends of steps */
+    bool resident_max;                         /* the growth is that of the most there was, not of the ends of steps */
 } run_report;
 
 /* False when memory is out. */

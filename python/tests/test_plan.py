@@ -210,7 +210,7 @@ def test_wrong_figures_are_found(tiny):
     told = json.loads(pb.plan(tiny, 4).to_json())
     told["metrics"]["work"] = 4
     v = pb.verify(tiny, json.dumps(told).encode())
-    assert v.legal and not v and "the file says 4, the replay 5" in v.sentence
+    assert v.legal and not v and "4 in the file, but 5 in the replay" in v.sentence
     with pytest.raises(pb.FormatError):
         pb.verify(tiny, b"{")
 

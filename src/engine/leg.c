@@ -78,7 +78,7 @@ static pb_status take_packing(pb_context *ctx, pbi_leg *leg, const pb_packing *g
     uint32_t a, b;
     pb_status status = pb_packing_check(ctx, &leg->lives, given, &good, &a, &b);
     if (status == PB_OK && !good)
-        status = pbi_fail(ctx, PB_EINVAL, "the addresses that came with the plan do not keep its values apart");
+        status = pbi_fail(ctx, PB_EINVAL, "the addresses of the plan overlap");
     if (status != PB_OK)
         return status;
     leg->packing = *given;
@@ -101,7 +101,7 @@ pb_status pbi_leg_make(pb_context *ctx, const pb_certificate *plan, const pb_eng
         status = pb_lifetimes_borrowed(ctx, leg.game, leg.moves, o->align, arena, &leg.lent);
     for (uint32_t i = 0; guard && i < leg.lives.count && status == PB_OK; i++)
         if (!pbi_add(leg.lives.life[i].size, guard, &leg.lives.life[i].size))
-            status = pbi_fail(ctx, PB_ERANGE, "no memory has room for a value and the bytes behind it");
+            status = pbi_fail(ctx, PB_ERANGE, "a value and its guard bytes do not fit into the address space");
     bool given = first && o->packing && !guard && !leg.lent.count;
     if (status == PB_OK && given)
         status = take_packing(ctx, &leg, o->packing, arena);

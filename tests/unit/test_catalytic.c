@@ -285,7 +285,7 @@ static void faults_have_their_column(void **state)
         {"a+", "column 3 of the formula: it ends"},
         {"a b", "column 3 of the formula: +, -, * or )"},
         {"a/b", "column 2"},
-        {"(a", "column 1 of the formula: this ( is not closed"},
+        {"(a", "column 1 of the formula: this ( has no matching )"},
         {"a)", "column 2 of the formula: there is no ("},
         {"a+*b", "column 3 of the formula: a name"},
         {"()", "column 2"},

@@ -67,7 +67,7 @@ static void content_decides_before_the_name(void **state)
         {"a,b\n", "a.csv", PB_OK, 2, NULL},
         {"a,b\n", "a.json", PB_EFORMAT, 0, "a value"},
         {"[1,2]", NULL, PB_EFORMAT, 0, "a graph is an object"},
-        {"", NULL, PB_EFORMAT, 0, "the file is empty"},
+        {"", NULL, PB_EFORMAT, 0, "the file is empty; expected a graph"},
         {"", "a.csv", PB_OK, 0, NULL},
         {"", "a.json", PB_EFORMAT, 0, "end of the file"},
         {"hello\nworld, all\n", NULL, PB_EFORMAT, 0, "told by its content"},

@@ -252,8 +252,8 @@ static void faults_of_nodes_name_them(void **state)
         {"Gemm", "x y", NULL, "3 columns and 4 rows"},
         {"Reshape", "x c", NULL, "6 elements do not fit"},
         {"Reshape", "x n", NULL, "depends on the numbers in \"n\""},
-        {"Relu", "nowhere", NULL, "which nothing before it makes"},
-        {"Relu", "z", NULL, "which nothing before it makes"},
+        {"Relu", "nowhere", NULL, "which no earlier operator produces"},
+        {"Relu", "z", NULL, "which no earlier operator produces"},
         {"Softmax", "-", NULL, "input 0 must be there"},
         {"Concat", "x y", "axis=0", "another shape than the first"},
         {"Concat", "x x", "axis=7", "axis 7 is outside of a tensor of rank 2"},
@@ -285,7 +285,7 @@ static void options_that_do_not_fit_are_told(void **state)
         pb_read_options options;
         const char *sentence;
     } cases[] = {
-        {{.dims = &wrong, .dim_count = 1}, "no dimension \"k\" open; it leaves open: n"},
+        {{.dims = &wrong, .dim_count = 1}, "no dimension \"k\" open; its open dimensions: n"},
         {{.dims = &zero, .dim_count = 1}, "a whole number from 1 on"},
         {{.batch = 0}, "inputs open, and each needs a number: n"}, /* of no front end */
         {{.dim_words = &words}, "give each a number, as in dims={\"n\": 1}"},

@@ -243,7 +243,7 @@ static void models_are_read_by_the_settings(void **state)
     assert_int_equal(g->fixed_size, 8 * 4 * 4);
     assert_int_not_equal(pb_graph_find_node(g, "y.dw"), PB_NO_NODE);
     must(s, pb_session_set(s, "train", NULL));
-    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer goes with train");
+    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer needs train");
     must(s, pb_session_set(s, "optimizer", NULL));
     must(s, pb_session_set(s, "dims", "n"));
     refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "NAME=N");

@@ -240,7 +240,7 @@ static void other_graphs_are_refused(void **state)
     bench t;
     open_family(&t, "pyramid", "height", "3");
     chain_plan(&t, "edge-rank", 20);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is no tree, p0_1 is read more than once");
+    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is not a tree: p0_1 is read more than once");
     chain_close(&t);
 }
 

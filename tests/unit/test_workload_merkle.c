@@ -279,7 +279,7 @@ static void bad_options_are_refused_with_a_sentence(void **state)
     static const char name[] = "test_workload_merkle.short";
     write_file(name, (const unsigned char *)"short", 5);
     runs_refuse("merkle", "height=1,leaf=3,file=test_workload_merkle.short", PB_EFORMAT,
-                "has 5 bytes: not enough for 2^1 leaves of 3");
+                "has 5 bytes, not enough for 2^1 leaves of 3");
     remove(name);
 }
 

@@ -223,7 +223,7 @@ pb_status pbi_plan_cut(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     } else if (status == PB_OK) {
         char least[40];
         pb_quantity_text(s.least, game->graph->size_unit, least, sizeof least);
-        status = pbi_plan_give_up(plan, "does not fit: the least peak of any cut tried is %s", least);
+        status = pbi_plan_give_up(plan, "does not fit: the smallest peak of all cuts tried is %s", least);
     }
     pb_arena_release(&scratch);
     return status;
