@@ -40,7 +40,8 @@ static exit_code report_input_error(app *a, const char *path, const file_in *in,
         return EXIT_FAILED;
     }
     if (in->error)
-        return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s; check the path", shown, strerror(in->error));
+        return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s; check the %s", shown, strerror(in->error),
+                        is_standard(path) ? "pipe" : "path");
     if (status == PB_ENOMEM || status == PB_ECANCELLED || status == PB_EBUG)
         return app_status(a, status);
     if (e->line)

@@ -70,8 +70,8 @@ def test_what_does_not_fit_gives_up_with_the_move(chain):
 @pytest.mark.parametrize(
     ("arguments", "kind", "piece"),
     [
-        ({"cap": "lots"}, pb.InvalidArgument, "is not a size"),
-        ({"cap": -3}, pb.InvalidArgument, "is not a size"),
+        ({"cap": "lots"}, pb.InvalidArgument, "expected a size"),
+        ({"cap": -3}, pb.InvalidArgument, "expected a size"),
         ({"cap": 8, "game": "chess"}, pb.UnknownName, "chess"),
         ({"cap": 8, "strategy": "luck"}, pb.UnknownName, "luck"),
         ({"cap": 8, "strategy": "every-k:j=3"}, pb.UnknownName, "its options"),

@@ -32,7 +32,7 @@ static pb_status refuse_weights(pb_context *ctx, const char *text, pbi_decimal_v
     if (verdict == PBI_DECIMAL_WRONG)
         return pbi_fail(
             ctx, PB_EINVAL,
-            "expected three numbers A,B,C, as in 0,0,1 or 0,1e-9,1 (for peak, flux and recompute), not \"%.60s\"",
+            "expected three weights A,B,C, as in 0,0,1 or 0,1e-9,1 (for peak, flux and recompute), not \"%.60s\"",
             text);
     return pbi_fail(
         ctx, PB_ERANGE,

@@ -36,7 +36,8 @@ static void decisions_name_transfers(void **state)
     s.tier_count = 1;
     s.tiers[0] = (pb_tier){.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED};
     decide(&s, "c0 s0:1 c1 f0 c2 l0:1 d0:1 c3",
-           "store 0 in tier 1 after 0\nfree 0 after 1, load 0 before 3\nload 0 from tier 1 after 2, before 3\ndrop 0 from tier 1 after 2\n");
+           "store 0 in tier 1 after 0\nfree 0 after 1, load 0 before 3\nload 0 from tier 1 after 2, before 3\ndrop 0 "
+           "from tier 1 after 2\n");
 }
 
 static void decisions_name_overwriting(void **state)

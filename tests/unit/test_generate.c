@@ -185,7 +185,8 @@ static void refusals_are_sentences(void **state)
                    "tree: skew must be a number between 0 and 1 in plain digits, not 'half'");
     expect_refusal("tree", "height=30", PB_ERANGE,
                    "tree: these parameters give about 2147483647 nodes; use smaller ones, for at most 199999999");
-    expect_refusal("transformer", "heads=5", PB_EINVAL, "transformer: heads (5) must divide width (768); change one of them");
+    expect_refusal("transformer", "heads=5", PB_EINVAL,
+                   "transformer: heads (5) must divide width (768); change one of them");
     expect_refusal("merkle", "height=2 proof=5", PB_ERANGE,
                    "merkle: proof must be between 0 and 4, the number of leaves, not 5");
     expect_refusal("unet", "image=4 depth=3", PB_ERANGE,
@@ -226,7 +227,7 @@ static void sizes_past_64_bits_are_refused_by_node(void **state)
     made m;
     make(&m, "resnet", "batch=1000000 image=65536 width=65536 channels=65536");
     assert_int_equal(m.status, PB_ERANGE);
-    assert_non_null(strstr(m.ctx.error.message, "passes 2^64"));
+    assert_non_null(strstr(m.ctx.error.message, "exceeds 2^64"));
     assert_non_null(strstr(m.ctx.error.message, "resnet: the size of 'images'"));
     unmake(&m);
 }

@@ -302,7 +302,7 @@ static void sums_beyond_64_bits_are_refused(void **state)
             assert_int_equal(bench_freeze(&t), PB_OK);
             assert_int_equal(t.g->total_size, cases[i].size0 + cases[i].size1 + cases[i].fixed);
         } else {
-            bench_refused(&t, cases[i].status, "pass 2^64");
+            bench_refused(&t, cases[i].status, "exceeds 2^64");
         }
         bench_close(&t);
     }

@@ -119,7 +119,7 @@ static unsigned check_cycle_text(const bench *t, const uint8_t *edge, const pb_n
     pb_node first = PB_NO_NODE, before = PB_NO_NODE, v = PB_NO_NODE;
     unsigned arrows = 0;
     for (;;) {
-        size_t length = strcspn(at, " ");
+        size_t length = strcspn(at, " ;");
         if (strncmp(at, "...", 3) == 0) {
             unsigned more = (unsigned)strtoul(strchr(at, '(') + 1, NULL, 10);
             arrows += more + 1;
@@ -135,7 +135,7 @@ static unsigned check_cycle_text(const bench *t, const uint8_t *edge, const pb_n
             arrows++;
         }
         before = v;
-        if (!at[length])
+        if (at[length] != ' ')
             break;
         assert_int_equal(strncmp(at + length, " -> ", 4), 0);
         at += length + 4;

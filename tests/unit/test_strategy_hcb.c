@@ -54,7 +54,7 @@ static void as_few_levels_as_fit(void **state)
         assert_non_null(strstr(s->note, "has a frontier of 1 and a largest value of 1"));
     }
     d.game.cap = 7;
-    assert_non_null(strstr(desk_plan(&d, "hcb")->reason, "does not fit: the least of"));
+    assert_non_null(strstr(desk_plan(&d, "hcb")->reason, "does not fit: the smallest of"));
     desk_shut(&d);
 }
 

@@ -79,7 +79,7 @@ static void the_budget_is_chosen_so_that_the_plan_fits(void **state)
         last = s->metrics.recompute;
     }
     d.game.cap = 10;
-    assert_non_null(strstr(desk_plan(&d, "kusumoto")->reason, "does not fit: the least of"));
+    assert_non_null(strstr(desk_plan(&d, "kusumoto")->reason, "does not fit: the smallest of"));
     desk_shut(&d);
 }
 

@@ -158,7 +158,8 @@ static void refusals_say_what_was_tried(void **state)
     s = plan(&d, "two-level:period=10");
     assert_string_equal(s->reason, "does not fit: a period of 10 exceeds the cap");
     s = plan(&d, "two-level:period=50,limit=150");
-    assert_string_equal(s->reason, "limit hit: every plan tried needs more than 150 computations");
+    assert_string_equal(s->reason,
+                        "limit hit: every plan tried needs more than 150 computations; raise its option limit");
     shut(&d);
 }
 
