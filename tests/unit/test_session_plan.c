@@ -93,7 +93,7 @@ static void wrong_settings_are_told_by_the_call(void **state)
         {"weights", "1,2", "weights"},      {"strategy", "luck", "luck"},
         {"policy", "none", "policy"},       {"seed", "-1", "whole number"},
         {"threads", "2000", "0 to 1024"},   {"ticks", "many", "whole number"},
-        {"time", "soon", "is not a time"},  {"patient", "2", "0 to 1"},
+        {"time", "soon", "expected a time"},  {"patient", "2", "0 to 1"},
         {"tiers", "speed=3", "of a tier"},  {"tiers", "cap=far", "expected a size"},
         {"tiers", ";;;;;;;;", "at most 8"}, {"borrow", "some", "expected a size"},
         {"memory", "all", "whole number"},  {"memory", "1", "memory"},
