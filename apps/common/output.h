@@ -1,7 +1,7 @@
 /* output.h -- standard output: either all of it arrives, or the command fails.
  *
- * Callers need not check: a failed write is remembered, and reported at the end of the program. A reader that closed its end of a
- * pipe is not an error.
+ * Callers need not check: a failed write is remembered, and reported at the end of the program. A reader that
+ * closed its end of a pipe is not an error.
  */
 #ifndef PEBBLE_COMMON_OUTPUT_H
 #define PEBBLE_COMMON_OUTPUT_H

@@ -50,7 +50,7 @@ exit_code certify_schedule(app *a, certified *c)
     return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
 }
 
-/* A schedule of another graph may name nodes that this graph does not have: then reading it fails, and this explains why. */
+/* A schedule of another graph may name nodes that this graph does not have: explains why reading it failed. */
 static exit_code read_or_explain(app *a, const char *path, certified *out)
 {
     pb_schedule alone;

@@ -163,7 +163,7 @@ static bool any_applies(const contest *c)
     return false;
 }
 
-/* True if a row from i on, before k, has the strategy and reason of row k: a strategy has a row in each of its games. */
+/* True if a row from i to k - 1 has the strategy and reason of row k: a strategy has a row in each of its games. */
 static bool named_before(const pb_plan_result *rows, uint32_t i, uint32_t k)
 {
     for (uint32_t j = i; j < k; j++)

@@ -83,8 +83,8 @@ static exit_code find_costs(app *a, run_report *r, pb_workload *w, const setting
 #define WITHOUT_COSTS \
     (PB_STATED_PEAK | PB_STATED_RECOMPUTE_COUNT | PB_STATED_MOVES | PB_STATED_DEPTH | PB_STATED_BORROWED)
 
-/* --plan: a schedule from a file, checked as `pebble verify` does. With --any-graph it may have been made for other costs: its figures
- * are then compared as far as costs have no part in them. */
+/* --plan: a schedule from a file, checked as `pebble verify` does. With --any-graph it may have been made for
+ * other costs: then only those of its figures are compared that do not depend on costs. */
 static exit_code take_plan(app *a, run_report *r, const char *path)
 {
     certified *c = pb_arena_zero(&a->arena, 1, sizeof *c); /* the certificate borrows game and moves */

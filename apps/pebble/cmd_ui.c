@@ -86,8 +86,8 @@ static void request_end(int signal)
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 
-/* ThreadSanitizer's runtime prepares a thread for signals at its first wait, and may lose a signal that arrives then. So the
- * first wait is over before the address is printed. */
+/* ThreadSanitizer's runtime prepares a thread for signals at its first wait, and may lose a signal that arrives
+ * then. So the first wait is over before the address is printed. */
 static void wait_once(void)
 {
     sem_post(&end_requested);

@@ -250,8 +250,8 @@ bool file_create(app *a, const char *path, file_out *out)
     return report_output_error(a, path, error);
 }
 
-/* A new name survives a crash once its folder is written to disk. Some file systems cannot do that, and a folder without read
- * permission cannot be opened for it; these two are not errors. */
+/* A new name survives a crash once its folder is written to disk. Some file systems cannot do that, and a folder
+ * without read permission cannot be opened for it; these two are not errors. */
 static bool sync_folder(app *a, const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -144,7 +144,7 @@ static bool check_policy(app *a, const char *text)
     return false;
 }
 
-/* Checks the names of a list such as a,b:k=2,c: a comma starts a new strategy unless a key=value of the last one follows. */
+/* Checks the names of a list such as a,b:k=2,c: a comma starts a new strategy unless a key=value follows. */
 static bool check_strategies(app *a, const char *text)
 {
     bool has_settings = false;

@@ -1,4 +1,4 @@
-/* workload_spec.h -- what profile, run and fit share: parsing of NAME:key=value,..., texts of times, measuring memory. */
+/* workload_spec.h -- what profile, run and fit share: parsing NAME:key=value,..., texts of times, measuring memory. */
 #ifndef PEBBLE_APP_WORKLOAD_SPEC_H
 #define PEBBLE_APP_WORKLOAD_SPEC_H
 
@@ -26,8 +26,8 @@ void change_text(double before, double now, char text[FIGURE_ROOM]);
 
 /* Memory of this process in RAM; with `give_back`, after returning unused memory to the system. 0 if not known. */
 uint64_t resident_bytes(bool give_back);
-/* The maximum since resident_max_begin, which is false if the system does not count it. It includes memory that a library allocates
- * and frees inside a kernel. */
+/* The maximum since resident_max_begin, which is false if the system does not count it. It includes memory that a
+ * library allocates and frees inside a kernel. */
 bool resident_max_begin(void);
 uint64_t resident_max(void);
 
