@@ -9,7 +9,7 @@ void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM])
     pb_amount_text(value, unit, text, FIGURE_ROOM);
 }
 
-/* Is this what the strategy does anyway? Its table lists "key=default|text", a line each. */
+/* True if the option has its default value. The table lists "key=default|text", one per line. */
 static bool is_default(const pb_strategy *row, const pb_option *option)
 {
     size_t key = strlen(option->key), value = strlen(option->value);
@@ -30,7 +30,7 @@ void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM])
     int used = snprintf(text, FIGURE_ROOM, "%.40s", name);
     for (uint32_t i = 0; i < s->option_count && used < FIGURE_ROOM - 1; i++) {
         if (is_default(row, &s->options[i]) || strcmp(s->options[i].key, "limit") == 0)
-            continue; /* a limit says when to give up, not what the plan is */
+            continue; /* a limit says when to give up; it is not part of the plan */
         used += snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%s%.40s=%.40s", join, s->options[i].key,
                          s->options[i].value);
         join = ", ";
@@ -57,14 +57,14 @@ void percent_text(double share, char text[FIGURE_ROOM])
 void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room)
 {
     char share[FIGURE_ROOM], more[FIGURE_ROOM];
-    double of_written = program_peak ? (double)s->metrics.peak / (double)program_peak : 1.0;
-    percent_text(of_written, share);
+    double of_peak = program_peak ? (double)s->metrics.peak / (double)program_peak : 1.0;
+    percent_text(of_peak, share);
     percent_text(s->metrics.overhead, more);
     if (s->metrics.overhead > 0)
-        snprintf(text, room, "fits in %s of what the program as written needs, for %s more %s", share, more,
+        snprintf(text, room, "fits in %s of the peak in program order, for %s extra %s", share, more,
                  s->metrics.io ? "time" : "work");
     else
-        snprintf(text, room, "fits in %s of what the program as written needs, with no more work than that", share);
+        snprintf(text, room, "fits in %s of the peak in program order, with no extra work", share);
 }
 
 void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])

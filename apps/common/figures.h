@@ -1,4 +1,4 @@
-/* figures.h -- the words and numbers that plan and compare share. */
+/* figures.h -- texts of figures that several commands print. */
 #ifndef PEBBLE_COMMON_FIGURES_H
 #define PEBBLE_COMMON_FIGURES_H
 
@@ -8,15 +8,15 @@ enum { FIGURE_ROOM = 128 };
 
 /* "12,345 step", "1.5 GiB" */
 void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM]);
-/* "every-k (k=4)": the strategy with its policy and the settings that are not its defaults. */
+/* "every-k (k=4)": the strategy with its policy and the options that do not have their default. */
 void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM]);
-/* "21.3 %"; more digits where it is small. */
+/* "21.3 %"; more digits if it is small. */
 void percent_text(double share, char text[FIGURE_ROOM]);
-/* "62 % of what the program as written needs, for 21 % more work" */
+/* "fits in 62 % of the peak in program order, for 21 % extra work" */
 void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room);
 
 /* "policy oldest: used by demand; the other strategies take no policy". `used`: a plan that is shown was made with it.
- * "" where no policy was asked for. */
+ * "" if no policy was given. */
 void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM]);
 
 #endif

@@ -1,8 +1,8 @@
 /* output.c -- see output.h.
  *
- * printf and its kin lose the reason of a failed write unless each call is checked. So standard output has a buffer that is larger than
- * nearly all text: the writes happen where it is flushed, or in a sink, and both keep errno. Where text passes the buffer the stream's
- * error mark is still there at the end, only the reason is not.
+ * printf loses the reason of a failed write unless each call is checked. So standard output has a buffer that is larger
+ * than nearly all text: writes happen only when it is flushed, or in a sink, and both keep errno. If the text is
+ * larger, the stream's error flag is still set at the end, but the reason is lost.
  */
 #define _XOPEN_SOURCE 700
 #include "output.h"
@@ -17,8 +17,8 @@
 static char room[1 << 18];
 static int first_error; /* errno of the first write to standard output that failed */
 
-/* A closed standard stream would give its number to the next file that is opened, and what is printed would land in there. A stand-in
- * takes the number, the wrong way round, so that using it still fails. */
+/* The next file that is opened would get the number of a closed standard stream, and printed text would go into
+ * that file. So /dev/null takes the number, opened in the wrong direction, so that using it still fails. */
 static void occupy(int stream)
 {
     if (fcntl(stream, F_GETFD) != -1 || errno != EBADF)

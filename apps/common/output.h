@@ -1,7 +1,7 @@
 /* output.h -- standard output: either all of it arrives, or the command fails.
  *
- * Whoever prints need not look: a failed write is remembered, and the end of the program reports it. A reader that closed its end of
- * a pipe has seen enough; that alone is not an error.
+ * Callers need not check: a failed write is remembered, and reported at the end of the program. A reader that
+ * closed its end of a pipe is not an error.
  */
 #ifndef PEBBLE_COMMON_OUTPUT_H
 #define PEBBLE_COMMON_OUTPUT_H
@@ -10,16 +10,16 @@
 
 #include <stdio.h>
 
-/* Once, before anything is opened or printed. */
+/* Call once, before anything is opened or printed. */
 void output_begin(void);
 
 /* A sink into an open stream. */
 pb_sink stream_sink(FILE *stream);
 
-/* What was printed so far goes out now. */
+/* Writes what was printed so far. */
 void output_flush(void);
 
-/* The same. NULL if all of it went out, or nobody reads it any more; else why not, as a text. */
+/* The same. Returns NULL if all was written, or the reader is gone; else the reason as a text. */
 const char *output_failure(void);
 
 #endif

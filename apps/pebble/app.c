@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void speak(app *a, const char *format, va_list args)
+static void print_message(app *a, const char *format, va_list args)
 {
     progress_clear(&a->progress);
     output_flush();
@@ -23,7 +23,7 @@ exit_code app_fail(app *a, exit_code code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    speak(a, format, args);
+    print_message(a, format, args);
     va_end(args);
     return code;
 }
@@ -32,7 +32,7 @@ exit_code app_usage(app *a, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    speak(a, format, args);
+    print_message(a, format, args);
     va_end(args);
     if (a->command)
         fprintf(stderr, "Try `pebble %s --help`.\n", a->command->name);
@@ -47,7 +47,7 @@ void app_note(app *a, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    speak(a, format, args);
+    print_message(a, format, args);
     va_end(args);
 }
 
@@ -57,7 +57,8 @@ exit_code app_finish_output(app *a, exit_code code)
     if (!failure)
         return code;
     if (!a->output_reported)
-        app_fail(a, EXIT_FAILED, "standard output: cannot be written: %s", failure);
+        app_fail(a, EXIT_FAILED,
+                 "standard output: cannot be written: %s; check the free space, or the program that reads it", failure);
     a->output_reported = true;
     return EXIT_FAILED;
 }
@@ -70,9 +71,13 @@ exit_code app_status(app *a, pb_status status)
     case PB_OK: return EXIT_DONE;
     case PB_ECANCELLED:
         if (a->progress.stopped == PB_STOP_TIME)
-            return app_fail(a, EXIT_NOTHING, "the time is up, and nothing was found yet");
-        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
-    case PB_EBUG: return app_fail(a, EXIT_ILLEGAL, "%s", sentence);
+            return app_fail(a, EXIT_NOTHING, "the time was up before anything was found; try a longer --time");
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted before there was a result");
+    case PB_EBUG:
+        return app_fail(a, EXIT_ILLEGAL, "%s; this is a bug in pebble: please report it with the command and its files",
+                        sentence);
+    case PB_ENOMEM:
+        return app_fail(a, EXIT_FAILED, "%s; free memory on this machine, or use a smaller graph", sentence);
     case PB_ELIMIT: return app_fail(a, EXIT_NOTHING, "%s", sentence);
     case PB_EUNKNOWN:
     case PB_EINVAL: return app_usage(a, "%s", sentence);
@@ -90,7 +95,7 @@ bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno == ERANGE) {
-        app_usage(a, "--%s: `%s` is not a whole number below 2^64", option_specs[id].name, text);
+        app_usage(a, "--%s: expected a whole number below 2^64, not `%s`", option_specs[id].name, text);
         return false;
     }
     *out = value;

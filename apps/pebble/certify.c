@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "--train --batch=8" for "train batch=8"; "" where that says nothing. */
+/* Turns "train batch=8" into "--train --batch=8"; "" if there are no words. */
 static void reading_options(const char *words, char *text, size_t room)
 {
     size_t used = 0;
@@ -18,14 +18,16 @@ static void reading_options(const char *words, char *text, size_t room)
     }
 }
 
-/* Words in which somebody can read the graph as the schedule's was; false where it was read like that. */
+/* Advice how to read the graph as it was read for the schedule; false if it was read the same way. */
 static bool other_reading(const pb_graph *g, const pb_schedule *s, char *text, size_t room)
 {
     char with[400];
     if (!pb_read_otherwise(g, s))
         return false;
     reading_options(s->read_with ? s->read_with : g->read_with, with, sizeof with);
-    snprintf(text, room, s->read_with ? "read the graph as it was: pass %s" : "read the graph as it was: leave out %s",
+    snprintf(text, room,
+             s->read_with ? "read the graph with the same options: add %s"
+                          : "read the graph with the same options: leave out %s",
              with);
     return true;
 }
@@ -43,11 +45,12 @@ exit_code certify_schedule(app *a, certified *c)
     if (j->fault != PB_FAULT_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
         snprintf(j->message + used, room, "; %s", advice);
     else if (j->fault == PB_FAULT_GRAPH)
-        snprintf(j->message + used, room, "; --any-graph accepts it");
+        snprintf(j->message + used, room,
+                 "; pass the graph that it was made for, or --any-graph to check its moves here");
     return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
 }
 
-/* A schedule of another graph may name nodes that this one has not: then it is not readable here, and that is why. */
+/* A schedule of another graph may name nodes that this graph does not have: explains why reading it failed. */
 static exit_code read_or_explain(app *a, const char *path, certified *out)
 {
     pb_schedule alone;
@@ -64,7 +67,8 @@ exit_code certify(app *a, const char *graph_path, const char *schedule_path, cer
 {
     memset(out, 0, sizeof *out);
     if (strcmp(graph_path, "-") == 0 && strcmp(schedule_path, "-") == 0)
-        return app_usage(a, "the graph and the schedule cannot both come from standard input");
+        return app_usage(a,
+                         "the graph and the schedule cannot both come from standard input; put one of them in a file");
     exit_code code = read_graph(a, graph_path, &out->graph);
     if (code == EXIT_DONE)
         code = read_or_explain(a, schedule_path, out);

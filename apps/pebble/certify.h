@@ -8,11 +8,11 @@ typedef struct certified {
     const pb_graph *graph;
     pb_schedule schedule;
     pb_judgement judged;
-    bool has_verdict; /* judged is there */
+    bool has_verdict; /* `judged` is set */
 } certified;
 
-/* Reads both files and replays. EXIT_DONE: all is well. EXIT_ILLEGAL with a verdict: read, but the judgement's message says what
- * is wrong (not told yet). Anything else, and every code without a verdict: failed, told. */
+/* Reads both files and replays the schedule. EXIT_DONE: it is legal. EXIT_ILLEGAL with a verdict: the message of the
+ * judgement, not printed yet, says what is wrong. Any other code, or no verdict: failed, and the error is printed. */
 exit_code certify(app *a, const char *graph_path, const char *schedule_path, certified *out);
 
 /* The same for a graph and a schedule that were read already: hash, rules, addresses and figures. */

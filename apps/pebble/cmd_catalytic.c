@@ -1,4 +1,4 @@
-/* cmd_catalytic.c -- pebble catalytic: a formula evaluated in memory that holds other data, which comes back bit for bit. */
+/* cmd_catalytic.c -- pebble catalytic: evaluates a formula in memory that holds other data, and restores that data. */
 #include "commands.h"
 #include "common/figures.h"
 #include "common/json_print.h"
@@ -9,7 +9,7 @@
 
 enum { CHECKED_LANES = 10000 };
 
-/* Content that can be made again, so that no copy is needed to see whether it came back. */
+/* Content that can be recomputed, so that checking whether it was restored needs no copy. */
 static uint64_t word_of(uint64_t seed, uint64_t buffer, uint64_t lane)
 {
     uint64_t z = seed * 0x9e3779b97f4a7c15u + buffer * 0xd1b54a32d192ed03u + lane * 0x8cb92ba72f3d8dd7u;
@@ -49,7 +49,7 @@ static pb_status make_buffers(app *a, trial *t)
     return made ? PB_OK : PB_ENOMEM;
 }
 
-/* Every borrowed word against what it was, and lanes against plain evaluation. */
+/* Compares every borrowed word with its original, and lanes with direct evaluation. */
 static pb_status check(app *a, trial *t)
 {
     const pb_catalytic_buffers *b = &t->buffers;
@@ -88,14 +88,14 @@ static void print_text(const trial *t)
     figure("borrowed", text);
     amount_text(buffer * values, "byte", one);
     pb_quantity_text(f->node_count - f->leaf_count, NULL, two, sizeof two);
-    snprintf(text, sizeof text, "%s operation%s, %u value%s at a time: %s of memory of its own", two,
+    snprintf(text, sizeof text, "%s operation%s, %u value%s in memory at a time: %s", two,
              f->node_count - f->leaf_count == 1 ? "" : "s", (unsigned)values, values == 1 ? "" : "s", one);
-    figure("plainly", text);
+    figure("directly", text);
     pb_quantity_text(t->checked, NULL, one, sizeof one);
-    snprintf(text, sizeof text, "%s in %s lane%s that %s computed plainly as well", t->right ? "right" : "WRONG", one,
-             t->checked == 1 ? "" : "s", t->checked == 1 ? "was" : "were");
+    snprintf(text, sizeof text, "%s in the %s lane%s that %s also computed directly", t->right ? "correct" : "WRONG",
+             one, t->checked == 1 ? "" : "s", t->checked == 1 ? "was" : "were");
     figure("result", text);
-    figure("came back", t->restored ? "every borrowed bit as it was" : "NO: borrowed data was changed");
+    figure("restored", t->restored ? "yes, every borrowed bit" : "NO: borrowed data was changed");
     snprintf(text, sizeof text, "%.3g s", t->seconds);
     figure("time", text);
 }
@@ -132,11 +132,11 @@ static exit_code read_settings(app *a, trial *t)
         !app_number(a, OPT_SEED, 1, &t->seed) || !setting_limits(a))
         return EXIT_USAGE;
     if (registers != 2 && registers != PB_REGISTERS)
-        return app_usage(a, "--registers: two or three are borrowed, not %llu", (unsigned long long)registers);
+        return app_usage(a, "--registers: expected 2 or 3, not %llu", (unsigned long long)registers);
     if (!t->lanes || t->lanes > UINT64_C(1) << 40)
-        return app_usage(a, "--lanes: from 1 to 2^40");
+        return app_usage(a, "--lanes: expected a number from 1 to 2^40");
     if (ring && strcmp(ring, "words") != 0 && strcmp(ring, "bits") != 0)
-        return app_usage(a, "--ring: words or bits, not `%s`", ring);
+        return app_usage(a, "--ring: expected words or bits, not `%s`", ring);
     t->buffers.ring = ring && strcmp(ring, "bits") == 0 ? PB_RING_BITS : PB_RING_WORDS;
     t->buffers.borrowed = (uint32_t)registers;
     return EXIT_DONE;
@@ -146,7 +146,7 @@ exit_code cmd_catalytic(app *a)
 {
     trial t = {.seed = 1};
     if (a->opts.positional_count != 1)
-        return app_usage(a, "catalytic takes one formula, as in pebble catalytic '(a + b)*(c - d)'");
+        return app_usage(a, "expected one formula, as in pebble catalytic '(a + b)*(c - d)'");
     exit_code code = read_settings(a, &t);
     if (code != EXIT_DONE)
         return code;
@@ -167,9 +167,9 @@ exit_code cmd_catalytic(app *a)
     if (status == PB_ECANCELLED) {
         char length[FIGURE_ROOM];
         pb_quantity_text(t.length, NULL, length, sizeof length);
-        app_note(a, "stopped before the end of %s%s instructions and undone: %s", length,
+        app_note(a, "stopped before the end of %s%s instructions, and undone: %s", length,
                  t.length == UINT64_MAX ? " or more" : "",
-                 t.restored ? "every borrowed bit is as it was" : "BORROWED DATA WAS CHANGED");
+                 t.restored ? "every borrowed bit is restored" : "BORROWED DATA WAS CHANGED");
         return progress_interrupted() ? EXIT_INTERRUPTED : EXIT_NOTHING;
     }
     if (checked != PB_OK)

@@ -1,4 +1,4 @@
-/* cmd_compare.c -- pebble compare: every strategy side by side, and the winner. */
+/* cmd_compare.c -- pebble compare: a table of all strategies, and the best plan. */
 #include "commands.h"
 #include "common/figures.h"
 #include "common/output.h"
@@ -20,12 +20,12 @@ typedef struct contest {
     unsigned games;
     pb_request request;
     pb_comparison result;
-    pb_front_view front; /* of the reversible game, where that is small */
+    pb_front_view front; /* of the reversible game, if the graph is small */
     uint64_t program_peak;
     bool uncomputes, transfers; /* columns that some rows fill */
 } contest;
 
-static exit_code prepare(app *a, contest *c)
+static exit_code read_settings(app *a, contest *c)
 {
     bool game_given, tiers_given;
     pb_game_kind kind = PB_GAME_REMAT;
@@ -38,7 +38,8 @@ static exit_code prepare(app *a, contest *c)
         !setting_request(a, &c->request))
         return EXIT_USAGE;
     if (game_given && tiers_given && kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(kind));
+        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
+                         pb_game_kind_name(kind));
     c->games = game_given ? (unsigned)kind : PB_GAME_REMAT | PB_GAME_REVERSIBLE | (tiers_given ? PB_GAME_TIERED : 0u);
     if ((c->games & PB_GAME_TIERED) && !tiers_given) {
         c->base.tier_count = 1;
@@ -120,8 +121,8 @@ static bool failed_row(table *t, const contest *c, const pb_plan_result *p)
     return table_row(t, cells, "2");
 }
 
-/* Does row i stand above row k? Games one after the other, in each the cheapest first and refusals last. */
-static bool stands_above(const contest *c, uint32_t i, uint32_t k)
+/* True if row i comes before row k: by game, then by cost, strategies without a plan last. */
+static bool comes_before(const contest *c, uint32_t i, uint32_t k)
 {
     const pb_plan_result *a = &c->result.rows[i], *b = &c->result.rows[k];
     const pb_metrics *x = &a->schedule.metrics, *y = &b->schedule.metrics;
@@ -139,7 +140,7 @@ static uint32_t *rank_rows(app *a, const contest *c)
     uint32_t *rank = pb_arena_alloc(&a->arena, c->result.row_count + 1, sizeof *rank);
     for (uint32_t i = 0; rank && i < c->result.row_count; i++) {
         uint32_t at = i;
-        for (; at > 0 && stands_above(c, i, rank[at - 1]); at--)
+        for (; at > 0 && comes_before(c, i, rank[at - 1]); at--)
             rank[at] = rank[at - 1];
         rank[at] = i;
     }
@@ -162,7 +163,7 @@ static bool any_applies(const contest *c)
     return false;
 }
 
-/* Was the strategy of row k named already, with the same reason, from row i on? It has a row in each of its games. */
+/* True if a row from i to k - 1 has the strategy and reason of row k: a strategy has a row in each of its games. */
 static bool named_before(const pb_plan_result *rows, uint32_t i, uint32_t k)
 {
     for (uint32_t j = i; j < k; j++)
@@ -172,16 +173,16 @@ static bool named_before(const pb_plan_result *rows, uint32_t i, uint32_t k)
     return false;
 }
 
-/* One line for each reason, with the strategies that gave it: a row each would hide the ones that count. */
+/* One line per reason, with its strategies: a row for each would hide the rows with plans. */
 static void print_idle(const app *a, const contest *c)
 {
     const pb_plan_result *rows = c->result.rows;
     for (uint32_t i = 0; i < c->result.row_count; i++) {
         char text[768];
-        bool told = !does_not_apply(&rows[i]);
-        for (uint32_t k = 0; k < i && !told; k++)
-            told = does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0;
-        if (told)
+        bool printed = !does_not_apply(&rows[i]);
+        for (uint32_t k = 0; k < i && !printed; k++)
+            printed = does_not_apply(&rows[k]) && strcmp(rows[k].schedule.reason, rows[i].schedule.reason) == 0;
+        if (printed)
             continue;
         const char *why = rows[i].schedule.reason + sizeof idle_prefix - 1;
         int used = 0, names = 0;
@@ -196,7 +197,7 @@ static void print_idle(const app *a, const contest *c)
     }
 }
 
-/* What the gap is a gap to: the proved bound of the game, and whether a plan reaches it. */
+/* The bound that the gap column refers to, and whether a plan reaches it. */
 static void print_gap(const app *a, const contest *c, pb_game_kind kind)
 {
     const char *unit = c->base.graph->cost_unit;
@@ -213,14 +214,13 @@ static void print_gap(const app *a, const contest *c, pb_game_kind kind)
         return;
     amount_text(lower_bound, unit, bound);
     amount_text(least, unit, best);
-    int used =
-        snprintf(text, sizeof text, "gap: %s above %s, ", kind == PB_GAME_TIERED ? "work and io" : "work", bound);
+    int used = snprintf(text, sizeof text, "gap: how far the %s is above %s, ",
+                        kind == PB_GAME_TIERED ? "work plus io" : "work", bound);
     if (least == lower_bound)
-        snprintf(text + used, sizeof text - (size_t)used, "the least possible in the %s game", pb_game_kind_name(kind));
+        snprintf(text + used, sizeof text - (size_t)used, "the minimum of the %s game", pb_game_kind_name(kind));
     else
-        snprintf(text + used, sizeof text - (size_t)used,
-                 "a proved lower bound in the %s game; the least possible is at most %s", pb_game_kind_name(kind),
-                 best);
+        snprintf(text + used, sizeof text - (size_t)used, "the lower bound of the %s game; the best plan has %s",
+                 pb_game_kind_name(kind), best);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
@@ -230,12 +230,12 @@ static void print_winner(const app *a, const contest *c)
     char name[FIGURE_ROOM], trade[512], text[768];
     strategy_text(&w->schedule, name);
     trade_text(&w->schedule, c->program_peak, trade, sizeof trade);
-    snprintf(text, sizeof text, "winner: %s in the %s game%s: %s", name, pb_game_kind_name(w->schedule.game),
+    snprintf(text, sizeof text, "best plan: %s in the %s game%s: %s", name, pb_game_kind_name(w->schedule.game),
              w->schedule.outcome == PB_OPTIMAL ? ", optimal" : "", trade);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
-/* What the program as written, or one that keeps everything, would look like beside the winner. */
+/* The plan to plot below the winner: program order, or one that keeps everything. */
 static const pb_plan_result *plain_row(const contest *c)
 {
     static const char *const names[] = {"last-use", "cache-all"};
@@ -280,14 +280,14 @@ static void print_head(const app *a, const contest *c)
     amount_text(c->program_peak, g->size_unit, written);
     for (int i = 0; i < 3; i++)
         pb_weight_text(&c->base.weights, i, weights[i]);
-    print_line(stdout, "%s: cap %s; as written it needs %s", g->name[0] ? g->name : "graph",
+    print_line(stdout, "%s: cap %s; peak in program order %s", g->name[0] ? g->name : "graph",
                c->base.cap == PB_UNLIMITED ? "none" : cap, written);
     print_policy(a, c);
     print_line(stdout, "work in %s, cost with weights %s,%s,%s", g->cost_unit, weights[0], weights[1], weights[2]);
     putchar('\n');
 }
 
-/* With the name of its game, where several were played. */
+/* With the name of its game if several were played. */
 static void print_least_of(app *a, const contest *c, const pb_least_fact *l)
 {
     pb_game game = c->base;
@@ -322,7 +322,9 @@ static pb_status print_text(app *a, contest *c)
     if (folds)
         print_idle(a, c);
     if (c->result.winner == UINT32_MAX) {
-        puts(c->result.row_count ? "\nno strategy fits" : "none of these strategies plays this game");
+        puts(c->result.row_count
+                 ? "\nno strategy found a plan that fits"
+                 : "none of these strategies plays this game; `pebble help compare` lists them with their games");
         for (uint32_t i = 0; i < c->result.least_count; i++)
             print_least_of(a, c, c->result.least[i]);
         return front_print_text(a, c->base.graph, &c->result, &c->front);
@@ -335,7 +337,7 @@ static pb_status print_text(app *a, contest *c)
     return status == PB_OK && wants_plot(a) ? print_plots(a, c) : status;
 }
 
-/* Nothing fits: is that proved for every game that was played? */
+/* The exit code if no plan fits: infeasible if that is proved for every game that was played. */
 static exit_code nothing_fits(const contest *c)
 {
     unsigned played = 0, proved = 0;
@@ -356,10 +358,10 @@ exit_code cmd_compare(app *a)
 {
     contest c = {.base = {.cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT}, .request = {.seed = 1, .threads = 1}};
     if (a->opts.positional_count != 1)
-        return app_usage(a, "compare takes one graph");
+        return app_usage(a, "expected one graph file, as in pebble compare g.json --cap 60%%");
     if (!app_option(a, OPT_CAP))
         return missing_cap(a);
-    exit_code code = prepare(a, &c);
+    exit_code code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;
     const char *only = c.request.strategy;
@@ -380,7 +382,7 @@ exit_code cmd_compare(app *a)
     if (status != PB_OK && status != PB_EIO)
         return app_status(a, status);
     if (progress_interrupted()) {
-        app_note(a, "interrupted: the strategies that follow are missing");
+        app_note(a, "interrupted: the other strategies did not run");
         return EXIT_INTERRUPTED;
     }
     return c.result.winner == UINT32_MAX ? nothing_fits(&c) : EXIT_DONE;

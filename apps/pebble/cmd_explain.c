@@ -1,4 +1,4 @@
-/* cmd_explain.c -- pebble explain: why values are kept or computed again. */
+/* cmd_explain.c -- pebble explain: why values are kept or recomputed. */
 #include "certify.h"
 #include "commands.h"
 #include "common/output.h"
@@ -14,7 +14,7 @@ static exit_code unknown_node(app *a, const pb_graph *g, const char *name)
     const char *near = nearest_name(name, names, count);
     if (near)
         return app_usage(a, "the graph has no node `%s`; did you mean %s?", name, near);
-    return app_usage(a, "the graph has no node `%s`", name);
+    return app_usage(a, "the graph has no node `%s`; `pebble export GRAPH --format csv` lists the nodes", name);
 }
 
 exit_code cmd_explain(app *a)
@@ -23,7 +23,8 @@ exit_code cmd_explain(app *a)
     pb_node node = PB_NO_NODE;
     int count = a->opts.positional_count;
     if (count != 2 && count != 3)
-        return app_usage(a, "explain takes a graph, a schedule and perhaps a node");
+        return app_usage(
+            a, "expected a graph, a schedule and optionally a node, as in pebble explain g.json plan.json conv3");
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
     if (code == EXIT_ILLEGAL && c.has_verdict)
         return app_fail(a, code, "%s: %s", a->opts.positional[1], c.judged.message);

@@ -1,4 +1,4 @@
-/* cmd_export.c -- pebble export: plans and graphs in the forms that other programs read. */
+/* cmd_export.c -- pebble export: plans and graphs in formats that other programs read. */
 #include "certify.h"
 #include "commands.h"
 #include "files.h"
@@ -18,11 +18,11 @@ static bool find_form(app *a, form *out)
         }
     const char *near = name ? nearest_name(name, form_names, FORM_COUNT) : NULL;
     if (!name)
-        app_usage(a, "--as is missing: decisions, csv, json, dot, trace or actions");
+        app_usage(a, "--as is missing; choose decisions, csv, json, dot, trace or actions");
     else if (near)
         app_usage(a, "--as: there is no form `%s`; did you mean %s?", name, near);
     else
-        app_usage(a, "--as: there is no form `%s`; there are decisions, csv, json, dot, trace and actions", name);
+        app_usage(a, "--as: there is no form `%s`; choose decisions, csv, json, dot, trace or actions", name);
     return false;
 }
 
@@ -46,7 +46,7 @@ static exit_code export_graph(app *a)
     const pb_graph *g;
     file_out out;
     if (app_option(a, OPT_AS))
-        return app_usage(a, "--as needs a schedule after the graph; graphs alone are written with --format");
+        return app_usage(a, "--as needs a schedule after the graph; use --format to write a graph alone");
     if (!graph_format(a, app_option(a, OPT_FORMAT), path, &format))
         return EXIT_USAGE;
     exit_code code = read_graph(a, a->opts.positional[0], &g);
@@ -65,9 +65,11 @@ exit_code cmd_export(app *a)
     if (a->opts.positional_count == 1)
         return export_graph(a);
     if (a->opts.positional_count != 2)
-        return app_usage(a, "export takes a graph and a schedule, or a graph alone");
+        return app_usage(
+            a,
+            "expected a graph and a schedule, or a graph alone, as in pebble export g.json plan.json --as decisions");
     if (app_option(a, OPT_FORMAT))
-        return app_usage(a, "--format writes a graph alone; a plan is written with --as");
+        return app_usage(a, "--format is for a graph alone; use --as for a plan");
     if (!find_form(a, &f))
         return EXIT_USAGE;
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);

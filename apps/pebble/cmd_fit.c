@@ -1,4 +1,4 @@
-/* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without planning. */
+/* cmd_fit.c -- pebble fit: the largest batch of a workload under a cap, with and without a plan. */
 #include "commands.h"
 #include "common/json_print.h"
 #include "plain_print.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_TICKS = 20000 };
+enum { DEFAULT_TICKS = 20000 };
 
 typedef struct task {
     workload_spec spec;
@@ -31,14 +31,14 @@ static bool read_overhead(app *a, double *out)
         return true;
     double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
     if (value < 0 || strcmp(end, "%") != 0 || value > 1e6) {
-        app_usage(a, "--max-overhead: a share such as 10%%, or forward, not `%.40s`", text);
+        app_usage(a, "--max-overhead: expected a percentage such as 10%%, or forward, not `%.40s`", text);
         return false;
     }
     *out = value / 100;
     return true;
 }
 
-/* False after telling which options there are; the workload is one of the table. */
+/* False after printing the options of the workload, which must be in the table. */
 static bool check_option(app *a, const char *workload, const char *key)
 {
     pb_workload_row row = {0};
@@ -54,11 +54,11 @@ static bool check_option(app *a, const char *workload, const char *key)
         int more = snprintf(list + used, sizeof list - used, "%s%s", k ? ", " : "", row.options[k].key);
         used += used + (uint32_t)more < sizeof list ? (uint32_t)more : 0;
     }
-    app_usage(a, "the workload %s has no option %.40s; --option takes one of %s", workload, key, list);
+    app_usage(a, "the workload %s has no option %.40s; --option must be one of %s", workload, key, list);
     return false;
 }
 
-/* A share of the cap is one of what the workload as given needs as written. */
+/* A cap in percent refers to the program order peak of the workload with its given options. */
 static exit_code read_cap(app *a, task *t)
 {
     pb_workload *w = NULL;
@@ -69,7 +69,9 @@ static exit_code read_cap(app *a, task *t)
     pb_workload_close(w);
     if (!read)
         return EXIT_USAGE;
-    return t->request.cap == PB_UNLIMITED ? app_usage(a, "--cap: without a cap everything fits") : EXIT_DONE;
+    return t->request.cap == PB_UNLIMITED
+               ? app_usage(a, "--cap: expected a limit; without one, every size fits. Try --cap 64MiB")
+               : EXIT_DONE;
 }
 
 static exit_code read_task(app *a, task *t)
@@ -77,7 +79,7 @@ static exit_code read_task(app *a, task *t)
     pb_fit_request *r = &t->request;
     const char *vary = app_option(a, OPT_VARY);
     if (a->opts.positional_count != 1)
-        return app_usage(a, "fit takes one workload, such as synthetic:steps=20");
+        return app_usage(a, "expected one workload, as in pebble fit synthetic:steps=20 --cap 64MiB");
     if (!app_option(a, OPT_CAP))
         return app_usage(a, "--cap is missing; try --cap 64MiB");
     *r = (pb_fit_request){.plan = PB_REQUEST_DEFAULT, .vary = vary ? vary : "batch"};
@@ -86,7 +88,7 @@ static exit_code read_task(app *a, task *t)
         return EXIT_USAGE;
     r->plan.patient = false; /* --time is for all plans together, and a dozen of them should not take long */
     if (!app_option(a, OPT_TICKS))
-        a->ctx.tick_limit = STANDARD_TICKS;
+        a->ctx.tick_limit = DEFAULT_TICKS;
     r->workload = t->spec.name;
     r->options = t->spec.options;
     r->option_count = t->spec.option_count;
@@ -95,7 +97,7 @@ static exit_code read_task(app *a, task *t)
 
 static const char *way_text(pb_fit_way way)
 {
-    static const char *const texts[] = {"everything kept", "freed after its last use", "best order", "planned"};
+    static const char *const texts[] = {"keep everything", "free after the last use", "best order", "planned"};
     return texts[way];
 }
 
@@ -124,7 +126,7 @@ static bool add_row(table *tab, const task *t, pb_fit_way way)
     return table_row(tab, cells, way == PB_FIT_PLAN ? "1" : NULL);
 }
 
-/* What to try where nothing fits. */
+/* What to try if nothing fits. */
 static void print_fit_least(app *a, const task *t)
 {
     char cap[FIGURE_ROOM], least[FIGURE_ROOM], text[3 * FIGURE_ROOM];
@@ -141,15 +143,20 @@ static void print_fit_least(app *a, const task *t)
 static bool print_text(app *a, const task *t)
 {
     const pb_fit_request *r = &t->request;
-    table_column columns[] = {{"", false, 0},         {r->vary, true, 0},         {"", true, 0},
-                              {"addresses", true, 0}, {"time for one", true, 0},  {"overhead", true, 0},
-                              {"measured", true, 0},  {"forward passes", true, 0}};
+    table_column columns[] = {{"", false, 0},
+                              {r->vary, true, 0},
+                              {"", true, 0},
+                              {"memory block", true, 0},
+                              {"time for one", true, 0},
+                              {"overhead", true, 0},
+                              {"measured", true, 0},
+                              {"forward passes", true, 0}};
     char cap[FIGURE_ROOM], most[FIGURE_ROOM];
     table tab;
     pb_quantity_text(r->cap, "byte", cap, sizeof cap);
     percent_text(r->max_overhead, most);
     print_line(stdout, "%s: the largest %s in %s, with at most %s%s for recomputation", t->spec.text, r->vary, cap,
-               r->max_overhead < 0 ? "one more forward pass" : most, r->max_overhead < 0 ? "" : " more time");
+               r->max_overhead < 0 ? "the time of one forward pass" : most, r->max_overhead < 0 ? "" : " extra time");
     putchar('\n');
     table_init(&tab, &a->arena, columns, sizeof columns / sizeof *columns);
     tab.color = a->color;
@@ -159,14 +166,10 @@ static bool print_text(app *a, const task *t)
             return false;
     table_print(&tab, stdout);
     if (t->fit.profiled_each)
-        printf(
-            "\ncosts were measured at every value of %s that was planned; the measured figures are of one step of each "
-            "answer\n",
-            r->vary);
+        printf("\ncosts were measured for every planned %s; the measured figures are those of one step\n", r->vary);
     else if (t->fit.profile_value)
-        printf("\ncosts are those measured at %s=%llu, in the same proportions; the measured figures are of one step "
-               "of each answer\n",
-               r->vary, (unsigned long long)t->fit.profile_value);
+        printf("\ncosts were measured at %s=%llu and scaled; the measured figures are those of one step\n", r->vary,
+               (unsigned long long)t->fit.profile_value);
     print_fit_least(a, t);
     return true;
 }
@@ -230,7 +233,7 @@ static void print_json(const task *t)
     puts("]}");
 }
 
-/* The plan that fits most may be by a strategy that takes no policy. */
+/* The best plan may come from a strategy that takes no policy. */
 static void note_fit_policy(app *a, const task *t)
 {
     const char *strategy = t->fit.row[PB_FIT_PLAN].strategy;
@@ -238,7 +241,7 @@ static void note_fit_policy(app *a, const task *t)
     char text[2 * FIGURE_ROOM];
     policy_use_text(t->request.plan.policy, false, text);
     if (text[0] && row && !row->takes_policy)
-        app_note(a, "%s; choose it with --strategy", text);
+        app_note(a, "%s; choose one with --strategy", text);
 }
 
 exit_code cmd_fit(app *a)
@@ -258,7 +261,7 @@ exit_code cmd_fit(app *a)
         return app_status(a, PB_ENOMEM);
     note_fit_policy(a, &t);
     if (t.fit.stopped) {
-        app_note(a, "stopped before the end: larger ones may fit");
+        app_note(a, "stopped before the end: larger values may fit; allow a longer --time");
         if (progress_interrupted())
             return EXIT_INTERRUPTED;
     }

@@ -14,10 +14,10 @@ static exit_code unknown_family(app *a, const char *name)
     const char *near = nearest_name(name, names, count < 128 ? count : 128);
     if (near)
         return app_usage(a, "there is no family `%s`; did you mean %s?", name, near);
-    return app_usage(a, "there is no family `%s`; the help lists them", name);
+    return app_usage(a, "there is no family `%s`; `pebble gen --help` lists them", name);
 }
 
-/* Numbers without a name take the positional parameters in turn. */
+/* Arguments without a name are the positional parameters, in order. */
 static bool add_positionals(app *a, const pb_family *family)
 {
     options *o = &a->opts;
@@ -26,7 +26,7 @@ static bool add_positionals(app *a, const pb_family *family)
         while (next < family->param_count && !family->params[next].positional)
             next++;
         if (next == family->param_count || o->param_count == MAX_PARAMS) {
-            app_usage(a, "`%s` is one argument too many for %s; name it, as in --height 5", o->positional[i],
+            app_usage(a, "`%s`: too many arguments for %s; give parameters by name, as in --height 5", o->positional[i],
                       family->name);
             return false;
         }
@@ -48,7 +48,7 @@ static bool check_params(app *a, const pb_family *family)
             known |= strcmp(family->params[k].key, key) == 0;
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(a->opts.params[k].key, key) == 0) {
-                app_usage(a, "--%s is given twice", key);
+                app_usage(a, "--%s is given twice; leave one out", key);
                 return false;
             }
         if (known)
@@ -64,7 +64,7 @@ static bool check_params(app *a, const pb_family *family)
     return true;
 }
 
-/* A parameter of another shape is not used; that is said, not done in silence. */
+/* A parameter of another shape has no effect: print a note. */
 static void note_unused(app *a, const pb_family *family)
 {
     const options *o = &a->opts;
@@ -84,7 +84,7 @@ exit_code cmd_gen(app *a)
     const pb_graph *g;
     file_out out;
     if (a->opts.positional_count == 0)
-        return app_usage(a, "which family? For example: pebble gen chain 100");
+        return app_usage(a, "expected a graph family, as in pebble gen chain 100");
     const pb_family *family = pb_family_find(a->opts.positional[0]);
     if (!family)
         return unknown_family(a, a->opts.positional[0]);

@@ -1,4 +1,4 @@
-/* cmd_info.c -- pebble info: what is in a graph, and how little memory may do. */
+/* cmd_info.c -- pebble info: what is in a graph, and the smallest caps. */
 #include "commands.h"
 #include "common/figures.h"
 #include "common/row_json.h"
@@ -37,26 +37,26 @@ static exit_code find_all(app *a, pb_info *f)
     return EXIT_DONE;
 }
 
-static void fact(const char *name, const char *value) { print_line(stdout, "  %-17s %s", name, value); }
+static void fact(const char *name, const char *value) { print_line(stdout, "  %-22s %s", name, value); }
 
 static void print_shape(const pb_info *f)
 {
     const pb_graph *g = f->g;
     char text[256], number[96];
-    snprintf(text, sizeof text, "%s, %u deep", pb_shape_name(g->shape), (unsigned)g->max_depth);
+    snprintf(text, sizeof text, "%s, depth %u", pb_shape_name(g->shape), (unsigned)g->max_depth);
     fact("shape", text);
     snprintf(text, sizeof text, "%u%s", (unsigned)g->target_count, g->targets_named ? "" : ", every sink");
     fact("targets", text);
     if (f->given || f->keep || f->once || f->byproducts) {
-        snprintf(text, sizeof text, "%u given, %u kept, %u computed once only, %u by-products", (unsigned)f->given,
-                 (unsigned)f->keep, (unsigned)f->once, (unsigned)f->byproducts);
+        snprintf(text, sizeof text, "%u given, %u to keep, %u that may be computed only once, %u by-products",
+                 (unsigned)f->given, (unsigned)f->keep, (unsigned)f->once, (unsigned)f->byproducts);
         fact("special", text);
     }
     pb_amount_text(g->needed_cost, g->cost_unit, number, sizeof number);
-    snprintf(text, sizeof text, "%s for the %u nodes that are needed", number, (unsigned)g->needed_count);
+    snprintf(text, sizeof text, "%s, for the %u nodes that the targets need", number, (unsigned)g->needed_count);
     fact("cost", text);
     pb_amount_text(g->total_size, g->size_unit, number, sizeof number);
-    int used = snprintf(text, sizeof text, "%s in all", number);
+    int used = snprintf(text, sizeof text, "%s in total", number);
     if (f->largest_at != PB_NO_NODE) {
         pb_amount_text(f->largest, g->size_unit, number, sizeof number);
         used += snprintf(text + used, sizeof text - (size_t)used, ", the largest %s (%.60s)", number,
@@ -68,8 +68,8 @@ static void print_shape(const pb_info *f)
     }
     fact("sizes", text);
     pb_amount_text(f->program_peak, g->size_unit, number, sizeof number);
-    snprintf(text, sizeof text, "%s, the 100 %% of --cap", number);
-    fact("peak as written", text);
+    snprintf(text, sizeof text, "%s (this is --cap 100%%)", number);
+    fact("peak in program order", text);
 }
 
 static void why_text(const pb_info *f, const pb_least_fact *l, char *text, size_t room)
@@ -92,9 +92,9 @@ static void share_text(const pb_info *f, uint64_t cap, char *text, size_t room)
 
 static pb_status print_text(app *a, const pb_info *f)
 {
-    static const table_column columns[] = {{"game", false, 0},           {"proved least cap", true, 0},
-                                           {"because of", false, 1},     {"cap that works", true, 0},
-                                           {"of written peak", true, 2}, {"with", false, 0}};
+    static const table_column columns[] = {{"game", false, 0},       {"lower bound", true, 0},
+                                           {"limited by", false, 1}, {"smallest known plan", true, 0},
+                                           {"% of peak", true, 2},   {"strategy", false, 0}};
     const pb_graph *g = f->g;
     char nodes[32], edges[32];
     pb_quantity_text(g->node_count, NULL, nodes, sizeof nodes);
@@ -118,14 +118,14 @@ static pb_status print_text(app *a, const pb_info *f)
         share_text(f, l->cap, share, sizeof share);
         const char *cells[] = {pb_game_kind_name(l->kind), proved, why, cap, share, l->strategy};
         if (l->bounds.impossible) {
-            snprintf(why, sizeof why, "no cap at all: %.60s can never be made",
+            snprintf(why, sizeof why, "no plan at any cap: %.60s can never be computed",
                      pb_graph_name(g, l->bounds.impossible_at));
             cells[1] = why;
             cells[2] = NULL;
         } else if (!l->known) {
             cells[3] = "?";
             cells[4] = "";
-            cells[5] = l->reason ? l->reason : "not found in time";
+            cells[5] = l->reason ? l->reason : "not found in time; allow a longer --time";
         }
         if (!table_row(&t, cells, NULL))
             return PB_ENOMEM;
@@ -146,7 +146,7 @@ exit_code cmd_info(app *a)
     const pb_graph *g;
     pb_info f;
     if (a->opts.positional_count != 1)
-        return app_usage(a, "info takes one graph");
+        return app_usage(a, "expected one graph file, as in pebble info g.json");
     exit_code code = read_graph(a, a->opts.positional[0], &g);
     if (code != EXIT_DONE)
         return code;

@@ -1,4 +1,4 @@
-/* cmd_merkle.c -- pebble merkle: what the traversals of a hash tree take, and the cheapest within a cap. */
+/* cmd_merkle.c -- pebble merkle: memory and work of the traversals of a hash tree, and the cheapest under a cap. */
 #include "commands.h"
 #include "common/json_print.h"
 #include "files.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_MOVES_HEIGHT = 16, CELL = 64 };
+enum { MAX_MOVES_HEIGHT = 16, CELL = 64 };
 
 typedef struct task {
     pb_traversal_request request;
@@ -21,20 +21,20 @@ static bool read_task(app *a, task *t)
     pb_traversal_request *r = &t->request;
     const char *by = app_option(a, OPT_BY), *name = app_option(a, OPT_ALGORITHM);
     if (!app_option(a, OPT_HEIGHT)) {
-        app_usage(a, "how high is the tree? For example: pebble merkle --height 16");
+        app_usage(a, "--height is missing, as in pebble merkle --height 16");
         return false;
     }
     if (!app_number(a, OPT_HEIGHT, 0, &height) || !app_number(a, OPT_HASHES, UINT64_MAX, &r->cap) ||
         !app_number(a, OPT_LEAF_COST, 1, &r->prices.leaf) || !app_number(a, OPT_HASH_COST, 1, &r->prices.hash))
         return false;
     if (height > 24) {
-        app_usage(a, "--height: a tree of 2^%llu leaves is too large to run through; at most 24",
+        app_usage(a, "--height: a tree of 2^%llu leaves is too large to simulate; use at most 24",
                   (unsigned long long)height);
         return false;
     }
     r->height = (uint32_t)height;
     if (by && strcmp(by, "worst") != 0 && strcmp(by, "average") != 0) {
-        app_usage(a, "--by: worst or average, not `%s`", by);
+        app_usage(a, "--by: expected worst or average, not `%s`", by);
         return false;
     }
     r->by_average = by && strcmp(by, "average") == 0;
@@ -47,7 +47,7 @@ static bool read_task(app *a, task *t)
     return true;
 }
 
-/* Outputs after the first. */
+/* Per output, without the first. */
 static double average(uint64_t sum, const pb_traversal_figures *f)
 {
     return f->outputs > 1 ? (double)sum / (double)(f->outputs - 1) : 0;
@@ -70,7 +70,7 @@ static void published_text(const pb_traversal_spec *spec, char text[CELL])
     if (p.leaves > 0)
         snprintf(text, CELL, "%g stored, %g leaves, %g hashes", p.storage, p.leaves, p.hashes);
     else if (p.units > 0)
-        snprintf(text, CELL, "%g stored, %g in all", p.storage, p.units);
+        snprintf(text, CELL, "%g stored, %g in total", p.storage, p.units);
     else
         snprintf(text, CELL, "-");
 }
@@ -113,7 +113,8 @@ static bool print_text(app *a, const task *t)
            r->height ? "leaves" : "leaf", (unsigned)r->height, r->height == 1 ? "hash" : "hashes");
     if (r->cap != UINT64_MAX)
         printf(", at most %s stored", cap);
-    printf("\nfor one output at most, and on average; a leaf costs %s, a hash %s\n\n", price[0], price[1]);
+    printf("\nleaves, hashes and work of the most expensive output, and the mean; a leaf costs %s, a hash %s\n\n",
+           price[0], price[1]);
     table_init(&tab, &a->arena, columns, sizeof columns / sizeof *columns);
     tab.color = a->color;
     tab.width = a->width;
@@ -131,17 +132,18 @@ static void print_verdict(const app *a, const task *t)
     char name[PB_TRAVERSAL_TEXT];
     (void)a;
     if (t->choice.infeasible && r->setup_apart)
-        printf("\ninfeasible: a path alone has %u hashes\n", (unsigned)r->height);
+        printf("\ninfeasible: a path alone has %u hashes. Try --cap %u\n", (unsigned)r->height, (unsigned)r->height);
     else if (t->choice.infeasible)
-        printf("\ninfeasible: the root of a tree of this height takes %u hashes at a time, in any order\n",
-               (unsigned)r->height + 1);
+        printf("\ninfeasible: computing the root of this tree needs %u hashes at a time, in any order. Try --cap %u\n",
+               (unsigned)r->height + 1, (unsigned)r->height + 1);
     else if (t->choice.winner == UINT32_MAX)
-        printf("\nnone of these fits the cap\n");
+        printf("\nnone of these algorithms fits the cap; run without --cap to see what they store\n");
     if (t->choice.winner == UINT32_MAX)
         return;
     pb_traversal_text(&t->choice.row[t->choice.winner].spec, name);
     if (!r->only)
-        printf("\nwinner: %s, the least work %s\n", name, r->by_average ? "in all" : "for the dearest output");
+        printf("\nbest: %s, with the least %s\n", name,
+               r->by_average ? "total work" : "work for the most expensive output");
 }
 
 static void json_number(const char *key, double value, bool there)
@@ -244,13 +246,13 @@ exit_code cmd_merkle(app *a)
     task t = {.request = {.cap = UINT64_MAX}};
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count)
-        return app_usage(a, "merkle takes options only, such as --height 16");
+        return app_usage(a, "merkle takes only options, as in pebble merkle --height 16");
     if (!read_task(a, &t))
         return EXIT_USAGE;
-    if (path && t.request.height > MOST_MOVES_HEIGHT)
-        return app_usage(a, "-o: a schedule of all moves is for heights up to %d", MOST_MOVES_HEIGHT);
+    if (path && t.request.height > MAX_MOVES_HEIGHT)
+        return app_usage(a, "-o: the schedule of all moves can be written for --height %d or less", MAX_MOVES_HEIGHT);
     if (path && strcmp(path, "-") == 0)
-        return app_usage(a, "-o needs the name of a file: standard output has the table");
+        return app_usage(a, "-o needs a file name: standard output is already used for the table");
     progress_planning(&a->progress, true);
     pb_status status = pb_traversal_choose(&a->ctx, &t.request, &a->arena, &t.choice);
     progress_planning(&a->progress, false);

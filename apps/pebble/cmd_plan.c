@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum { PLOT_HEIGHT = 14, SPEC_ROOM = 1024 };
-#define NO_SHARE 1e-5 /* less is told as an amount */
+#define MIN_SHARE 1e-5 /* a smaller share is printed as an amount */
 
-/* --like: the request that made an earlier schedule, options given beside it winning. */
-static exit_code take_after(app *a, const char *path, pb_game *game, pb_request *request)
+/* --like: the request of an earlier schedule; options on the command line override it. */
+static exit_code take_request(app *a, const char *path, pb_game *game, pb_request *request)
 {
     pb_schedule old;
     exit_code code = read_schedule(a, path, game->graph, &old);
@@ -40,20 +40,21 @@ static exit_code take_after(app *a, const char *path, pb_game *game, pb_request 
         used += snprintf(spec + used, (size_t)(SPEC_ROOM - used), "%c%s=%s", i ? ',' : ':', old.options[i].key,
                          old.options[i].value);
     if (used >= SPEC_ROOM)
-        return app_fail(a, EXIT_INPUT, "%s: the strategy's options are too long", path);
+        return app_fail(a, EXIT_INPUT, "%s: the strategy's options are too long; plan without --like", path);
     request->strategy = spec;
     return EXIT_DONE;
 }
 
-static exit_code prepare(app *a, pb_game *game, pb_request *request)
+static exit_code read_settings(app *a, pb_game *game, pb_request *request)
 {
     const char *like = app_option(a, OPT_LIKE);
     bool game_given, tiers_given;
     if (like && strcmp(like, "-") == 0 && strcmp(a->opts.positional[0], "-") == 0)
-        return app_usage(a, "the graph and the schedule cannot both come from standard input");
+        return app_usage(a,
+                         "the graph and the schedule cannot both come from standard input; put one of them in a file");
     exit_code code = read_graph(a, a->opts.positional[0], &game->graph);
     if (code == EXIT_DONE && like)
-        code = take_after(a, like, game, request);
+        code = take_request(a, like, game, request);
     if (code != EXIT_DONE)
         return code;
     if (!setting_game(a, &game->kind, &game_given) || !setting_tiers(a, game->graph, game, &tiers_given) ||
@@ -62,7 +63,8 @@ static exit_code prepare(app *a, pb_game *game, pb_request *request)
         !setting_request(a, request))
         return EXIT_USAGE;
     if (tiers_given && game_given && game->kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(game->kind));
+        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
+                         pb_game_kind_name(game->kind));
     if (tiers_given)
         game->kind = PB_GAME_TIERED;
     if (game->kind == PB_GAME_TIERED && game->tier_count == 0) {
@@ -93,7 +95,7 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
         figure(out, "uncompute", one);
     }
     percent_text(m->overhead, one);
-    snprintf(text, sizeof text, "%s over computing each value once", one);
+    snprintf(text, sizeof text, "%s more than computing each value once", one);
     figure(out, "overhead", m->overhead > 0 ? text : "none");
 }
 
@@ -110,7 +112,7 @@ static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
     figure(out, "lower bound", text);
 }
 
-/* Outcome, strategy and game; who chose it, and what it saw in the graph. */
+/* Outcome, strategy and game; who chose it, and its note about the graph. */
 static void print_head(const app *a, FILE *out, const pb_plan_result *p)
 {
     const pb_schedule *s = &p->schedule;
@@ -123,7 +125,7 @@ static void print_head(const app *a, FILE *out, const pb_plan_result *p)
     print_wrapped(out, text, 0, 2, a->width);
 }
 
-/* What the values need as addresses, beside their peak as a sum. */
+/* The memory with addresses, which may be more than the peak as a sum of sizes. */
 static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
 {
     const pb_addresses *at = &s->addresses;
@@ -133,12 +135,12 @@ static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
         return;
     amount_text(at->size, g->size_unit, size);
     double share = peak ? (double)(at->size - peak) / (double)peak : 0;
-    if (share >= NO_SHARE)
+    if (share >= MIN_SHARE)
         percent_text(share, above);
     else if (at->size > peak)
         amount_text(at->size - peak, g->size_unit, above);
-    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the least possible" : "", above[0] ? ", " : "",
-             above, above[0] ? " above the peak" : "");
+    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the minimum" : "", above[0] ? ", " : "", above,
+             above[0] ? " above the peak" : "");
     figure(out, "addresses", text);
 }
 
@@ -159,7 +161,7 @@ static void print_found(const app *a, FILE *out, const pb_plan_result *p)
     if (s->borrow) {
         amount_text(m->borrowed, g->size_unit, one);
         amount_text(s->borrow, g->size_unit, two);
-        snprintf(text, sizeof text, "%s of %s that may be borrowed", one, two);
+        snprintf(text, sizeof text, "%s of the %s that may be borrowed", one, two);
         figure(out, "borrowed", text);
     }
     print_addresses(out, s, g);
@@ -168,7 +170,7 @@ static void print_found(const app *a, FILE *out, const pb_plan_result *p)
     figure(out, "flux", text);
     pb_quantity_text(m->moves, NULL, one, sizeof one);
     pb_quantity_text(m->depth, NULL, two, sizeof two);
-    snprintf(text, sizeof text, "%s, the longest chain of them %s", one, two);
+    snprintf(text, sizeof text, "%s (critical path %s)", one, two);
     figure(out, "moves", text);
     print_bound(out, s, g);
     if (s->weights.digits)
@@ -189,38 +191,38 @@ static void print_missing(app *a, FILE *out, const pb_plan_result *p)
     if (p->schedule.outcome == PB_INFEASIBLE)
         print_line(out, "infeasible: %s", reason);
     else
-        print_line(out, "gave up (%s): %s", strategy, reason);
+        print_line(out, "no plan found (%s): %s", strategy, reason);
     print_least(a, out, p->least, p->game);
     if (app_option(a, OPT_OUTPUT))
         app_note(a, "nothing was written to %s", app_option(a, OPT_OUTPUT));
 }
 
-/* The result on the screen, and the schedule in its file. */
+/* Prints the result, and writes the schedule to its file. */
 static exit_code show(app *a, const pb_plan_result *p, double seconds)
 {
     const char *path = app_option(a, OPT_OUTPUT);
-    bool piped = path && strcmp(path, "-") == 0, there = p->certificate != NULL;
+    bool piped = path && strcmp(path, "-") == 0, found = p->certificate != NULL;
     exit_code code = EXIT_DONE;
     pb_status status = PB_OK;
-    FILE *out = piped ? stderr : stdout; /* the schedule itself has standard output */
-    if (there && path)
+    FILE *out = piped ? stderr : stdout; /* standard output is for the schedule */
+    if (found && path)
         code = write_schedule(a, &p->schedule, path);
     if (code != EXIT_DONE)
         return code;
     if (app_option(a, OPT_JSON))
         status = pb_schedule_write_summary(&a->ctx, &p->schedule, seconds, stream_sink(stdout));
-    else if (!there)
+    else if (!found)
         print_missing(a, out, p);
     else if (!piped || !app_option(a, OPT_QUIET))
         print_found(a, out, p);
-    if (status == PB_OK && there && !piped && !app_option(a, OPT_JSON) && wants_plot(a)) {
+    if (status == PB_OK && found && !piped && !app_option(a, OPT_JSON) && wants_plot(a)) {
         putchar('\n');
         status = print_plot(a, p->certificate, PLOT_HEIGHT);
     }
     return status == PB_OK || status == PB_EIO ? EXIT_DONE : app_status(a, status);
 }
 
-/* The plan, with addresses where they are asked for. *align is 0 where not. */
+/* The plan, with addresses if `align` is not 0. */
 static pb_status make_plan(app *a, const pb_game *game, const pb_request *request, uint64_t align,
                            pb_plan_result *planned)
 {
@@ -239,17 +241,17 @@ static bool setting_align(app *a, const pb_graph *g, uint64_t *align)
         return false;
     if (!app_option(a, OPT_ADDRESSES) || (*align && !(*align & (*align - 1))))
         return true;
-    app_usage(a, "--addresses: an alignment is a power of two");
+    app_usage(a, "--addresses: expected a power of two, such as 64");
     return false;
 }
 
-/* Do the addresses that were asked for fit? A plan without them is no answer to what was asked. */
+/* True if the addresses fit the cap, or none were requested. */
 static bool addresses_fit(app *a, const pb_plan_result *p)
 {
     const pb_schedule *s = &p->schedule;
     if (!s->addresses.align || s->addresses.size <= s->cap)
         return true;
-    app_note(a, "the plan fits as a sum of sizes, but no addresses within the cap were found");
+    app_note(a, "the sizes fit the cap, but their addresses do not; try a larger --cap or a smaller alignment");
     return false;
 }
 
@@ -260,13 +262,13 @@ exit_code cmd_plan(app *a)
     pb_plan_result planned;
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
-        return app_usage(a, "plan takes one graph");
+        return app_usage(a, "expected one graph file, as in pebble plan g.json --cap 80%%");
     if (!app_option(a, OPT_CAP) && !app_option(a, OPT_LIKE))
         return missing_cap(a);
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
-        return app_usage(a, "--json and -o - both want standard output");
+        return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     uint64_t align = 0;
-    exit_code code = prepare(a, &game, &request);
+    exit_code code = read_settings(a, &game, &request);
     if (code == EXIT_DONE && !setting_align(a, game.graph, &align))
         code = EXIT_USAGE;
     if (code != EXIT_DONE)
@@ -285,7 +287,8 @@ exit_code cmd_plan(app *a)
     if (code != EXIT_DONE)
         return code;
     if (progress_interrupted()) {
-        app_note(a, planned.certificate ? "interrupted: this is the best plan so far" : "interrupted");
+        app_note(a, planned.certificate ? "interrupted: this is the best plan so far"
+                                        : "interrupted before there was a plan");
         return EXIT_INTERRUPTED;
     }
     switch (planned.schedule.outcome) {

@@ -1,4 +1,4 @@
-/* cmd_profile.c -- pebble profile: what the nodes of a workload cost on this machine. */
+/* cmd_profile.c -- pebble profile: measures the costs of a workload's nodes on this machine. */
 #include "commands.h"
 #include "common/json_print.h"
 #include "files.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_ROWS = 12, MOST_REPEATS = 10000 };
+enum { TOP_ROWS = 12, MAX_REPEATS = 10000 };
 
-/* Computed nodes, the dearest first. */
+/* Computed nodes, the most expensive first. */
 static pb_node *ranked(app *a, const pb_graph *g)
 {
     pb_node *node = pb_arena_alloc(&a->arena, (size_t)g->order_count + 1, sizeof *node);
@@ -43,14 +43,14 @@ static void print_figures(FILE *out, const workload_spec *spec, const pb_profile
     duration_text(p->run.median, one);
     duration_text(p->run.low, two);
     duration_text(p->run.high, three);
-    snprintf(text, sizeof text, "%s, half of the runs from %s to %s", one, two, three);
-    figure(out, "a run", text);
+    snprintf(text, sizeof text, "%s; half of the runs took from %s to %s", one, two, three);
+    figure(out, "one run", text);
     pb_quantity_text(p->peak, "byte", one, sizeof one);
     pb_quantity_text(p->block, "byte", two, sizeof two);
-    snprintf(text, sizeof text, "%s as written, in %s of addresses", one, two);
+    snprintf(text, sizeof text, "peak %s in program order, in a block of %s", one, two);
     figure(out, "memory", text);
     duration_text(p->overhead_ns, one);
-    snprintf(text, sizeof text, "%s for each computation, part of the costs", one);
+    snprintf(text, sizeof text, "%s per computation, included in the costs", one);
     figure(out, "engine", text);
 }
 
@@ -80,7 +80,7 @@ static bool print_nodes(app *a, FILE *out, const pb_profiled *p)
     }
     if (!node)
         return false;
-    fputs(g->order_count > TOP_ROWS ? "\nthe dearest of them:\n" : "\n", out);
+    fputs(g->order_count > TOP_ROWS ? "\nthe most expensive nodes:\n" : "\n", out);
     table_print(&t, out);
     return true;
 }
@@ -160,13 +160,13 @@ exit_code cmd_profile(app *a)
     uint64_t repeat;
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
-        return app_usage(a, "profile takes one workload, such as synthetic:steps=20");
+        return app_usage(a, "expected one workload, as in pebble profile synthetic:steps=20");
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
-        return app_usage(a, "--json and -o - both want standard output");
+        return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     if (!workload_parse(a, a->opts.positional[0], &spec) || !clock_option(a) || !app_number(a, OPT_REPEAT, 0, &repeat))
         return EXIT_USAGE;
-    if (repeat > MOST_REPEATS)
-        return app_usage(a, "--repeat: at most %d", MOST_REPEATS);
+    if (repeat > MAX_REPEATS)
+        return app_usage(a, "--repeat: expected at most %d", MAX_REPEATS);
     exit_code code = workload_open(a, &spec, &w);
     if (code != EXIT_DONE)
         return code;

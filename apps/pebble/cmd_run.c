@@ -1,4 +1,4 @@
-/* cmd_run.c -- pebble run: a workload under a cap for real, predicted against measured. */
+/* cmd_run.c -- pebble run: runs a workload under a cap, and compares measured with predicted figures. */
 #include "certify.h"
 #include "commands.h"
 #include "files.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_STEPS = 5, USUAL_STEPS = 50, MOST_STEPS = 1000000, MOST_REPEATS = 10000, ENGINE_ALIGN = 64 };
+enum { MIN_STEPS = 5, DEFAULT_STEPS = 50, MAX_STEPS = 1000000, MAX_REPEATS = 10000, ENGINE_ALIGN = 64 };
 
 typedef struct settings {
     pb_request request;
@@ -20,24 +20,24 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
 {
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
-        return app_usage(a, "run takes one workload, such as synthetic:steps=20");
+        return app_usage(a, "expected one workload, as in pebble run synthetic:steps=20 --cap 40%%");
     if (!app_option(a, OPT_CAP) && !app_option(a, OPT_PLAN))
         return missing_cap(a);
     if (path && strcmp(path, "-") == 0)
-        return app_usage(a, "-o needs the name of a file: standard output has the figures");
+        return app_usage(a, "-o needs a file name: standard output is already used for the table");
     if (app_option(a, OPT_PLAN) && path)
-        return app_usage(a, "--plan runs a schedule that is there; -o would write it again");
+        return app_usage(a, "--plan runs an existing schedule, so there is nothing to write; leave out -o");
     if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
-        return app_usage(a, "--slow-cap is the limit of slow memory: --slow says where that is");
+        return app_usage(a, "--slow-cap limits slow memory, but there is none; add --slow FOLDER");
     *s = (settings){.request = {.seed = 1, .threads = 1}};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
-        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, LEAST_STEPS, &s->steps) ||
+        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) ||
         !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))
         return EXIT_USAGE;
-    if (s->steps < 1 || s->steps > MOST_STEPS)
-        return app_usage(a, "--steps: from 1 to %d", MOST_STEPS);
-    if (s->repeat > MOST_REPEATS)
-        return app_usage(a, "--repeat: at most %d", MOST_REPEATS);
+    if (s->steps < 1 || s->steps > MAX_STEPS)
+        return app_usage(a, "--steps: expected a number from 1 to %d", MAX_STEPS);
+    if (s->repeat > MAX_REPEATS)
+        return app_usage(a, "--repeat: expected at most %d", MAX_REPEATS);
     return EXIT_DONE;
 }
 
@@ -54,10 +54,14 @@ static exit_code read_profile(app *a, const char *path, const pb_graph *own, con
     if (status != PB_OK)
         return app_status(a, status);
     if (strcmp(hash[0], hash[1]) != 0)
-        return app_fail(a, EXIT_INPUT, "%s: this is the profile of another workload, or of other options", path);
+        return app_fail(a, EXIT_INPUT,
+                        "%s: this is the profile of another workload, or of other options; make one with pebble "
+                        "profile and these options",
+                        path);
     if (strcmp((*out)->cost_unit, "ns") != 0)
-        return app_fail(a, EXIT_INPUT, "%s: costs are in %.40s, not in ns: this is no profile", path,
-                        (*out)->cost_unit);
+        return app_fail(a, EXIT_INPUT,
+                        "%s: its costs are in %.40s, not in ns, so it is not a profile; make one with pebble profile",
+                        path, (*out)->cost_unit);
     return EXIT_DONE;
 }
 
@@ -71,7 +75,7 @@ static exit_code find_costs(app *a, run_report *r, pb_workload *w, const setting
     measuring(a, false);
     r->game.graph = r->profiled.graph;
     if (status == PB_OK && progress_interrupted())
-        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted before there was a result");
     return app_status(a, status);
 }
 
@@ -79,8 +83,8 @@ static exit_code find_costs(app *a, run_report *r, pb_workload *w, const setting
 #define WITHOUT_COSTS \
     (PB_STATED_PEAK | PB_STATED_RECOMPUTE_COUNT | PB_STATED_MOVES | PB_STATED_DEPTH | PB_STATED_BORROWED)
 
-/* --plan: a schedule from a file, checked as `pebble verify` does. With --any-graph it may have been made for other costs: its figures
- * are then compared as far as costs have no part in them. */
+/* --plan: a schedule from a file, checked as `pebble verify` does. With --any-graph it may have been made for
+ * other costs: then only those of its figures are compared that do not depend on costs. */
 static exit_code take_plan(app *a, run_report *r, const char *path)
 {
     certified *c = pb_arena_zero(&a->arena, 1, sizeof *c); /* the certificate borrows game and moves */
@@ -92,7 +96,7 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     if (code != EXIT_DONE)
         return code;
     if (s->game == PB_GAME_TIERED && !app_option(a, OPT_SLOW))
-        return app_usage(a, "%s: the schedule uses slow memory; --slow says where that is", path);
+        return app_usage(a, "%s: the schedule uses slow memory; add --slow FOLDER", path);
     if (!setting_size(a, OPT_CAP, c->graph, &s->cap))
         return EXIT_USAGE;
     if (app_option(a, OPT_ANY_GRAPH) && s->has_metrics) {
@@ -103,24 +107,24 @@ static exit_code take_plan(app *a, run_report *r, const char *path)
     if (code == EXIT_ILLEGAL)
         return app_fail(a, code, "%s: %s%s", path, c->judged.message,
                         c->judged.fault == PB_FAULT_GRAPH && !app_option(a, OPT_PROFILE)
-                            ? "; --profile names the costs that it was planned with"
+                            ? "; give the costs that it was planned with by --profile FILE"
                             : "");
     if (code != EXIT_DONE)
         return code;
-    if (s->addresses.align == ENGINE_ALIGN) /* others are not aligned as the engine aligns */
+    if (s->addresses.align == ENGINE_ALIGN) /* the engine needs this alignment */
         r->packing = (pb_packing){
             .offset = (uint64_t *)s->addresses.offset, .size = s->addresses.size, .least = s->addresses.least};
     r->game = c->judged.game;
     r->planned.schedule = *s;
     r->planned.schedule.metrics = c->judged.metrics;
-    r->planned.schedule.metrics.gap = -1; /* its bound, and a proof that nothing is better, may be of other costs */
+    r->planned.schedule.metrics.gap = -1; /* its bound, and a proof of optimality, may be for other costs */
     r->planned.schedule.outcome = PB_FOUND;
     r->planned.game = &c->judged.game;
     r->planned.certificate = c->judged.verdict.certificate;
     return EXIT_DONE;
 }
 
-/* --slow: the tiered game, with prices measured there. */
+/* --slow: the tiered game, with measured transfer costs. */
 static exit_code find_tier(app *a, run_report *r)
 {
     const char *path = app_option(a, OPT_SLOW);
@@ -160,7 +164,7 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
     if (status != PB_OK)
         return app_status(a, status);
     if (progress_interrupted())
-        return app_fail(a, EXIT_INTERRUPTED, "interrupted");
+        return app_fail(a, EXIT_INTERRUPTED, "interrupted before there was a result");
     if (r->planned.certificate) {
         const char *path = app_option(a, OPT_OUTPUT);
         return path ? write_schedule(a, &r->planned.schedule, path) : EXIT_DONE;
@@ -172,28 +176,28 @@ static exit_code make_plan(app *a, run_report *r, settings *s)
     return r->planned.schedule.outcome == PB_INFEASIBLE ? EXIT_INFEASIBLE : EXIT_NOTHING;
 }
 
-static void look_at_memory(void *state, uint64_t step)
+static void watch_memory(void *state, uint64_t step)
 {
     run_report *r = state;
-    uint64_t now = r->resident_most ? resident_most() : resident_bytes(false);
+    uint64_t now = r->resident_max ? resident_max() : resident_bytes(false);
     (void)step;
     if (now > r->resident_before && now - r->resident_before > r->resident_growth)
         r->resident_growth = now - r->resident_before;
 }
 
-/* Where nothing is said: about half a second of them, so that short steps are not measured in one unlucky moment. */
+/* By default about half a second of steps, so that one slow moment does not spoil the measurement of short steps. */
 static uint64_t steps_to_run(app *a, const run_report *r, const settings *s)
 {
-    uint64_t each = r->planned.schedule.metrics.makespan, steps = each ? 500000000 / each : USUAL_STEPS;
+    uint64_t each = r->planned.schedule.metrics.makespan, steps = each ? 500000000 / each : DEFAULT_STEPS;
     if (app_option(a, OPT_STEPS))
         return s->steps;
-    return steps < LEAST_STEPS ? LEAST_STEPS : steps > USUAL_STEPS ? USUAL_STEPS : steps;
+    return steps < MIN_STEPS ? MIN_STEPS : steps > DEFAULT_STEPS ? DEFAULT_STEPS : steps;
 }
 
 static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings *s)
 {
     uint64_t steps = steps_to_run(a, r, s);
-    pb_run_options how = {.steps = steps, .after = look_at_memory, .after_state = r};
+    pb_run_options how = {.steps = steps, .after = watch_memory, .after_state = r};
     const pb_certificate *all;
     pb_status status;
     how.slow_path = app_option(a, OPT_SLOW);
@@ -201,7 +205,7 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     how.packing = r->packing.offset ? &r->packing : NULL;
     how.most_bytes = r->game.cap == PB_UNLIMITED ? 0 : r->game.cap;
     r->resident_before = resident_bytes(true);
-    r->resident_most = resident_most_begin();
+    r->resident_max = resident_max_begin();
     measuring(a, true);
     status = pb_run_plan(&a->ctx, w, r->planned.certificate, &how, &a->arena, &r->measured);
     if (status == PB_OK && !app_option(a, OPT_NO_REFERENCE) && a->ctx.stopped == PB_GO_ON) {
@@ -209,7 +213,7 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
         status = pb_run_written(&a->ctx, r->game.graph, true, &a->arena, &all);
         if (status == PB_OK)
             status = pb_run_plan(&a->ctx, w, all, &how, &a->arena, &r->reference);
-        if (status == PB_ECANCELLED) /* what was measured is still worth showing */
+        if (status == PB_ECANCELLED) /* the measured figures are still shown */
             status = PB_OK;
     }
     measuring(a, false);
@@ -217,19 +221,22 @@ static exit_code run_both(app *a, run_report *r, pb_workload *w, const settings 
     return app_status(a, status);
 }
 
-/* What must never be, in words. */
+/* Reports a run that does not match its plan. */
 static exit_code judge(app *a, const run_report *r)
 {
     uint64_t planned = pb_certificate_totals(r->planned.certificate)->peak;
     bool more = r->measured.replanned || r->measured.more_bytes;
     if (r->measured.peak != planned && !(more && r->measured.peak <= r->game.cap))
-        return app_fail(a, EXIT_ILLEGAL, "the plan's peak is %llu bytes, and the run's was %llu: a fault of pebble",
-                        (unsigned long long)planned, (unsigned long long)r->measured.peak);
+        return app_fail(
+            a, EXIT_ILLEGAL,
+            "the plan's peak is %llu bytes, but the run's was %llu; this is a bug in pebble: please report it",
+            (unsigned long long)planned, (unsigned long long)r->measured.peak);
     if (r->differs != UINT64_MAX)
-        return app_fail(a, EXIT_ILLEGAL,
-                        "after step %llu the results differ from those with everything kept: a kernel that does not "
-                        "give the same bits each time, or a fault of pebble",
-                        (unsigned long long)r->differs);
+        return app_fail(
+            a, EXIT_ILLEGAL,
+            "after step %llu the results differ from those of the run that keeps everything: either a kernel is "
+            "not deterministic, or this is a bug in pebble: please report it",
+            (unsigned long long)r->differs);
     return EXIT_DONE;
 }
 

@@ -1,4 +1,4 @@
-/* cmd_sweep.c -- pebble sweep: caps x strategies x weights, and where the winner flips. */
+/* cmd_sweep.c -- pebble sweep: caps x strategies x weights, and where the best strategy changes. */
 #define _XOPEN_SOURCE 700
 #include "commands.h"
 #include "common/output.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_ROOM = 1024, STANDARD_POINTS = 20 };
+enum { PATH_ROOM = 1024, DEFAULT_POINTS = 20 };
 
 typedef struct study {
     pb_game base;
@@ -40,7 +40,8 @@ static exit_code take_settings(app *a, study *t, const pb_graph *g)
     if (!setting_game(a, &kind, &game_given) || !setting_tiers(a, g, &t->base, &tiers_given))
         return EXIT_USAGE;
     if (game_given && tiers_given && kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory belongs to the tiered game, not to %s", pb_game_kind_name(kind));
+        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
+                         pb_game_kind_name(kind));
     if (game_given && kind == PB_GAME_TIERED && !tiers_given) {
         t->base.tier_count = 1;
         t->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
@@ -69,7 +70,7 @@ static uint64_t time_share(const app *a, int graphs)
     return left > 0 ? (uint64_t)(1e9 * left / graphs) + 1 : 1;
 }
 
-/* One graph: what it answers is in *out. */
+/* Sweeps one graph into *out. */
 static exit_code sweep_graph(app *a, study *t, int index, pb_sweep *out)
 {
     const pb_graph *g;
@@ -154,7 +155,8 @@ static exit_code write_plans(app *a, int index, const pb_sweep *s)
     if (!folder)
         return EXIT_DONE;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return app_fail(a, EXIT_FAILED, "%s: %s", folder, strerror(errno));
+        return app_fail(a, EXIT_FAILED, "%s: cannot be created: %s; check the path and its permissions", folder,
+                        strerror(errno));
     for (uint32_t i = 0; i < s->cell_count && code == EXIT_DONE; i++)
         if (s->cells[i].certificate)
             code = write_plan(a, folder, index, s, i);
@@ -163,7 +165,7 @@ static exit_code write_plans(app *a, int index, const pb_sweep *s)
 
 /* ---- the command ---- */
 
-/* Nothing fits any cap of a sweep: is that proved, or was it only not found? */
+/* The exit code of a sweep: done if any cap has a plan; infeasible if it is proved that none has. */
 static exit_code judge(const pb_sweep *s)
 {
     exit_code code = EXIT_INFEASIBLE;
@@ -217,7 +219,7 @@ static exit_code sweep_all(app *a, study *t, pb_sweep *sweeps, const pb_sweep **
         code = written;
     if (progress_interrupted() && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
         if (count)
-            app_note(a, "interrupted: this is what was found so far");
+            app_note(a, "interrupted: these are the results so far");
         return EXIT_INTERRUPTED;
     }
     return code == EXIT_DONE ? worst : code;
@@ -227,22 +229,22 @@ exit_code cmd_sweep(app *a)
 {
     const char *csv = app_option(a, OPT_CSV);
     if (a->opts.positional_count < 1)
-        return app_usage(a, "sweep takes one graph or several");
+        return app_usage(a, "expected one or more graph files, as in pebble sweep g.json");
     if (app_option(a, OPT_JSON) && csv && strcmp(csv, "-") == 0)
-        return app_usage(a, "--json and --csv - both want standard output");
+        return app_usage(a, "--json and --csv - both write to standard output; give --csv a file name");
     if (app_option(a, OPT_STRATEGIES) && app_option(a, OPT_STRATEGY))
-        return app_usage(a, "--strategies and --strategy are the same: give one of them");
+        return app_usage(a, "--strategies and --strategy are the same option; leave one out");
     study *t = pb_arena_zero(&a->arena, 1, sizeof *t);
     pb_sweep *sweeps = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *sweeps);
     const pb_sweep **list = pb_arena_zero(&a->arena, MAX_POSITIONALS, sizeof *list);
     if (!t || !sweeps || !list)
         return app_status(a, PB_ENOMEM);
     t->request.plan = PB_REQUEST_DEFAULT;
-    if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, STANDARD_POINTS, &t->points) ||
+    if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, DEFAULT_POINTS, &t->points) ||
         !take_weights(a, t))
         return EXIT_USAGE;
     if (t->points < 1 || t->points > PB_SWEEP_MOST_CAPS)
-        return app_usage(a, "--points: from 1 to %d", PB_SWEEP_MOST_CAPS);
+        return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MOST_CAPS);
     t->request.strategies = t->request.plan.strategy;
     t->request.plan.strategy = NULL;
     return sweep_all(a, t, sweeps, list);

@@ -28,9 +28,9 @@ exit_code cmd_ui(app *a)
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STANDARD_BODY (UINT64_C(256) << 20)
-#define STANDARD_MEMORY (UINT64_C(2) << 30)
-#define MOST_BYTES ((uint64_t)SIZE_MAX / 8)
+#define DEFAULT_BODY (UINT64_C(256) << 20)
+#define DEFAULT_MEMORY (UINT64_C(2) << 30)
+#define MAX_BYTES ((uint64_t)SIZE_MAX / 8)
 
 static bool take_bytes(app *a, option_id id, uint64_t *bytes)
 {
@@ -40,12 +40,12 @@ static bool take_bytes(app *a, option_id id, uint64_t *bytes)
         app_usage(a, "--%s: %s", option_specs[id].name, why);
         return false;
     }
-    if (text && *bytes != PB_UNLIMITED && *bytes > MOST_BYTES) {
-        app_usage(a, "--%s: `%.60s` is too large; `none` stands for no limit", option_specs[id].name, text);
+    if (text && *bytes != PB_UNLIMITED && *bytes > MAX_BYTES) {
+        app_usage(a, "--%s: `%.60s` is too large; use none for no limit", option_specs[id].name, text);
         return false;
     }
-    if (*bytes > MOST_BYTES)
-        *bytes = MOST_BYTES;
+    if (*bytes > MAX_BYTES)
+        *bytes = MAX_BYTES;
     return true;
 }
 
@@ -56,10 +56,10 @@ static bool take_options(app *a, server_options *o)
     if (!app_number(a, OPT_PORT, 0, &port) ||
         !app_number(a, OPT_WORKERS, processors > 0 ? (uint64_t)processors : 1, &threads))
         return false;
-    *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .most_body = STANDARD_BODY};
-    o->most_kept = STANDARD_MEMORY;
+    *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .most_body = DEFAULT_BODY};
+    o->most_kept = DEFAULT_MEMORY;
     if (port > 65535 || threads < 1 || threads > 64) {
-        app_usage(a, port > 65535 ? "--port: at most 65535" : "--threads: from 1 to 64");
+        app_usage(a, port > 65535 ? "--port: expected at most 65535" : "--threads: expected a number from 1 to 64");
         return false;
     }
     o->threads = (unsigned)threads;
@@ -70,40 +70,40 @@ static bool take_options(app *a, server_options *o)
            take_bytes(a, OPT_MEMORY, &o->most_kept);
 }
 
-/* ---- what ends it ---- */
+/* ---- signals ---- */
 
-static sem_t end_is_asked;
+static sem_t end_requested;
 
-/* In whichever thread the signal comes to: libraries may have threads of their own, begun before main. */
-static void ask_for_the_end(int signal)
+/* Runs in any thread: libraries may have started threads of their own before main. */
+static void request_end(int signal)
 {
     int kept = errno;
     (void)signal;
-    sem_post(&end_is_asked);
+    sem_post(&end_requested);
     errno = kept;
 }
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDS = sizeof ends / sizeof *ends };
 
-/* The runtime of ThreadSanitizer prepares a thread for signals when it waits for the first time, and may lose a signal that
- * comes at that moment. So the first wait is over before anyone can know of this process. */
+/* ThreadSanitizer's runtime prepares a thread for signals at its first wait, and may lose a signal that arrives
+ * then. So the first wait is over before the address is printed. */
 static void wait_once(void)
 {
-    sem_post(&end_is_asked);
-    while (sem_wait(&end_is_asked) != 0 && errno == EINTR)
+    sem_post(&end_requested);
+    while (sem_wait(&end_requested) != 0 && errno == EINTR)
         ;
 }
 
-/* Under nohup a lost terminal does not end it. */
+/* Under nohup a lost terminal does not stop the server. */
 static void take_signals(struct sigaction before[ENDS])
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = ask_for_the_end;
+    action.sa_handler = request_end;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sem_init(&end_is_asked, 0, 0);
+    sem_init(&end_requested, 0, 0);
     wait_once();
     for (int i = 0; i < ENDS; i++) {
         sigaction(ends[i], NULL, &before[i]);
@@ -114,13 +114,13 @@ static void take_signals(struct sigaction before[ENDS])
 
 static void wait_for_the_end(const struct sigaction before[ENDS])
 {
-    while (sem_wait(&end_is_asked) != 0 && errno == EINTR)
+    while (sem_wait(&end_requested) != 0 && errno == EINTR)
         ;
-    for (int i = 0; i < ENDS; i++) /* whoever does not want to wait for the end asks again */
+    for (int i = 0; i < ENDS; i++) /* a second signal ends the process at once */
         sigaction(ends[i], &before[i], NULL);
 }
 
-/* Threads that begin between these two leave signals to others. */
+/* Threads started while signals are blocked do not receive them. */
 static void block_signals(bool block)
 {
     sigset_t set;
@@ -132,7 +132,7 @@ static void block_signals(bool block)
 
 /* ---- the browser ---- */
 
-/* The browser outlives this process: it gets usual signals, and none of our files but standard input. */
+/* The browser outlives this process: it gets default signal handling, and no file of ours but standard input. */
 static void become_browser(const char *tool, const char *address)
 {
     sigset_t none;
@@ -148,7 +148,7 @@ static void become_browser(const char *tool, const char *address)
         execlp(tool, tool, address, (char *)NULL);
 }
 
-/* In a child of a child, so that nobody has to wait for it. Where it fails, the printed address is left. */
+/* In a grandchild, so that nobody has to wait for it. If it fails, there is still the printed address. */
 static void open_browser(const char *address)
 {
 #ifdef __APPLE__
@@ -186,25 +186,27 @@ static exit_code serve(app *a, server *s)
     if (written != EXIT_DONE)
         return written;
     if (page_file_count == 0 && !app_option(a, OPT_PAGE))
-        app_note(a, "the page is " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE) "; only the interface below /api/ works");
+        app_note(a, "the page is " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE) "; only the addresses under /api/ work");
     if (!server_is_local(s))
-        app_note(a, "other machines may reach it: the token keeps others out, but what is sent is not encrypted");
+        app_note(a,
+                 "other machines can reach this address: the token protects it, but the connection is not encrypted");
     if (!app_option(a, OPT_NO_OPEN))
         open_browser(server_ticket_address(s));
     wait_for_the_end(before);
     if (server_is_busy(s))
-        app_note(a, "stopping what is being planned; Ctrl-C once more does not wait for that");
+        app_note(a, "stopping the running plans; press Ctrl-C again to exit at once");
     return EXIT_DONE;
 }
 
 exit_code cmd_ui(app *a)
 {
-    server_options wanted;
-    if (!take_options(a, &wanted))
+    server_options o;
+    if (!take_options(a, &o))
         return EXIT_USAGE;
-    server *s = server_new(&wanted);
+    server *s = server_new(&o);
     if (!s)
-        return app_fail(a, EXIT_FAILED, "no memory, or no random bytes for the token from /dev/urandom");
+        return app_fail(a, EXIT_FAILED,
+                        "cannot create the token: out of memory, or /dev/urandom cannot be read; check both");
     exit_code code = serve(a, s);
     server_free(s);
     return code;

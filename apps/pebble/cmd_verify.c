@@ -1,4 +1,4 @@
-/* cmd_verify.c -- pebble verify: is a schedule legal, and are its figures right? */
+/* cmd_verify.c -- pebble verify: checks that a schedule is legal, and that its figures are correct. */
 #include "certify.h"
 #include "commands.h"
 #include "common/output.h"
@@ -23,14 +23,14 @@ static void print_legal(const certified *c)
         pb_quantity_text(c->schedule.addresses.size, g->size_unit, peak, sizeof peak);
         printf(", addresses %s", peak);
     }
-    puts(c->schedule.has_metrics ? "; the file's figures are right" : "; the file states no figures");
+    puts(c->schedule.has_metrics ? "; the figures in the file are correct" : "; the file has no figures");
 }
 
 exit_code cmd_verify(app *a)
 {
     certified c;
     if (a->opts.positional_count != 2)
-        return app_usage(a, "verify takes a graph and a schedule");
+        return app_usage(a, "expected a graph and a schedule, as in pebble verify g.json plan.json");
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
     if (!c.has_verdict)
         return code;
@@ -44,6 +44,6 @@ exit_code cmd_verify(app *a)
     if (status != PB_OK && status != PB_EIO)
         return app_status(a, status);
     if (code == EXIT_ILLEGAL && !c.judged.verdict.certificate && !c.judged.same_graph)
-        app_note(a, "note: the schedule was made for another graph");
+        app_note(a, "note: the schedule was made for another graph; check the file names");
     return code;
 }

@@ -1,4 +1,4 @@
-/* commands.h -- the commands there are, and what help says of them. */
+/* commands.h -- the table of commands, with their help texts. */
 #ifndef PEBBLE_APP_COMMANDS_H
 #define PEBBLE_APP_COMMANDS_H
 
@@ -11,15 +11,17 @@ typedef struct command {
     const char *usage;
     const char *examples; /* lines "command\twhat it does" */
     const char *details;  /* a paragraph, or NULL */
-    const char *codes;    /* the exit codes it uses beside 0, 1 and 2, as digits: "345" */
+    const char *codes;    /* the exit codes it uses in addition to 0, 1 and 2, as digits: "345" */
     exit_code (*run)(app *a);
 } command;
 
 extern const command commands[];
 extern const int command_count;
 const command *command_find(const char *name);
+/* Reports that there is no such command, with the nearest name. */
+exit_code unknown_command(app *a, const char *name);
 
-/* What an exit code means, in words; NULL past the last. */
+/* What an exit code means. */
 typedef struct exit_text {
     exit_code code;
     const char *text;
@@ -43,7 +45,7 @@ exit_code cmd_fit(app *a);
 exit_code cmd_ui(app *a);
 exit_code cmd_help(app *a);
 
-/* Help of one command, or of `pebble` itself for NULL. `pebble gen FAMILY --help` finds the family in a->opts. */
+/* Prints the help of one command; NULL: of `pebble` itself. `pebble gen FAMILY --help` finds the family in a->opts. */
 void help_command(app *a, const command *c);
 void help_manual(void);
 void help_complete_bash(void);

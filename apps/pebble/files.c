@@ -31,7 +31,7 @@ static pb_status read_bytes(void *state, char *bytes, size_t room, size_t *got)
     return PB_OK;
 }
 
-static exit_code tell_input(app *a, const char *path, const file_in *in, pb_status status)
+static exit_code report_input_error(app *a, const char *path, const file_in *in, pb_status status)
 {
     const pb_error *e = &a->ctx.error;
     const char *shown = is_standard(path) ? "standard input" : path;
@@ -40,7 +40,8 @@ static exit_code tell_input(app *a, const char *path, const file_in *in, pb_stat
         return EXIT_FAILED;
     }
     if (in->error)
-        return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s", shown, strerror(in->error));
+        return app_fail(a, EXIT_INPUT, "%s: cannot be read: %s; check the %s", shown, strerror(in->error),
+                        is_standard(path) ? "pipe" : "path");
     if (status == PB_ENOMEM || status == PB_ECANCELLED || status == PB_EBUG)
         return app_status(a, status);
     if (e->line)
@@ -54,7 +55,7 @@ static exit_code open_input(app *a, const char *path, file_in *in)
     *in = (file_in){.stream = is_standard(path) ? stdin : fopen(path, "rb")};
     if (!in->stream) {
         in->error = errno;
-        return tell_input(a, path, in, PB_EIO);
+        return report_input_error(a, path, in, PB_EIO);
     }
     return EXIT_DONE;
 }
@@ -65,7 +66,7 @@ static void close_input(file_in *in)
         fclose(in->stream);
 }
 
-/* --dim NAME=N, each; the last equals sign parts them. */
+/* --dim NAME=N; the last equals sign separates name and number. */
 static bool dim_options(app *a, pb_read_options *out)
 {
     uint32_t count = a->opts.dim_count;
@@ -73,7 +74,7 @@ static bool dim_options(app *a, pb_read_options *out)
     for (uint32_t i = 0; dims && i < count; i++) {
         const char *text = a->opts.dims[i], *equals = strrchr(text, '=');
         if (!equals || equals == text || !equals[1]) {
-            app_usage(a, "--dim: NAME=N is wanted, as in batch=32, not `%s`", text);
+            app_usage(a, "--dim: expected NAME=N, as in batch=32, not `%s`", text);
             return false;
         }
         dims[i] = (pb_option){pb_arena_text(&a->arena, text, (size_t)(equals - text)), equals + 1};
@@ -87,8 +88,8 @@ static bool dim_options(app *a, pb_read_options *out)
     return dims != NULL;
 }
 
-/* One of the words, or not given. */
-static bool word_option(app *a, option_id id, const char *const *words, const char *wanted, const char **out)
+/* True if the option is one of the words, or was not given. */
+static bool word_option(app *a, option_id id, const char *const *words, const char *expected, const char **out)
 {
     const char *text = app_option(a, id);
     *out = text;
@@ -96,7 +97,7 @@ static bool word_option(app *a, option_id id, const char *const *words, const ch
         if (strcmp(text, *words) == 0)
             return true;
     if (text)
-        app_usage(a, "--%s: %s is wanted, not `%s`", option_specs[id].name, wanted, text);
+        app_usage(a, "--%s: expected %s, not `%s`", option_specs[id].name, expected, text);
     return !text;
 }
 
@@ -116,11 +117,11 @@ bool read_options(app *a, pb_read_options *out)
     if (how)
         pb_inputs_parse(how, &out->inputs);
     if (app_option(a, OPT_BATCH) && !out->batch) {
-        app_usage(a, "--batch: a number from 1 on is wanted");
+        app_usage(a, "--batch: expected a number of at least 1");
         return false;
     }
     if ((out->optimizer || out->grads) && !out->train) {
-        app_usage(a, "--%s goes with --train", out->optimizer ? "optimizer" : "grads");
+        app_usage(a, "--%s needs --train; add it", out->optimizer ? "optimizer" : "grads");
         return false;
     }
     return true;
@@ -136,16 +137,16 @@ exit_code read_graph(app *a, const char *path, const pb_graph **out)
     if (code != EXIT_DONE)
         return code;
     void (*log)(void *, const char *) = a->ctx.log;
-    if (app_option(a, OPT_QUIET)) /* a reader's notes */
+    if (app_option(a, OPT_QUIET)) /* no notes of the reader */
         a->ctx.log = NULL;
     pb_status status = pb_graph_read_with(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO,
                                           is_standard(path) ? NULL : path, &how, &a->arena, out);
     a->ctx.log = log;
     close_input(&in);
     if (status != PB_OK)
-        return tell_input(a, path, &in, status);
+        return report_input_error(a, path, &in, status);
     if ((*out)->cost_digits)
-        app_note(a, "costs have decimals: counted in %.60s", (*out)->cost_unit);
+        app_note(a, "the costs have decimals; they are shown in units of %.60s", (*out)->cost_unit);
     return EXIT_DONE;
 }
 
@@ -157,7 +158,7 @@ exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule
         return code;
     pb_status status = pb_schedule_read(&a->ctx, (pb_source){read_bytes, &in}, PB_FORMAT_AUTO, g, &a->arena, out);
     close_input(&in);
-    return status == PB_OK ? EXIT_DONE : tell_input(a, path, &in, status);
+    return status == PB_OK ? EXIT_DONE : report_input_error(a, path, &in, status);
 }
 
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out)
@@ -183,14 +184,15 @@ static pb_status write_file(void *state, const char *bytes, size_t length)
 
 pb_sink file_sink(file_out *out) { return out->stream == stdout ? stream_sink(stdout) : (pb_sink){write_file, out}; }
 
-static bool tell_output(app *a, const char *path, int error)
+static bool report_output_error(app *a, const char *path, int error)
 {
-    app_fail(a, EXIT_FAILED, "%s: cannot be written: %s", path, strerror(error));
+    app_fail(a, EXIT_FAILED, "%s: cannot be written: %s; check the path, its permissions and the free space", path,
+             strerror(error));
     return false;
 }
 
-/* A neighbour of the file with the permissions that the file has, or would get. */
-static int create_neighbour(app *a, file_out *out, const struct stat *old)
+/* Creates a temporary file next to the file, with the permissions that the file has or would get. */
+static int create_temporary(app *a, file_out *out, const struct stat *old)
 {
     size_t length = strlen(out->real_path);
     out->temporary = pb_arena_alloc(&a->arena, length + sizeof ".XXXXXX", 1);
@@ -200,7 +202,7 @@ static int create_neighbour(app *a, file_out *out, const struct stat *old)
     }
     memcpy(out->temporary, out->real_path, length);
     memcpy(out->temporary + length, ".XXXXXX", sizeof ".XXXXXX");
-    progress_guard_file(out->temporary); /* before the file is there: mkstemp writes the name into it */
+    progress_guard_file(out->temporary); /* before the file exists: mkstemp writes its name there */
     int file = mkstemp(out->temporary);
     if (file < 0) {
         progress_guard_file(NULL);
@@ -223,19 +225,19 @@ bool file_create(app *a, const char *path, file_out *out)
     }
     bool exists = stat(path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
-        return tell_output(a, path, EISDIR);
+        return report_output_error(a, path, EISDIR);
     if (exists && !S_ISREG(old.st_mode)) {
         out->stream = fopen(path, "wb");
-        return out->stream || tell_output(a, path, errno);
+        return out->stream || report_output_error(a, path, errno);
     }
     char *followed = exists ? realpath(path, NULL) : NULL;
     if (followed) {
         out->real_path = pb_arena_text(&a->arena, followed, strlen(followed));
         free(followed);
         if (!out->real_path)
-            return tell_output(a, path, ENOMEM);
+            return report_output_error(a, path, ENOMEM);
     }
-    int file = create_neighbour(a, out, exists ? &old : NULL);
+    int file = create_temporary(a, out, exists ? &old : NULL);
     out->stream = file >= 0 ? fdopen(file, "wb") : NULL;
     if (out->stream)
         return true;
@@ -245,11 +247,11 @@ bool file_create(app *a, const char *path, file_out *out)
         unlink(out->temporary);
         progress_guard_file(NULL);
     }
-    return tell_output(a, path, error);
+    return report_output_error(a, path, error);
 }
 
-/* A new name lasts once its folder is on the disk. Not every file system knows how to do that, and a folder that may not be read cannot
- * be opened for it; these two are not failures. */
+/* A new name survives a crash once its folder is written to disk. Some file systems cannot do that, and a folder
+ * without read permission cannot be opened for it; these two are not errors. */
 static bool sync_folder(app *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -295,7 +297,7 @@ exit_code file_finish(app *a, file_out *out, pb_status status)
         return EXIT_DONE;
     if (status != PB_OK && status != PB_EIO)
         return app_status(a, status);
-    tell_output(a, out->path, out->error ? out->error : EIO);
+    report_output_error(a, out->path, out->error ? out->error : EIO);
     return EXIT_FAILED;
 }
 
@@ -312,7 +314,7 @@ bool graph_format(app *a, const char *name, const char *path, pb_format *out)
         return true;
     if (pb_format_parse(name, out) && is_written(*out))
         return true;
-    app_usage(a, "--format: graphs are written as json, dot or csv, not as `%s`", name);
+    app_usage(a, "--format: expected json, dot or csv, not `%s`", name);
     return false;
 }
 

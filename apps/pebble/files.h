@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* A file that is being written. The bytes go to a neighbour that takes its name at the end, so that whoever reads the
- * name finds the old file or the new one, whole. Devices and pipes are written directly. */
+/* A file that is being written. The bytes go to a temporary file next to it, which is renamed at the end, so that
+ * a reader finds either the old file or the new one, complete. Devices and pipes are written directly. */
 typedef struct file_out {
     FILE *stream;
     const char *path;      /* as given */
@@ -16,25 +16,26 @@ typedef struct file_out {
     int error;             /* errno of the first failure */
 } file_out;
 
-/* NULL or "-": standard output. False after telling why. */
+/* NULL or "-": standard output. False after printing why. */
 bool file_create(app *a, const char *path, file_out *out);
 pb_sink file_sink(file_out *out);
-/* Makes the file appear under its name, or drops it if anything failed (told). */
+/* Renames the file to its name, or removes it if anything failed, after printing why. */
 exit_code file_finish(app *a, file_out *out, pb_status status);
 
-/* --inputs and the options of models. False after telling what is wrong with them. */
+/* --inputs and the options of models. False after printing what is wrong with them. */
 bool read_options(app *a, pb_read_options *out);
 
-/* Reads with any format. EXIT_DONE, or the exit code after telling "path:line:column: sentence". */
+/* Reads with any format. EXIT_DONE, or the exit code after printing "path:line:column: sentence". */
 exit_code read_graph(app *a, const char *path, const pb_graph **out);
-/* Without a graph, and without a word when it cannot be read. */
+/* Without a graph; prints nothing if it cannot be read. */
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out);
 exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule *out);
 
-/* JSON, or binary where the path ends in .pbs. */
+/* JSON, or binary if the path ends in .pbs. */
 exit_code write_schedule(app *a, const pb_schedule *s, const char *path);
 
-/* The format of a graph to write: `name` if given, else what the path suggests, else json. False after telling. */
+/* The format of a graph to write: `name` if given, else what the path suggests, else json. False after printing an
+ * error. */
 bool graph_format(app *a, const char *name, const char *path, pb_format *out);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
+enum { MAX_LINES = 24, NAMES_ROOM = 200, DIGITS = 9 };
 
 static bool plays(const pb_plan_result *p) { return p->certificate && p->schedule.game == PB_GAME_REVERSIBLE; }
 
-/* The strategies whose plans are this point, or "". */
+/* The strategies whose plans are at this point, or "". */
 static int name_those_on(const pb_comparison *rows, const pb_front_point *point, char text[NAMES_ROOM])
 {
     int used = 0, count = 0;
@@ -33,7 +33,7 @@ static void share_above(uint64_t work, uint64_t least, char text[FIGURE_ROOM])
         percent_text((double)(work - least) / (double)least, text);
 }
 
-/* One line of the front; `names`: the plans that are this point. */
+/* One line of the front; `names`: the plans at this point. */
 static bool add_point(app *a, table *t, const pb_graph *g, const pb_front_view *view, uint32_t i, const char *names)
 {
     const pb_front_point *point = &view->front.point[i];
@@ -47,14 +47,15 @@ static bool add_point(app *a, table *t, const pb_graph *g, const pb_front_view *
     return table_row(t, (const char *[]){"  ", peak, work, bennett, above, names}, names[0] ? "1" : NULL);
 }
 
-/* The points, of many only some: both ends, evenly between, and wherever a plan stands. */
+/* The points of the front; if there are many, only both ends, some in between, and those with a plan. */
 static bool print_points(app *a, const pb_graph *g, const pb_comparison *rows, const pb_front_view *view)
 {
-    static const table_column columns[] = {{"  ", false, 0},     {"memory", true, 0}, {"least work", true, 0},
-                                           {"bennett", true, 0}, {"above", true, 0},  {"plans here", false, 0}};
+    static const table_column columns[] = {{"  ", false, 0},        {"memory", true, 0},
+                                           {"least work", true, 0}, {"bennett", true, 0},
+                                           {"above", true, 0},      {"plans at this point", false, 0}};
     const pb_front *front = &view->front;
     table t;
-    uint32_t left_out = 0, step = (front->count + MOST_LINES - 1) / MOST_LINES;
+    uint32_t left_out = 0, step = (front->count + MAX_LINES - 1) / MAX_LINES;
     table_init(&t, &a->arena, columns, sizeof columns / sizeof *columns);
     t.color = a->color;
     t.width = a->width;
@@ -68,12 +69,11 @@ static bool print_points(app *a, const pb_graph *g, const pb_comparison *rows, c
     }
     table_print(&t, stdout);
     if (left_out)
-        printf("  (%" PRIu32 " of the %" PRIu32 " points are not shown; --json has them all)\n", left_out,
-               front->count);
+        printf("  (%" PRIu32 " of the %" PRIu32 " points are not shown; --json shows all)\n", left_out, front->count);
     return true;
 }
 
-/* "bennett: fits from 14 pebble on, 0 % to 12 % above the front" */
+/* "bennett: fits with 14 pebble or more, 0 % to 12 % above the front" */
 static void print_bennett(const app *a, const pb_graph *g, const pb_front_view *view)
 {
     char from[FIGURE_ROOM], low[FIGURE_ROOM], high[FIGURE_ROOM], text[4 * FIGURE_ROOM];
@@ -87,21 +87,21 @@ static void print_bennett(const app *a, const pb_graph *g, const pb_front_view *
         first = i;
     }
     if (first == view->front.count) {
-        puts("bennett: fits nowhere on it");
+        puts("bennett: does not fit at any point of the front");
         return;
     }
     amount_text(view->front.point[first].peak, g->size_unit, from);
     percent_text(least, low);
     percent_text(most, high);
-    int used = snprintf(text, sizeof text, "bennett: fits from %s on, ", from);
+    int used = snprintf(text, sizeof text, "bennett: fits with %s or more, ", from);
     if (most > 0)
         snprintf(text + used, sizeof text - (size_t)used, "%s to %s above the front", low, high);
     else
-        snprintf(text + used, sizeof text - (size_t)used, "and is on the front from there");
+        snprintf(text + used, sizeof text - (size_t)used, "and is on the front there");
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
-/* "bennett: 15 pebble, 77 % above the front at its memory" */
+/* "bennett: 15 pebble, 77 % above the front at this memory" */
 static void print_place(const app *a, const pb_graph *g, const pb_plan_result *p, const pb_front *front)
 {
     const pb_metrics *m = &p->schedule.metrics;
@@ -112,13 +112,13 @@ static void print_place(const app *a, const pb_graph *g, const pb_plan_result *p
     int used = snprintf(text, sizeof text, "%s: %s, ", name, peak);
     size_t room = sizeof text - (size_t)used;
     if (!point) {
-        snprintf(text + used, room, "below what was settled");
+        snprintf(text + used, room, "less memory than the known part of the front");
     } else if (m->work > point->work) {
         percent_text((double)(m->work - point->work) / (double)point->work, share);
-        snprintf(text + used, room, "%s above the front at its memory", share);
+        snprintf(text + used, room, "%s above the front at this memory", share);
     } else if (m->peak > point->peak) {
         amount_text(point->peak, g->size_unit, peak);
-        snprintf(text + used, room, "the least work, which %s would do for", peak);
+        snprintf(text + used, room, "the least work, but %s would be enough memory for it", peak);
     } else {
         snprintf(text + used, room, "on the front");
     }
@@ -131,17 +131,17 @@ pb_status front_print_text(app *a, const pb_graph *g, const pb_comparison *rows,
     char least[FIGURE_ROOM];
     if (front->count < 2 || !pb_front_matters(rows))
         return PB_OK;
-    puts("\nPareto front of the reversible game: the least work in each amount of memory, proved\n");
+    puts("\nPareto front of the reversible game: the proved minimum of work for each memory size\n");
     if (!print_points(a, g, rows, view))
         return PB_ENOMEM;
     putchar('\n');
     amount_text(front->point[0].peak, g->size_unit, least);
     if (front->complete)
-        printf("with less than %s it cannot be done\n", least);
+        printf("no plan needs less than %s\n", least);
     else
-        printf("what less than %s takes was not settled\n", least);
+        printf("the front below %s is not known\n", least);
     print_bennett(a, g, view);
-    for (uint32_t i = 0; i < rows->row_count; i++) { /* those on the front stand in its list */
+    for (uint32_t i = 0; i < rows->row_count; i++) { /* the list above has those on the front */
         const pb_plan_result *p = &rows->rows[i];
         const pb_front_point *point = plays(p) ? pb_front_at(front, p->schedule.metrics.peak) : NULL;
         if (plays(p) && (!point || !pb_front_is_point(p, point)))

@@ -1,4 +1,4 @@
-/* front_print.h -- the least work for every amount of memory in the reversible game, and where plans stand beside it. */
+/* front_print.h -- the Pareto front of the reversible game, and how far plans are above it. */
 #ifndef PEBBLE_APP_FRONT_PRINT_H
 #define PEBBLE_APP_FRONT_PRINT_H
 

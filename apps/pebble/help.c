@@ -47,7 +47,7 @@ static void option_list(const app *a, unsigned bit)
     title(a, "Options");
     for (int id = 0; id < OPT_COUNT; id++) {
         const option_spec *spec = &option_specs[id];
-        char left[80], right[400], letter[8] = "";
+        char left[80], right[512], letter[8] = "";
         if (!(spec->commands & bit))
             continue;
         if (spec->letter)
@@ -55,7 +55,7 @@ static void option_list(const app *a, unsigned bit)
         snprintf(left, sizeof left, "%s--%s%s%s", letter, spec->name, spec->argument ? " " : "",
                  spec->argument ? spec->argument : "");
         if (spec->standard)
-            snprintf(right, sizeof right, "%s (%s)", spec->help, spec->standard);
+            snprintf(right, sizeof right, "%s (default: %s)", spec->help, spec->standard);
         else
             snprintf(right, sizeof right, "%s", spec->help);
         entry(a, left, right, NAME_COLUMN);
@@ -81,7 +81,7 @@ static void strategy_list(const app *a)
             snprintf(right + used, sizeof right - (size_t)used, "]");
         }
         entry(a, all[i].name, right, NAME_COLUMN);
-        /* Its settings: "key=default|what it does" a line. */
+        /* Its options: "key=default|what it does", one per line. */
         for (const char *line = all[i].options; line && *line;) {
             char left[80], help[256];
             size_t bar = strcspn(line, "|\n"), end = strcspn(line, "\n");
@@ -104,8 +104,8 @@ static void workload_list(const app *a)
         pb_workload_row row;
         char right[512];
         pb_workload_row_of(i, &row);
-        snprintf(right, sizeof right, "%s%s%s%s", row.summary, row.needs ? " [not here: " : "",
-                 row.needs ? row.needs : "", row.needs ? "]" : "");
+        snprintf(right, sizeof right, "%s%s%s%s", row.summary, row.needs ? " [" : "", row.needs ? row.needs : "",
+                 row.needs ? "]" : "");
         entry(a, row.name, right, NAME_COLUMN);
         for (uint32_t k = 0; k < row.option_count; k++) {
             char left[80];
@@ -132,9 +132,9 @@ static void exit_list(const app *a, const char *codes)
 static void param_text(const pb_param_spec *p, char *text, size_t room)
 {
     if (p->kind == PB_PARAM_WORD)
-        snprintf(text, room, "%s: %s (%s)", p->help, p->words, p->standard);
+        snprintf(text, room, "%s: %s (default: %s)", p->help, p->words, p->standard);
     else
-        snprintf(text, room, "%s (%s)", p->help, p->standard);
+        snprintf(text, room, "%s (default: %s)", p->help, p->standard);
 }
 
 static void help_family(const app *a, const pb_family *f)
@@ -147,7 +147,7 @@ static void help_family(const app *a, const pb_family *f)
             snprintf(positional + strlen(positional), sizeof positional - strlen(positional), " [%s]",
                      f->params[i].key);
     printf("  pebble gen %s%s [--PARAMETER VALUE...] [-o FILE] [--format json|dot|csv]\n", f->name, positional);
-    title(a, "Parameters (and what they are by default)");
+    title(a, "Parameters");
     for (uint32_t i = 0; i < f->param_count; i++) {
         snprintf(left, sizeof left, "--%s %s", f->params[i].key,
                  f->params[i].kind == PB_PARAM_WORD   ? "WORD"
@@ -169,19 +169,19 @@ static void family_list(const app *a)
 
 static void help_overview(const app *a)
 {
-    puts("pebble: decides what to keep, free, recompute, uncompute or move to slow memory,\n"
-         "so that a computation fits a memory cap at the least cost.");
+    puts("pebble plans a computation under a memory cap: which values to keep, to free and\n"
+         "recompute, to uncompute or to move to slow memory, so that the extra work is small.");
     title(a, "Start here");
-    entry(a, "pebble gen adjoint-chain 30 -o g.json", "a graph to try", 46);
-    entry(a, "pebble info g.json", "what it needs", 46);
-    entry(a, "pebble compare g.json --cap 40%", "how to fit it into 40 % of that", 46);
-    entry(a, "pebble plan g.json --cap 40% -o plan.json", "the best plan, verified", 46);
-    entry(a, "pebble explain g.json plan.json", "why it does what it does", 46);
+    entry(a, "pebble gen adjoint-chain 30 -o g.json", "make an example graph", 46);
+    entry(a, "pebble info g.json", "how much memory it needs", 46);
+    entry(a, "pebble compare g.json --cap 40%", "all strategies, under 40 % of that memory", 46);
+    entry(a, "pebble plan g.json --cap 40% -o plan.json", "the best plan, verified, in a file", 46);
+    entry(a, "pebble explain g.json plan.json", "why values are kept or recomputed", 46);
     title(a, "Commands");
     for (int i = 0; i < command_count; i++)
         entry(a, commands[i].name, commands[i].summary, 14);
     exit_list(a, NULL);
-    puts("\n`pebble COMMAND --help` tells more. `-` stands for standard input and output.");
+    puts("\nRun `pebble COMMAND --help` for the options of a command. `-` is standard input or output.");
 }
 
 void help_command(app *a, const command *c)
@@ -226,7 +226,7 @@ exit_code cmd_help(app *a)
     const char *name = a->opts.positional_count ? a->opts.positional[0] : NULL;
     const command *c = name ? command_find(name) : NULL;
     if (name && !c)
-        return app_usage(a, "there is no command `%s`", name);
+        return unknown_command(a, name);
     if (!form || strcmp(form, "text") == 0) {
         if (c && c->bit == ON_GEN && a->opts.positional_count > 1)
             a->opts.positional[0] = a->opts.positional[1]; /* pebble help gen tree */
@@ -244,7 +244,7 @@ exit_code cmd_help(app *a)
     } else {
         const char *near = nearest_name(form, forms, 5);
         return near ? app_usage(a, "--as: there is no form `%s`; did you mean %s?", form, near)
-                    : app_usage(a, "--as: there is no form `%s`; there are text, man, bash, zsh and fish", form);
+                    : app_usage(a, "--as: there is no form `%s`; choose text, man, bash, zsh or fish", form);
     }
     return EXIT_DONE;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A time that may bring more: a minute, or four times what was given. */
+/* A longer time to suggest: a minute, or four times the given time. */
 static unsigned more_seconds(const app *a)
 {
     const char *given = app_option(a, OPT_TIME);

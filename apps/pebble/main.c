@@ -16,10 +16,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { PLAIN_WIDTH = 100, LEAST_WIDTH = 60, MOST_WIDTH = 160 };
+enum { DEFAULT_WIDTH = 100, MIN_WIDTH = 60, MAX_WIDTH = 160 };
 
-/* Does the locale's character set show block characters and stars? */
-static bool speaks_unicode(void)
+/* True if the locale's character set has block characters and stars. */
+static bool has_unicode(void)
 {
     const char *charset = setlocale(LC_CTYPE, "") ? nl_langinfo(CODESET) : "";
     bool utf8 = strcmp(charset, "UTF-8") == 0 || strcmp(charset, "utf8") == 0;
@@ -31,20 +31,20 @@ static int screen_width(void)
 {
     struct winsize size;
     const char *columns = getenv("COLUMNS");
-    int width = PLAIN_WIDTH;
+    int width = DEFAULT_WIDTH;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         width = size.ws_col;
     else if (columns && atoi(columns) > 0)
         width = atoi(columns);
-    return width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
+    return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 }
 
-/* False when --color has a word that it does not know. */
+/* False if --color has an unknown word. */
 static bool choose_style(app *a)
 {
     const char *when = app_option(a, OPT_COLOR), *term = getenv("TERM"), *refused = getenv("NO_COLOR");
     a->terminal = isatty(STDOUT_FILENO) != 0;
-    a->unicode = speaks_unicode();
+    a->unicode = has_unicode();
     a->width = screen_width();
     if (!when || strcmp(when, "auto") == 0)
         a->color = a->terminal && !(refused && refused[0]) && term && strcmp(term, "dumb") != 0;
@@ -53,17 +53,6 @@ static bool choose_style(app *a)
     else if (strcmp(when, "never") != 0)
         return false;
     return true;
-}
-
-static exit_code unknown_command(app *a, const char *name)
-{
-    const char *names[16];
-    for (int i = 0; i < command_count; i++)
-        names[i] = commands[i].name;
-    const char *near = nearest_name(name, names, (size_t)command_count);
-    if (near)
-        return app_usage(a, "there is no command `%s`; did you mean %s?", name, near);
-    return app_usage(a, "there is no command `%s`", name);
 }
 
 static void print_server_version(void)
@@ -99,7 +88,7 @@ static exit_code run_command(app *a, int count, char **words)
         return EXIT_DONE;
     }
     if (!choose_style(a))
-        return app_usage(a, "--color: `%s` is none of auto, always and never", app_option(a, OPT_COLOR));
+        return app_usage(a, "--color: expected auto, always or never, not `%s`", app_option(a, OPT_COLOR));
     progress_begin(&a->progress, &a->ctx, !app_option(a, OPT_QUIET));
     if (app_option(a, OPT_HELP)) {
         help_command(a, a->command->bit == ON_HELP ? NULL : a->command);

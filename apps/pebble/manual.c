@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text with what roff would take for itself escaped. */
+/* Prints the text with the characters that mean something to roff escaped. */
 static void roff(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -68,7 +68,7 @@ static void command_entry(const command *c)
             join = ", ";
         }
     }
-    puts(join[0] == ' ' ? " those of every command." : ".");
+    puts(join[0] == ' ' ? " only those of every command." : ".");
     for (const char *text = c->examples; *text;) {
         size_t left = strcspn(text, "\t"), end = strcspn(text, "\n");
         fputs(".TP\n\\fB", stdout);
@@ -94,13 +94,13 @@ void help_manual(void)
     printf(".TH PEBBLE 1 \"\" \"pebble %s\" \"User Commands\"\n", PB_VERSION);
     puts(".SH NAME\npebble \\- plans what to keep, recompute, uncompute and offload under a memory cap");
     puts(".SH SYNOPSIS\n.B pebble\n.I COMMAND\n[\\fIARGUMENTS\\fR] [\\fIOPTIONS\\fR]");
-    puts(".SH DESCRIPTION\nA computation is a graph: each node has a cost and a size, and reads other nodes. "
-         "\\fBpebble\\fR "
-         "decides what to\nkeep, what to free and recompute, what to uncompute and what to move to slower memory, so "
-         "that the "
-         "work fits\na memory cap at the least cost. Every plan is replayed by an independent verifier.\n.PP\n"
-         "\\fB\\-\\fR stands for standard input or output. Graphs are read as JSON, DOT or CSV, circuits as .bench, "
-         "BLIF or AIGER, models of networks as ONNX, by content.");
+    puts(
+        ".SH DESCRIPTION\nA computation is a graph: each node has a cost and a size, and reads other nodes. "
+        "\\fBpebble\\fR "
+        "plans which values to\nkeep, to free and recompute, to uncompute or to move to slow memory, so that the "
+        "computation fits\na memory cap and the extra work is small. An independent verifier replays every plan.\n.PP\n"
+        "\\fB\\-\\fR is standard input or output. Pebble reads graphs as JSON, DOT or CSV, circuits as .bench, BLIF "
+        "or AIGER, and neural networks as ONNX; it recognizes the format by the content.");
     puts(".SH COMMANDS");
     for (int i = 0; i < command_count; i++)
         command_entry(&commands[i]);
@@ -125,6 +125,6 @@ void help_manual(void)
         snprintf(code, sizeof code, "%d", (int)exit_texts[i].code);
         named_entry(code, exit_texts[i].text);
     }
-    puts(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nNo colours, where it is set and not empty.\n.TP\n\\fBCOLUMNS\\fR\n"
-         "The width of tables and plots, where output is not a terminal.");
+    puts(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nNo colors, if it is set and not empty.\n.TP\n\\fBCOLUMNS\\fR\n"
+         "The width of tables and plots, if the output is not a terminal.");
 }

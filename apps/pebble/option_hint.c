@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_NAMES = 512 };
+enum { MAX_NAMES = 512 };
 
-/* Is `name` one of the words of "a|b c"? */
+/* True if `name` is one of the words of "a|b c". */
 static bool is_listed(const char *words, const char *name)
 {
     for (size_t length; words && *words; words += length + (words[length] != '\0')) {
@@ -43,7 +43,7 @@ static const char *option_taking(const char *name, unsigned bit)
     return NULL;
 }
 
-/* The parameter of the family (any, when it is NULL) that takes `name` as its value, or NULL. */
+/* The parameter of the family (of any family if it is NULL) that takes `name` as its value, or NULL. */
 static const char *param_taking(const char *name, const pb_family *family)
 {
     uint32_t count;
@@ -55,7 +55,7 @@ static const char *param_taking(const char *name, const pb_family *family)
     return NULL;
 }
 
-/* A workload that has a setting of this name, or NULL; the one that was named, where it has. */
+/* A workload with an option of this name, preferably the given one, or NULL. */
 static const char *workload_with(const char *name, const char *first)
 {
     const char *found = NULL;
@@ -82,7 +82,7 @@ static const char *command_with(const char *name)
 
 static const char *nearest_option(const char *name, unsigned bit, const pb_family *family)
 {
-    const char *names[OPT_COUNT + MOST_NAMES];
+    const char *names[OPT_COUNT + MAX_NAMES];
     size_t count = 0;
     uint32_t family_count = 0;
     const pb_family *all = bit == ON_GEN ? pb_families(&family_count) : NULL;
@@ -90,7 +90,7 @@ static const char *nearest_option(const char *name, unsigned bit, const pb_famil
         if (option_specs[id].commands & bit)
             names[count++] = option_specs[id].name;
     for (uint32_t f = 0; f < family_count; f++)
-        for (uint32_t p = 0; p < all[f].param_count && count < OPT_COUNT + MOST_NAMES; p++)
+        for (uint32_t p = 0; p < all[f].param_count && count < OPT_COUNT + MAX_NAMES; p++)
             if (!family || family == &all[f])
                 names[count++] = all[f].params[p].key;
     return nearest_name(name, names, count);
@@ -111,9 +111,9 @@ void option_hint(const char *name, unsigned bit, const char *first, char *text, 
     if (taking)
         snprintf(text, room, "; did you mean --%s %s?", taking, name);
     else if (runs && (found = workload_with(name, first)) != NULL)
-        snprintf(text, room, "; settings of a workload follow a colon, as in %s:%s=VALUE", found, name);
+        snprintf(text, room, "; options of a workload follow a colon, as in %s:%s=VALUE", found, name);
     else if ((found = nearest_option(name, bit, family)) != NULL)
         snprintf(text, room, "; did you mean --%s?", found);
     else if ((found = command_with(name)) != NULL)
-        snprintf(text, room, " here; `pebble %s` has it", found);
+        snprintf(text, room, " here; it is an option of `pebble %s`", found);
 }

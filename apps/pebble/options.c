@@ -15,7 +15,7 @@ const option_spec option_specs[OPT_COUNT] = {
 
 enum { LONGEST_NAME = 63 };
 
-/* Edits that turn a into b, swaps of neighbours counting once. */
+/* The number of edits that turn a into b; a swap of neighbours is one edit. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -46,7 +46,7 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
 {
     const char *best = NULL;
     size_t length = strlen(word);
-    /* Slips, not other words: one in seven letters or fewer, two in more; or the beginning of a name. */
+    /* Typing errors only: one in seven letters or fewer, two in longer words; or the beginning of a name. */
     unsigned least = length <= 1 ? 1 : length <= 7 ? 2 : 3;
     for (size_t i = 0; i < count; i++) {
         if (!names[i])
@@ -62,7 +62,7 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     return best;
 }
 
-/* Does any family take a parameter of this name? Which one is meant may only stand later in the line. */
+/* True if any family has this parameter: the family itself may come later on the command line. */
 static bool is_family_param(const char *name, size_t length)
 {
     uint32_t count;
@@ -137,7 +137,7 @@ static bool unknown_option(const reader *r, const char *word, size_t length)
 static bool take_next(reader *r, const char *dashes, const char *name, const char **value)
 {
     if (r->at >= r->count) {
-        snprintf(r->why, r->room, "%s%s needs a value", dashes, name);
+        snprintf(r->why, r->room, "%s%s needs a value after it", dashes, name);
         return false;
     }
     *value = r->words[r->at++];
@@ -147,8 +147,8 @@ static bool take_next(reader *r, const char *dashes, const char *name, const cha
 static bool read_param(reader *r, const char *name, size_t length, const char *value)
 {
     options *o = r->o;
-    static const char *const too_many = "too many parameters";
-    /* The key must end with NUL: take the family table's own copy of it. */
+    static const char *const too_many = "too many parameters; leave some out";
+    /* The key must end with NUL: use the copy in the family table. */
     uint32_t count;
     const pb_family *families = pb_families(&count);
     const char *key = NULL;
@@ -184,7 +184,7 @@ static bool read_long(reader *r, const char *word)
     const option_spec *spec = &option_specs[id];
     if (!spec->argument) {
         if (value) {
-            snprintf(r->why, r->room, "--%s takes no value", spec->name);
+            snprintf(r->why, r->room, "--%s takes no value; leave out what follows the =", spec->name);
             return false;
         }
         value = "";
@@ -205,7 +205,7 @@ static bool read_short(reader *r, const char *word)
     for (; *word; word++) {
         int id = find_letter(*word, r->command ? r->command : ON_HELP);
         if (id < 0) {
-            snprintf(r->why, r->room, "there is no option -%c", *word);
+            snprintf(r->why, r->room, "there is no option -%c; use the long name, with --", *word);
             return false;
         }
         if (!option_specs[id].argument) {
@@ -239,7 +239,7 @@ bool options_read(options *o, unsigned command, int count, char **words, char *w
         else if (o->positional_count < MAX_POSITIONALS)
             o->positional[o->positional_count++] = word;
         else {
-            snprintf(why, room, "too many arguments, from `%s` on", word);
+            snprintf(why, room, "too many arguments; leave out `%s` and what follows", word);
             ok = false;
         }
         if (!ok)

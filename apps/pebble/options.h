@@ -1,4 +1,4 @@
-/* options.h -- what stands on the command line, checked against options.def. */
+/* options.h -- the command line, checked against options.def. */
 #ifndef PEBBLE_APP_OPTIONS_H
 #define PEBBLE_APP_OPTIONS_H
 
@@ -53,7 +53,7 @@ typedef struct options {
     uint32_t dim_count;
 } options;
 
-/* The words an option takes, with blanks between, where they are a few fixed ones; NULL for others. */
+/* The words that an option takes, separated by blanks; NULL if they are not a fixed list. */
 const char *option_words(option_id id);
 
 /* Reads the words after the command's name. `command` is one ON_ bit, 0 when there is no command yet.

@@ -1,7 +1,7 @@
-/* plain_print.h -- text for people, with nothing in it that a terminal would obey.
+/* plain_print.h -- text without control characters for the terminal.
  *
- * Names, units, paths and options may hold anything. Whatever of them is printed as text goes through here or through table.h;
- * JSON has its own escapes, and files for other programs are written as their formats demand.
+ * Names, units, paths and options may contain any character. Text with them is printed through here or through table.h;
+ * JSON has its own escapes, and files for other programs follow their formats.
  */
 #ifndef PEBBLE_APP_PLAIN_PRINT_H
 #define PEBBLE_APP_PLAIN_PRINT_H
@@ -9,9 +9,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The text, control characters and the like as escapes (pb_plain_text). */
+/* Prints the text with control characters escaped (pb_plain_text). */
 void print_plain(FILE *out, const char *text);
-/* One line in the manner of printf, escaped as a whole; the newline is added. */
+/* Prints one line like printf, escaped as a whole, with a newline. */
 void print_line(FILE *out, const char *format, ...);
 void print_line_args(FILE *out, const char *format, va_list args);
 

@@ -10,7 +10,7 @@ void note_policy(app *a, const pb_schedule *s)
     if (!s->policy_asked || s->policy || !s->has_metrics)
         return;
     policy_use_text(s->policy_asked, false, text);
-    app_note(a, "%s; choose it with --strategy", text);
+    app_note(a, "%s; choose one with --strategy", text);
 }
 
 bool wants_plot(const app *a)

@@ -4,7 +4,7 @@
 
 #include "app.h"
 
-/* Is a plot of memory over time wanted? */
+/* True if memory over time should be plotted. */
 bool wants_plot(const app *a);
 pb_status print_plot(app *a, const pb_certificate *c, int height);
 

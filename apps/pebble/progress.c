@@ -1,4 +1,4 @@
-/* progress.c -- see progress.h. The signal handler needs globals; they are all here. */
+/* progress.c -- see progress.h. The globals are for the signal handler. */
 #define _XOPEN_SOURCE 700
 #include "progress.h"
 
@@ -69,7 +69,7 @@ static void show_progress(void *state, const char *what, uint64_t done, uint64_t
     fflush(stderr);
 }
 
-/* The library has something to tell that is no error of this call. */
+/* A message of the library that is not an error. */
 static void show_message(void *state, const char *message)
 {
     progress *p = state;
@@ -87,7 +87,7 @@ void progress_begin(progress *p, pb_context *ctx, bool show)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     struct sigaction before;
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as nohup sets it */
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* not under nohup */
         sigaction(SIGHUP, &action, NULL);
     *p = (progress){.begin = seconds_now(), .show = show && isatty(STDERR_FILENO)};
     p->ctx = ctx;
@@ -118,14 +118,14 @@ void progress_clear(progress *p)
     p->visible = false;
 }
 
-/* Once the plan is there it is written and shown in peace: what was asked to stop has stopped. */
+/* After planning, the stop callback is removed: an interrupt or time limit must not end the writing of the plan. */
 void progress_planning(progress *p, bool begins)
 {
     planning = begins;
     p->ctx->stop = begins ? should_stop : NULL;
     if (begins) {
         if (!p->ctx->tick_limit)
-            p->ctx->tick_limit = p->tick_limit; /* of the planning before */
+            p->ctx->tick_limit = p->tick_limit; /* of an earlier planning */
         p->tick_limit = p->ctx->tick_limit;
         p->ctx->ticks = 0;
         return;

@@ -18,20 +18,20 @@ double seconds_now(void);
 /* Hooks the callbacks into ctx and catches Ctrl-C: while planning the first one asks the planners to stop; any
  * other ends the program. `show` allows the line, which appears after a second, on a terminal only. */
 void progress_begin(progress *p, pb_context *ctx, bool show);
-/* Stop `seconds` after the program began; where reading took more than half of that, half of it from now. */
+/* Stop `seconds` after the program began; if reading took more than half of that, half of it from now. */
 void progress_limit(progress *p, double seconds);
-/* Time until then, 0 where there is no limit. */
+/* The time that is left; 0 if there is no limit. */
 uint64_t progress_left_ns(const progress *p);
 /* Erase the line, if there is one. */
 void progress_clear(progress *p);
-/* From here on (or no more) there may be a plan worth waiting for after Ctrl-C. */
+/* Planning starts or ends: while it lasts, the first Ctrl-C stops the planners and keeps the best plan. */
 void progress_planning(progress *p, bool begins);
-/* Measure by the processor time of this process, or by the clock on the wall again. */
+/* Measure by the processor time of this process, or by the wall clock again. */
 void progress_cpu_clock(progress *p, bool begins);
 /* Has Ctrl-C been pressed? */
 bool progress_interrupted(void);
 
-/* A file to remove should a second Ctrl-C end the program; NULL for none. The text must stay. */
+/* A file to remove if a second Ctrl-C ends the program; NULL: none. The text must stay valid. */
 void progress_guard_file(const char *path);
 
 #endif

@@ -15,11 +15,11 @@ static bool row(table *t, const char *name, const char *predicted, const char *m
     return table_row(t, cells, NULL);
 }
 
-/* Where kernels had to be given more than they said, the plan's peak is not the run's. */
+/* If kernels needed more memory than they declared, the run's peak differs from the plan's. */
 static const char *peak_text(const run_report *r)
 {
     if (r->measured.peak == r->planned.schedule.metrics.peak)
-        return "equal to the byte";
+        return "exactly equal";
     return r->measured.replanned || r->measured.more_bytes ? "kernels needed more" : "NOT EQUAL";
 }
 
@@ -34,13 +34,13 @@ static bool size_rows(table *t, const run_report *r)
         return false;
     pb_quantity_text(m->block, "byte", two, sizeof two);
     change_text((double)m->peak, (double)m->block, one);
-    snprintf(note, sizeof note, "%s against the peak", one);
-    if (!row(t, "addresses", "", two, m->block == m->peak ? "as much as the peak" : note))
+    snprintf(note, sizeof note, "%s compared with the peak", one);
+    if (!row(t, "memory block", "", two, m->block == m->peak ? "equal to the peak" : note))
         return false;
     pb_quantity_text(r->resident_growth, "byte", two, sizeof two);
     uint64_t grown = r->resident_growth;
     pb_quantity_text(grown > m->block ? grown - m->block : m->block - grown, "byte", one, sizeof one);
-    snprintf(note, sizeof note, "%s %s than the addresses", one, grown > m->block ? "more" : "less");
+    snprintf(note, sizeof note, "%s %s than the block", one, grown > m->block ? "more" : "less");
     return !r->resident_before || row(t, "process grew", "", two, note);
 }
 
@@ -61,7 +61,7 @@ static bool time_rows(table *t, const run_report *r)
     char low[FIGURE_ROOM], high[FIGURE_ROOM], more[3 * FIGURE_ROOM], flux[2][FIGURE_ROOM], change[FIGURE_ROOM];
     duration_text(m->time.low, low);
     duration_text(m->time.high, high);
-    snprintf(more, sizeof more, ", half of the steps from %s to %s", low, high);
+    snprintf(more, sizeof more, "; half of the steps took from %s to %s", low, high);
     if (!time_row(t, "time", p->makespan, m->time.median, m->steps > 2 ? more : ""))
         return false;
     snprintf(more, sizeof more, ", in %llu computation%s", (unsigned long long)m->recomputed,
@@ -71,7 +71,7 @@ static bool time_rows(table *t, const run_report *r)
         return false;
     duration_text(m->io_wait_ns, low);
     pb_quantity_text(m->stored_bytes, "byte", high, sizeof high);
-    snprintf(more, sizeof more, ", %s stored; the run waited %s", high, low);
+    snprintf(more, sizeof more, ", %s stored; the run waited %s for transfers", high, low);
     if (r->planned.schedule.game == PB_GAME_TIERED && !time_row(t, "transfers", p->io, m->io_busy_ns, more))
         return false;
     snprintf(flux[0], FIGURE_ROOM, "%.3g MiB s", pb_u128_double(p->flux) / 1048576e9);
@@ -92,13 +92,14 @@ static void print_reference(const app *a, const run_report *r)
     change_text((double)all->time.median, (double)m->time.median, more);
     change_text((double)r->game.graph->needed_cost, (double)all->time.median, speed);
     snprintf(text, sizeof text,
-             "with everything kept it takes %s and %s (%s against its costs): this is %s of the memory, and %s time",
+             "keeping everything takes %s and %s (%s compared with the costs): the plan takes %s of that memory, and "
+             "%s time",
              peak, time, speed, share, more);
     putchar('\n');
     print_wrapped(stdout, text, 0, 2, a->width);
     if (r->differs == UINT64_MAX)
-        printf("results are equal bit for bit after each of %llu step%s: %.16s...\n", (unsigned long long)all->steps,
-               all->steps == 1 ? "" : "s", m->digest[all->steps - 1]);
+        printf("the results are equal bit for bit after each of %llu step%s: %.16s...\n",
+               (unsigned long long)all->steps, all->steps == 1 ? "" : "s", m->digest[all->steps - 1]);
 }
 
 bool run_print_text(app *a, const run_report *r)
@@ -111,7 +112,7 @@ bool run_print_text(app *a, const run_report *r)
     pb_quantity_text(r->game.cap, "byte", cap, sizeof cap);
     strategy_text(s, strategy);
     snprintf(text, sizeof text, "%.400s under a cap of %s: %s by %s in the %s game, %llu step%s", r->spec.text,
-             r->game.cap == PB_UNLIMITED ? "any size" : cap, pb_outcome_name(s->outcome), strategy,
+             r->game.cap == PB_UNLIMITED ? "none" : cap, pb_outcome_name(s->outcome), strategy,
              pb_game_kind_name(s->game), (unsigned long long)r->measured.steps, r->measured.steps == 1 ? "" : "s");
     print_wrapped(stdout, text, 0, 2, a->width);
     putchar('\n');
@@ -123,7 +124,7 @@ bool run_print_text(app *a, const run_report *r)
     table_print(&t, stdout);
     print_reference(a, r);
     if (r->measured.replanned)
-        printf("kernels needed more memory than they said: the rest was planned anew %llu time%s\n",
+        printf("kernels needed more memory than they declared: the remaining steps were planned again %llu time%s\n",
                (unsigned long long)r->measured.replanned, r->measured.replanned == 1 ? "" : "s");
     if (r->measured.text[0])
         print_line(stdout, "%s", r->measured.text);
@@ -138,7 +139,7 @@ void run_print_missing(app *a, const run_report *r)
     if (r->planned.schedule.outcome == PB_INFEASIBLE)
         print_line(stdout, "infeasible: %s", reason);
     else
-        print_line(stdout, "gave up (%s): %s", strategy, reason);
+        print_line(stdout, "no plan found (%s): %s", strategy, reason);
     print_least(a, stdout, r->planned.least, &r->game);
 }
 

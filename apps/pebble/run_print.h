@@ -1,4 +1,4 @@
-/* run_print.h -- what `pebble run` tells: a table for people, JSON for programs. */
+/* run_print.h -- the output of `pebble run`: a table, or JSON. */
 #ifndef PEBBLE_APP_RUN_PRINT_H
 #define PEBBLE_APP_RUN_PRINT_H
 
@@ -14,10 +14,10 @@ typedef struct run_report {
     pb_run_figures measured, reference;        /* reference.steps 0: not run */
     uint64_t differs;                          /* the first step with other results; UINT64_MAX: none */
     uint64_t resident_before, resident_growth; /* of the process, around the run; before 0: not known */
-    bool resident_most;                        /* the growth is that of the most there was, not of the ends of steps */
+    bool resident_max;                         /* the growth is the maximum, not that at the ends of steps */
 } run_report;
 
-/* False when memory is out. */
+/* False if out of memory. */
 bool run_print_text(app *a, const run_report *r);
 /* Why there is no plan, and what to try. */
 void run_print_missing(app *a, const run_report *r);

@@ -76,7 +76,7 @@ bool setting_game(app *a, pb_game_kind *kind, bool *given)
     if (near)
         app_usage(a, "--game: there is no game `%s`; did you mean %s?", text, near);
     else
-        app_usage(a, "--game: there is no game `%s`; there are remat, reversible and tiered", text);
+        app_usage(a, "--game: there is no game `%s`; choose remat, reversible or tiered", text);
     return false;
 }
 
@@ -86,7 +86,7 @@ bool setting_limits(app *a)
     double seconds;
     if (text) {
         if (!pb_time_parse(text, &seconds)) {
-            app_usage(a, "--time: `%s` is not a time; times look like 5s, 500ms, 2m or 1h", text);
+            app_usage(a, "--time: expected a time such as 5s, 500ms, 2m or 1h, not `%s`", text);
             return false;
         }
         progress_limit(&a->progress, seconds);
@@ -100,7 +100,7 @@ static uint64_t steps_for_bounds(const char *time)
     return time && pb_time_parse(time, &seconds) ? pb_bounds_effort_in(seconds) : 0;
 }
 
-/* Is the name before any colon one of the strategies? */
+/* True if the name before any colon is a strategy. */
 static bool check_strategy(app *a, const char *text)
 {
     char name[64];
@@ -122,7 +122,7 @@ static bool check_strategy(app *a, const char *text)
     if (near)
         app_usage(a, "--strategy: there is no strategy `%.*s`; did you mean %s?", (int)length, text, near);
     else
-        app_usage(a, "--strategy: there is no strategy `%.*s`; the help lists them", (int)length, text);
+        app_usage(a, "--strategy: there is no strategy `%.*s`; `pebble help plan` lists them", (int)length, text);
     return false;
 }
 
@@ -140,11 +140,11 @@ static bool check_policy(app *a, const char *text)
     if (near)
         app_usage(a, "--policy: there is no policy `%s`; did you mean %s?", text, near);
     else
-        app_usage(a, "--policy: there is no policy `%s`; the help lists them", text);
+        app_usage(a, "--policy: there is no policy `%s`; `pebble help plan` lists them", text);
     return false;
 }
 
-/* Names of a list such as a,b:k=2,c: a comma begins a new strategy unless what follows is a key=value of the last. */
+/* Checks the names of a list such as a,b:k=2,c: a comma starts a new strategy unless a key=value follows. */
 static bool check_strategies(app *a, const char *text)
 {
     bool has_settings = false;
@@ -172,7 +172,7 @@ bool setting_request(app *a, pb_request *request)
         !app_number(a, OPT_THREADS, request->threads, &threads))
         return false;
     if (threads > 1024) {
-        app_usage(a, "--threads: at most 1024");
+        app_usage(a, "--threads: expected at most 1024");
         return false;
     }
     request->threads = (uint32_t)threads;
@@ -194,5 +194,5 @@ bool setting_request(app *a, pb_request *request)
 
 exit_code missing_cap(app *a)
 {
-    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of what the program as written needs");
+    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order");
 }

@@ -1,4 +1,4 @@
-/* settings.h -- options turned into the library's records. Each returns false after telling what is wrong. */
+/* settings.h -- options turned into the library's records. Each returns false after printing what is wrong. */
 #ifndef PEBBLE_APP_SETTINGS_H
 #define PEBBLE_APP_SETTINGS_H
 

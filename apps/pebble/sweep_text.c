@@ -52,7 +52,7 @@ static bool on_front(const pb_sweep *s, uint32_t cell)
     return false;
 }
 
-/* A point of the front, the knee, and the cap that the plan was found at where it is another. */
+/* Marks a point of the front and the knee, and names the cap that the plan was made for if it is another one. */
 static void mark_text(const app *a, const pb_sweep *s, uint32_t cell, char text[FIGURE_ROOM])
 {
     const pb_sweep_cell *c = &s->cells[cell];
@@ -64,10 +64,10 @@ static void mark_text(const app *a, const pb_sweep *s, uint32_t cell, char text[
         return;
     share_text(s, cap_of(s, c->from), share);
     snprintf(text + used, (size_t)(FIGURE_ROOM - used), "%splan %s%.30s", used ? " " : "",
-             share[0] ? "of " : "without cap", share);
+             share[0] ? "for " : "without a cap", share);
 }
 
-/* Columns that not every sweep needs: lines of several games; planning that took long enough to speak of. */
+/* Optional columns: the game if there are several, the seconds if planning took long. */
 typedef struct extras {
     bool games, seconds;
 } extras;
@@ -80,7 +80,8 @@ static extras choose_extras(const app *a, const pb_sweep *s)
         e.games |= s->lines[l].game != s->lines[0].game;
     for (uint32_t i = 0; i < s->cell_count; i++)
         seconds += s->cells[i].seconds;
-    e.seconds = a->terminal && seconds >= 1; /* a file stays the same from run to run; CSV and JSON have the seconds */
+    e.seconds = a->terminal &&
+                seconds >= 1; /* output to a file does not change from run to run; CSV and JSON have the seconds */
     return e;
 }
 
@@ -88,7 +89,7 @@ static int choose_columns(extras e, table_column columns[MAX_COLUMNS])
 {
     int count = 0;
     columns[count++] = (table_column){"cap", true, 0};
-    columns[count++] = (table_column){"of peak", true, 0};
+    columns[count++] = (table_column){"% of peak", true, 0};
     columns[count++] = (table_column){"", false, 0};
     columns[count++] = (table_column){"strategy", false, 0};
     if (e.games)
@@ -121,14 +122,14 @@ static void name_text(const pb_sweep *s, uint32_t cell, char text[FIGURE_ROOM])
         snprintf(text, FIGURE_ROOM, "%.40s: %.80s", line->spec, chosen);
 }
 
-/* Work above computing each value once; plans and bounds the same way, so that equal ones look equal. */
+/* Extra work compared with computing each value once, for plans and bounds alike, so that equal ones look equal. */
 static void above_text(const pb_sweep *s, uint64_t work, char text[FIGURE_ROOM])
 {
     uint64_t least = s->graph->needed_cost;
     percent_text(work > least && least ? (double)(work - least) / (double)least : 0, text);
 }
 
-/* Strategies that found nothing have a line below the table; one of them stands for all where there is no plan. */
+/* Strategies without a plan have a line below the table; if no strategy has a plan, the first one has a row. */
 static bool shown(const pb_sweep *s, uint32_t cell)
 {
     uint32_t w = pb_sweep_weights_of(s, cell), k = pb_sweep_cap_of(s, cell);
@@ -211,7 +212,7 @@ static pb_status print_table(app *a, const pb_sweep *s, uint32_t w)
     return PB_OK;
 }
 
-/* Of each strategy that has no plan under a cap where others have one: the largest such cap, and why. */
+/* For each strategy without a plan under a cap at which others have one: the largest such cap, and why. */
 static void print_refusals(const app *a, const pb_sweep *s, uint32_t w)
 {
     char text[1024], cap[FIGURE_ROOM];
@@ -229,7 +230,7 @@ static void print_refusals(const app *a, const pb_sweep *s, uint32_t w)
         size_text(s, cap_of(s, first), cap);
         snprintf(text, sizeof text, "%.60s has no plan under %u of %u caps; under %s: %.400s", s->lines[l].spec,
                  (unsigned)none, (unsigned)s->cap_count, cap,
-                 s->cells[first].schedule.reason ? s->cells[first].schedule.reason : "nothing was found");
+                 s->cells[first].schedule.reason ? s->cells[first].schedule.reason : "no plan was found");
         if (!any)
             putchar('\n');
         any = true;
@@ -252,7 +253,7 @@ static void print_head(const app *a, const pb_sweep *s)
     if (!s->program_peak)
         return;
     amount_text(s->program_peak, g->size_unit, high);
-    snprintf(text, sizeof text, "100 %% of memory is %s, the peak in program order of the remat game", high);
+    snprintf(text, sizeof text, "100 %% is %s, the peak in program order of the remat game", high);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
@@ -261,7 +262,7 @@ static void print_front(const app *a, const pb_sweep *s)
     char text[4 * FIGURE_ROOM], peak[FIGURE_ROOM], more[FIGURE_ROOM];
     if (!s->front_count)
         return;
-    snprintf(text, sizeof text, "Pareto front: %u plan%s that no other beats in both peak and work, marked %s",
+    snprintf(text, sizeof text, "Pareto front: %u plan%s, marked %s, that no other plan beats in both peak and work",
              (unsigned)s->front_count, s->front_count == 1 ? "" : "s", a->unicode ? "•" : "+");
     print_wrapped(stdout, text, 0, 2, a->width);
     if (s->knee == PB_NO_CELL)
@@ -270,12 +271,12 @@ static void print_front(const app *a, const pb_sweep *s)
     size_text(s, m->peak, peak);
     above_text(s, m->makespan, more);
     snprintf(text, sizeof text,
-             "knee: a peak of %s for %s more work, the point of the front furthest below the line between its ends",
+             "knee: a peak of %s for %s extra work, the point of the front farthest below the line between its ends",
              peak, more);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
-/* One line for each flip between caps; those between weights follow. */
+/* One line for each change of the best strategy between caps, then between weights. */
 static void print_flips(const app *a, const pb_sweep *s)
 {
     char text[6 * FIGURE_ROOM], high[FIGURE_ROOM], low[FIGURE_ROOM], weights[FIGURE_ROOM], others[FIGURE_ROOM];
@@ -286,12 +287,13 @@ static void print_flips(const app *a, const pb_sweep *s)
         size_text(s, s->caps[flip->cap], high);
         if (flip->across_weights) {
             weights_text(&s->weights[flip->weights + 1], others);
-            snprintf(text, sizeof text, "flip: at %s the winner is %.60s under the weights %s, %.60s under %s", high,
-                     before, weights, after, others);
+            snprintf(text, sizeof text, "best strategy at %s: %.60s with the weights %s, %.60s with %s", high, before,
+                     weights, after, others);
         } else {
             size_text(s, s->caps[flip->cap + 1], low);
-            snprintf(text, sizeof text, "flip: %.60s wins down to %s, %.60s from %s on%s%s", before, high, after, low,
-                     s->weights_count > 1 ? ", under the weights " : "", s->weights_count > 1 ? weights : "");
+            snprintf(text, sizeof text, "the best strategy changes from %.60s at %s to %.60s at %s%s%s", before, high,
+                     after, low, s->weights_count > 1 ? ", with the weights " : "",
+                     s->weights_count > 1 ? weights : "");
         }
         print_wrapped(stdout, text, 0, 2, a->width);
     }
@@ -308,7 +310,7 @@ static void print_cheapest(const app *a, const pb_sweep *s, uint32_t w)
     pb_cost_text(f->metrics.cost, &f->weights, cost);
     size_text(s, f->metrics.peak, peak);
     above_text(s, f->metrics.makespan, more);
-    snprintf(text, sizeof text, "least cost under the weights %s: %s, by %.60s with a peak of %s and %s more work",
+    snprintf(text, sizeof text, "least cost with the weights %s: %s, by %.60s with a peak of %s and %s extra work",
              weights, cost, pb_sweep_winner_name(s, cell), peak, more);
     print_wrapped(stdout, text, 0, 2, a->width);
 }
@@ -322,13 +324,13 @@ static void print_least(const app *a, const pb_sweep *s)
         size_text(s, s->least_peak[at], peak);
         size_text(s, s->proved_least[at], proved);
         if (s->least_peak[at] == UINT64_MAX)
-            snprintf(text, sizeof text, "least cap of the %s game: none of these works; below %s none can",
+            snprintf(text, sizeof text, "smallest cap of the %s game: none of these caps has a plan; lower bound %s",
                      pb_game_kind_name((pb_game_kind)kind), proved);
         else if (s->least_peak[at] <= s->proved_least[at])
-            snprintf(text, sizeof text, "least cap of the %s game: %s, proved", pb_game_kind_name((pb_game_kind)kind),
-                     peak);
+            snprintf(text, sizeof text, "smallest cap of the %s game: %s, the proved minimum",
+                     pb_game_kind_name((pb_game_kind)kind), peak);
         else
-            snprintf(text, sizeof text, "least cap of the %s game: %s works; below %s none can",
+            snprintf(text, sizeof text, "smallest cap of the %s game: %s has a plan; lower bound %s",
                      pb_game_kind_name((pb_game_kind)kind), peak, proved);
         print_wrapped(stdout, text, 0, 2, a->width);
     }
@@ -357,7 +359,7 @@ pb_status print_sweep(app *a, const pb_sweep *s)
         print_line(stdout, "work in %s, cost with weights %s", s->graph->cost_unit, weights);
         putchar('\n');
         status = print_table(a, s, w);
-        if (status == PB_OK && w == 0) /* what does not fit does not fit under other weights either */
+        if (status == PB_OK && w == 0) /* the weights do not change what fits */
             print_refusals(a, s, w);
     }
     if (status != PB_OK)

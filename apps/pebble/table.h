@@ -11,7 +11,7 @@ enum { MAX_COLUMNS = 16 };
 typedef struct table_column {
     const char *title;
     bool right; /* numbers */
-    int spare;  /* above 0: left out where the screen is too narrow, the highest first */
+    int spare;  /* above 0: left out if the screen is too narrow, the highest first */
 } table_column;
 
 typedef struct table {
@@ -23,17 +23,19 @@ typedef struct table {
     size_t row_count, room;
     bool color;
     int width; /* of the screen */
-    bool fit;  /* leave columns out rather than pass the width */
+    bool fit;  /* leave out columns that do not fit the width */
 } table;
 
 void table_init(table *t, pb_arena *arena, const table_column *columns, int column_count);
-/* Cells are copied, escaped as pb_plain_text does; `ink` is an SGR code such as "1" or "31", or NULL. False when memory is out. */
+/* Cells are copied, escaped as pb_plain_text does; `ink` is an SGR code such as "1" or "31", or NULL. False if out of
+ * memory. */
 bool table_row(table *t, const char *const *cells, const char *ink);
 void table_print(const table *t, FILE *out);
 
-/* Characters that a text takes on the screen: UTF-8 sequences count once. */
+/* The width of a text on the screen: a UTF-8 sequence counts as one character. */
 int text_width(const char *text);
-/* Prints text, escaped likewise, in lines of at most `width`, the first continuing at column `used`, later ones after `indent` blanks. */
+/* Prints text, escaped likewise, in lines of at most `width`: the first one continues at column `used`, later ones are
+ * indented by `indent`. */
 void print_wrapped(FILE *out, const char *text, int used, int indent, int width);
 
 /* A count for a narrow column: 12,345 as it is, more than `digits` digits as 1.23e12. */

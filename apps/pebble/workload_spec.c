@@ -12,7 +12,7 @@
 #include <malloc.h>
 #endif
 
-enum { STANDARD_SECONDS = 3 };
+enum { DEFAULT_SECONDS = 3 };
 
 static bool find_workload(app *a, const char *name)
 {
@@ -29,7 +29,7 @@ static bool find_workload(app *a, const char *name)
     if (near)
         app_usage(a, "there is no workload `%.60s`; did you mean %s?", name, near);
     else
-        app_usage(a, "there is no workload `%.60s`; the help lists them", name);
+        app_usage(a, "there is no workload `%.60s`; `pebble help run` lists them", name);
     return false;
 }
 
@@ -48,11 +48,11 @@ bool workload_parse(app *a, const char *text, workload_spec *out)
         char *comma = at + strcspn(at, ","), *equals = at + strcspn(at, "=");
         bool last = *comma == '\0';
         if (equals >= comma || equals == at) {
-            app_usage(a, "`%.60s`: options of a workload look like %s:key=value,key=value", text, out->name);
+            app_usage(a, "`%.60s`: expected options as in %s:key=value,key=value", text, out->name);
             return false;
         }
-        if (out->option_count == MOST_WORKLOAD_OPTIONS) {
-            app_usage(a, "a workload takes at most %d options", MOST_WORKLOAD_OPTIONS);
+        if (out->option_count == MAX_WORKLOAD_OPTIONS) {
+            app_usage(a, "a workload takes at most %d options; leave some out", MAX_WORKLOAD_OPTIONS);
             return false;
         }
         *equals = *comma = '\0';
@@ -68,7 +68,7 @@ exit_code workload_open(app *a, const workload_spec *spec, pb_workload **out)
     if (status == PB_EIO || status == PB_EFORMAT)
         return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
     if (status == PB_ERANGE)
-        return app_usage(a, "%s: with these options %s", spec->name, a->ctx.error.message);
+        return app_usage(a, "%s: with these options, %s; change them", spec->name, a->ctx.error.message);
     return app_status(a, status);
 }
 
@@ -127,7 +127,7 @@ uint64_t resident_bytes(bool give_back)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-bool resident_most_begin(void)
+bool resident_max_begin(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     if (!file)
@@ -136,7 +136,7 @@ bool resident_most_begin(void)
     return fclose(file) == 0 && done;
 }
 
-uint64_t resident_most(void)
+uint64_t resident_max(void)
 {
     char line[160];
     unsigned long long kib = 0;
@@ -154,7 +154,7 @@ bool clock_option(app *a)
     const char *name = app_option(a, OPT_CLOCK);
     if (!name || strcmp(name, "wall") == 0 || strcmp(name, "cpu") == 0)
         return true;
-    app_usage(a, "--clock: wall or cpu, not `%.40s`", name);
+    app_usage(a, "--clock: expected wall or cpu, not `%.40s`", name);
     return false;
 }
 
@@ -168,7 +168,7 @@ void measuring(app *a, bool begins)
 void planning_time(app *a, bool begins)
 {
     const char *text = app_option(a, OPT_TIME);
-    double seconds = STANDARD_SECONDS;
+    double seconds = DEFAULT_SECONDS;
     a->progress.deadline = 0;
     if (!begins || (!text && app_option(a, OPT_TICKS)) || (text && !pb_time_parse(text, &seconds)))
         return;

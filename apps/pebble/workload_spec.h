@@ -1,19 +1,19 @@
-/* workload_spec.h -- what profile, run and fit share: NAME:key=value,... taken apart, times and memory as people read them. */
+/* workload_spec.h -- what profile, run and fit share: parsing NAME:key=value,..., texts of times, measuring memory. */
 #ifndef PEBBLE_APP_WORKLOAD_SPEC_H
 #define PEBBLE_APP_WORKLOAD_SPEC_H
 
 #include "app.h"
 #include "common/figures.h"
 
-enum { MOST_WORKLOAD_OPTIONS = 32 };
+enum { MAX_WORKLOAD_OPTIONS = 32 };
 
 typedef struct workload_spec {
     const char *text, *name;
-    pb_option options[MOST_WORKLOAD_OPTIONS];
+    pb_option options[MAX_WORKLOAD_OPTIONS];
     uint32_t option_count;
 } workload_spec;
 
-/* False after telling what is wrong. The texts live in the application's arena. */
+/* False after printing an error. The texts are in the application's arena. */
 bool workload_parse(app *a, const char *text, workload_spec *out);
 exit_code workload_open(app *a, const workload_spec *spec, pb_workload **out);
 /* {"name":value,...} on standard output. */
@@ -21,22 +21,22 @@ void workload_print_options(const workload_spec *spec);
 
 /* "12.3 ms" */
 void duration_text(uint64_t ns, char text[FIGURE_ROOM]);
-/* "+1.2 %" of `now` against `before`; "-" where that is 0. */
+/* "+1.2 %": `now` compared with `before`; "-" if `before` is 0. */
 void change_text(double before, double now, char text[FIGURE_ROOM]);
 
-/* Memory of this process that is in RAM, after giving back what it does not use; 0 where that is not known. */
+/* Memory of this process in RAM; with `give_back`, after returning unused memory to the system. 0 if not known. */
 uint64_t resident_bytes(bool give_back);
-/* The most there was since resident_most_begin, which is false where the system keeps no such count. What a library takes inside a
- * kernel and gives back is part of it. */
-bool resident_most_begin(void);
-uint64_t resident_most(void);
+/* The maximum since resident_max_begin, which is false if the system does not count it. It includes memory that a
+ * library allocates and frees inside a kernel. */
+bool resident_max_begin(void);
+uint64_t resident_max(void);
 
-/* Around what is measured: Ctrl-C waits for the end of a step, and --clock holds. */
+/* Call before and after measuring: meanwhile Ctrl-C waits for the end of a step, and --clock applies. */
 void measuring(app *a, bool begins);
-/* False after telling what is wrong with --clock. */
+/* False after printing what is wrong with --clock. */
 bool clock_option(app *a);
 
-/* --time holds for planning alone: it begins now, or ends. Three seconds where nothing is said. */
+/* --time is for planning only: the limit starts now, or ends. The default is three seconds. */
 void planning_time(app *a, bool begins);
 
 #endif

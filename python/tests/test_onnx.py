@@ -295,7 +295,7 @@ def test_dims_and_batch(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
     assert "--dim batch=1 --dim tokens=1 --dim y:1=1" in run("info", str(path), code=5)
-    assert 'no dimension "tokns" open; it leaves open: batch tokens y:1' in run("info", str(path), "--dim", "tokns=1", code=5)
+    assert 'no dimension "tokns" open; its open dimensions: batch tokens y:1' in run("info", str(path), "--dim", "tokns=1", code=5)
     graph = read(tmp_path, model, "--batch", "2", "--dim", "tokens=3", "--dim", "y:1=5")
     assert [size_of(node) for node in graph["nodes"]] == [24, 40, 24, 40]
     fixed = Net()
@@ -353,7 +353,7 @@ def test_powers_of_mixed_types_are_not_guessed(tmp_path: Path) -> None:
     (lambda net: net.op("Reshape", net.input("x", [6]), net.const([4, -1])), "6 elements do not fit"),
     (lambda net: net.op("MatMul", net.input("x", [2, 3]), net.input("y", [4, 5])), "3 columns and 4 rows"),
     (lambda net: net.op("Add", net.input("x", [2, 3]), net.input("y", [2, 4])), "3 and 4 along one axis"),
-    (lambda net: net.op("Relu", "nowhere"), "which nothing before it makes"),
+    (lambda net: net.op("Relu", "nowhere"), "which no earlier operator produces"),
     (lambda net: net.op("SkipLayerNormalization", net.input("x", [2]), domain="com.microsoft"), "com.microsoft"),
 ])
 def test_what_is_not_read_is_told(tmp_path: Path, build: Callable[[Net], str], words: str) -> None:

@@ -70,8 +70,8 @@ def test_what_does_not_fit_gives_up_with_the_move(chain):
 @pytest.mark.parametrize(
     ("arguments", "kind", "piece"),
     [
-        ({"cap": "lots"}, pb.InvalidArgument, "is not a size"),
-        ({"cap": -3}, pb.InvalidArgument, "is not a size"),
+        ({"cap": "lots"}, pb.InvalidArgument, "expected a size"),
+        ({"cap": -3}, pb.InvalidArgument, "expected a size"),
         ({"cap": 8, "game": "chess"}, pb.UnknownName, "chess"),
         ({"cap": 8, "strategy": "luck"}, pb.UnknownName, "luck"),
         ({"cap": 8, "strategy": "every-k:j=3"}, pb.UnknownName, "its options"),
@@ -210,7 +210,7 @@ def test_wrong_figures_are_found(tiny):
     told = json.loads(pb.plan(tiny, 4).to_json())
     told["metrics"]["work"] = 4
     v = pb.verify(tiny, json.dumps(told).encode())
-    assert v.legal and not v and "the file says 4, the replay 5" in v.sentence
+    assert v.legal and not v and "4 in the file, but 5 in the replay" in v.sentence
     with pytest.raises(pb.FormatError):
         pb.verify(tiny, b"{")
 

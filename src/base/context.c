@@ -47,14 +47,16 @@ pb_status pbi_poll(pb_context *ctx)
         ctx->stopped = ctx->stop(ctx->callback_state);
     if (ctx->stopped == PB_GO_ON)
         return PB_OK;
-    return pbi_fail(ctx, PB_ECANCELLED, ctx->stopped == PB_STOP_TIME ? "the time limit was reached" : "interrupted");
+    return pbi_fail(ctx, PB_ECANCELLED,
+                    ctx->stopped == PB_STOP_TIME ? "the time limit was reached; allow more time" : "interrupted");
 }
 
 pb_status pbi_tick(pb_context *ctx, uint64_t ticks)
 {
     ctx->ticks += ticks;
     if (ctx->tick_limit && ctx->ticks > ctx->tick_limit)
-        return pbi_fail(ctx, PB_ELIMIT, "the limit of %llu ticks was reached", (unsigned long long)ctx->tick_limit);
+        return pbi_fail(ctx, PB_ELIMIT, "the limit of %llu ticks was reached; allow more ticks",
+                        (unsigned long long)ctx->tick_limit);
     return pbi_poll(ctx);
 }
 

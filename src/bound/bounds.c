@@ -209,7 +209,7 @@ static pb_status bound_nodes(pb_context *ctx, const pb_game *game, const uint8_t
         }
     }
     bound_last(game, b);
-    return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule passes 2^64");
+    return fits ? PB_OK : pbi_fail(ctx, PB_ERANGE, "the work of any schedule exceeds 2^64; use a coarser cost unit");
 }
 
 /* If every value has one use, the minimum peak over orders is that over schedules (docs/strategies/tree.md). */

@@ -58,7 +58,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static pb_status add_node(reader *r, pb_formula_op op, uint32_t left, uint32_t right)
 {
     if (r->node_count == UINT32_MAX - 1)
-        return pbi_fail(r->ctx, PB_ERANGE, "the formula has too many parts");
+        return pbi_fail(r->ctx, PB_ERANGE, "the formula has too many parts; use a shorter one");
     if (!RESERVE(r, r->scratch, r->node, node_room, r->node_count + 1) ||
         !RESERVE(r, r->scratch, r->value, value_room, r->value_count + 1))
         return PB_ENOMEM;
@@ -101,7 +101,7 @@ static pb_status read_number(reader *r)
     size_t from = r->at;
     for (; is_digit(r->text[r->at]); r->at++)
         if (!pbi_mul(value, 10, &value) || !pbi_add(value, (uint64_t)(r->text[r->at] - '0'), &value))
-            return refuse(r, from, "the number passes 64 bits");
+            return refuse(r, from, "the number has more than 64 bits");
     if (!RESERVE(r, r->scratch, r->constant, constant_room, r->constant_count + 1))
         return PB_ENOMEM;
     r->constant[r->constant_count++] = value;
@@ -138,7 +138,7 @@ static pb_status read_value(reader *r, bool *whole)
         return is_letter(c) ? read_name(r) : read_number(r);
     if (c == '(' || c == '-')
         return push_operator(r, c == '(' ? '(' : 'n');
-    return refuse(r, r->at, c ? "a name, a number, - or ( is expected" : "it ends where a value is expected");
+    return refuse(r, r->at, c ? "expected a name, a number, - or (" : "expected a value, found the end");
 }
 
 static pb_status close_group(reader *r)
@@ -147,7 +147,7 @@ static pb_status close_group(reader *r)
     while (status == PB_OK && r->wait_count && r->wait[r->wait_count - 1].op != '(')
         status = combine(r);
     if (status == PB_OK && !r->wait_count)
-        return refuse(r, r->at, "there is no ( for this )");
+        return refuse(r, r->at, "this ) has no matching (");
     r->wait_count--;
     r->at++;
     return status;
@@ -162,7 +162,7 @@ static pb_status read_operator(reader *r, bool *next)
     if (c == ')')
         return close_group(r);
     if (!*next)
-        return refuse(r, r->at, "+, -, * or ) is expected; formulas have no other operations");
+        return refuse(r, r->at, "expected +, -, * or ); formulas have no other operations");
     while (status == PB_OK && r->wait_count && strength(r->wait[r->wait_count - 1].op) >= strength(c))
         status = combine(r);
     return status == PB_OK ? push_operator(r, c) : status;
@@ -185,7 +185,7 @@ static pb_status read_all(reader *r)
     }
     while (status == PB_OK && r->wait_count) {
         if (r->wait[r->wait_count - 1].op == '(')
-            return refuse(r, r->wait[r->wait_count - 1].place, "this ( is not closed");
+            return refuse(r, r->wait[r->wait_count - 1].place, "this ( has no matching )");
         status = combine(r);
     }
     return status;

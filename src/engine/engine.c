@@ -17,7 +17,7 @@ static pb_status check_lent(pb_engine *e, pb_node v)
     const pb_graph *g = e->graph;
     if (!(kind_of(e, v) & PB_KERNEL_XOR))
         return pbi_fail(e->ctx, PB_EINVAL,
-                        "node %.80s is made in borrowed memory, and its kernel is not an exclusive or",
+                        "node %.80s is computed in borrowed memory, but its kernel is not an exclusive or",
                         pb_graph_name(g, v));
     for (uint32_t i = g->out_start[v]; i < g->out_start[v + 1]; i++)
         if (!(kind_of(e, g->out[i]) & PB_KERNEL_READS_BORROWED))
@@ -34,7 +34,7 @@ static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
         if (move->op != PB_COMPUTE)
             continue;
         if (!e->kernels->of[move->node])
-            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s is computed and has no kernel",
+            return pbi_fail(e->ctx, PB_EINVAL, "node %.80s is computed but has no kernel; set one",
                             pb_graph_name(e->graph, move->node));
         if (move->flags & PB_MOVE_BORROW) {
             e->lends = true;
@@ -51,7 +51,8 @@ static pb_status assign(pb_engine *e, const pb_certificate *plan)
     if (status != PB_OK)
         return status;
     if (most && e->whole.packing.size > most)
-        return pbi_fail(e->ctx, PB_ELIMIT, "the values need %llu bytes of addresses, and there are %llu",
+        return pbi_fail(e->ctx, PB_ELIMIT,
+                        "the values need a block of %llu bytes, but the block has %llu; plan with a larger cap",
                         (unsigned long long)e->whole.packing.size, (unsigned long long)most);
     e->block_bytes = e->whole.packing.size;
     /* If plans may change, the block has room for any plan within the cap, and an eighth more for gaps between
@@ -72,7 +73,7 @@ static pb_status take_lent(pb_engine *e)
         return PB_OK;
     uint64_t skip = (align - (uintptr_t)e->options.borrowed % align) % align;
     if (!e->options.borrowed || e->options.borrowed_bytes < skip || e->options.borrowed_bytes - skip < need)
-        return pbi_fail(e->ctx, PB_ELIMIT, "the plan borrows %llu bytes of addresses, and %llu were lent",
+        return pbi_fail(e->ctx, PB_ELIMIT, "the plan borrows %llu bytes, but only %llu were lent; lend more",
                         (unsigned long long)(need + skip),
                         (unsigned long long)(e->options.borrowed ? e->options.borrowed_bytes : 0));
     e->lent = (unsigned char *)e->options.borrowed + skip;
@@ -116,7 +117,8 @@ static pb_status take_block(pb_engine *e)
         return take_block(e);
     }
     if (!block)
-        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: %llu bytes asked for", (unsigned long long)e->block_bytes);
+        return pbi_fail(e->ctx, PB_ENOMEM, "out of memory: cannot allocate %llu bytes",
+                        (unsigned long long)e->block_bytes);
     e->block = block + (align - (uintptr_t)block % align) % align;
     memset(e->block, 0, e->graph->fixed_size);
     return PB_OK;

@@ -60,7 +60,7 @@ pb_status pbi_check_guard(pb_engine *e, pb_node v)
 {
     if (is_guarded(e, e->value[v], e->graph->size[v]))
         return PB_OK;
-    return pbi_fail(e->ctx, PB_EINVAL, "something wrote behind the %llu bytes of %.80s",
+    return pbi_fail(e->ctx, PB_EINVAL, "something wrote past the %llu bytes of %.80s; check the kernels",
                     (unsigned long long)e->graph->size[v], pb_graph_name(e->graph, v));
 }
 
@@ -69,7 +69,8 @@ pb_status pbi_check_cleared(pb_engine *e, pb_node v)
     const pb_graph *g = e->graph;
     bool ran = e->kernels->kinds && (e->kernels->kinds[v] & PB_KERNEL_XOR) && !(g->flags[v] & PB_NODE_BYPRODUCT);
     if (ran && !holds(e->value[v], g->size[v], 0))
-        return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not take its value away", pb_graph_name(g, v));
+        return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not remove its value; check its kernel",
+                        pb_graph_name(g, v));
     return pbi_check_guard(e, v);
 }
 
@@ -123,7 +124,7 @@ static pb_status run_with_decoy(const suspect *s, unsigned char decoy)
     for (uint32_t i = 0; i < s->parts; i++)
         good = good && is_guarded(e, e->value[s->part[i]], g->size[s->part[i]]);
     if (!good)
-        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s wrote behind its memory", name);
+        return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s wrote outside of its memory", name);
     if (sum_of_inputs(s) != s->inputs)
         return pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s changed one of its inputs", name);
     if (!holds(e->check.decoy, e->check.largest, decoy))
@@ -149,7 +150,7 @@ static pb_status compare(suspect *s, pb_node made, bool now)
     if (*known && *known != sum && !(e->graph->flags[s->call.node] & PB_NODE_ONCE))
         return pbi_fail(e->ctx, PB_EINVAL,
                         now ? "the result of the kernel of %.80s depends on memory that it must not read"
-                            : "computing %.80s again gave other bits",
+                            : "recomputing %.80s gave other bits; its kernel must be deterministic",
                         pb_graph_name(e->graph, s->call.node));
     *known = sum;
     return PB_OK;
@@ -186,7 +187,7 @@ static pb_status run_thrice(suspect *s)
     pb_node v = s->call.node;
     pb_status status = run(s, FIRST);
     if (status == PB_OK && pbi_in_block(e, e->value[v]) && !holds(e->value[v], e->graph->size[v], 0))
-        status = pbi_fail(e->ctx, PB_EINVAL, "the kernel of %.80s does not take its result away when it runs again",
+        status = pbi_fail(e->ctx, PB_EINVAL, "running the kernel of %.80s twice does not remove its result",
                           pb_graph_name(e->graph, v));
     return status == PB_OK ? run(s, FIRST) : status;
 }

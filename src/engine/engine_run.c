@@ -297,7 +297,7 @@ static pb_status uncompute(pb_engine *e, pb_step k)
         return status;
     if (lent) {
         if (!is_restored(e, v))
-            return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not give the borrowed bytes back",
+            return pbi_fail(e->ctx, PB_EINVAL, "uncomputing %.80s did not restore the borrowed bytes",
                             pb_graph_name(g, v));
         unlend(e, v);
     } else {
@@ -432,7 +432,7 @@ static pb_status apply_lowered_cap(pb_engine *e, pb_step k, bool *changed)
         return PB_OK;
     }
     char why[160];
-    pbi_fail(e->ctx, PB_ELIMIT, "the cap was lowered to %llu bytes, and what is left of the plan needs %llu",
+    pbi_fail(e->ctx, PB_ELIMIT, "the cap was lowered to %llu bytes, but the rest of the plan needs %llu",
              (unsigned long long)asked, (unsigned long long)peak);
     memcpy(why, e->ctx->error.message, sizeof why - 1);
     why[sizeof why - 1] = '\0';
@@ -446,7 +446,7 @@ static void report_left_borrowed(pb_engine *e)
     char *text = e->ctx->error.message;
     size_t length = strlen(text), room = sizeof e->ctx->error.message - length;
     if (e->lent_count)
-        snprintf(text + length, room, "; %u value%s left in borrowed memory, whose bytes are not as they were",
+        snprintf(text + length, room, "; %u value%s left in borrowed memory, whose bytes are not restored",
                  (unsigned)e->lent_count, e->lent_count == 1 ? " is" : "s are");
 }
 

@@ -23,7 +23,7 @@ static pb_status refuse(pb_engine *e, pb_node v, uint64_t bytes, const char *why
     for (uint32_t i = 0; i < e->granted_count; i++)
         asked += e->granted[i].room;
     e->requested = pbi_round_up(e->graph->workspace[v], e->options.align) + e->spare_used + asked + bytes;
-    return pbi_fail(e->ctx, PB_ELIMIT, "node %.80s needs %llu bytes of workspace instead of %llu, and %s",
+    return pbi_fail(e->ctx, PB_ELIMIT, "node %.80s needs %llu bytes of workspace instead of %llu, but %s",
                     pb_graph_name(e->graph, v), (unsigned long long)e->requested,
                     (unsigned long long)e->graph->workspace[v], why);
 }
@@ -37,11 +37,11 @@ pb_status pbi_grant(const pb_call *call, uint64_t bytes, void **out)
         return PB_OK;
     }
     if (bytes > UINT64_MAX / 4)
-        return refuse(e, v, UINT64_MAX / 4, "there is not so much");
+        return refuse(e, v, UINT64_MAX / 4, "there is not enough memory");
     if (take_spare(e, call, bytes, out))
         return PB_OK;
     if (bytes > e->cap || e->during > e->cap - bytes)
-        return refuse(e, v, bytes, "that passes the cap");
+        return refuse(e, v, bytes, "that exceeds the cap; raise it");
     uint64_t has = e->phase->game->graph->workspace[v];
     pbi_granted g = {.room = pbi_room_of(e, bytes)};
     if (e->granted_count == PBI_MAX_GRANTED || !pbi_find_gap(e, g.room, call->workspace, has, &g.offset))

@@ -68,7 +68,7 @@ pb_status pbi_program_plan(pb_context *ctx, const pb_graph *g, bool keep_all, pb
     if (status == PB_OK && !verdict.certificate) {
         char text[256];
         pb_verdict_text(game, moves, &verdict, text, sizeof text);
-        status = pbi_fail(ctx, PB_EINVAL, "the program as written cannot run: %s", text);
+        status = pbi_fail(ctx, PB_EINVAL, "the program cannot run in program order: %s", text);
     }
     if (status == PB_OK)
         *out = verdict.certificate;

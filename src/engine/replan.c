@@ -96,9 +96,8 @@ static pb_status try_use(pb_engine *e, const pbi_state *state, pbi_remainder_use
     if (status != PB_OK || !plan)
         return status;
     const pb_totals *totals = pb_certificate_totals(plan);
-    if (pb_certificate_game(plan)->graph != remainder->game.graph ||
-        pb_certificate_game(plan)->kind != remainder->game.kind)
-        return pbi_fail(e->ctx, PB_EINVAL, "the plan of what is left is one of another game");
+    if (pb_certificate_game(plan)->graph != remainder->game.graph || pb_certificate_game(plan)->kind != remainder->game.kind)
+        return pbi_fail(e->ctx, PB_EINVAL, "the new plan is for another game");
     uint64_t work = pbi_add_saturated(totals->compute_work, totals->io);
     if (totals->peak > e->cap || totals->borrowed || (best->found && work >= best->work))
         return PB_OK;
@@ -156,11 +155,11 @@ static void go_on(pb_engine *e, const choice *c)
 pb_status pbi_replan(pb_engine *e, pb_node wide, const char *why)
 {
     if (!e->options.replan)
-        return stop(e, why, "there is no other plan");
+        return stop(e, why, "there is no other plan; raise the cap");
     if (e->whole.game->kind == PB_GAME_REVERSIBLE)
-        return stop(e, why, "a reversible run cannot be planned anew from the middle");
+        return stop(e, why, "a reversible run cannot be planned again from the middle; raise the cap");
     if (e->lent_count)
-        return stop(e, why, "what is borrowed has to be given back by the plan that borrowed it");
+        return stop(e, why, "borrowed memory must be restored by the plan that borrowed it; raise the cap");
     pb_arena scratch, arena;
     pbi_state state;
     choice best = {0};
@@ -174,7 +173,7 @@ pb_status pbi_replan(pb_engine *e, pb_node wide, const char *why)
     if (status == PB_OK && best.done)
         best.phase = (pbi_phase){.game = e->whole.game, .moves = &no_moves, .peak = e->used};
     if (status == PB_OK && !best.found)
-        status = stop(e, why, "no plan of what is left was found");
+        status = stop(e, why, "no plan for the rest of the run was found; raise the cap");
     if (status == PB_OK)
         status = move_values(e, &best, &scratch);
     if (status == PB_OK) {

@@ -237,9 +237,10 @@ pb_status pbi_slow_judge(pb_context *ctx, const pbi_slow *s, const pbi_transfer 
         return pbi_fail(ctx, PB_EIO, "%s %.80s failed in %.160s at offset %llu: %s", what, name, file,
                         (unsigned long long)t->failed_at, strerror_r(t->error, text, sizeof text));
     if (t->differs)
-        return pbi_fail(ctx, PB_EIO,
-                        "loading %.80s failed in %.160s: the %llu bytes at offset %llu are not those that were stored",
-                        name, file, (unsigned long long)t->bytes, (unsigned long long)t->at);
+        return pbi_fail(
+            ctx, PB_EIO,
+            "loading %.80s failed in %.160s: the %llu bytes at offset %llu have changed since they were stored", name,
+            file, (unsigned long long)t->bytes, (unsigned long long)t->at);
     return PB_OK;
 }
 
@@ -263,8 +264,8 @@ static pb_status make_file(pb_context *ctx, pb_arena *arena, const char *path, s
         }
     }
     if (file < 0)
-        return pbi_fail(ctx, PB_EIO, "the file %.200s of a slow tier cannot be made: %s", name,
-                        strerror_r(errno, text, sizeof text));
+        return pbi_fail(ctx, PB_EIO, "the file %.200s of a slow tier cannot be created: %s; choose another folder",
+                        name, strerror_r(errno, text, sizeof text));
     *out = (slow_file){.file = file, .name = name};
     return PB_OK;
 }
@@ -288,7 +289,8 @@ static pb_status open_files(pb_context *ctx, pb_arena *arena, const pbi_slow_opt
     for (uint32_t t = 0; t < o->tier_count; t++) {
         path = o->path[t] ? o->path[t] : path;
         if (!path)
-            return pbi_fail(ctx, PB_EINVAL, "slow tier %u needs a file, and no path was given", (unsigned)t + 1);
+            return pbi_fail(ctx, PB_EINVAL, "slow tier %u needs a file, but no path was given; give one",
+                            (unsigned)t + 1);
         pb_status status = make_file(ctx, arena, path, &s->file[t]);
         if (status != PB_OK)
             return status;

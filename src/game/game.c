@@ -30,9 +30,10 @@ bool pb_game_kind_parse(const char *name, pb_game_kind *out)
 static pb_status refuse_weights(pb_context *ctx, const char *text, pbi_decimal_verdict verdict)
 {
     if (verdict == PBI_DECIMAL_WRONG)
-        return pbi_fail(ctx, PB_EINVAL,
-                        "weights are three decimals, as in 0,0,1 or 0,1e-9,1 (peak, flux, recompute), not \"%.60s\"",
-                        text);
+        return pbi_fail(
+            ctx, PB_EINVAL,
+            "expected three weights A,B,C, as in 0,0,1 or 0,1e-9,1 (for peak, flux and recompute), not \"%.60s\"",
+            text);
     return pbi_fail(
         ctx, PB_ERANGE,
         "the weights \"%.60s\" have too many digits: with the same number of digits behind the point, at most %d, "

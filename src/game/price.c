@@ -25,10 +25,11 @@ static pb_status read_price(pb_context *ctx, const char *text, pbi_decimal *out)
     *out = (pbi_decimal){0, 0};
     pbi_decimal_verdict verdict = text ? pbi_decimal_parse(text, strlen(text), out) : PBI_DECIMAL_FINE;
     if (verdict == PBI_DECIMAL_WRONG)
-        return pbi_fail(ctx, PB_EINVAL, "a price is a decimal of 0 or more, as in 2 or 0.04, not \"%.60s\"", text);
+        return pbi_fail(ctx, PB_EINVAL, "expected a price of 0 or more, as in 2 or 0.04, not \"%.60s\"", text);
     if (verdict == PBI_DECIMAL_TOO_FAR || out->digits > PB_PRICE_DIGITS)
-        return pbi_fail(ctx, PB_ERANGE, "the price %.60s has too many digits: at most %d behind the point, below 2^64",
-                        text, PB_PRICE_DIGITS);
+        return pbi_fail(ctx, PB_ERANGE,
+                        "the price %.60s has too many digits; use at most %d after the point, and less than 2^64", text,
+                        PB_PRICE_DIGITS);
     return PB_OK;
 }
 
@@ -56,14 +57,16 @@ pb_status pb_tier_prices_parse(pb_context *ctx, const pb_graph *g, const char *c
         if (status != PB_OK)
             return status;
         if (!count_finer(&price[i], g ? g->cost_digits : 0))
-            return pbi_fail(ctx, PB_ERANGE, "the price %.60s is too large: it passes 2^64 in %.60s", texts[i],
+            return pbi_fail(ctx, PB_ERANGE,
+                            "the price %.60s is too large: in %.60s it exceeds 2^64; use a coarser cost unit", texts[i],
                             g->cost_unit);
         digits = price[i].digits > digits ? price[i].digits : digits;
     }
     for (int i = 0; i < PB_PRICE_COUNT; i++)
         if (!pbi_mul(price[i].number, pbi_decimal_unit(digits - price[i].digits), &price[i].number))
             return pbi_fail(ctx, PB_ERANGE,
-                            "the price %.60s is too large: with as many decimals as the others have it passes 2^64",
+                            "the price %.60s is too large: with as many decimals as the other prices it exceeds 2^64; "
+                            "use fewer decimals",
                             texts[i]);
     tier->store_cost = price[PB_STORE_COST].number;
     tier->load_cost = price[PB_LOAD_COST].number;

@@ -121,11 +121,11 @@ bool pb_size_parse(const char *text, const char *size_unit, uint64_t whole, uint
         fits = multiply_divide(value.number, unit, value.scale, false, out);
         *out = fits && graph_unit > 1 ? *out / graph_unit : *out;
     } else {
-        snprintf(why, room, "`%.60s` is not a size; sizes look like 4096, 8GiB, 500MB, 80%% or none", text);
+        snprintf(why, room, "expected a size such as 4096, 8GiB, 500MB, 80%% or none, not `%.60s`", text);
         return false;
     }
     if (!fits || large || *out == PB_UNLIMITED) {
-        snprintf(why, room, "`%.60s` is too large: sizes stay below 2^64 - 1; `none` stands for no limit", text);
+        snprintf(why, room, "`%.60s` is too large: sizes must be below 2^64 - 1; use none for no limit", text);
         return false;
     }
     return true;

@@ -85,7 +85,7 @@ static pb_status refuse_family(pb_context *ctx, const char *name)
         used += length;
     }
     list[used] = 0;
-    return pbi_fail(ctx, PB_EUNKNOWN, "there is no graph family '%.60s'; there are %s", name, list);
+    return pbi_fail(ctx, PB_EUNKNOWN, "there is no graph family '%.60s'; choose one of %s", name, list);
 }
 
 static pb_status build(pb_context *ctx, const pbi_params *params, pb_builder *builder, pb_arena *scratch)

@@ -41,7 +41,8 @@ static pb_status write_transformer(pbi_training *s, const model *m)
 {
     pbi_tape *t = &s->tape;
     if (m->width % m->heads)
-        return pbi_fail(s->emit.ctx, PB_EINVAL, "transformer: heads (%llu) must divide width (%llu)",
+        return pbi_fail(s->emit.ctx, PB_EINVAL,
+                        "transformer: heads (%llu) must divide width (%llu); change one of them",
                         (unsigned long long)m->heads, (unsigned long long)m->width);
     if (pbi_emit_budget(&s->emit, 54 * m->blocks + 12, 110 * m->blocks + 30) != PB_OK)
         return s->emit.status;

@@ -124,7 +124,7 @@ static pb_status write_unet(pbi_training *s, const pbi_params *params)
     uint64_t width = pbi_param_integer(params, "width");
     if (side >> depth == 0)
         return pbi_fail(s->emit.ctx, PB_ERANGE,
-                        "unet: an image of side %llu cannot be halved %llu times; depth is too large",
+                        "unet: an image of side %llu cannot be halved %llu times; use a smaller depth",
                         (unsigned long long)side, (unsigned long long)depth);
     uint64_t units = convs * (2 * depth + 1);
     if (pbi_emit_budget(&s->emit, 10 * units + 12 * depth + 12, 20 * units + 24 * depth + 24) != PB_OK)

@@ -182,7 +182,7 @@ pb_status pbi_params_read(pb_context *ctx, const pb_family *family, const pb_opt
             return refuse_key(ctx, family, options[k].key);
         const pb_param_spec *spec = &family->params[i];
         if (seen[i])
-            return pbi_fail(ctx, PB_EINVAL, "%s: %s is given twice", family->name, spec->key);
+            return pbi_fail(ctx, PB_EINVAL, "%s: %s is given twice; leave one out", family->name, spec->key);
         seen[i] = true;
         pbi_param_value value = {0};
         pb_status status = read_value(ctx, family, spec, options[k].value, &value);

@@ -42,7 +42,7 @@ pb_status pbi_builder_take_cost(pb_builder *b, pbi_decimal value, uint64_t *out)
         (digits > b->cost_digits && !multiply_costs(b, pbi_decimal_unit(digits - b->cost_digits))))
         return pbi_fail(b->ctx, PB_ERANGE,
                         "costs with decimals are counted in 10^-%" PRIu32
-                        " of their unit, and one of them passes 2^64 then; round the costs to fewer decimals",
+                        " of their unit, and then one of them exceeds 2^64; round the costs to fewer decimals",
                         digits);
     b->cost_digits = digits;
     return PB_OK;

@@ -13,11 +13,13 @@ void pbi_emit_init(pbi_emit *e, pb_context *ctx, const char *maker, pb_builder *
 pb_status pbi_emit_budget(pbi_emit *e, uint64_t nodes, uint64_t edges)
 {
     if (e->status == PB_OK && nodes >= PBI_GENERATED_NODES)
-        e->status = pbi_fail(e->ctx, PB_ERANGE, "%s: these parameters ask for about %llu nodes; the most is %u",
-                             e->maker, (unsigned long long)nodes, PBI_GENERATED_NODES - 1);
+        e->status =
+            pbi_fail(e->ctx, PB_ERANGE, "%s: these parameters give about %llu nodes; use smaller ones, for at most %u",
+                     e->maker, (unsigned long long)nodes, PBI_GENERATED_NODES - 1);
     if (e->status == PB_OK && edges >= PBI_GENERATED_EDGES)
-        e->status = pbi_fail(e->ctx, PB_ERANGE, "%s: these parameters ask for about %llu edges; the most is %u",
-                             e->maker, (unsigned long long)edges, PBI_GENERATED_EDGES - 1);
+        e->status =
+            pbi_fail(e->ctx, PB_ERANGE, "%s: these parameters give about %llu edges; use smaller ones, for at most %u",
+                     e->maker, (unsigned long long)edges, PBI_GENERATED_EDGES - 1);
     return e->status;
 }
 
@@ -34,8 +36,8 @@ static pb_status refuse_huge(pbi_emit *e, const pb_node_spec *spec)
 {
     const char *what = spec->cost == UINT64_MAX ? "cost" : spec->size == UINT64_MAX ? "size" : "workspace";
     int length = spec->name_length ? (int)spec->name_length : (int)strlen(spec->name);
-    return pbi_fail(e->ctx, PB_ERANGE, "%s: the %s of '%.*s' passes 2^64 with these parameters", e->maker, what, length,
-                    spec->name);
+    return pbi_fail(e->ctx, PB_ERANGE, "%s: the %s of '%.*s' exceeds 2^64; use smaller parameters", e->maker, what,
+                    length, spec->name);
 }
 
 pb_node pbi_emit_node(pbi_emit *e, const pb_node_spec *spec)

@@ -16,7 +16,7 @@ static pb_status replace_costs(pb_context *ctx, pb_graph *g, const uint64_t *cos
         bool computed = pb_graph_is_computed(g, v);
         own[v] = computed ? cost[v] : old->cost[v];
         if (!pbi_add(sum, own[v], &sum))
-            return pbi_fail(ctx, PB_ERANGE, "the costs of all nodes together pass 2^64");
+            return pbi_fail(ctx, PB_ERANGE, "the sum of all costs exceeds 2^64; use a coarser cost unit");
         needed += computed && (g->flags[v] & PB_NODE_NEEDED) ? own[v] : 0;
     }
     g->cost = own;

@@ -33,7 +33,7 @@ static pb_status check_ends(const freezer *f, const pbi_pairs *pairs, const char
             return pbi_fail(f->ctx, PB_EGRAPH, "%s %zu names node %" PRIu32 ", but the graph has %" PRIu32 " nodes",
                             what, i, bad, f->n);
         if (pairs->item[i].a == pairs->item[i].b)
-            return pbi_fail(f->ctx, PB_EGRAPH, "%s %zu leads from node \"%.80s\" to itself", what, i,
+            return pbi_fail(f->ctx, PB_EGRAPH, "%s %zu leads from node \"%.80s\" to itself; remove it", what, i,
                             name_of(f, pairs->item[i].a));
     }
     return PB_OK;
@@ -135,8 +135,10 @@ static pb_status freeze_inplace(freezer *f)
         return status;
     for (size_t i = 0; i < list->count; i++)
         if (!row_has(f->g->in_start, f->g->in, list->item[i].a, list->item[i].b))
-            return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" lists \"%.80s\" in `inplace`, but does not read it",
-                            name_of(f, list->item[i].a), name_of(f, list->item[i].b));
+            return pbi_fail(
+                f->ctx, PB_EGRAPH,
+                "node \"%.80s\" lists \"%.80s\" in `inplace`, but does not read it; add the edge or remove the entry",
+                name_of(f, list->item[i].a), name_of(f, list->item[i].b));
     size_t n = f->n;
     uint32_t *raw_start = pb_arena_alloc(f->scratch, n + 1, sizeof *raw_start);
     pb_node *raw = pb_arena_alloc(f->scratch, list->count, sizeof *raw);
@@ -158,16 +160,18 @@ static pb_status check_byproduct(const freezer *f, pb_node w, pb_node owner)
     const char *name = name_of(f, w);
     if (f->flags[owner] & (PB_NODE_BYPRODUCT | PB_NODE_GIVEN))
         return pbi_fail(f->ctx, PB_EGRAPH,
-                        "node \"%.80s\" is a by-product of \"%.80s\", which is never computed itself", name,
-                        name_of(f, owner));
+                        "node \"%.80s\" is a by-product of \"%.80s\", which is given or a by-product itself; a "
+                        "by-product needs a computed node",
+                        name, name_of(f, owner));
     if (f->g->in_start[w] != f->g->in_start[w + 1])
-        return pbi_fail(f->ctx, PB_EGRAPH, "by-product \"%.80s\" has inputs of its own; they belong to \"%.80s\"", name,
+        return pbi_fail(f->ctx, PB_EGRAPH, "by-product \"%.80s\" has inputs of its own; move them to \"%.80s\"", name,
                         name_of(f, owner));
     if (r->cost || r->workspace)
-        return pbi_fail(f->ctx, PB_EGRAPH, "by-product \"%.80s\" has a cost or workspace; they belong to \"%.80s\"",
-                        name, name_of(f, owner));
+        return pbi_fail(f->ctx, PB_EGRAPH, "by-product \"%.80s\" has a cost or workspace; move it to \"%.80s\"", name,
+                        name_of(f, owner));
     if (r->flags & (PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW))
-        return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" is given and a by-product at once", name);
+        return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" is both given and a by-product; remove one of the two",
+                        name);
     return PB_OK;
 }
 
@@ -189,7 +193,8 @@ static pb_status freeze_byproducts(freezer *f)
     for (size_t i = 0; i < list->count; i++) {
         pb_node w = list->item[i].a;
         if (owner[w] != PB_NO_NODE && owner[w] != list->item[i].b)
-            return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" is a by-product of two nodes", name_of(f, w));
+            return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" is a by-product of two nodes; remove one of them",
+                            name_of(f, w));
         owner[w] = list->item[i].b;
         f->flags[w] |= PB_NODE_BYPRODUCT;
     }
@@ -212,10 +217,14 @@ static pb_status freeze_given(freezer *f)
     for (pb_node v = 0; v < f->n; v++) {
         uint16_t flags = f->flags[v];
         if ((flags & PB_NODE_GIVEN_SLOW) && !(flags & PB_NODE_GIVEN))
-            return pbi_fail(f->ctx, PB_EGRAPH, "node \"%.80s\" is in slow memory but not given", name_of(f, v));
+            return pbi_fail(f->ctx, PB_EGRAPH,
+                            "node \"%.80s\" starts in slow memory but is not given; only given values can",
+                            name_of(f, v));
         if ((flags & PB_NODE_GIVEN) && f->g->in_start[v] != f->g->in_start[v + 1])
-            return pbi_fail(f->ctx, PB_EGRAPH, "given node \"%.80s\" reads \"%.80s\"; a given value has no inputs",
-                            name_of(f, v), name_of(f, f->g->in[f->g->in_start[v]]));
+            return pbi_fail(
+                f->ctx, PB_EGRAPH,
+                "given node \"%.80s\" reads \"%.80s\"; a given value has no inputs: remove the edge, or `given`",
+                name_of(f, v), name_of(f, f->g->in[f->g->in_start[v]]));
     }
     return PB_OK;
 }
@@ -290,9 +299,8 @@ static pb_status freeze_quantities(freezer *f)
         fits = fits && pbi_add(sizes, r->size, &sizes) && pbi_add(costs, r->cost, &costs);
     }
     if (!fits || !pbi_add(sizes, most_workspace, &all) || all == UINT64_MAX)
-        return pbi_fail(f->ctx, PB_ERANGE, "the sizes or the costs of all nodes together pass 2^64%s",
-                        f->b->cost_digits ? "; costs with decimals count in a finer unit: round them to fewer decimals"
-                                          : "");
+        return pbi_fail(f->ctx, PB_ERANGE, "the sum of all sizes or costs exceeds 2^64; use coarser units%s",
+                        f->b->cost_digits ? ", or round costs to fewer decimals" : "");
     f->g->cost = cost;
     f->g->size = size;
     f->g->workspace = workspace;

@@ -85,8 +85,8 @@ static pb_status report_cycle(pb_context *ctx, const pb_graph *g, const uint32_t
         if ((size_t)used >= sizeof text)
             break;
     }
-    return pbi_fail(ctx, PB_EGRAPH, "the graph has a cycle of %" PRIu32 " node%s: %s", count, count == 1 ? "" : "s",
-                    text);
+    return pbi_fail(ctx, PB_EGRAPH, "the graph has a cycle of %" PRIu32 " node%s: %s; remove one of its edges", count,
+                    count == 1 ? "" : "s", text);
 }
 
 /* Kahn's algorithm with a heap: always the smallest index that is ready. */
@@ -138,19 +138,21 @@ static pb_status check_named(pb_context *ctx, const pb_graph *g, const pb_node *
             return pbi_fail(ctx, PB_EGRAPH, "`order` names node %" PRIu32 ", but the graph has %" PRIu32 " nodes",
                             named[i], n);
         if (place[named[i]])
-            return pbi_fail(ctx, PB_EGRAPH, "`order` lists node \"%.80s\" twice", pb_graph_name(g, named[i]));
+            return pbi_fail(ctx, PB_EGRAPH, "`order` lists node \"%.80s\" twice; remove one",
+                            pb_graph_name(g, named[i]));
         place[named[i]] = (uint32_t)i + 1;
     }
     for (pb_node v = 0; v < n; v++) {
         if (!pb_graph_is_computed(g, v))
             continue;
         if (!place[v])
-            return pbi_fail(ctx, PB_EGRAPH, "`order` leaves out node \"%.80s\"", pb_graph_name(g, v));
+            return pbi_fail(ctx, PB_EGRAPH, "`order` does not list node \"%.80s\"; add it", pb_graph_name(g, v));
         for (uint32_t k = g->in_start[v]; k < g->in_start[v + 1]; k++) {
             pb_node u = g->in[k];
             pb_node maker = g->owner && g->owner[u] != PB_NO_NODE ? g->owner[u] : u;
             if (!(g->flags[u] & PB_NODE_GIVEN) && place[maker] >= place[v])
-                return pbi_fail(ctx, PB_EGRAPH, "`order` computes \"%.80s\" before \"%.80s\", which it reads",
+                return pbi_fail(ctx, PB_EGRAPH,
+                                "`order` computes \"%.80s\" before \"%.80s\", which it reads; swap them",
                                 pb_graph_name(g, v), pb_graph_name(g, u));
         }
     }

@@ -48,8 +48,8 @@ pb_status pb_traversal_parse(pb_context *ctx, const char *text, uint32_t height,
     while (kind < PB_TRAVERSAL_COUNT && (strncmp(kinds[kind].name, text, length) != 0 || kinds[kind].name[length]))
         kind++;
     if (kind == PB_TRAVERSAL_COUNT)
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no traversal \"%.40s\": direct, classic, szydlo, lazy or bds",
-                        text);
+        return pbi_fail(ctx, PB_EUNKNOWN,
+                        "there is no traversal \"%.40s\"; choose direct, classic, szydlo, lazy or bds", text);
     pb_traversal_spec spec = {(pb_traversal_kind)kind, height, 0};
     if (kinds[kind].takes_k)
         spec.k = standard_k(height);
@@ -71,7 +71,7 @@ static pb_status check_spec(pb_context *ctx, const pb_traversal_spec *spec)
     if ((unsigned)spec->kind >= PB_TRAVERSAL_COUNT)
         return pbi_fail(ctx, PB_EINVAL, "there is no traversal number %d", (int)spec->kind);
     if (spec->height > PB_TRAVERSAL_MAX_HEIGHT)
-        return pbi_fail(ctx, PB_ERANGE, "the tree has a height of %u, at most %d is possible", (unsigned)spec->height,
+        return pbi_fail(ctx, PB_ERANGE, "the tree has a height of %u; use at most %d", (unsigned)spec->height,
                         PB_TRAVERSAL_MAX_HEIGHT);
     if (spec->k > spec->height || spec->k > PB_TRAVERSAL_MAX_K || (spec->k && !pb_traversal_takes_k(spec->kind)))
         return pbi_fail(ctx, PB_ERANGE, "k is %u: only lazy and bds take it, at most the height and %d",

@@ -84,8 +84,8 @@ pb_status pb_traversal_choose(pb_context *ctx, const pb_traversal_request *reque
     pb_traversal_row *row = pb_arena_zero(arena, MAX_ROWS + 1, sizeof *row);
     pb_status status = row ? PB_OK : PB_ENOMEM;
     if (request->height > HIGHEST)
-        return pbi_fail(ctx, PB_ELIMIT, "a tree of height %u is too high to run: at most %d", (unsigned)request->height,
-                        HIGHEST);
+        return pbi_fail(ctx, PB_ELIMIT, "a tree of height %u is too large to simulate; use at most %d",
+                        (unsigned)request->height, HIGHEST);
     uint32_t count = row ? list_rows(request, row) : 0;
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         pbi_progress(ctx, pb_traversal_name(row[i].spec.kind), i, count);

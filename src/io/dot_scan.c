@@ -51,10 +51,11 @@ static pb_status take_char(pbi_dot *dot, bool keep)
         pbi_text_ensure(text, 4);
         length = pbi_text_wide(text);
         if (!length)
-            return pbi_text_fail(text, pbi_text_place(text), "the bytes from 0x%02x on are not UTF-8", c);
+            return pbi_text_fail(text, pbi_text_place(text),
+                                 "the bytes starting with 0x%02x are not UTF-8; save the file as UTF-8", c);
     } else {
         if (c == '\0')
-            return pbi_text_fail(text, pbi_text_place(text), "the file contains a NUL character");
+            return pbi_text_fail(text, pbi_text_place(text), "the file contains a NUL character; remove it");
         text->at++;
         if (c == '\n')
             pbi_text_newline(text);
@@ -88,7 +89,7 @@ static pb_status skip_block(pbi_dot *dot)
         pbi_text_ensure(dot->text, 2);
         const char *c = dot->text->at;
         if (c == dot->text->end)
-            return pbi_text_fail(dot->text, start, "a comment begins here and is never closed");
+            return pbi_text_fail(dot->text, start, "this comment is never closed; end it with */");
         if (c[0] == '*' && c[1] == '/') {
             dot->text->at += 2;
             return PB_OK;
@@ -128,7 +129,7 @@ static pb_status take_quoted(pbi_dot *dot)
         pbi_text_ensure(text, 3);
         const char *c = text->at;
         if (c == text->end)
-            return pbi_text_fail(text, start, "a text begins here and is never closed");
+            return pbi_text_fail(text, start, "this quoted text is never closed; end it with a quotation mark");
         if (*c == '"') {
             text->at++;
             return PB_OK;
@@ -172,7 +173,7 @@ static pb_status take_html(pbi_dot *dot)
         bool ended;
         unsigned char c = peek_byte(text, &ended);
         if (ended)
-            return pbi_text_fail(text, dot->place, "an HTML text begins here and is never closed");
+            return pbi_text_fail(text, dot->place, "this HTML text is never closed; end it with >");
         depth += c == '<';
         depth -= c == '>';
         if (depth == 0) {
@@ -202,7 +203,7 @@ static pb_status take_word(pbi_dot *dot)
         if (ended || !(is_digit(c) || is_letter(c) || dot_sign))
             break;
         if (number && is_letter(c))
-            return pbi_text_fail(text, dot->place, "a name that begins with a digit is a number or stands in quotes");
+            return pbi_text_fail(text, dot->place, "a name that begins with a digit must be a number or in quotes");
         point = point || dot_sign;
         digits += is_digit(c);
         pb_status status = take_char(dot, true);
@@ -210,7 +211,7 @@ static pb_status take_word(pbi_dot *dot)
             return status;
     }
     if (number && !digits)
-        return pbi_text_fail(text, dot->place, "a number needs a digit");
+        return pbi_text_fail(text, dot->place, "expected a digit in this number");
     return PB_OK;
 }
 
@@ -223,7 +224,7 @@ static pb_status take_token(pbi_dot *dot)
         dot->kind = PBI_DOT_END;
         return text->at == text->end && text->status == PB_OK
                    ? PB_OK
-                   : pbi_text_fail(text, dot->place, "the file contains a NUL character");
+                   : pbi_text_fail(text, dot->place, "the file contains a NUL character; remove it");
     }
     if (c == '"')
         return take_joined(dot);
@@ -238,7 +239,8 @@ static pb_status take_token(pbi_dot *dot)
         return take_word(dot);
     if (!strchr("{}[];,=:", c)) {
         char room[24];
-        return pbi_text_fail(text, dot->place, "%s has no meaning in DOT", pbi_text_seen(text, room));
+        return pbi_text_fail(text, dot->place, "%s has no meaning in DOT; remove it, or put the name in quotes",
+                             pbi_text_seen(text, room));
     }
     dot->kind = PBI_DOT_SIGN;
     dot->sign = c;

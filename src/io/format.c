@@ -189,14 +189,13 @@ static pb_status read_graph_as(pbi_text *text, pb_format format, const pb_read_o
     case PB_FORMAT_AIGER: return pbi_graph_aiger_read(text, inputs, scratch, result, out);
     case PB_FORMAT_ONNX: return pbi_graph_onnx_read(text, options, scratch, result, out);
     case PB_FORMAT_BINARY:
-        return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1, "this is a schedule in binary form, not a graph");
+        return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1, "this is a binary schedule, not a graph; pass the graph file");
     case PB_FORMAT_AUTO: break;
     }
-    return pbi_fail_at(
-        text->ctx, PB_EFORMAT, 1, 1,
-        text->at == text->end
-            ? "the file is empty"
-            : "this is no graph in JSON, DOT or CSV, no circuit and no model, that can be told by its content");
+    return pbi_fail_at(text->ctx, PB_EFORMAT, 1, 1,
+                       text->at == text->end ? "the file is empty; expected a graph"
+                                             : "the format is not recognized; expected a graph in JSON, DOT or CSV, a "
+                                               "circuit in .bench, BLIF or AIGER, or an ONNX model");
 }
 
 static bool is_circuit(pb_format format)
@@ -209,7 +208,7 @@ static void note_model_options(pb_context *ctx, pb_format format, const pb_read_
 {
     if (ctx->log && format != PB_FORMAT_ONNX && (options->train || options->batch || options->dim_count))
         ctx->log(ctx->callback_state,
-                 "the file is no ONNX model: what was said of dimensions, batch and training is left alone");
+                 "the file is not an ONNX model: the options for dimensions, batch and training have no effect");
 }
 
 /* The options that change the graph, as words from which options of the command can be made. */
@@ -297,7 +296,7 @@ pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, p
     case PB_FORMAT_AIGER:
     case PB_FORMAT_ONNX: break;
     }
-    return pbi_fail(ctx, PB_EINVAL, "a graph is written as json, dot or csv, not as %s", pb_format_name(format));
+    return pbi_fail(ctx, PB_EINVAL, "cannot write a graph as %s; choose json, dot or csv", pb_format_name(format));
 }
 
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,
@@ -314,7 +313,8 @@ pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, 
     else if (status == PB_OK && format == PB_FORMAT_BINARY)
         status = pbi_schedule_binary_read(&text, &scratch, g, result, out);
     else if (status == PB_OK)
-        status = pbi_fail(ctx, PB_EINVAL, "a schedule is json or binary, not %s", pb_format_name(format));
+        status =
+            pbi_fail(ctx, PB_EINVAL, "cannot read a schedule as %s; choose json or binary", pb_format_name(format));
     pb_arena_release(&scratch);
     return status;
 }
@@ -325,5 +325,5 @@ pb_status pb_schedule_write(pb_context *ctx, const pb_schedule *s, pb_format for
         return pbi_schedule_json_write(ctx, s, sink);
     if (format == PB_FORMAT_BINARY)
         return pbi_schedule_binary_write(ctx, s, sink);
-    return pbi_fail(ctx, PB_EINVAL, "a schedule is written as json or binary, not as %s", pb_format_name(format));
+    return pbi_fail(ctx, PB_EINVAL, "cannot write a schedule as %s; choose json or binary", pb_format_name(format));
 }

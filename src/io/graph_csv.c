@@ -50,10 +50,11 @@ static pb_status take_char(reader *r)
         pbi_text_ensure(text, 4);
         length = pbi_text_wide(text);
         if (!length)
-            return pbi_text_fail(text, pbi_text_place(text), "the bytes from 0x%02x on are not UTF-8", c);
+            return pbi_text_fail(text, pbi_text_place(text),
+                                 "the bytes starting with 0x%02x are not UTF-8; save the file as UTF-8", c);
     } else {
         if (c == '\0')
-            return fail(r, pbi_text_place(text), "the file contains a NUL character");
+            return fail(r, pbi_text_place(text), "the file contains a NUL character; remove it");
         text->at++;
         if (c == '\n')
             pbi_text_newline(text);
@@ -76,7 +77,7 @@ static pb_status take_quoted(reader *r, pbi_place place)
         pbi_text_ensure(text, 2);
         const char *c = text->at;
         if (c == text->end)
-            return fail(r, place, "a quoted field begins here and is never closed");
+            return fail(r, place, "this quoted field is never closed; end it with a quotation mark");
         if (*c == '"' && c[1] != '"') {
             text->at++;
             skip_blanks(text);
@@ -100,7 +101,8 @@ static pb_status take_bare(reader *r, size_t at)
     pb_status status = PB_OK;
     while (status == PB_OK && (c = peek_byte(r->text, &ended)) != ',' && c != '\n' && !ended) {
         if (c == '"')
-            return fail(r, pbi_text_place(r->text), "a field with a quotation mark must stand in quotes as a whole");
+            return fail(r, pbi_text_place(r->text),
+                        "a field that contains a quotation mark must be in quotes as a whole");
         status = take_char(r);
     }
     while (r->record.length > at && strchr(" \t\r", r->record.bytes[r->record.length - 1]))
@@ -202,7 +204,7 @@ static pb_status read_edge(reader *r, size_t first)
         return status;
     if (from == to)
         return pbi_fail_at(r->ctx, PB_EGRAPH, r->fields[first].place.line, r->fields[first].place.column,
-                           "an edge leads from node \"%.80s\" to itself", text_of(r, first).bytes);
+                           "an edge leads from node \"%.80s\" to itself; remove it", text_of(r, first).bytes);
     return pb_builder_add_edge(r->table.builder, from, to);
 }
 
@@ -214,7 +216,7 @@ static pb_status read_node(reader *r)
         return status;
     if (r->table.row[v].described)
         return pbi_fail_at(r->ctx, PB_EGRAPH, r->fields[1].place.line, r->fields[1].place.column,
-                           "node \"%.80s\" is described twice", text_of(r, 1).bytes);
+                           "node \"%.80s\" is described twice; remove one line", text_of(r, 1).bytes);
     pbi_node_row row = r->table.row[v];
     row.described = true;
     for (size_t i = 2; i < r->count && status == PB_OK; i++) {
@@ -224,14 +226,14 @@ static pb_status read_node(reader *r)
         if (i >= 4) {
             const char *sign = memchr(value.bytes, '=', value.length);
             if (!sign)
-                return fail(r, r->fields[i].place, "expected key=value behind the size of a node");
+                return fail(r, r->fields[i].place, "expected key=value after the size of a node");
             key = (pbi_slice){value.bytes, (size_t)(sign - value.bytes)};
             value = (pbi_slice){sign + 1, value.length - key.length - 1};
         }
         bool known;
         status = pbi_node_table_set(&r->table, &row, key, value, r->fields[i].place, &known);
         if (status == PB_OK && !known)
-            return fail(r, r->fields[i].place, "this is no field of a node");
+            return fail(r, r->fields[i].place, "a node has no such field; docs/formats.md lists them");
     }
     r->table.row[v] = row;
     return status;
@@ -255,7 +257,9 @@ static pb_status read_record(reader *r)
                     "expected an edge (from,to), or a record that begins with edge, node or graph");
     bool known;
     pb_status status = pbi_node_table_set_graph(&r->table, text_of(r, 1), text_of(r, 2), r->fields[2].place, &known);
-    return status == PB_OK && !known ? fail(r, r->fields[1].place, "this is no field of a graph") : status;
+    return status == PB_OK && !known
+               ? fail(r, r->fields[1].place, "a graph has no such field; docs/formats.md lists them")
+               : status;
 }
 
 static pb_status read_all(reader *r)

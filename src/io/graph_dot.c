@@ -117,7 +117,7 @@ static pb_status connect(reader *r, range from, range to, pbi_place place)
             pb_node u = r->mentioned[i], v = r->mentioned[k];
             if (u == v)
                 return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
-                                   "an edge leads from node \"%.80s\" to itself",
+                                   "an edge leads from node \"%.80s\" to itself; remove it",
                                    r->table.text.bytes + r->table.start[u]);
             pb_status status = pb_builder_add_edge(r->table.builder, u, v);
             if (status == PB_OK && ++r->edges % EDGES_PER_POLL == 0)
@@ -138,7 +138,7 @@ static pb_status after_operand(reader *r, range operand, bool single, pbi_place 
         return status;
     f->next = EXPECT_STATEMENT;
     if (r->dot.kind == PBI_DOT_LINE)
-        return pbi_text_fail(r->dot.text, r->dot.place, "'--' joins without direction: write '->' in a digraph");
+        return pbi_text_fail(r->dot.text, r->dot.place, "'--' has no direction; write '->' in a digraph");
     if (r->dot.kind == PBI_DOT_ARROW) {
         f->last = operand;
         f->next = EXPECT_OPERAND;
@@ -203,7 +203,8 @@ static pb_status name_group(reader *r, uint64_t *group)
 static pb_status push_frame(reader *r, const pbi_node_row *defaults)
 {
     if (r->depth == MAX_NESTED)
-        return pbi_text_fail(r->dot.text, r->dot.place, "subgraphs are nested more than %d deep", MAX_NESTED);
+        return pbi_text_fail(r->dot.text, r->dot.place, "subgraphs are nested more than %d deep; flatten them",
+                             MAX_NESTED);
     void *items = r->frames;
     if (!pbi_arena_reserve(r->scratch, &items, &r->frame_room, r->depth + 1, sizeof *r->frames))
         return PB_ENOMEM;
@@ -304,7 +305,7 @@ static pb_status read_head(reader *r)
         return status;
     if (pbi_dot_is_keyword(&r->dot, "graph"))
         return pbi_text_fail(r->dot.text, r->dot.place,
-                             "this graph is undirected; a computation is a digraph, with '->' from input to reader");
+                             "this graph is undirected; write digraph, with '->' from an input to its reader");
     if (!pbi_dot_is_keyword(&r->dot, "digraph"))
         return pbi_dot_unexpected(&r->dot, "digraph");
     status = pbi_dot_next(&r->dot);

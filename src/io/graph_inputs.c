@@ -78,7 +78,7 @@ pb_status pbi_graph_turn_inputs(pb_context *ctx, const pb_graph *g, pb_inputs in
     for (pb_node v = 0; v < g->node_count && !any; v++)
         any = g->flags[v] & PB_NODE_GIVEN;
     if (!any && ctx->log)
-        ctx->log(ctx->callback_state, "the graph has no given values: what was asked for inputs changes nothing");
+        ctx->log(ctx->callback_state, "the graph has no given values: the option inputs has no effect");
     if (!any || inputs == PB_INPUTS_GIVEN || inputs == PB_INPUTS_AUTO) {
         *out = g;
         return PB_OK;

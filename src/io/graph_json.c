@@ -93,7 +93,7 @@ static pb_status too_large(reader *r, uint64_t index, pbi_place place)
 
 static pb_status unknown_name(reader *r, const char *name, size_t length, pbi_place place)
 {
-    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "no node is named \"%.*s\"",
+    return pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "no node is named \"%.*s\"; check the spelling",
                        (int)(length < 80 ? length : 80), name);
 }
 
@@ -211,7 +211,7 @@ static pb_status keep_extra(reader *r, pbi_slice key, pb_buffer *into, pbi_keys 
     if (status != PB_OK)
         return status;
     if (!fresh)
-        return pbi_text_fail(r->json.text, r->json.place, "the field %.*s appears twice in one object",
+        return pbi_text_fail(r->json.text, r->json.place, "the field %.*s appears twice in one object; remove one",
                              (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
     if (!pbi_bytes_add(into, ":", 1))
         return PB_ENOMEM;
@@ -322,7 +322,8 @@ static pb_status finish_node(reader *r, node_read *node, pbi_field field)
     if (!(node->seen & 1u << NODE_SIZE)) {
         r->json.place = node->place;
         field.name = "size";
-        return pbi_field_fail(&r->json, field, "is missing: every node says how much memory its value takes");
+        return pbi_field_fail(&r->json, field,
+                              "is missing: every node needs the size of its value, in the graph's size_unit");
     }
     if (node->seen & 1u << NODE_NAME) {
         node->spec.name = r->node_name.bytes;
@@ -439,7 +440,8 @@ static pb_status read_edges(reader *r, pbi_field field)
         if (!plain_edge(r->json.text, r->nodes_known ? pb_builder_node_count(r->builder) : r->max_index, end))
             status = read_edge_ends(r, field, end);
         if (status == PB_OK && end[0] == end[1])
-            status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column, "the edge leads from a node to itself");
+            status = pbi_fail_at(r->ctx, PB_EGRAPH, place.line, place.column,
+                                 "the edge leads from a node to itself; remove it");
         if (status == PB_OK)
             status = relate(r, USE_EDGE, end[0], end[1], place);
         field.index++;
@@ -512,7 +514,8 @@ static pb_status read_document(reader *r)
     pb_status status = pbi_json_peek(&r->json, &kind);
     pbi_place place = r->json.place;
     if (status == PB_OK && kind != PBI_JSON_OBJECT)
-        return pbi_text_fail(r->json.text, place, "a graph is an object, not %s", pbi_json_kind_name(kind));
+        return pbi_text_fail(r->json.text, place, "expected a graph, which is an object, not %s",
+                             pbi_json_kind_name(kind));
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, kind);
     pbi_slice key;
@@ -531,7 +534,8 @@ static pb_status read_document(reader *r)
         status = pbi_json_end(&r->json);
     for (uint32_t which = FORMAT; status == PB_OK && which <= NODES; which += NODES - FORMAT)
         if (!(r->seen & UINT32_C(1) << which))
-            return pbi_text_fail(r->json.text, place, "the graph has no field \"%s\"", graph_fields[which].bytes);
+            return pbi_text_fail(r->json.text, place, "the graph has no field \"%s\"; add it, as in docs/formats.md",
+                                 graph_fields[which].bytes);
     if (status == PB_OK)
         status = resolve_waiting(r);
     if (status == PB_OK && r->graph_extra.length)

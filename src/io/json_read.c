@@ -35,7 +35,7 @@ uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count)
 pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint32_t *seen)
 {
     if (*seen & UINT32_C(1) << which)
-        return pbi_field_fail(json, field, "appears twice in one object");
+        return pbi_field_fail(json, field, "appears twice in one object; remove one");
     *seen |= UINT32_C(1) << which;
     return PB_OK;
 }
@@ -166,7 +166,7 @@ pb_status pbi_read_real(pbi_json *json, pbi_field field, double *out)
     copy[text.length] = '\0';
     double value = strtod(copy, NULL);
     if (value - value != 0)
-        return pbi_field_fail(json, field, "is too large a number: %.60s", copy);
+        return pbi_field_fail(json, field, "is too large: %.60s; use a coarser unit", copy);
     *out = value;
     return PB_OK;
 }

@@ -67,7 +67,8 @@ pb_status pbi_json_peek(pbi_json *json, pbi_json_kind *kind)
 pb_status pbi_json_enter(pbi_json *json, pbi_json_kind kind)
 {
     if (json->depth == PBI_JSON_DEPTH)
-        return pbi_text_fail(json->text, json->place, "values are nested more than %d deep", PBI_JSON_DEPTH);
+        return pbi_text_fail(json->text, json->place, "values are nested more than %d deep; flatten them",
+                             PBI_JSON_DEPTH);
     uint64_t bit = UINT64_C(1) << json->depth++;
     json->objects = kind == PBI_JSON_OBJECT ? json->objects | bit : json->objects & ~bit;
     json->first = true;
@@ -185,7 +186,8 @@ static pb_status take_escape(pbi_json *json)
     }
     uint32_t code, low;
     if (text->end - c < 6 || c[1] != 'u' || !hex4(c + 2, &code))
-        return pbi_text_fail(text, pbi_text_place(text), "a string holds a '\\' that begins no escape of JSON");
+        return pbi_text_fail(text, pbi_text_place(text),
+                             "a string contains a '\\' that is not a JSON escape; write \\\\");
     size_t length = 6;
     if (code >= 0xd800 && code < 0xdc00 && text->end - c >= 12 && c[6] == '\\' && c[7] == 'u' && hex4(c + 8, &low) &&
         low >= 0xdc00 && low < 0xe000) {
@@ -193,7 +195,8 @@ static pb_status take_escape(pbi_json *json)
         length = 12;
     }
     if (code >= 0xd800 && code < 0xe000)
-        return pbi_text_fail(text, pbi_text_place(text), "a string holds half of a surrogate pair (\\u%04x)", code);
+        return pbi_text_fail(text, pbi_text_place(text),
+                             "a string contains half of a surrogate pair (\\u%04x); write both halves", code);
     text->at += length;
     char bytes[4];
     return pbi_bytes_add(&json->token, bytes, encode(code, bytes)) ? PB_OK : PB_ENOMEM;
@@ -215,13 +218,15 @@ static pb_status take_special(pbi_json *json, pbi_place start, bool *closed)
         pbi_text_ensure(text, 4);
         size_t length = pbi_text_wide(text);
         if (length == 0)
-            return pbi_text_fail(text, pbi_text_place(text), "the bytes from 0x%02x on are not UTF-8", c);
+            return pbi_text_fail(text, pbi_text_place(text),
+                                 "the bytes starting with 0x%02x are not UTF-8; save the file as UTF-8", c);
         return pbi_bytes_add(&json->token, text->at - length, length) ? PB_OK : PB_ENOMEM;
     }
     if (text->at < text->end)
-        return pbi_text_fail(text, pbi_text_place(text), "a string holds the control character 0x%02x unescaped", c);
+        return pbi_text_fail(text, pbi_text_place(text), "a string contains the control character 0x%02x; escape it",
+                             c);
     if (!pbi_text_more(text))
-        return pbi_text_fail(text, start, "a string begins here and is never closed");
+        return pbi_text_fail(text, start, "this string is never closed; end it with a quotation mark");
     return PB_OK;
 }
 
@@ -299,7 +304,7 @@ pb_status pbi_json_number(pbi_json *json, pbi_slice *out)
     pbi_text_ensure(text, PBI_TEXT_AHEAD);
     const char *end = number_end(text->at);
     if (!end || (*end && strchr("+-.0123456789eE", *end)))
-        return pbi_text_fail(text, json->place, "this is not a number as JSON writes them");
+        return pbi_text_fail(text, json->place, "this is not a JSON number; write it as in 3, -1 or 0.25");
     size_t length = (size_t)(end - text->at);
     if (length > NUMBER_BYTES)
         return pbi_text_fail(text, json->place, "a number has more than %d characters", NUMBER_BYTES);
@@ -317,7 +322,8 @@ pb_status pbi_json_word(pbi_json *json, pbi_json_kind kind)
     char after = (size_t)(text->end - text->at) >= length ? text->at[length] : 'x';
     bool joined = (after >= 'a' && after <= 'z') || (after >= 'A' && after <= 'Z') || (after >= '0' && after <= '9');
     if (joined || memcmp(text->at, word, length) != 0)
-        return pbi_text_fail(text, json->place, "this is not a word of JSON: null, true and false are");
+        return pbi_text_fail(text, json->place,
+                             "this is not a JSON word; expected null, true or false, or a text in quotes");
     text->at += length;
     return PB_OK;
 }

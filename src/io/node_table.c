@@ -191,8 +191,9 @@ pb_status pbi_node_table_set_graph(pbi_node_table *table, pbi_slice key, pbi_sli
 
 static pb_status unknown(pbi_node_table *table, pbi_place place, const char *field, const char *name, size_t length)
 {
-    return pbi_fail_at(table->ctx, PB_EGRAPH, place.line, place.column, "%s names \"%.*s\", but no node has that name",
-                       field, (int)(length < 80 ? length : 80), name);
+    return pbi_fail_at(table->ctx, PB_EGRAPH, place.line, place.column,
+                       "%s names \"%.*s\", but no node has that name; check the spelling", field,
+                       (int)(length < 80 ? length : 80), name);
 }
 
 /* Resolves the names of the list at `at`: inputs that v may overwrite, or the graph's order or targets (no v). */

@@ -158,7 +158,7 @@ static pb_status more_bytes(reader *r)
     crc_add(&r->sum, r->summed, (size_t)(r->text->at - r->summed));
     bool more = pbi_text_more(r->text);
     r->summed = r->text->at;
-    return more ? PB_OK : refuse(r, "the file ends too early");
+    return more ? PB_OK : refuse(r, "the file ends too early; write it again");
 }
 
 static pb_status read_byte(reader *r, unsigned *out)
@@ -185,7 +185,7 @@ static pb_status read_varint(reader *r, uint64_t *out)
             return PB_OK;
         }
     }
-    return refuse(r, "a number passes 64 bits");
+    return refuse(r, "a number has more than 64 bits");
 }
 
 /* A node as the difference to another. */
@@ -197,7 +197,7 @@ static pb_status read_node(reader *r, pb_node from, pb_node *out)
         return status;
     uint64_t size = (code >> 1) + (code & 1);
     if (code & 1 ? size > from : size >= r->node_limit || from + size >= r->node_limit)
-        return refuse(r, "a move names a node that the graph does not have");
+        return refuse(r, "a move names a node that the graph does not have; pass the graph of this schedule");
     *out = (pb_node)(code & 1 ? from - size : from + size);
     return PB_OK;
 }
@@ -207,7 +207,7 @@ static pb_status read_also(reader *r, pb_node node, uint32_t *count)
     uint64_t expected;
     pb_status status = read_varint(r, &expected);
     if (status == PB_OK && (expected == 0 || expected > UINT32_MAX - 2))
-        return refuse(r, "a move makes an impossible number of by-products");
+        return refuse(r, "a move has too many by-products");
     for (*count = 0; status == PB_OK && *count < expected; ++*count) {
         void *items = r->also;
         if (!pbi_arena_reserve(r->scratch, &items, &r->also_room, (size_t)*count + 1, sizeof *r->also))
@@ -283,11 +283,13 @@ static pb_status read_checksum(reader *r)
     pbi_text_ensure(r->text, 5);
     const unsigned char *c = (const unsigned char *)r->text->at;
     if (r->text->end - r->text->at < 4)
-        return refuse(r, "the file ends too early");
+        return refuse(r, "the file ends too early; write it again");
     if (r->text->end - r->text->at > 4)
-        return refuse(r, "the file goes on behind its end");
+        return refuse(r, "there are bytes after the end of the schedule");
     uint32_t stated = c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
-    return stated == (uint32_t)~r->sum.value ? PB_OK : refuse(r, "the checksum does not match: the file is damaged");
+    return stated == (uint32_t)~r->sum.value
+               ? PB_OK
+               : refuse(r, "the checksum does not match: the file is damaged; write it again");
 }
 
 static pb_status read_all(reader *r, const pb_graph *g, pb_arena *result, pb_schedule *out)
@@ -296,10 +298,10 @@ static pb_status read_all(reader *r, const pb_graph *g, pb_arena *result, pb_sch
     pbi_text_ensure(text, PBI_BINARY_MAGIC_BYTES + 1);
     if (text->end - text->at <= PBI_BINARY_MAGIC_BYTES ||
         memcmp(text->at, PBI_BINARY_MAGIC, PBI_BINARY_MAGIC_BYTES) != 0)
-        return refuse(r, "the file does not begin as one");
+        return refuse(r, "the file does not begin like one");
     text->at += PBI_BINARY_MAGIC_BYTES;
     if (*text->at++ != BINARY_VERSION)
-        return refuse(r, "its version is not known here");
+        return refuse(r, "its version is unknown; it needs a newer pebble");
     pb_schedule s;
     pb_status status = read_header(r, g, result, &s);
     uint64_t count = 0;

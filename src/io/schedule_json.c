@@ -132,7 +132,7 @@ static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char
     if (pb_price_check(r->ctx, text) == PB_OK)
         return PB_OK;
     return pbi_field_fail(&r->json, field,
-                          "must be a decimal of 0 or more with at most %d digits behind the point, not %.60s",
+                          "must be a decimal of 0 or more with at most %d digits after the point, not %.60s",
                           PB_PRICE_DIGITS, text);
 }
 
@@ -205,13 +205,13 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK && more)
             status = decimal_text(r, field, &weight);
         if (status == PB_OK && more && (strlen(weight) > 40 || strchr(weight, ',')))
-            return pbi_field_fail(&r->json, field, "are decimals of at most 40 characters");
+            return pbi_field_fail(&r->json, field, "must be decimals of at most 40 characters");
         if (status == PB_OK && more)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
     if (status == PB_OK && pb_weights_parse(r->ctx, text, &r->s->weights) != PB_OK) {
         r->json.place = place;
-        return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 18 digits behind the point");
+        return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 18 digits after the point");
     }
     return status;
 }
@@ -231,7 +231,7 @@ static pb_status read_option(pbi_schedule_reader *r, pbi_slice key)
         return PB_ENOMEM;
     pb_status status = pbi_keys_add(&r->option_keys, &r->option_names, at, key.length, &fresh);
     if (status == PB_OK && !fresh)
-        return pbi_field_fail(&r->json, field, "appears twice in one object");
+        return pbi_field_fail(&r->json, field, "appears twice in one object; remove one");
     pbi_json_kind kind;
     if (status == PB_OK)
         status = pbi_json_peek(&r->json, &kind);
@@ -413,11 +413,12 @@ static pb_status finish(pbi_schedule_reader *r, pbi_place start)
     const uint32_t needed[] = {FORMAT, GAME, MOVES};
     for (int i = 0; i < (r->with_moves ? 3 : 2); i++)
         if (!(r->seen & UINT32_C(1) << needed[i]))
-            return pbi_text_fail(r->json.text, start, "the schedule has no field \"%s\"", fields[needed[i]].bytes);
+            return pbi_text_fail(r->json.text, start, "the schedule has no field \"%s\"; add it, as in docs/formats.md",
+                                 fields[needed[i]].bytes);
     bool bound = r->stated & UINT32_C(1) << LOWER_BOUND;
     if (bound && s->bound_kind == PB_BOUND_NONE)
         return pbi_text_fail(r->json.text, start,
-                             "\"lower_bound\" needs \"bound_kind\" beside it: free-order or fixed-order");
+                             "\"lower_bound\" also needs \"bound_kind\": free-order or fixed-order");
     if (!bound)
         s->bound_kind = PB_BOUND_NONE;
     s->has_cost_bound = r->bound_text != NULL;
@@ -441,7 +442,8 @@ static pb_status read_document(pbi_schedule_reader *r)
     pb_status status = pbi_json_peek(&r->json, &kind);
     pbi_place start = r->json.place;
     if (status == PB_OK && kind != PBI_JSON_OBJECT)
-        return pbi_text_fail(r->json.text, start, "a schedule is an object, not %s", pbi_json_kind_name(kind));
+        return pbi_text_fail(r->json.text, start, "expected a schedule, which is an object, not %s",
+                             pbi_json_kind_name(kind));
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, kind);
     const uint32_t known = r->with_moves ? FIELDS : MOVES; /* `moves` comes last */

@@ -15,13 +15,14 @@ static pb_status node_by_name(pbi_schedule_reader *r, pbi_field field, pb_node *
     if (status != PB_OK)
         return status;
     if (!g)
-        return pbi_field_fail(&r->json, field, "names a node, which needs the graph; without it nodes are indices");
+        return pbi_field_fail(&r->json, field, "names a node, which needs the graph; without a graph, write the index");
     if (!r->names.slot_count &&
         !pbi_name_index_build(&r->names, r->scratch, g->name_text, g->name_start, g->node_count))
         return PB_ENOMEM;
     *out = pbi_name_index_find(&r->names, g->name_text, g->name_start, name.bytes, name.length);
     if (*out == PB_NO_NODE)
-        return pbi_field_fail(&r->json, field, "names \"%.*s\", which is no node of the graph",
+        return pbi_field_fail(&r->json, field,
+                              "names \"%.*s\", which is not a node of the graph; pass the graph of this schedule",
                               (int)(name.length < 80 ? name.length : 80), name.bytes);
     return PB_OK;
 }
@@ -91,7 +92,7 @@ static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node n
         uint32_t which = pbi_key_find(key, names, 3);
         if (which == 3)
             return pbi_field_fail(&r->json, field,
-                                  "computes with \"%.*s\": only \"over\", \"also\" and \"in\" are known",
+                                  "computes with the unknown word \"%.*s\"; expected \"over\", \"also\" or \"in\"",
                                   (int)(key.length < 40 ? key.length : 40), key.bytes);
         field.name = names[which].bytes;
         field.of = "move";
@@ -107,7 +108,7 @@ static pb_status read_compute(pbi_schedule_reader *r, pbi_field field, pb_node n
         field.name = "in";
         return pbi_field_fail(
             &r->json, field,
-            "is for one value alone: in borrowed memory nothing is overwritten and no by-product made");
+            "must be for one value only: in borrowed memory nothing is overwritten and no by-product is made");
     }
     return pb_moves_add_compute(&r->s->moves, node, over, r->also, (uint32_t)r->also_count);
 }
@@ -130,7 +131,7 @@ static pb_status read_op(pbi_schedule_reader *r, pbi_field field, pb_op *op)
     pb_status status = pbi_read_text(&r->json, field, &word);
     if (status == PB_OK && !pb_op_parse(word.bytes, word.length, op))
         return pbi_field_fail(&r->json, field,
-                              "has the word \"%.*s\": moves are compute, uncompute, free, store, load and drop",
+                              "has the unknown word \"%.*s\"; expected compute, uncompute, free, store, load or drop",
                               (int)(word.length < 40 ? word.length : 40), word.bytes);
     return status;
 }
@@ -148,8 +149,8 @@ static pb_status read_rest(pbi_schedule_reader *r, pbi_field field, pb_op op, pb
     else if (tiered)
         status = read_tier(r, field, &tier);
     else
-        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text),
-                             "move %" PRIu64 " (%s) takes one node, no more", field.index, pb_op_name(op));
+        return pbi_text_fail(r->json.text, pbi_text_place(r->json.text), "move %" PRIu64 " (%s) takes exactly one node",
+                             field.index, pb_op_name(op));
     if (status == PB_OK)
         status = pbi_json_item(&r->json, &more);
     if (status == PB_OK && more)
@@ -174,7 +175,7 @@ static pb_status read_move(pbi_schedule_reader *r, pbi_field field)
         status = pbi_json_item(&r->json, &more);
         if (status == PB_OK && !more) {
             r->json.place = place;
-            return pbi_field_fail(&r->json, field, "must begin with a word and a node");
+            return pbi_field_fail(&r->json, field, "must begin with the kind of move and a node");
         }
         if (status == PB_OK)
             status = i ? read_node(r, field, &node) : read_op(r, field, &op);

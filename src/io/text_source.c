@@ -141,7 +141,7 @@ const char *pbi_text_seen(const pbi_text *text, char room[24])
 bool pbi_bytes_grow(pb_buffer *buffer, size_t more)
 {
     if (more > SIZE_MAX / 4 - buffer->length) {
-        pbi_fail(buffer->arena->ctx, PB_ENOMEM, "out of memory: %zu bytes asked for", more);
+        pbi_fail(buffer->arena->ctx, PB_ENOMEM, "out of memory: cannot allocate %zu bytes", more);
         return false;
     }
     void *items = buffer->bytes;

@@ -164,7 +164,7 @@ pb_status pb_metrics_measure(pb_context *ctx, const pb_certificate *c, pb_metric
     };
     m.overhead = g->needed_cost ? (double)m.makespan / (double)g->needed_cost - 1.0 : 0.0;
     if (!pb_metrics_cost(&m, &game->weights, &m.cost))
-        return pbi_fail(ctx, PB_ERANGE, "the weighted cost passes 2^128");
+        return pbi_fail(ctx, PB_ERANGE, "the weighted cost exceeds 2^128; use smaller weights");
     pb_status status = measure_depth(ctx, game, moves, &m.depth);
     if (status == PB_OK)
         *out = m;

@@ -82,7 +82,7 @@ static pb_status understand(pb_context *ctx, const pb_certificate *certificate, 
     pb_status status;
     *c = (chain){.graph = game->graph, .moves = pb_certificate_moves(certificate)};
     if (game->kind == PB_GAME_REVERSIBLE)
-        return pbi_fail(ctx, PB_EINVAL, "Actions have no word for uncomputing: they need a remat or tiered plan.");
+        return pbi_fail(ctx, PB_EINVAL, "Actions cannot express uncomputing; make a remat or tiered plan.");
     if (!pbi_graph_adjoint(c->graph, scratch, &parts, &status))
         return status != PB_OK
                    ? status
@@ -148,7 +148,8 @@ static pb_status look_ahead(pb_context *ctx, chain *c, pb_arena *scratch)
         }
         if (!is_state(c, move->node)) {
             if (move->op != PB_FREE)
-                return pbi_fail(ctx, PB_EINVAL, "Actions have no word for gradients in slow memory, where %s goes.",
+                return pbi_fail(ctx, PB_EINVAL,
+                                "Actions cannot express a gradient in slow memory, such as %s; plan in the remat game.",
                                 pb_graph_name(c->graph, move->node));
             continue;
         }

@@ -23,8 +23,7 @@ static void after_what(pbi_out *out, const pbi_walk *w, pb_node last)
 static void again_before(pbi_out *out, const pbi_walk *w, const pbi_links *links, pb_step again)
 {
     const pb_move *make = &w->moves->move[again];
-    write_name(out, make->op == PB_LOAD ? ", load " : ", compute ", w, make->node);
-    pbi_out_text(out, " again");
+    write_name(out, make->op == PB_LOAD ? ", load " : ", recompute ", w, make->node);
     if (links->use[again] != PBI_NO_STEP) {
         const pb_move *use = &w->moves->move[links->use[again]];
         write_name(out, use->op == PB_UNCOMPUTE ? " before uncomputing " : " before ", w, use->node);

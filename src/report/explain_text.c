@@ -30,10 +30,10 @@ static void write_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, p
 static void write_saving(pbi_out *out, const pbi_rework_cost *cost, const char *unit)
 {
     if (!cost->possible) {
-        pbi_out_text(out, "could not be made again");
+        pbi_out_text(out, "it cannot be recomputed");
         return;
     }
-    pbi_out_text(out, cost->complete ? "saves " : "saves at least ");
+    pbi_out_text(out, cost->complete ? "recomputing it would cost " : "recomputing it would cost at least ");
     amount(out, cost->work, unit);
 }
 
@@ -53,24 +53,22 @@ static void held_text(pb_u128 held, char text[PB_U128_TEXT])
 static void write_gap(pbi_out *out, const pbi_story *s, const pbi_gap *gap)
 {
     const pb_graph *g = s->game->graph;
-    char held[PB_U128_TEXT];
-    pbi_out_text(out, "       waits ");
+    pbi_out_text(out, "       kept from ");
     if (gap->from == PBI_NO_STEP)
-        pbi_out_text(out, "from the start");
+        pbi_out_text(out, "the start");
     else
-        pbi_out_format(out, "from move %llu", (unsigned long long)gap->from);
-    if (gap->to_end)
+        pbi_out_format(out, "move %llu", (unsigned long long)gap->from);
+    if (gap->to_end) {
         pbi_out_text(out, " to the end");
-    else {
-        pbi_out_text(out, " for ");
-        write_move(out, g, s->moves, gap->to);
+    } else {
+        pbi_out_format(out, " to %llu (%s ", (unsigned long long)gap->to,
+                       pb_op_name((pb_op)s->moves->move[gap->to].op));
+        pbi_out_plain(out, pb_graph_name(g, s->moves->move[gap->to].node));
+        pbi_out_char(out, ')');
     }
-    held_text(gap->held, held);
-    pbi_out_text(out, ": holds ");
+    pbi_out_text(out, ": ");
     amount(out, g->size[s->node], g->size_unit);
-    pbi_out_text(out, " for ");
-    amount(out, gap->time, g->cost_unit);
-    pbi_out_format(out, " (%s), ", held);
+    pbi_out_text(out, "; ");
     write_saving(out, &gap->saves, g->cost_unit);
     pbi_out_char(out, '\n');
 }
@@ -80,13 +78,13 @@ static void write_making(pbi_out *out, const pbi_story *s, size_t i)
     const pbi_life *life = &s->lives[i];
     const pb_graph *g = s->game->graph;
     if (life->made == PBI_NO_STEP) {
-        pbi_out_text(out, "there from the start");
+        pbi_out_text(out, "in memory from the start");
     } else {
         const pb_move *m = &s->moves->move[life->made];
         bool load = m->op == PB_LOAD;
         pbi_out_format(out, "%s at move %llu",
                        load ? "loaded"
-                       : i  ? "computed again"
+                       : i  ? "recomputed"
                             : "computed",
                        (unsigned long long)life->made);
         if (!load && m->node != s->node) {
@@ -121,7 +119,7 @@ static void write_need(pbi_out *out, const pb_game *game, uint64_t need, uint64_
         pbi_out_text(out, "would fit: it needs ");
         amount(out, need, g->size_unit);
     }
-    pbi_out_text(out, ", and spare ");
+    pbi_out_text(out, ", and save ");
     amount(out, saves, g->cost_unit);
 }
 
@@ -131,7 +129,7 @@ static void write_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
     const pb_graph *g = s->game->graph;
     if (life->full_step == PBI_NO_STEP)
         return;
-    pbi_out_text(out, "       while it was away memory reached ");
+    pbi_out_text(out, "       while it was not in memory, the peak was ");
     amount(out, life->full, g->size_unit);
     pbi_out_text(out, " at ");
     write_move(out, g, s->moves, life->full_step);
@@ -139,16 +137,16 @@ static void write_others(pbi_out *out, const pbi_story *s, const pbi_life *life)
         pb_node v = s->others[life->first_other + i];
         char size[AMOUNT_ROOM];
         pb_quantity_text(g->size[v], g->size_unit, size, sizeof size);
-        pbi_out_text(out, i ? ", " : ";\n       the largest values there then: ");
+        pbi_out_text(out, i ? ", " : ";\n       the largest values in memory then: ");
         pbi_out_plain(out, pb_graph_name(g, v));
         pbi_out_format(out, " (%s)", size);
     }
     if (life->others_left)
         pbi_out_format(out, ", and %zu more", life->others_left);
     pbi_out_text(out, "\n       keeping it ");
-    pbi_out_text(out, life->together > 1 ? "and what is made with it instead " : "instead ");
+    pbi_out_text(out, life->together > 1 ? "and what is computed with it instead " : "instead ");
     if (s->game->borrow)
-        pbi_out_text(out, "in memory of our own ");
+        pbi_out_text(out, "outside of borrowed memory ");
     write_need(out, s->game, life->need, life->saves);
     pbi_out_char(out, '\n');
 }
@@ -159,9 +157,9 @@ static void write_removal(pbi_out *out, const pbi_story *s, const pbi_life *life
     pbi_out_text(out, "       ");
     if (life->removed == PBI_NO_STEP) {
         uint16_t must = g->flags[s->node] & (PB_NODE_KEEP | PB_NODE_TARGET);
-        pbi_out_text(out, must & PB_NODE_KEEP ? "stays to the end, as `keep` asks\n"
-                          : must              ? "stays to the end; it is a target\n"
-                                              : "stays to the end; nothing needed its room\n");
+        pbi_out_text(out, must & PB_NODE_KEEP ? "kept to the end, because of `keep`\n"
+                          : must              ? "kept to the end, because it is a target\n"
+                                              : "kept to the end, because its memory was not needed\n");
         return;
     }
     const pb_move *m = &s->moves->move[life->removed];
@@ -173,7 +171,8 @@ static void write_removal(pbi_out *out, const pbi_story *s, const pbi_life *life
     }
     pbi_out_format(out, " at move %llu", (unsigned long long)life->removed);
     if (life->again != PBI_NO_STEP)
-        pbi_out_format(out, ", to be made again at move %llu\n", (unsigned long long)life->again);
+        pbi_out_format(out, "; %s at move %llu\n", s->moves->move[life->again].op == PB_LOAD ? "loaded" : "recomputed",
+                       (unsigned long long)life->again);
     else
         pbi_out_text(out, life->last_use == PBI_NO_STEP ? ", never read\n" : ", after its last use\n");
 }
@@ -183,19 +182,19 @@ static void write_head(pbi_out *out, const pbi_story *s)
     const pb_graph *g = s->game->graph;
     uint32_t readers = g->out_start[s->node + 1] - g->out_start[s->node];
     pbi_out_plain(out, pb_graph_name(g, s->node));
-    pbi_out_text(out, ": costs ");
+    pbi_out_text(out, ": cost ");
     amount(out, g->cost[s->node], g->cost_unit);
-    pbi_out_text(out, ", holds ");
+    pbi_out_text(out, ", size ");
     amount(out, g->size[s->node], g->size_unit);
-    pbi_out_format(out, ", read by %u value%s\n", (unsigned)readers, readers == 1 ? "" : "s");
+    pbi_out_format(out, ", read by %u node%s\n", (unsigned)readers, readers == 1 ? "" : "s");
     if (s->computed > 1) {
-        pbi_out_format(out, "It is computed %llu times; doing it again costs ", (unsigned long long)s->computed);
+        pbi_out_format(out, "It is computed %llu times; the recomputations cost ", (unsigned long long)s->computed);
         amount(out, s->spent_again, g->cost_unit);
         pbi_out_text(out, ".\n");
     } else if (s->computed == 1) {
         pbi_out_text(out, "It is computed once.\n");
     } else if (s->life_count == 0) {
-        pbi_out_text(out, "The plan never makes it: nothing that must be computed needs it.\n");
+        pbi_out_text(out, "The plan does not compute it: no target needs it.\n");
     }
     if (s->loaded)
         pbi_out_format(out, "It is loaded from slow memory %llu time%s.\n", (unsigned long long)s->loaded,
@@ -213,11 +212,11 @@ static void write_story(pbi_out *out, const pbi_story *s)
         for (size_t k = 0; k < life->gap_count && k < SHOWN_GAPS; k++)
             write_gap(out, s, &s->gaps[life->first_gap + k]);
         if (life->gap_count > SHOWN_GAPS)
-            pbi_out_format(out, "       and waits %zu times more\n", life->gap_count - SHOWN_GAPS);
+            pbi_out_format(out, "       and kept %zu more times\n", life->gap_count - SHOWN_GAPS);
         write_removal(out, s, life);
     }
     if (s->life_count > SHOWN_LIVES)
-        pbi_out_format(out, "  and %zu lives more (all of them with --json)\n", s->life_count - SHOWN_LIVES);
+        pbi_out_format(out, "  and %zu more times (--json shows all)\n", s->life_count - SHOWN_LIVES);
 }
 
 /* A name in a column: cut with dots if it is too long. */
@@ -251,12 +250,13 @@ static void write_again(pbi_out *out, const pbi_overview *o)
     const pb_graph *g = o->game->graph;
     char work[AMOUNT_ROOM];
     if (o->again_length == 0) {
-        pbi_out_text(out, "\nNo value is computed twice.\n");
+        pbi_out_text(out, "\nNo value is recomputed.\n");
         return;
     }
-    pbi_out_format(out, "\n%llu value%s computed again; the most work goes to\n", (unsigned long long)o->again_values,
-                   o->again_values == 1 ? " is" : "s are");
-    pbi_out_format(out, "  %-*s %10s %20s\n", NAME_WIDTH, "value", "computed", "work spent again");
+    pbi_out_format(out, "\n%llu value%s recomputed%s:\n", (unsigned long long)o->again_values,
+                   o->again_values == 1 ? " is" : "s are",
+                   o->again_values > o->again_length ? ". Those with the most extra work" : "");
+    pbi_out_format(out, "  %-*s %10s %20s\n", NAME_WIDTH, "value", "computed", "extra work");
     for (size_t i = 0; i < o->again_length; i++) {
         const pbi_share *share = &o->again[i];
         pbi_out_text(out, "  ");
@@ -271,9 +271,9 @@ static void write_absences(pbi_out *out, const pbi_overview *o)
     const pb_graph *g = o->game->graph;
     const pbi_pressure *p = &o->pressure;
     char work[AMOUNT_ROOM], cap[AMOUNT_ROOM], over[AMOUNT_ROOM + 4];
-    pbi_out_text(out, "\nThe costliest times, each with the cap that would let the value stay instead\n");
-    pbi_out_format(out, "  %-*s %10s %20s %12s %12s %12s\n", NAME_WIDTH, "value", "at move", "work", "tightest at",
-                   "cap to keep", "more");
+    pbi_out_text(out, "\nThe most expensive recomputations, each with the cap that would keep the value instead:\n");
+    pbi_out_format(out, "  %-*s %10s %20s %13s %12s %12s\n", NAME_WIDTH, "value", "at move", "work", "fullest move",
+                   "cap to keep", "over cap");
     for (size_t i = 0; i < p->absence_count; i++) {
         const pbi_absence *x = &p->absences[i];
         pbi_out_text(out, "  ");
@@ -287,9 +287,9 @@ static void write_absences(pbi_out *out, const pbi_overview *o)
             strcpy(over, "fits");
         pbi_out_format(out, " %10llu %20s", (unsigned long long)x->made, work);
         if (x->full_step == PBI_NO_STEP)
-            pbi_out_format(out, " %12s", "-");
+            pbi_out_format(out, " %13s", "-");
         else
-            pbi_out_format(out, " %12llu", (unsigned long long)x->full_step);
+            pbi_out_format(out, " %13llu", (unsigned long long)x->full_step);
         pbi_out_format(out, " %12s %12s\n", cap, over);
     }
 }
@@ -300,15 +300,15 @@ static void write_moments(pbi_out *out, const pbi_overview *o)
     const pbi_pressure *p = &o->pressure;
     if (!p->moment_count)
         return;
-    pbi_out_text(out, "\nMemory is tightest for them at\n");
+    pbi_out_text(out, "\nThe moves with the most memory in use while these values were not in memory:\n");
     for (size_t i = 0; i < p->moment_count && i < SHOWN_MOMENTS; i++) {
         const pbi_moment *m = &p->moments[i];
         pbi_out_text(out, "  ");
         write_move(out, g, o->list, m->step);
         pbi_out_text(out, ": ");
         amount(out, m->memory, g->size_unit);
-        pbi_out_format(out, ", over which %llu absence%s cost%s ", (unsigned long long)m->absences,
-                       m->absences == 1 ? "" : "s", m->absences == 1 ? "s" : "");
+        pbi_out_format(out, ", %llu recomputation%s for ", (unsigned long long)m->absences,
+                       m->absences == 1 ? "" : "s");
         amount(out, m->work, g->cost_unit);
         pbi_out_char(out, '\n');
     }
@@ -324,7 +324,7 @@ static void write_pressure(pbi_out *out, const pbi_overview *o)
     write_absences(out, o);
     write_moments(out, o);
     if (p->raised) {
-        pbi_out_text(out, "\nThe smallest cap that spares one of them in this plan is ");
+        pbi_out_text(out, "\nThe smallest cap that makes one of them unnecessary in this plan is ");
         amount(out, p->raise.need, g->size_unit);
         pbi_out_text(out, ", ");
         amount(out, p->raise.need - o->game->cap, g->size_unit);
@@ -332,7 +332,7 @@ static void write_pressure(pbi_out *out, const pbi_overview *o)
         write_move(out, g, o->list, p->raise.made);
         pbi_out_text(out, " and its ");
         amount(out, p->raise.saves, g->cost_unit);
-        pbi_out_text(out, " would not be needed.\n");
+        pbi_out_text(out, " would be saved.\n");
     }
     if (p->spare)
         pbi_out_format(out, "\n%llu of these recomputations %s unnecessary: the value would have fit.\n",
@@ -345,13 +345,14 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
     char held[PB_U128_TEXT], share_text[16], saves[AMOUNT_ROOM], size[AMOUNT_ROOM];
     double flux = pb_u128_double(o->totals->flux);
     if (o->kept_length == 0) {
-        pbi_out_text(out, "\nNo value waits in memory for a later use.\n");
+        pbi_out_text(out, "\nNo value is kept in memory for a later use.\n");
         return;
     }
-    pbi_out_format(out, "\n%llu value%s in memory for a later use; the most memory over time goes to\n",
-                   (unsigned long long)o->kept_values, o->kept_values == 1 ? " waits" : "s wait");
-    pbi_out_format(out, "  %-*s %10s %14s %8s %18s\n", NAME_WIDTH, "value", "size", "memory x time", "of flux",
-                   "work it saves");
+    pbi_out_format(out, "\n%llu value%s kept in memory for a later use%s:\n", (unsigned long long)o->kept_values,
+                   o->kept_values == 1 ? " is" : "s are",
+                   o->kept_values > o->kept_length ? ". Those with the most memory x time" : "");
+    pbi_out_format(out, "  %-*s %10s %14s %10s %18s\n", NAME_WIDTH, "value", "size", "memory x time", "% of flux",
+                   "work saved");
     for (size_t i = 0; i < o->kept_length; i++) {
         const pbi_share *share = &o->kept[i];
         pbi_out_text(out, "  ");
@@ -361,8 +362,8 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
         memcpy(saves, ">= ", 3);
         held_text(share->held, held);
         snprintf(share_text, sizeof share_text, "%.1f %%", flux > 0 ? 100 * pb_u128_double(share->held) / flux : 0.0);
-        pbi_out_format(out, " %10s %14s %8s %18s\n", size, held, share_text,
-                       !share->possible  ? "cannot be redone"
+        pbi_out_format(out, " %10s %14s %10s %18s\n", size, held, share_text,
+                       !share->possible  ? "not recomputable"
                        : share->complete ? saves + 3
                                          : saves);
     }
@@ -381,7 +382,7 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
     }
     pbi_out_text(out, "\nComputing each value once takes ");
     amount(out, o->once_work, g->cost_unit);
-    pbi_out_text(out, ", computing again ");
+    pbi_out_text(out, ", recomputation ");
     amount(out, o->again_work, g->cost_unit);
     if (o->totals->uncompute_work) {
         pbi_out_text(out, ", uncomputing ");

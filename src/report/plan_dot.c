@@ -19,7 +19,7 @@ static const paint paints[PAINT_COUNT] = {
     [GIVEN] = {"#d9d9d9", "given"},
     [HELD] = {"#b8e0c8", "computed once, kept"},
     [FREED] = {"#d4e6f7", "computed once, removed"},
-    [AGAIN] = {"#f7c99b", "computed again"},
+    [AGAIN] = {"#f7c99b", "recomputed"},
     [OFFLOADED] = {"#d9c7ec", "moved to slow memory"},
     [OVERWRITTEN] = {"#f3e8a6", "overwritten in place"},
 };

@@ -39,14 +39,14 @@ static int write_violation(char *text, size_t room, const pb_game *game, const p
         return snprintf(text, room, "slow memory holds %" PRIu64 " at the start, over its cap", v->amount);
     case PB_RULE_NODE: return snprintf(text, room, "the graph has no node %" PRIu32, v->other);
     case PB_RULE_MOVE:
-        return snprintf(text, room, "%s is no move of the %s game", pb_op_name(op), pb_game_kind_name(game->kind));
+        return snprintf(text, room, "%s is not a move of the %s game", pb_op_name(op), pb_game_kind_name(game->kind));
     case PB_RULE_GIVEN: return snprintf(text, room, "%s is given: it is never computed or uncomputed", node);
     case PB_RULE_BYPRODUCT: return snprintf(text, room, "%s is a by-product: compute %s with `also`", node, other);
     case PB_RULE_RESIDENT: return snprintf(text, room, "%s is already resident", node);
     case PB_RULE_INPUT: return snprintf(text, room, "input %s is not resident", other);
     case PB_RULE_ONCE: return snprintf(text, room, "%s is a `once` node and was computed before", node);
-    case PB_RULE_OVER: return snprintf(text, room, "%s may not be made in the memory of %s", node, other);
-    case PB_RULE_OVER_RESIDENT: return snprintf(text, room, "%s is resident and cannot be made over %s", node, other);
+    case PB_RULE_OVER: return snprintf(text, room, "%s may not be computed in the memory of %s", node, other);
+    case PB_RULE_OVER_RESIDENT: return snprintf(text, room, "%s is resident and cannot overwrite %s", node, other);
     case PB_RULE_OVER_BORROWED:
         return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not overwritten", other);
     case PB_RULE_BORROW:
@@ -55,7 +55,7 @@ static int write_violation(char *text, size_t room, const pb_game *game, const p
     case PB_RULE_FREE_BORROWED:
         return snprintf(text, room, "%s is in borrowed memory: it must be uncomputed, not freed", node);
     case PB_RULE_BORROW_LEFT: return snprintf(text, room, "%s is still in borrowed memory", node);
-    case PB_RULE_ALSO: return snprintf(text, room, "%s is no by-product of %s", other, node);
+    case PB_RULE_ALSO: return snprintf(text, room, "%s is not a by-product of %s", other, node);
     case PB_RULE_ALSO_RESIDENT: return snprintf(text, room, "by-product %s is already resident", other);
     case PB_RULE_TIER: return snprintf(text, room, "there is no slow tier %" PRIu64, v->amount);
     case PB_RULE_STORE_AGAIN: return snprintf(text, room, "%s is already stored there", node);

@@ -19,7 +19,8 @@ static pb_status check_file(const pbi_hash_tree *t, const char *path, uint32_t h
 {
     uint64_t need;
     if (!pbi_mul(t->leaf_size, UINT64_C(1) << height, &need) || need > t->file.size)
-        return pbi_fail(t->ctx, PB_EFORMAT, "%s has %llu bytes: not enough for 2^%u leaves of %llu", path,
+        return pbi_fail(t->ctx, PB_EFORMAT,
+                        "%s has %llu bytes, not enough for 2^%u leaves of %llu; use a smaller height or leaf", path,
                         (unsigned long long)t->file.size, height, (unsigned long long)t->leaf_size);
     return PB_OK;
 }

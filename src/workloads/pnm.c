@@ -48,16 +48,16 @@ typedef struct header {
 static pb_status read_header(reader *r, header *h, pbi_image *out)
 {
     if (r->count < 2 || r->bytes[0] != 'P' || !memchr("2356", r->bytes[1], 4))
-        return bad(r, "no PGM or PPM image: it does not begin with P2, P3, P5 or P6");
+        return bad(r, "not a PGM or PPM image: it does not begin with P2, P3, P5 or P6; convert the image");
     out->channels = r->bytes[1] == '3' || r->bytes[1] == '6' ? 3 : 1;
     h->plain = r->bytes[1] <= '3';
     r->at = 2;
     if (!number(r, &out->width) || !number(r, &out->height) || !out->width || !out->height)
         return bad(r, "the width and height are not numbers between 1 and 65535");
     if (!number(r, &h->most) || !h->most)
-        return bad(r, "the largest value is not a number between 1 and 65535");
+        return bad(r, "the maximum value is not a number between 1 and 65535");
     if (r->at == r->count || !is_space(r->bytes[r->at]))
-        return bad(r, "there is no space after the largest value");
+        return bad(r, "there is no space after the maximum value");
     r->at++;
     return PB_OK;
 }
@@ -72,10 +72,10 @@ static pb_status read_plain(reader *r, const header *h, uint64_t count, unsigned
     for (uint64_t i = 0; i < count; i++) {
         uint32_t value;
         if (!number(r, &value))
-            return pbi_fail(r->ctx, PB_EFORMAT, "%s: there are %llu values, and the image has %llu", r->name,
+            return pbi_fail(r->ctx, PB_EFORMAT, "%s: it has %llu values instead of %llu", r->name,
                             (unsigned long long)i, (unsigned long long)count);
         if (value > h->most)
-            return bad(r, "a value is larger than the largest that is stated");
+            return bad(r, "a value is larger than the stated maximum");
         out[i] = scaled(h, value);
     }
     return PB_OK;
@@ -86,12 +86,12 @@ static pb_status read_raw(reader *r, const header *h, uint64_t count, unsigned c
     uint32_t width = h->most > 255 ? 2 : 1;
     const unsigned char *from = r->bytes + r->at;
     if (r->count - r->at < count * width)
-        return pbi_fail(r->ctx, PB_EFORMAT, "%s: the pixels take %llu bytes, and there are %llu", r->name,
+        return pbi_fail(r->ctx, PB_EFORMAT, "%s: the pixels need %llu bytes, but the file has %llu", r->name,
                         (unsigned long long)(count * width), (unsigned long long)(r->count - r->at));
     for (uint64_t i = 0; i < count; i++, from += width) {
         uint32_t value = width == 2 ? (uint32_t)from[0] << 8 | from[1] : from[0];
         if (value > h->most)
-            return bad(r, "a value is larger than the largest that is stated");
+            return bad(r, "a value is larger than the stated maximum");
         out[i] = scaled(h, value);
     }
     return PB_OK;
@@ -129,7 +129,7 @@ pb_status pbi_pnm_read(pb_context *ctx, const char *path, pb_arena *arena, pbi_i
     pb_arena_init(&scratch, ctx);
     unsigned char *bytes = NULL;
     if (file.size > MAX_BYTES)
-        status = pbi_fail(ctx, PB_EFORMAT, "%s: images of more than 1 GiB are not read", path);
+        status = pbi_fail(ctx, PB_EFORMAT, "%s: the image is larger than 1 GiB; use a smaller one", path);
     else if (!(bytes = pb_arena_alloc(&scratch, file.size + 1, 1)))
         status = PB_ENOMEM;
     if (status == PB_OK)

@@ -133,8 +133,9 @@ static void build_transformer(pbi_train *t)
 {
     const pbi_train_options *o = &t->options;
     if (o->width % o->heads) {
-        t->status = pbi_fail(t->ctx, PB_EINVAL, "train: transformer: heads (%llu) must divide width (%llu)",
-                             (unsigned long long)o->heads, (unsigned long long)o->width);
+        t->status =
+            pbi_fail(t->ctx, PB_EINVAL, "train: transformer: heads (%llu) must divide width (%llu); change one of them",
+                     (unsigned long long)o->heads, (unsigned long long)o->width);
         return;
     }
     uint64_t rows = o->batch * o->sequence;

@@ -32,7 +32,7 @@ static pb_status find(pb_context *ctx, const char *name, const pbi_workload_kind
             *out = table[i].kind;
             return PB_OK;
         }
-    return pbi_fail(ctx, PB_EUNKNOWN, "there is no workload %s", name);
+    return pbi_fail(ctx, PB_EUNKNOWN, "there is no workload %s; `pebble help run` lists them", name);
 }
 
 static pb_status read_options(pb_context *ctx, const char *name, const pbi_workload_kind *kind,
@@ -45,7 +45,8 @@ static pb_status read_options(pb_context *ctx, const char *name, const pbi_workl
         while (k < kind->option_count && strcmp(kind->options[k].key, options[i].key) != 0)
             k++;
         if (k == kind->option_count)
-            return pbi_fail(ctx, PB_EUNKNOWN, "the workload %s has no option %s", name, options[i].key);
+            return pbi_fail(ctx, PB_EUNKNOWN, "the workload %s has no option %s; `pebble help run` lists them", name,
+                            options[i].key);
         values[k] = options[i].value;
     }
     return PB_OK;
@@ -60,7 +61,7 @@ pb_status pb_workload_open(pb_context *ctx, const char *name, const pb_option *o
     if (status == PB_OK)
         status = read_options(ctx, name, kind, options, option_count, values);
     if (status == PB_OK && kind->needs)
-        status = pbi_fail(ctx, PB_EINVAL, "the workload %s cannot run: %s", name, kind->needs);
+        status = pbi_fail(ctx, PB_EINVAL, "the workload %s: %s", name, kind->needs);
     if (status != PB_OK)
         return status;
     pb_arena arena;

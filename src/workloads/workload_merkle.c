@@ -24,12 +24,12 @@ enum {
 enum { HEIGHT, LEAF, SOURCE, SEED, MODE, GRAIN };
 
 static const pb_workload_option options[] = {
-    [HEIGHT] = {"height", "16", "of the tree: 2^height leaves"},
+    [HEIGHT] = {"height", "16", "height of the tree, which has 2^height leaves"},
     [LEAF] = {"leaf", "64", "bytes of a leaf's data"},
-    [SOURCE] = {"file", "", "has the leaves, one after the other; else they are made from the seed"},
-    [SEED] = {"seed", "1", "of leaves that are made"},
+    [SOURCE] = {"file", "", "file with the leaves, one after the other; without it they are random"},
+    [SEED] = {"seed", "1", "seed of random leaves"},
     [MODE] = {"mode", "root", "root, or traversal: the authentication path of every leaf, in order"},
-    [GRAIN] = {"grain", "auto", "a node of the graph is a subtree of 2^grain leaves"},
+    [GRAIN] = {"grain", "auto", "each node of the graph is a subtree of 2^grain leaves"},
 };
 
 typedef struct merkle {
@@ -203,9 +203,9 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     if (!m->traversal)
         memcpy(m->paths.root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
     else if (m->paths.sent == NOT_PUBLISHED)
-        return pbi_fail(w->ctx, PB_EBUG, "the root was not published");
+        return pbi_fail(w->ctx, PB_EBUG, "the root was not produced");
     else if (m->paths.sent != UINT64_C(1) << m->height)
-        return pbi_fail(w->ctx, PB_EBUG, "%llu of 2^%u paths were sent", (unsigned long long)m->paths.sent,
+        return pbi_fail(w->ctx, PB_EBUG, "only %llu of 2^%u paths were produced", (unsigned long long)m->paths.sent,
                         (unsigned)m->height);
     return PB_OK;
 }

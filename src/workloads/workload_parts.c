@@ -26,11 +26,11 @@ pb_status pbi_file_open(pb_context *ctx, const char *path, pbi_file *out)
 {
     int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* refuses a pipe instead of waiting for it */
     if (handle < 0)
-        return pbi_fail(ctx, PB_EIO, "%s cannot be read: %s", path, strerror(errno));
+        return pbi_fail(ctx, PB_EIO, "%s cannot be read: %s; check the path", path, strerror(errno));
     struct stat about;
     if (fstat(handle, &about) != 0 || !S_ISREG(about.st_mode)) {
         close(handle);
-        return pbi_fail(ctx, PB_EIO, "%s is not a plain file", path);
+        return pbi_fail(ctx, PB_EIO, "%s is not a regular file; give the path of one", path);
     }
     *out = (pbi_file){handle, (uint64_t)about.st_size};
     return PB_OK;
@@ -40,7 +40,8 @@ pb_status pbi_file_scratch(pb_context *ctx, const char *path, pbi_file *out)
 {
     int handle = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (handle < 0)
-        return pbi_fail(ctx, PB_EIO, "%s cannot be made: %s", path, strerror(errno));
+        return pbi_fail(ctx, PB_EIO, "%s cannot be created: %s; check the path and its permissions", path,
+                        strerror(errno));
     unlink(path);
     *out = (pbi_file){.handle = handle};
     return PB_OK;

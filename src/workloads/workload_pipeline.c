@@ -16,15 +16,15 @@ enum { SOURCE, WIDTH, HEIGHT, SEED, TILE, HALO, BLUR, WINDOW, THRESHOLD };
 enum { MIN_TILE = 16, MAX_TILES = 100000 };
 
 static const pb_workload_option options[] = {
-    [SOURCE] = {"file", "", "a PGM or PPM image; else one is made"},
+    [SOURCE] = {"file", "", "a PGM or PPM image; without it a random one is used"},
     [WIDTH] = {"width", "512", "of an image that is made"},
     [HEIGHT] = {"height", "512", "likewise"},
     [SEED] = {"seed", "1", "likewise"},
-    [TILE] = {"tile", "32", "pixels of a tile's side, 16 or more; 0: the whole image at once"},
-    [HALO] = {"halo", "read", "read: from the tiles around; own: each tile computes it again, and reads none of them"},
+    [TILE] = {"tile", "32", "side of a tile in pixels, 16 or more; 0: the whole image at once"},
+    [HALO] = {"halo", "read", "read: from the neighboring tiles; own: each tile recomputes it and reads no other tile"},
     [BLUR] = {"blur", "3", "radius of the blur, at most 8"},
-    [WINDOW] = {"window", "2", "a detection is the strongest edge within this many pixels, at most 8"},
-    [THRESHOLD] = {"threshold", "8000", "least strength of a detection, 1 to 65535"},
+    [WINDOW] = {"window", "2", "a detection is the strongest edge within this radius in pixels, at most 8"},
+    [THRESHOLD] = {"threshold", "8000", "minimum strength of a detection, 1 to 65535"},
 };
 
 typedef struct pipeline {
@@ -174,7 +174,7 @@ static pb_status check_tiles(pb_context *ctx, uint64_t width, uint64_t height, u
 {
     uint64_t tiles = tile ? ((width + tile - 1) / tile) * ((height + tile - 1) / tile) : 1;
     if (tiles > MAX_TILES)
-        return pbi_fail(ctx, PB_EINVAL, "pipeline: tile %llu makes %llu tiles; the most is %d",
+        return pbi_fail(ctx, PB_EINVAL, "pipeline: tile=%llu gives %llu tiles, more than %d; use a larger tile",
                         (unsigned long long)tile, (unsigned long long)tiles, MAX_TILES);
     return PB_OK;
 }

@@ -26,10 +26,10 @@ typedef struct synthetic {
 
 static const pb_workload_option option_list[] = {
     {"steps", "20", "steps of the chain"},
-    {"batch", "16", "how many examples are in a value"},
+    {"batch", "16", "number of examples in a value"},
     {"bytes", "4096", "bytes of one example, a multiple of 64"},
-    {"work", "8", "rounds of arithmetic for each word; two or three times as many in other steps"},
-    {"unsaid", "0", "bytes of workspace that the step in the middle needs and does not state"},
+    {"work", "8", "rounds of arithmetic per word; some steps have two or three times as many"},
+    {"unsaid", "0", "bytes of workspace that the middle step needs but does not declare"},
 };
 
 static uint64_t mix(uint64_t x) { return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9); }

@@ -18,15 +18,15 @@ static const pb_workload_option options[OPTIONS] = {
     [MODEL] = {"model", "mlp", "mlp, resnet, unet or transformer"},
     [BATCH] = {"batch", "auto", "images or sequences of a step"},
     [DEPTH] = {"depth", "auto", "hidden layers, blocks of each stage, halvings, or blocks"},
-    [WIDTH] = {"width", "auto", "numbers of a layer or token; channels at full size"},
+    [WIDTH] = {"width", "auto", "width of a layer or token; channels at full resolution"},
     [IMAGE] = {"image", "auto", "height and width of images"},
     [SEQUENCE] = {"sequence", "auto", "tokens of a sequence"},
-    [HEADS] = {"heads", "auto", "of attention; they divide width"},
+    [HEADS] = {"heads", "auto", "attention heads; they must divide width"},
     [CLASSES] = {"classes", "auto", "classes, or tokens of the vocabulary"},
-    [DROPOUT] = {"dropout", "auto", "share of numbers that are dropped, below 1"},
-    [RATE] = {"rate", "auto", "of learning"},
-    [MOMENTUM] = {"momentum", "0.9", "of the optimiser, below 1"},
-    [SEED] = {"seed", "1", "of data, start and dropout"},
+    [DROPOUT] = {"dropout", "auto", "dropout probability, below 1"},
+    [RATE] = {"rate", "auto", "learning rate"},
+    [MOMENTUM] = {"momentum", "0.9", "momentum of the optimizer, below 1"},
+    [SEED] = {"seed", "1", "seed of data, initial parameters and dropout"},
 };
 
 #ifdef PBI_WITH_DNNL
@@ -89,8 +89,8 @@ static pb_status read_integer(pb_context *ctx, int which, const char *text, uint
     unsigned long long value = strtoull(text, &end, 10);
     uint64_t least = which == SEED ? 0 : which == CLASSES ? 2 : 1;
     if (*text < '0' || *text > '9' || *end || value < least || value > most)
-        return pbi_fail(ctx, PB_EINVAL, "train: %s=%s: it must be an integer of %llu to %llu", options[which].key, text,
-                        (unsigned long long)least, (unsigned long long)most);
+        return pbi_fail(ctx, PB_EINVAL, "train: %s=%s: expected a whole number from %llu to %llu", options[which].key,
+                        text, (unsigned long long)least, (unsigned long long)most);
     *out = value;
     return PB_OK;
 }
@@ -100,7 +100,7 @@ static pb_status read_real(pb_context *ctx, int which, const char *text, float *
     char *end;
     double value = strtod(text, &end);
     if (end == text || *end || !(value >= 0 && (float)value < 1)) /* 0.99999999 is 1 as a float */
-        return pbi_fail(ctx, PB_EINVAL, "train: %s=%s: it must be a number of 0 to less than 1", options[which].key,
+        return pbi_fail(ctx, PB_EINVAL, "train: %s=%s: expected a number from 0 to less than 1", options[which].key,
                         text);
     *out = (float)value;
     return PB_OK;
@@ -113,7 +113,7 @@ static pb_status read_options(pb_context *ctx, const char *const *values, pbi_tr
         if (strcmp(by_model[i].model, values[MODEL]) == 0)
             d = &by_model[i];
     if (!d)
-        return pbi_fail(ctx, PB_EINVAL, "train: model=%s is none of mlp, resnet, unet and transformer", values[MODEL]);
+        return pbi_fail(ctx, PB_EINVAL, "train: model=%s: expected mlp, resnet, unet or transformer", values[MODEL]);
     const struct {
         int which;
         uint64_t most, *out;

@@ -28,8 +28,8 @@ expect 0 "sat: $cadical" --version
 expect 0 "workload train: $dnnl" --version
 expect 0 "pebble ui: $server" --version
 expect 1 "pebble: the server of pebble ui is $server" ui
-expect 2 "pebble: the workload train cannot run: oneDNN is $dnnl" run train --cap 80%
-expect 2 "pebble: the workload train cannot run: oneDNN is $dnnl" profile train
+expect 2 "pebble: the workload train: oneDNN is $dnnl" run train --cap 80%
+expect 2 "pebble: the workload train: oneDNN is $dnnl" profile train
 "$pebble" gen chain 6 -o "$work/chain.json"
-expect 4 "gave up (milp): does not apply: Cbc is $cbc" plan "$work/chain.json" --cap 2 --strategy milp
+expect 4 "no plan found (milp): does not apply: Cbc is $cbc" plan "$work/chain.json" --cap 2 --strategy milp
 exit $failed

@@ -4,7 +4,7 @@ full() {
     count=$((count + 1))
     pebble "$@" >/dev/full 2>err
     code=$?
-    grep -v '^pebble: standard output: cannot be written: No space left on device$' err | grep '^pebble:' && echo "that is $*"
+    grep -v '^pebble: standard output: cannot be written: No space left on device; check the free space, or the program that reads it$' err | grep '^pebble:' && echo "that is $*"
     [ "$code $(grep -c 'standard output: cannot be written' err)" = "1 1" ] || echo "exit $code of: $*"
 }
 full && full --help && full --version && full plan --help && full gen chain --help

@@ -5,4 +5,4 @@ for cap in 100% 70% 50%; do
     grep -o '"digest":"[^"]*"' r.json | sort -u
 done
 pebble run synthetic:steps=9,batch=2,bytes=256,work=2 --cap 50% --steps 1 --repeat 2 --no-reference --json | grep -o '"reference":null'
-pebble run synthetic:steps=9,batch=2,bytes=256,work=2 --cap 50% --steps 2 --repeat 2 | grep -o 'equal to the byte\|^results .*'
+pebble run synthetic:steps=9,batch=2,bytes=256,work=2 --cap 50% --steps 2 --repeat 2 | grep -o 'exactly equal\|^the results .*'

@@ -230,7 +230,7 @@ static bool interrupted_run(const trial *like, uint64_t at)
     t.out.stop_at = at;
     size_t before = t.ctx.memory_used;
     plan(&t);
-    snprintf(what, sizeof what, "interrupted at poll %" PRIu64, at);
+    snprintf(what, sizeof what, "interrupted before there was a plan at poll %" PRIu64, at);
     bool ok = status_allowed(&t, PB_ECANCELLED, why);
     if (ok && t.out.polls >= at && t.ctx.stopped != PB_STOP_INTERRUPT) {
         snprintf(why, sizeof why, "the interruption is not told");

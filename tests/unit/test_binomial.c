@@ -144,7 +144,7 @@ static void what_cannot_be_done_is_refused_with_a_sentence(void **state)
     pb_revolve_cost cost;
     pb_context_init(&ctx);
     assert_int_equal(pb_revolve_count(&ctx, 2, 0, &cost), PB_EINVAL);
-    assert_non_null(strstr(ctx.error.message, "needs a snapshot"));
+    assert_non_null(strstr(ctx.error.message, "needs at least one snapshot"));
     assert_int_equal(pb_revolve_count(&ctx, PB_REVOLVE_MAX_STEPS + 1, 5, &cost), PB_ERANGE);
     assert_non_null(strstr(ctx.error.message, "too many"));
 }

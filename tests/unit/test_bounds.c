@@ -291,7 +291,7 @@ static void work_beyond_64_bits_is_an_error(void **state)
     pb_arena_init(&arena, &ctx);
     assert_true(small_game_build(&ctx, &s, &arena, &game));
     assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_ERANGE);
-    assert_string_equal(ctx.error.message, "the work of any schedule passes 2^64");
+    assert_string_equal(ctx.error.message, "the work of any schedule exceeds 2^64; use a coarser cost unit");
     assert_int_equal(b.least_cap, 77);
     game.kind = PB_GAME_REMAT;
     assert_int_equal(pb_bounds_make(&ctx, &game, &b), PB_OK);

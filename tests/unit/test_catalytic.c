@@ -280,16 +280,16 @@ static void faults_have_their_column(void **state)
     static const struct {
         const char *text, *words;
     } cases[] = {
-        {"", "column 1 of the formula: it ends"},
-        {"  ", "column 3 of the formula: it ends"},
-        {"a+", "column 3 of the formula: it ends"},
-        {"a b", "column 3 of the formula: +, -, * or )"},
+        {"", "column 1 of the formula: expected a value, found the end"},
+        {"  ", "column 3 of the formula: expected a value, found the end"},
+        {"a+", "column 3 of the formula: expected a value, found the end"},
+        {"a b", "column 3 of the formula: expected +, -, * or )"},
         {"a/b", "column 2"},
-        {"(a", "column 1 of the formula: this ( is not closed"},
-        {"a)", "column 2 of the formula: there is no ("},
-        {"a+*b", "column 3 of the formula: a name"},
+        {"(a", "column 1 of the formula: this ( has no matching )"},
+        {"a)", "column 2 of the formula: this ) has no matching ("},
+        {"a+*b", "column 3 of the formula: expected a name"},
         {"()", "column 2"},
-        {"18446744073709551616", "passes 64 bits"},
+        {"18446744073709551616", "has more than 64 bits"},
         {"a+\x01", "column 3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -161,10 +161,10 @@ static void faults_of_the_list_are_errors(void **state)
     static const struct {
         const char *only, *policy, *message;
     } cases[] = {
-        {"last-use,nope", NULL, "there is no strategy \"nope\""},
-        {"last-use,,sqrt", NULL, "there is no strategy \"\""},
+        {"last-use,nope", NULL, "there is no strategy \"nope\"; `pebble help plan` lists them"},
+        {"last-use,,sqrt", NULL, "there is no strategy \"\"; `pebble help plan` lists them"},
         {"last-use:k=3", NULL, "strategy last-use has no option \"k\"; its options: none"},
-        {"last-use", "lru", "there is no policy \"lru\""},
+        {"last-use", "lru", "there is no policy \"lru\"; `pebble help plan` lists them"},
     };
     small_game s;
     bench b;

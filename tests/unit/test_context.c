@@ -96,7 +96,7 @@ static void a_stop_is_remembered_with_its_reason(void **state)
     assert_int_equal(o.polls, 1);
     o.answer = PB_STOP_TIME;
     assert_int_equal(pbi_poll(&ctx), PB_ECANCELLED);
-    assert_string_equal(ctx.error.message, "the time limit was reached");
+    assert_string_equal(ctx.error.message, "the time limit was reached; allow more time");
     o.answer = PB_GO_ON; /* the first answer holds: it is not asked again */
     assert_int_equal(pbi_poll(&ctx), PB_ECANCELLED);
     assert_int_equal(pbi_tick(&ctx, 1), PB_ECANCELLED);
@@ -118,7 +118,7 @@ static void ticks_run_out_behind_the_limit(void **state)
     assert_int_equal(pbi_tick(&ctx, 0), PB_OK);
     assert_int_equal(pbi_tick(&ctx, 1), PB_ELIMIT);
     assert_int_equal(ctx.ticks, 11);
-    assert_string_equal(ctx.error.message, "the limit of 10 ticks was reached");
+    assert_string_equal(ctx.error.message, "the limit of 10 ticks was reached; allow more ticks");
 }
 
 static void nothing_stops_while_held(void **state)

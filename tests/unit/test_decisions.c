@@ -15,7 +15,7 @@ static void decisions_name_what_is_freed_and_made_again(void **state)
     (void)state;
     small_game s;
     small_loop(&s, 4);
-    decide(&s, "c0 c1 f0 c2 f1 c0 c3", "free 0 after 1, compute 0 again before 3\nfree 1 after 2\n");
+    decide(&s, "c0 c1 f0 c2 f1 c0 c3", "free 0 after 1, recompute 0 before 3\nfree 1 after 2\n");
 }
 
 static void decisions_name_uncomputing(void **state)
@@ -36,8 +36,8 @@ static void decisions_name_transfers(void **state)
     s.tier_count = 1;
     s.tiers[0] = (pb_tier){.store_cost = 1, .load_cost = 1, .cap = PB_UNLIMITED};
     decide(&s, "c0 s0:1 c1 f0 c2 l0:1 d0:1 c3",
-           "store 0 in tier 1 after 0\nfree 0 after 1, load 0 again before 3\n"
-           "load 0 from tier 1 after 2, before 3\ndrop 0 from tier 1 after 2\n");
+           "store 0 in tier 1 after 0\nfree 0 after 1, load 0 before 3\nload 0 from tier 1 after 2, before 3\ndrop 0 "
+           "from tier 1 after 2\n");
 }
 
 static void decisions_name_overwriting(void **state)

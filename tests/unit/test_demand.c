@@ -197,7 +197,7 @@ static void the_limit_ends_planning(void **state)
         bench_open(&b, &s);
         assert_int_equal(plan(&b, PBI_PRIORITY, limit), limit == 6 ? PB_OK : PB_ELIMIT);
         if (limit == 5)
-            assert_string_equal(b.ctx.error.message, "limit hit: more than 5 computations");
+            assert_string_equal(b.ctx.error.message, "limit hit: more than 5 computations; raise its option limit");
         bench_close(&b);
     }
 }

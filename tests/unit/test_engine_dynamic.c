@@ -261,7 +261,7 @@ static void what_cannot_fit_is_a_sentence(void **state)
     assert_int_equal(pb_dynamic_compute(o, &spec, &y), PB_OK);
     assert_int_equal(pb_dynamic_pin(o, y, &address), PB_OK);
     assert_int_equal(pb_dynamic_compute(o, &spec, &z), PB_ELIMIT);
-    assert_non_null(strstr(ctx.error.message, "256 bytes are wanted"));
+    assert_non_null(strstr(ctx.error.message, "256 bytes are needed"));
     assert_int_equal(pb_dynamic_unpin(o, y), PB_OK);
     assert_int_equal(pb_dynamic_compute(o, &spec, &z), PB_OK);
     spec.size = 1024;

@@ -320,7 +320,7 @@ static void more_workspace_leads_to_another_plan(void **state)
     assert_true(m.peak <= 399);
     b.more = 900;
     assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_ELIMIT);
-    assert_non_null(strstr(b.ctx.error.message, "no plan of what is left was found"));
+    assert_non_null(strstr(b.ctx.error.message, "no plan for the rest of the run was found"));
     for (uint64_t huge = UINT64_C(1) << 60; huge; huge = huge == UINT64_MAX ? 0 : huge << 1 ? huge << 1 : UINT64_MAX) {
         b.more = huge;
         assert_int_equal(run(&b, &(pb_engine_options){.align = 1, .replan = plan_rest}, &m), PB_ELIMIT);
@@ -443,7 +443,7 @@ static void borrowed_bytes_come_back(void **state)
     o.check = false;
     b.forgets = true;
     assert_int_equal(run(&b, &o, &m), PB_EINVAL);
-    assert_non_null(strstr(b.ctx.error.message, "did not give the borrowed bytes back"));
+    assert_non_null(strstr(b.ctx.error.message, "did not restore the borrowed bytes"));
     o.borrowed_bytes = SIZE / 2;
     assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_ELIMIT);
     close_bench(&b);
@@ -471,7 +471,7 @@ static void a_failure_says_what_is_left_in_borrowed_memory(void **state)
     b.more = 120; /* C itself fails, and has changed nothing */
     pb_engine_options o = {.borrowed = b.lent, .borrowed_bytes = sizeof b.lent, .replan = plan_rest};
     assert_int_equal(run(&b, &o, &m), PB_ELIMIT);
-    assert_non_null(strstr(b.ctx.error.message, "no plan of what is left was found"));
+    assert_non_null(strstr(b.ctx.error.message, "no plan for the rest of the run was found"));
     assert_null(strstr(b.ctx.error.message, "borrowed"));
     for (size_t i = 0; i < sizeof b.lent; i++)
         assert_int_equal(b.lent[i], 0x42);
@@ -482,9 +482,8 @@ static void a_failure_says_what_is_left_in_borrowed_memory(void **state)
     b.kernel[C] = compute;
     b.kernel[D] = out_of_order;
     assert_int_equal(run(&b, &o, &m), PB_EIO);
-    assert_string_equal(
-        b.ctx.error.message,
-        "the device is out of order; 1 value is left in borrowed memory, whose bytes are not as they were");
+    assert_string_equal(b.ctx.error.message,
+                        "the device is out of order; 1 value is left in borrowed memory, whose bytes are not restored");
     close_bench(&b);
 }
 

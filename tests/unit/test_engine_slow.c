@@ -225,7 +225,7 @@ static void every_fault_is_reported(void **state)
     } ways[] = {{ENOSPC, false, false, "No space left on device"},
                 {EIO, false, false, "Input/output error"},
                 {0, true, false, "at offset"},
-                {0, false, true, "not those that were stored"}};
+                {0, false, true, "have changed since they were stored"}};
     for (unsigned way = 0; way < 4; way++) {
         unsigned reported = 0;
         for (int at = 0; at < 22; at += way == 3 ? 2 : 3) {

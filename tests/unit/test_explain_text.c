@@ -17,8 +17,8 @@ static void the_text_says_why_a_value_is_made_again(void **state)
     assert_int_equal(pb_explain_text(&b.ctx, b.certificate, 0, bench_sink(&b)), PB_OK);
     has(&b, "computed 2 times");
     has(&b, "computed at move 0, first read by move 1 (compute 1)");
-    has(&b, "freed at move 2, to be made again at move 7");
-    has(&b, "computed again at move 7 because move 8 (compute 4) needs it");
+    has(&b, "freed at move 2; recomputed at move 7");
+    has(&b, "recomputed at move 7 because move 8 (compute 4) needs it");
     bench_close(&b);
 }
 
@@ -33,7 +33,7 @@ static void the_text_tells_borrowed_memory_from_our_own(void **state)
     bench_open(&b, &s, "b0 c1 u0 c2 f1 c3 f2 c0 c4");
     assert_int_equal(pb_explain_text(&b.ctx, b.certificate, 0, bench_sink(&b)), PB_OK);
     has(&b, "computed at move 0 in borrowed memory, first read by move 1 (compute 1)");
-    has(&b, "instead in memory of our own would");
+    has(&b, "instead outside of borrowed memory would");
     bench_close(&b);
 }
 
@@ -44,8 +44,8 @@ static void the_text_of_a_plan_lists_what_costs_most(void **state)
     open_loop(&b);
     assert_int_equal(pb_explain_text(&b.ctx, b.certificate, PB_NO_NODE, bench_sink(&b)), PB_OK);
     has(&b, "9 moves in the remat game");
-    has(&b, "1 value is computed again");
-    has(&b, "1 value waits in memory");
+    has(&b, "1 value is recomputed");
+    has(&b, "1 value is kept in memory");
     bench_close(&b);
 }
 
@@ -82,7 +82,7 @@ static void an_empty_graph_can_be_explained(void **state)
     small_game_init(&s);
     bench_open(&b, &s, "");
     assert_int_equal(pb_explain_text(&b.ctx, b.certificate, PB_NO_NODE, bench_sink(&b)), PB_OK);
-    has(&b, "No value is computed twice.");
+    has(&b, "No value is recomputed.");
     bench_close(&b);
 }
 

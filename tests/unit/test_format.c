@@ -66,13 +66,13 @@ static void content_decides_before_the_name(void **state)
         {"# edges\na,b\n", NULL, PB_OK, 2, NULL},
         {"a,b\n", "a.csv", PB_OK, 2, NULL},
         {"a,b\n", "a.json", PB_EFORMAT, 0, "a value"},
-        {"[1,2]", NULL, PB_EFORMAT, 0, "a graph is an object"},
-        {"", NULL, PB_EFORMAT, 0, "the file is empty"},
+        {"[1,2]", NULL, PB_EFORMAT, 0, "expected a graph, which is an object"},
+        {"", NULL, PB_EFORMAT, 0, "the file is empty; expected a graph"},
         {"", "a.csv", PB_OK, 0, NULL},
         {"", "a.json", PB_EFORMAT, 0, "end of the file"},
-        {"hello\nworld, all\n", NULL, PB_EFORMAT, 0, "told by its content"},
-        {"/* never closed", NULL, PB_EFORMAT, 0, "told by its content"},
-        {"/", NULL, PB_EFORMAT, 0, "told by its content"},
+        {"hello\nworld, all\n", NULL, PB_EFORMAT, 0, "the format is not recognized"},
+        {"/* never closed", NULL, PB_EFORMAT, 0, "the format is not recognized"},
+        {"/", NULL, PB_EFORMAT, 0, "the format is not recognized"},
         {"# c\n\nINPUT(a)\nz = AND(a, a)\n", "a.csv", PB_OK, 1, NULL},
         {"z = NAND (a, b)\nINPUT(a)\nINPUT(b)\n", NULL, PB_OK, 1, NULL},
         {"z = LUT 0x8 (a, b)\nINPUT(a)\nINPUT(b)\n", NULL, PB_OK, 1, NULL},
@@ -83,7 +83,7 @@ static void content_decides_before_the_name(void **state)
         {"aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n", "a.csv", PB_OK, 1, NULL},
         {"aig 3 2 0 1 1\n6\n\x02\x02", NULL, PB_OK, 1, NULL},
         {"aag,b\n", NULL, PB_OK, 2, NULL},
-        {"\x89PBS\r\n\x1a\n\1", NULL, PB_EFORMAT, 0, "schedule in binary form"},
+        {"\x89PBS\r\n\x1a\n\1", NULL, PB_EFORMAT, 0, "binary schedule, not a graph"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         for (size_t chunk = 1; chunk < 1000; chunk += 998) {

@@ -179,21 +179,23 @@ static void refusals_are_sentences(void **state)
                    "tree has no parameter 'hight'; it has height, arity, shape, nodes, skew, cost, size, profile, "
                    "spread, seed");
     expect_refusal("tree", "shape=round", PB_EINVAL, "tree: shape must be one of complete|skewed|random, not 'round'");
-    expect_refusal("tree", "height=5 height=6", PB_EINVAL, "tree: height is given twice");
+    expect_refusal("tree", "height=5 height=6", PB_EINVAL, "tree: height is given twice; leave one out");
     expect_refusal("tree", "skew=1.5", PB_ERANGE, "tree: skew must be between 0 and 1, not 1.5");
     expect_refusal("tree", "skew=half", PB_EINVAL,
                    "tree: skew must be a number between 0 and 1 in plain digits, not 'half'");
     expect_refusal("tree", "height=30", PB_ERANGE,
-                   "tree: these parameters ask for about 2147483647 nodes; the most is 199999999");
-    expect_refusal("transformer", "heads=5", PB_EINVAL, "transformer: heads (5) must divide width (768)");
+                   "tree: these parameters give about 2147483647 nodes; use smaller ones, for at most 199999999");
+    expect_refusal("transformer", "heads=5", PB_EINVAL,
+                   "transformer: heads (5) must divide width (768); change one of them");
     expect_refusal("merkle", "height=2 proof=5", PB_ERANGE,
                    "merkle: proof must be between 0 and 4, the number of leaves, not 5");
     expect_refusal("unet", "image=4 depth=3", PB_ERANGE,
-                   "unet: an image of side 4 cannot be halved 3 times; depth is too large");
-    expect_refusal("tre", "", PB_EUNKNOWN,
-                   "there is no graph family 'tre'; there are chain, adjoint-chain, tree, merkle, merkle-traversal, "
-                   "pyramid, grid, "
-                   "butterfly, adder, multiplier, layered, pipeline, mlp, resnet, unet, transformer");
+                   "unet: an image of side 4 cannot be halved 3 times; use a smaller depth");
+    expect_refusal(
+        "tre", "", PB_EUNKNOWN,
+        "there is no graph family 'tre'; choose one of chain, adjoint-chain, tree, merkle, merkle-traversal, "
+        "pyramid, grid, "
+        "butterfly, adder, multiplier, layered, pipeline, mlp, resnet, unet, transformer");
 }
 
 static void counts_too_large_are_refused_before_building(void **state)
@@ -214,7 +216,7 @@ static void counts_too_large_are_refused_before_building(void **state)
         made m;
         make(&m, huge[i][0], huge[i][1]);
         assert_int_equal(m.status, PB_ERANGE);
-        assert_non_null(strstr(m.ctx.error.message, "these parameters ask for about"));
+        assert_non_null(strstr(m.ctx.error.message, "these parameters give about"));
         unmake(&m);
     }
 }
@@ -225,7 +227,7 @@ static void sizes_past_64_bits_are_refused_by_node(void **state)
     made m;
     make(&m, "resnet", "batch=1000000 image=65536 width=65536 channels=65536");
     assert_int_equal(m.status, PB_ERANGE);
-    assert_non_null(strstr(m.ctx.error.message, "passes 2^64"));
+    assert_non_null(strstr(m.ctx.error.message, "exceeds 2^64"));
     assert_non_null(strstr(m.ctx.error.message, "resnet: the size of 'images'"));
     unmake(&m);
 }

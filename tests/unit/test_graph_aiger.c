@@ -146,7 +146,7 @@ static void errors_have_message_and_place(void **state)
         {"aag 3 2 0 1 1\n2\n4\n6\n6 2\n", PB_EFORMAT, 5, 4, "a literal, not the end of the line"},
         {"aag 3 2 0 1 1\n2\n4\n6\n6 2 4 2\n", PB_EFORMAT, 5, 7, "the end of the line"},
         {"aag 3 2 0 1 1\n2\n4\n", PB_EFORMAT, 4, 1, "a literal, not the end of the file"},
-        {"aag 3 2 0 1 1\n2\n4\n6\n2 2 4\n", PB_EGRAPH, 5, 1, "\"n1\" is defined a second time"},
+        {"aag 3 2 0 1 1\n2\n4\n6\n2 2 4\n", PB_EGRAPH, 5, 1, "\"n1\" is defined twice"},
         {"aag 4 2 0 1 1\n2\n4\n6\n6 2 8\n", PB_EGRAPH, 5, 1, "\"n4\" is used, but no"},
         {"aag 3 2 0 1 1\n2\n4\n6\n6 2 7\n", PB_EGRAPH, 5, 1, "reads its own value"},
         {"aag 4 2 0 1 2\n2\n4\n6\n6 2 8\n8 2 6\n", PB_EGRAPH, 0, 0, "cycle"},

@@ -151,7 +151,7 @@ static void errors_have_message_and_place(void **state)
         {"", PB_EFORMAT, 1, 1, "expected digraph, found the end"},
         {"graph { a -- b }", PB_EFORMAT, 1, 1, "undirected"},
         {"strict graph {}", PB_EFORMAT, 1, 8, "undirected"},
-        {"digraph { a -- b }", PB_EFORMAT, 1, 13, "without direction"},
+        {"digraph { a -- b }", PB_EFORMAT, 1, 13, "has no direction"},
         {"digraph {\n  a -> ", PB_EFORMAT, 2, 8, "a node or subgraph after '->'"},
         {"digraph { a -> }", PB_EFORMAT, 1, 16, "found '}'"},
         {"digraph { a -> -> b }", PB_EFORMAT, 1, 16, "found '->'"},

@@ -69,7 +69,7 @@ static void sinks_are_targets_where_none_are_named(void **state)
     bench_nodes(&t, "a b c lone part");
     bench_edges(&t, "a>b a>c");
     assert_int_equal(pb_builder_set_byproduct(t.b, 4, 1), PB_OK); /* no cost of its own */
-    bench_refused(&t, PB_EGRAPH, "by-product \"part\" has a cost or workspace; they belong to \"b\"");
+    bench_refused(&t, PB_EGRAPH, "by-product \"part\" has a cost or workspace; move it to \"b\"");
     pb_builder_clear(t.b);
     bench_nodes(&t, "a b c lone");
     bench_node(&t, "part", 0, 1, 0);
@@ -214,7 +214,7 @@ static void given_nodes_that_read_are_refused(void **state)
     bench_refused(&t, PB_EGRAPH, "given node \"input\" reads \"a\"");
     pb_builder_clear(t.b);
     bench_node(&t, "odd", 0, 1, PB_NODE_GIVEN_SLOW);
-    bench_refused(&t, PB_EGRAPH, "node \"odd\" is in slow memory but not given");
+    bench_refused(&t, PB_EGRAPH, "node \"odd\" starts in slow memory but is not given; only given values can");
     bench_close(&t);
 }
 
@@ -238,10 +238,12 @@ static void byproduct_faults_name_both_nodes(void **state)
         uint64_t cost;
         const char *edges, *message;
     } cases[] = {
-        {PB_NODE_GIVEN, 0, 0, "", "node \"w\" is a by-product of \"v\", which is never computed itself"},
-        {0, PB_NODE_GIVEN, 0, "", "node \"w\" is given and a by-product at once"},
-        {0, 0, 0, "u>w", "by-product \"w\" has inputs of its own; they belong to \"v\""},
-        {0, 0, 7, "", "by-product \"w\" has a cost or workspace; they belong to \"v\""},
+        {PB_NODE_GIVEN, 0, 0, "",
+         "node \"w\" is a by-product of \"v\", which is given or a by-product itself; a by-product needs a computed "
+         "node"},
+        {0, PB_NODE_GIVEN, 0, "", "node \"w\" is both given and a by-product; remove one of the two"},
+        {0, 0, 0, "u>w", "by-product \"w\" has inputs of its own; move them to \"v\""},
+        {0, 0, 7, "", "by-product \"w\" has a cost or workspace; move it to \"v\""},
         {0, 0, 0, "w>v", "the graph has a cycle of 2 nodes"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -264,9 +266,11 @@ static void byproduct_faults_name_both_nodes(void **state)
     pb_builder_set_byproduct(t.b, 2, 1); /* said twice is fine */
     assert_int_equal(bench_freeze(&t), PB_OK);
     pb_builder_set_byproduct(t.b, 3, 2);
-    bench_refused(&t, PB_EGRAPH, "node \"x\" is a by-product of \"w\", which is never computed itself");
+    bench_refused(&t, PB_EGRAPH,
+                  "node \"x\" is a by-product of \"w\", which is given or a by-product itself; a by-product needs a "
+                  "computed node");
     pb_builder_set_byproduct(t.b, 2, 0);
-    bench_refused(&t, PB_EGRAPH, "node \"w\" is a by-product of two nodes");
+    bench_refused(&t, PB_EGRAPH, "node \"w\" is a by-product of two nodes; remove one of them");
     bench_close(&t);
 }
 
@@ -298,7 +302,7 @@ static void sums_beyond_64_bits_are_refused(void **state)
             assert_int_equal(bench_freeze(&t), PB_OK);
             assert_int_equal(t.g->total_size, cases[i].size0 + cases[i].size1 + cases[i].fixed);
         } else {
-            bench_refused(&t, cases[i].status, "pass 2^64");
+            bench_refused(&t, cases[i].status, "exceeds 2^64");
         }
         bench_close(&t);
     }

@@ -182,7 +182,7 @@ static void errors_have_message_and_place(void **state)
 {
     (void)state;
     static const error_case cases[] = {
-        {"[1]", PB_EFORMAT, 1, 1, "a graph is an object, not an array"},
+        {"[1]", PB_EFORMAT, 1, 1, "expected a graph, which is an object, not an array"},
         {"{\"nodes\":[]}", PB_EFORMAT, 1, 1, "no field \"format\""},
         {"{" FORMAT "}", PB_EFORMAT, 1, 1, "no field \"nodes\""},
         {"{\"format\":\"pebble-graph/2\"}", PB_EFORMAT, 1, 11, "must be \"pebble-graph/1\""},
@@ -203,10 +203,10 @@ static void errors_have_message_and_place(void **state)
          "at most 12 decimals, not 0.30000000000000004; round it"},
         {NODES("{\"cost\":1e300}"), PB_EFORMAT, 2, 18, "below 2^64"},
         {NODES("{\"cost\":18446744073709551615,\"size\":1},{\"cost\":0.1}"), PB_ERANGE, 2, 57,
-         "costs with decimals are counted in 10^-1 of their unit, and one of them passes 2^64 then; round the costs"},
-        {NODES("{\"cost\":0.1,\"size\":1},{\"cost\":18446744073709551615}"), PB_ERANGE, 2, 40, "passes 2^64"},
+         "costs with decimals are counted in 10^-1 of their unit, and then one of them exceeds 2^64; round the costs"},
+        {NODES("{\"cost\":0.1,\"size\":1},{\"cost\":18446744073709551615}"), PB_ERANGE, 2, 40, "exceeds 2^64"},
         {NODES("{\"cost\":1e18,\"size\":1},{\"cost\":1e18,\"size\":1},{\"cost\":0.1,\"size\":1}"), PB_ERANGE, 0, 0,
-         "together pass 2^64; costs with decimals count in a finer unit: round them to fewer decimals"},
+         "exceeds 2^64; use coarser units, or round costs to fewer decimals"},
         {NODES("{\"size\":1e3}"), PB_EFORMAT, 2, 18, "not 1e3"},
         {NODES("{\"size\":-1}"), PB_EFORMAT, 2, 18, "not -1"},
         {NODES("{\"size\":\"\"}"), PB_EFORMAT, 2, 18, "must be a whole number"},
@@ -222,7 +222,7 @@ static void errors_have_message_and_place(void **state)
         {NODES("{\"size\":1,\"inplace\":0}"), PB_EFORMAT, 2, 30, "\"inplace\" of node 0 must be an array"},
         {NODES("{\"size\":1,\"inplace\":[true]}"), PB_EFORMAT, 2, 31, "by its index or its name"},
         {NODES("{\"size\":1,\"inplace\":[7]}"), PB_EGRAPH, 2, 31, "no node 7: the graph has 1 nodes"},
-        {NODES("{\"size\":1,\"byproduct_of\":\"z\"}"), PB_EGRAPH, 2, 35, "no node is named \"z\""},
+        {NODES("{\"size\":1,\"byproduct_of\":\"z\"}"), PB_EGRAPH, 2, 35, "no node is named \"z\"; check the spelling"},
         {NODES("{\"size\":1,\"size\":1}"), PB_EFORMAT, 2, 20, "\"size\" of node 0 appears twice"},
         {NODES("{\"name\":\"a\",\"size\":1},\n{\"name\":\"a\",\"size\":1}"), PB_EGRAPH, 3, 9,
          "two nodes are named \"a\""},
@@ -235,8 +235,8 @@ static void errors_have_message_and_place(void **state)
         {EDGES("[[0,1],[0,2]]"), PB_EGRAPH, 2, 19, "no node 2"},
         {EDGES("[[0, 2]]"), PB_EGRAPH, 2, 14, "no node 2"},
         {EDGES("[[0,-1]]"), PB_EFORMAT, 2, 13, "item 0 of \"edges\" must be a whole number"},
-        {EDGES("[[0,01]]"), PB_EFORMAT, 2, 13, "not a number"},
-        {EDGES("[[0,\"b\"]]"), PB_EGRAPH, 2, 13, "no node is named \"b\""},
+        {EDGES("[[0,01]]"), PB_EFORMAT, 2, 13, "not a JSON number"},
+        {EDGES("[[0,\"b\"]]"), PB_EGRAPH, 2, 13, "no node is named \"b\"; check the spelling"},
         {EDGES("[[0,null]]"), PB_EFORMAT, 2, 13, "not by null"},
         {EDGES("[[0,0]]"), PB_EGRAPH, 2, 10, "to itself"},
         {EDGES("[[0,1],[1,0]]"), PB_EGRAPH, 0, 0, "cycle"},
@@ -245,7 +245,7 @@ static void errors_have_message_and_place(void **state)
         {"{\"edges\":[[0,1],\n[0,9],[3,1]],\"nodes\":[{\"size\":1}]," FORMAT "}", PB_EGRAPH, 2, 4, "no node 9"},
         {"{\"edges\":[[0,4000000000]]}", PB_EGRAPH, 1, 14, "at most"},
         {"{\"order\":[\"a\",\n \"b\"],\"nodes\":[{\"name\":\"a\",\"size\":1}]," FORMAT "}", PB_EGRAPH, 2, 2,
-         "no node is named \"b\""},
+         "no node is named \"b\"; check the spelling"},
         {"{" FORMAT ",\"nodes\":[]}\n]", PB_EFORMAT, 2, 1, "nothing after"},
     };
     EXPECT_ERRORS(cases);

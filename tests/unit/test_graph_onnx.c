@@ -252,8 +252,8 @@ static void faults_of_nodes_name_them(void **state)
         {"Gemm", "x y", NULL, "3 columns and 4 rows"},
         {"Reshape", "x c", NULL, "6 elements do not fit"},
         {"Reshape", "x n", NULL, "depends on the numbers in \"n\""},
-        {"Relu", "nowhere", NULL, "which nothing before it makes"},
-        {"Relu", "z", NULL, "which nothing before it makes"},
+        {"Relu", "nowhere", NULL, "which no earlier operator produces"},
+        {"Relu", "z", NULL, "which no earlier operator produces"},
         {"Softmax", "-", NULL, "input 0 must be there"},
         {"Concat", "x y", "axis=0", "another shape than the first"},
         {"Concat", "x x", "axis=7", "axis 7 is outside of a tensor of rank 2"},
@@ -285,10 +285,10 @@ static void options_that_do_not_fit_are_told(void **state)
         pb_read_options options;
         const char *sentence;
     } cases[] = {
-        {{.dims = &wrong, .dim_count = 1}, "no dimension \"k\" open; it leaves open: n"},
-        {{.dims = &zero, .dim_count = 1}, "a whole number from 1 on"},
+        {{.dims = &wrong, .dim_count = 1}, "no open dimension \"k\"; its open dimensions: n"},
+        {{.dims = &zero, .dim_count = 1}, "expected a whole number of at least 1"},
         {{.batch = 0}, "inputs open, and each needs a number: n"}, /* of no front end */
-        {{.dim_words = &words}, "give each a number, as in dims={\"n\": 1}"},
+        {{.dim_words = &words}, "give each of them a number, as in dims={\"n\": 1}"},
         {{.batch = 1, .train = true}, "nothing to train"},
         {{.batch = 1, .optimizer = "magic"}, "there is no optimizer"},
         {{.batch = 1, .grads = "lose"}, "accumulate, keep or update"},
@@ -342,7 +342,7 @@ static void places_are_bytes(void **state)
         uint64_t column;
         const char *sentence;
     } cases[] = {
-        {"\x08\x08", 2, 3, "byte 2: the file ends without a graph"},
+        {"\x08\x08", 2, 3, "byte 2: the file has no graph"},
         {"\x08\x08\x3a\x05\x0a", 5, 6, "byte 5: the file ends inside"},
         {"\x08\x08\x3a\x02\x0a\x7f", 6, 5, "byte 4: field 1 says 127 bytes, but its message has 0 left"},
         {"\x08\x08\x3a\x01\x0b", 5, 5, "byte 4: a field of wire type 3"},

@@ -57,7 +57,7 @@ static void other_shapes_are_no_lines(void **state)
     read_line(&t, &plan, &line, &is_line);
     assert_false(is_line);
     assert_int_equal(plan.outcome, PB_GAVE_UP);
-    assert_string_equal(plan.reason, "does not apply: the graph is no chain");
+    assert_string_equal(plan.reason, "does not apply: the graph is not a chain");
     chain_close(&t);
     chain_open(&t, 0, 0);
     read_line(&t, &plan, &line, &is_line);

@@ -293,7 +293,7 @@ static void refuses(const pb_multilevel_spec *spec, pb_status expected, const ch
 static void what_cannot_be_done_is_refused_with_a_sentence(void **state)
 {
     (void)state;
-    refuses(&(pb_multilevel_spec){2, 1, 1, 0, {{0}}}, PB_EINVAL, "needs a slot");
+    refuses(&(pb_multilevel_spec){2, 1, 1, 0, {{0}}}, PB_EINVAL, "needs at least one slot");
     refuses(&(pb_multilevel_spec){2, 1, 1, 9, {{0}}}, PB_EINVAL, "too many");
     refuses(&(pb_multilevel_spec){9, 1, 1, 2, {{1, 2, 2}, {1, 3, 1}}}, PB_EINVAL, "DISK is cheaper");
     refuses(&(pb_multilevel_spec){UINT64_C(1) << 32, 1, 1, 1, {{1, 2, 2}}}, PB_ERANGE, "2^60");

@@ -217,7 +217,7 @@ static void no_snapshot_and_no_memory_are_refused(void **state)
     pb_context_init(&ctx);
     pb_arena_init(&arena, &ctx);
     assert_int_equal(pb_online_init(&ctx, 0, &arena, &stream), PB_EINVAL);
-    assert_non_null(strstr(ctx.error.message, "needs a snapshot"));
+    assert_non_null(strstr(ctx.error.message, "needs at least one snapshot"));
     ctx.memory_limit = 1000;
     assert_int_equal(pb_online_init(&ctx, 1000, &arena, &stream), PB_ENOMEM);
     pb_arena_release(&arena);

@@ -129,10 +129,10 @@ static void infeasible_says_what_does_not_fit(void **state)
     infeasible(&s, "the end alone needs 11 unit; the cap is 10 unit");
     small_tiny(&s);
     s.flags[0] = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW;
-    infeasible(&s, "0 is given in slow memory, which the remat game does not have");
+    infeasible(&s, "0 is given in slow memory, which the remat game does not have; use the tiered game");
     s.kind = PB_GAME_TIERED;
     s.tier_count = 1;
-    infeasible(&s, "what starts in slow memory passes the cap of tier 1 at 0");
+    infeasible(&s, "the given values in slow memory, up to 0, exceed the cap of tier 1");
 }
 
 static void infeasible_counts_what_may_be_borrowed(void **state)
@@ -142,13 +142,13 @@ static void infeasible_counts_what_may_be_borrowed(void **state)
     small_tiny(&s);
     s.cap = 1;
     s.borrow = 2;
-    infeasible(&s, "computing 2 alone needs 4 unit; the cap and what may be borrowed are 3 unit");
+    infeasible(&s, "computing 2 alone needs 4 unit; the cap and the borrowed memory are 3 unit");
     s.borrow = 9;
     s.flags[2] = PB_NODE_KEEP;
-    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and nothing that is borrowed can stay");
+    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and borrowed values cannot be kept");
     s.flags[2] = 0;
     s.kind = PB_GAME_REVERSIBLE;
-    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and nothing that is borrowed can stay");
+    infeasible(&s, "the end alone needs 2 unit; the cap is 1 unit, and borrowed values cannot be kept");
 }
 
 /* The target need not stay, but plans leave it in memory of our own: that is no proof. */
@@ -163,7 +163,7 @@ static void a_plan_without_a_place_is_told_as_such(void **state)
     bench_open(&b, &s);
     const pb_schedule *p = bench_plan(&b, NULL);
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_non_null(strstr(p->reason, "does not go into the two of them"));
+    assert_non_null(strstr(p->reason, "cannot be split into the two"));
     bench_close(&b);
 }
 
@@ -186,11 +186,11 @@ static void refusals_say_which_and_why(void **state)
     assert_int_equal(b.p.failed_need, 4);
     p = bench_plan(&b, "recompute-all:limit=2");
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_string_equal(p->reason, "limit hit: more than 2 computations");
+    assert_string_equal(p->reason, "limit hit: more than 2 computations; raise its option limit");
     b.ctx.tick_limit = 1;
     p = bench_plan(&b, "sqrt");
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_string_equal(p->reason, "the limit of 1 ticks was reached");
+    assert_string_equal(p->reason, "the limit of 1 ticks was reached; allow more ticks");
     assert_int_equal(p->ticks, 1);
     bench_close(&b);
 }
@@ -203,10 +203,11 @@ static void wrong_requests_are_errors(void **state)
         pb_status status;
         const char *message;
     } cases[] = {
-        {"nope", NULL, PB_EUNKNOWN, "there is no strategy \"nope\""},
-        {"demand", "lru", PB_EUNKNOWN, "there is no policy \"lru\""},
-        {"demand:policy=lru", NULL, PB_EUNKNOWN, "there is no policy \"lru\""},
-        {"auto:policy=lru", NULL, PB_EUNKNOWN, "there is no policy \"lru\""}, /* though demand is never reached */
+        {"nope", NULL, PB_EUNKNOWN, "there is no strategy \"nope\"; `pebble help plan` lists them"},
+        {"demand", "lru", PB_EUNKNOWN, "there is no policy \"lru\"; `pebble help plan` lists them"},
+        {"demand:policy=lru", NULL, PB_EUNKNOWN, "there is no policy \"lru\"; `pebble help plan` lists them"},
+        {"auto:policy=lru", NULL, PB_EUNKNOWN,
+         "there is no policy \"lru\"; `pebble help plan` lists them"}, /* though demand is never reached */
         {"sqrt", "oldest", PB_EINVAL, "strategy sqrt takes no policy; leave the policy out, or use demand"},
         {"every-k:k=x", NULL, PB_EINVAL, "k must be a whole number from 1 to 4294967295, not \"x\""},
         {"every-k:k=", NULL, PB_EINVAL, "k must be a whole number from 1 to 4294967295, not \"\""},
@@ -332,7 +333,7 @@ static void time_is_an_answer_and_is_measured(void **state)
     b.ctx.clock_ns = ticking;
     const pb_schedule *p = bench_plan(&b, NULL);
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_string_equal(p->reason, "the time limit was reached");
+    assert_string_equal(p->reason, "the time limit was reached; allow more time");
     assert_true(b.p.seconds == 0.5);
     assert_int_equal(b.ctx.stopped, PB_STOP_TIME);
     b.stop_at = 0; /* an old stop is forgotten */
@@ -352,7 +353,7 @@ static void numbers_beyond_the_range_give_up(void **state)
     bench_open(&b, &s);
     const pb_schedule *p = bench_plan(&b, "bennett");
     assert_int_equal(p->outcome, PB_GAVE_UP);
-    assert_string_equal(p->reason, "the work of any schedule passes 2^64");
+    assert_string_equal(p->reason, "the work of any schedule exceeds 2^64; use a coarser cost unit");
     bench_close(&b);
     small_chain(&s, 1);
     s.cost[0] = UINT64_C(1) << 62;

@@ -13,7 +13,7 @@ static void colours_tell_what_happens_to_each_value(void **state)
     has(&b, "n1 [label=\"1\",fillcolor=\"#d4e6f7\"];");
     has(&b, "n3 [label=\"3\",fillcolor=\"#b8e0c8\",peripheries=2];");
     has(&b, "n0 -> n3;");
-    has(&b, "label=\"computed again\"");
+    has(&b, "label=\"recomputed\"");
     assert_null(strstr(bench_text(&b), "moved to slow memory"));
     bench_close(&b);
 }

@@ -77,14 +77,14 @@ static void faults_are_named(void **state)
     REFUSE("P5 x", "width and height");
     REFUSE("P5 0 4 255\n", "width and height");
     REFUSE("P5 70000 4 255\n", "width and height");
-    REFUSE("P5 2 2", "largest value");
-    REFUSE("P5 2 2 0\nabcd", "largest value");
+    REFUSE("P5 2 2", "maximum value");
+    REFUSE("P5 2 2 0\nabcd", "maximum value");
     REFUSE("P5 2 2 255", "no space after");
-    REFUSE("P5 2 2 255\nabc", "the pixels take 4 bytes, and there are 3");
-    REFUSE("P5 2 2 300\nabcdefg", "the pixels take 8 bytes, and there are 7");
-    REFUSE("P2 2 2 255 1 2 3", "there are 3 values, and the image has 4");
-    REFUSE("P2 2 1 9 3 12", "larger than the largest");
-    REFUSE("P5 2 1 9\n\1\20", "larger than the largest");
+    REFUSE("P5 2 2 255\nabc", "the pixels need 4 bytes, but the file has 3");
+    REFUSE("P5 2 2 300\nabcdefg", "the pixels need 8 bytes, but the file has 7");
+    REFUSE("P2 2 2 255 1 2 3", "it has 3 values instead of 4");
+    REFUSE("P2 2 1 9 3 12", "larger than the stated maximum");
+    REFUSE("P5 2 1 9\n\1\20", "larger than the stated maximum");
     REFUSE("P6 65535 65535 255\nabc", "does not fit its 22 bytes");
 }
 

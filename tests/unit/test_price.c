@@ -77,7 +77,7 @@ static void prices_are_in_the_unit_of_the_file(void **state)
     assert_int_equal(pb_tier_load_price(&tier, 2), 325);
     const char *large[PB_PRICE_COUNT] = {"18446744073709551615", NULL, NULL, NULL};
     assert_int_equal(pb_tier_prices_parse(&ctx, &g, large, &tier), PB_ERANGE);
-    assert_non_null(strstr(ctx.error.message, "passes 2^64 in 0.01 step"));
+    assert_non_null(strstr(ctx.error.message, "in 0.01 step it exceeds 2^64"));
 }
 
 static void prices_are_refused_with_a_sentence(void **state)
@@ -91,11 +91,11 @@ static void prices_are_refused_with_a_sentence(void **state)
         {{NULL, NULL, "x", NULL}, PB_EINVAL, "not \"x\""},
         {{NULL, NULL, NULL, "-1"}, PB_EINVAL, "not \"-1\""},
         {{"", NULL, NULL, NULL}, PB_EINVAL, "not \"\""},
-        {{NULL, NULL, "1e-10", NULL}, PB_ERANGE, "at most 9 behind the point"},
-        {{NULL, "1e-10", NULL, NULL}, PB_ERANGE, "at most 9 behind the point"},
+        {{NULL, NULL, "1e-10", NULL}, PB_ERANGE, "at most 9 after the point"},
+        {{NULL, "1e-10", NULL, NULL}, PB_ERANGE, "at most 9 after the point"},
         {{NULL, NULL, "18446744073709551615", "0.1"},
          PB_ERANGE,
-         "with as many decimals as the others have it passes 2^64"},
+         "with as many decimals as the other prices it exceeds 2^64"},
         {{"18446744073709551615", "0.1", NULL, NULL}, PB_ERANGE, "the price 18446744073709551615 is too large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -163,7 +163,7 @@ static void the_limit_counts_moves(void **state)
     assert_int_equal(pbi_reversible_compute(&r, 0), PB_OK);
     assert_int_equal(pbi_reversible_compute(&r, 2), PB_OK);
     assert_int_equal(pbi_reversible_compute(&r, 3), PB_ELIMIT);
-    assert_string_equal(b.ctx.error.message, "limit hit: more than 2 moves");
+    assert_string_equal(b.ctx.error.message, "limit hit: more than 2 moves; raise its option limit");
     bench_close(&b);
 }
 

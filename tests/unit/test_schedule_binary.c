@@ -158,7 +158,7 @@ static void every_flipped_bit_is_refused(void **state)
     bytes.bytes[bytes.length] = 'x';
     pb_schedule again;
     assert_int_equal(read_back(&d, bytes.bytes, bytes.length + 1, SIZE_MAX, &again), PB_EFORMAT);
-    assert_non_null(strstr(d.ctx.error.message, "behind its end"));
+    assert_non_null(strstr(d.ctx.error.message, "after the end of the schedule"));
     shut(&d);
 }
 
@@ -196,7 +196,7 @@ static void hostile_moves_are_refused(void **state)
         {"\0", 1, NULL},
         {"\1\0\0", 3, NULL},
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0\0", 12, "byte "},
-        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0\0", 12, "passes 64 bits"},
+        {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\2\0\0", 12, "has more than 64 bits"},
         {"\1\6\0", 3, "not a move"},
         {"\1\7\0", 3, "not a move"},
         {"\1\x0a\0\0", 4, "not a move"},
@@ -207,8 +207,8 @@ static void hostile_moves_are_refused(void **state)
         {"\1\0\1", 3, "does not have"},
         {"\1\0\xfe\xff\xff\xff\x7f", 7, "does not have"},
         {"\1\0\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1", 12, "does not have"},
-        {"\1\x10\0\0", 4, "impossible number"},
-        {"\1\x10\0\xff\xff\xff\xff\x0f", 8, "impossible number"},
+        {"\1\x10\0\0", 4, "too many by-products"},
+        {"\1\x10\0\xff\xff\xff\xff\x0f", 8, "too many by-products"},
         {"\1\x10\0\xff\xff\xff\xff\x07\0", 9, "byte "},
         {"\1\x08\0\1", 4, "does not have"},
     };

@@ -270,7 +270,7 @@ static void work_beyond_64_bits_gives_up(void **state)
     bench_open(&b, &small);
     read_events(&b, "0 0 1", &s);
     assert_int_equal(pbi_sequence_emit(&b.ctx, &b.game, &s, &b.plan, &f), PB_OK);
-    bench_gave_up(&b, "the work of this plan passes 2^64");
+    bench_gave_up(&b, "the work of this plan exceeds 2^64; use a coarser cost unit");
     assert_true(f.overflow);
     bench_close(&b);
 }

@@ -155,7 +155,7 @@ static void a_graph_is_written_and_read_again(void **state)
     assert_int_equal(peak, 4);
     must(s, pb_session_size(s, g, "50%", &size));
     assert_int_equal(size, 2);
-    refused_as(s, pb_session_size(s, g, "much", &size), PB_EINVAL, "is not a size");
+    refused_as(s, pb_session_size(s, g, "much", &size), PB_EINVAL, "expected a size");
     assert_int_equal(size, 2);
     pb_session_free(other);
     pb_session_free(s);
@@ -243,13 +243,14 @@ static void models_are_read_by_the_settings(void **state)
     assert_int_equal(g->fixed_size, 8 * 4 * 4);
     assert_int_not_equal(pb_graph_find_node(g, "y.dw"), PB_NO_NODE);
     must(s, pb_session_set(s, "train", NULL));
-    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer goes with train");
+    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer needs train");
     must(s, pb_session_set(s, "optimizer", NULL));
     must(s, pb_session_set(s, "dims", "n"));
     refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "NAME=N");
     must(s, pb_session_set(s, "dims", NULL));
     must(s, pb_session_set(s, "batch", "0"));
-    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "from 1 on");
+    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL,
+               "expected a number of at least 1");
     pb_session_free(s);
     free(w);
 }

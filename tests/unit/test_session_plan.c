@@ -89,14 +89,14 @@ static void wrong_settings_are_told_by_the_call(void **state)
 {
     (void)state;
     static const char *const wrong[][3] = {
-        {"cap", "lots", "is not a size"},   {"game", "chess", "remat, reversible and tiered"},
-        {"weights", "1,2", "weights"},      {"strategy", "luck", "luck"},
-        {"policy", "none", "policy"},       {"seed", "-1", "whole number"},
-        {"threads", "2000", "0 to 1024"},   {"ticks", "many", "whole number"},
-        {"time", "soon", "is not a time"},  {"patient", "2", "0 to 1"},
-        {"tiers", "speed=3", "of a tier"},  {"tiers", "cap=far", "is not a size"},
-        {"tiers", ";;;;;;;;", "at most 8"}, {"borrow", "some", "is not a size"},
-        {"memory", "all", "whole number"},  {"memory", "1", "memory"},
+        {"cap", "lots", "expected a size"},  {"game", "chess", "remat, reversible or tiered"},
+        {"weights", "1,2", "weights"},       {"strategy", "luck", "luck"},
+        {"policy", "none", "policy"},        {"seed", "-1", "whole number"},
+        {"threads", "2000", "0 to 1024"},    {"ticks", "many", "whole number"},
+        {"time", "soon", "expected a time"}, {"patient", "2", "0 to 1"},
+        {"tiers", "speed=3", "of a tier"},   {"tiers", "cap=far", "expected a size"},
+        {"tiers", ";;;;;;;;", "at most 8"},  {"borrow", "some", "expected a size"},
+        {"memory", "all", "whole number"},   {"memory", "1", "memory"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         pb_session *s = open_session(NULL);
@@ -126,10 +126,10 @@ static void a_plan_to_begin_from_is_of_this_graph_and_game(void **state)
     must(other, pb_session_generate(other, "chain", "nodes=3", &chain));
     const pb_plan_result *start = plan_at(s, g, "4"), *none = plan_at(s, g, "3");
     must(other, pb_session_plan(other, twin, start, &p)); /* another copy of it */
-    refused_as(other, pb_session_plan(other, chain, start, &p), PB_EINVAL, "of another graph");
+    refused_as(other, pb_session_plan(other, chain, start, &p), PB_EINVAL, "for another graph");
     refused_as(other, pb_session_plan(other, twin, none, &p), PB_EINVAL, "there is no plan");
     must(other, pb_session_set(other, "game", "reversible"));
-    refused_as(other, pb_session_plan(other, twin, start, &p), PB_EINVAL, "of the remat game");
+    refused_as(other, pb_session_plan(other, twin, start, &p), PB_EINVAL, "for the remat game");
     pb_session_free(other);
     pb_session_free(s);
 }
@@ -148,7 +148,7 @@ static void tiers_make_the_game_tiered(void **state)
     assert_true(text_has(s, "\"game\":\"tiered\""));
     assert_true(text_has(s, "\"cap\":3}"));
     must(s, pb_session_set(s, "game", "remat"));
-    refused_as(s, pb_session_plan(s, g, NULL, &p), PB_EINVAL, "slow memory belongs to the tiered game");
+    refused_as(s, pb_session_plan(s, g, NULL, &p), PB_EINVAL, "slow memory is part of the tiered game");
     pb_session_free(s);
 }
 

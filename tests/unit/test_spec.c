@@ -96,18 +96,18 @@ static void faults_are_named(void **state)
         pb_status status;
         const char *message;
     } cases[] = {
-        {"", PB_EUNKNOWN, "there is no strategy \"\""},
-        {"nope", PB_EUNKNOWN, "there is no strategy \"nope\""},
-        {"Sqrt", PB_EUNKNOWN, "there is no strategy \"Sqrt\""},
-        {":k=1", PB_EUNKNOWN, "there is no strategy \"\""},
-        {"every-k:k", PB_EINVAL, "strategy options are written key=value, not \"k\""},
-        {"every-k:=3", PB_EINVAL, "strategy options are written key=value, not \"=3\""},
-        {"every-k:,k=3", PB_EINVAL, "strategy options are written key=value, not \"\""},
+        {"", PB_EUNKNOWN, "there is no strategy \"\"; `pebble help plan` lists them"},
+        {"nope", PB_EUNKNOWN, "there is no strategy \"nope\"; `pebble help plan` lists them"},
+        {"Sqrt", PB_EUNKNOWN, "there is no strategy \"Sqrt\"; `pebble help plan` lists them"},
+        {":k=1", PB_EUNKNOWN, "there is no strategy \"\"; `pebble help plan` lists them"},
+        {"every-k:k", PB_EINVAL, "expected an option key=value of the strategy, not \"k\""},
+        {"every-k:=3", PB_EINVAL, "expected an option key=value of the strategy, not \"=3\""},
+        {"every-k:,k=3", PB_EINVAL, "expected an option key=value of the strategy, not \"\""},
         {"every-k:q=3", PB_EUNKNOWN, "strategy every-k has no option \"q\"; its options: k, limit"},
         {"every-k:lim=3", PB_EUNKNOWN, "strategy every-k has no option \"lim\"; its options: k, limit"},
         {"cache-all:k=3", PB_EUNKNOWN, "strategy cache-all has no option \"k\"; its options: none"},
-        {"demand:policy=lru", PB_EUNKNOWN, "there is no policy \"lru\""},
-        {"auto:policy=", PB_EUNKNOWN, "there is no policy \"\""},
+        {"demand:policy=lru", PB_EUNKNOWN, "there is no policy \"lru\"; `pebble help plan` lists them"},
+        {"auto:policy=", PB_EUNKNOWN, "there is no policy \"\"; `pebble help plan` lists them"},
         {"sqrt:policy=oldest", PB_EUNKNOWN, "strategy sqrt has no option \"policy\"; its options: limit"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -126,7 +126,7 @@ static void too_many_options_are_refused(void **state)
         strcat(text, "k=1,");
     desk d;
     assert_int_equal(parse(&d, text), PB_EINVAL);
-    assert_string_equal(d.ctx.error.message, "strategy every-k was given too many options");
+    assert_string_equal(d.ctx.error.message, "strategy every-k has too many options; leave some out");
     drop(&d);
     text[strlen(text) - 4] = '\0'; /* one less */
     assert_int_equal(parse(&d, text), PB_OK);

@@ -96,7 +96,7 @@ static void a_stop_within_the_share_stops_all(void **state)
     size_t used = d.ctx.memory_used;
     ask_within(&d, &w, 5, 1000000);
     assert_null(d.p.certificate);
-    assert_string_equal(d.p.schedule.reason, "the time limit was reached");
+    assert_string_equal(d.p.schedule.reason, "the time limit was reached; allow more time");
     assert_true(d.ctx.memory_peak > used);
     desk_shut(&d);
 }

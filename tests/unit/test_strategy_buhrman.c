@@ -92,7 +92,7 @@ static void other_graphs_and_empty_ones_are_told_apart(void **state)
     small_game_add(&s, 1, 1, 0);
     chain_open_small(&t, &s);
     chain_plan(&t, "buhrman", 9);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is no chain");
+    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is not a chain");
     chain_close(&t);
 }
 

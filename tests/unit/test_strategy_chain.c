@@ -144,10 +144,11 @@ static void other_graphs_are_declined_with_a_reason(void **state)
     assert_int_equal(pb_generate(&ctx, "tree", NULL, 0, &arena, &g), PB_OK);
     pb_plan_result p = plan_of(&ctx, &arena, g, PB_UNLIMITED, 0, "chain");
     assert_string_equal(p.schedule.reason,
-                        "does not apply: the graph is no chain of blocks that runs forward and back");
+                        "does not apply: the graph is not a chain of blocks with a forward and a backward pass");
     g = chain_of(&ctx, &arena, "50", "grad-size", "1");
     p = plan_of(&ctx, &arena, g, 20, 0, "chain:limit=1000");
-    assert_string_equal(p.schedule.reason, "does not apply: 50 steps with 20 values at once pass the limit");
+    assert_string_equal(p.schedule.reason,
+                        "does not apply: 50 steps with 20 values in memory exceed its limit; raise its option limit");
     pb_arena_release(&arena);
 }
 

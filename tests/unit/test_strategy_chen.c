@@ -106,7 +106,7 @@ static void refusals_tell_the_need(void **state)
     open_chain(&d, "100");
     d.game.cap = 15;
     const pb_schedule *s = desk_plan(&d, "chen:variant=sqrt");
-    assert_string_equal(s->reason, "does not fit: it needs 21 pebble, 6 over the cap of 15 pebble");
+    assert_string_equal(s->reason, "does not fit: its plan needs 21 pebble, 6 over the cap of 15 pebble");
     assert_string_equal(desk_option(&d, "variant"), "sqrt");
     s = desk_plan(&d, "chen");
     assert_int_equal(s->outcome, PB_GAVE_UP);

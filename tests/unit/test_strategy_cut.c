@@ -95,7 +95,7 @@ static void a_cap_out_of_reach_is_refused(void **state)
     open_family(&d, "layered", params, 2);
     const pb_schedule *s = plan_at(&d, 40);
     assert_int_equal(s->outcome, PB_GAVE_UP);
-    assert_non_null(strstr(s->reason, "does not fit: the least peak of any cut tried is"));
+    assert_non_null(strstr(s->reason, "does not fit: the smallest peak of all cuts tried is"));
     shut(&d);
 }
 

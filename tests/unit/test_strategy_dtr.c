@@ -138,7 +138,8 @@ static void refusals_say_why(void **state)
     desk d;
     desk_generate(&d, "adjoint-chain", 1, (pb_option[]){{"steps", "100"}});
     d.game.cap = 8;
-    assert_string_equal(desk_plan(&d, "dtr:limit=250")->reason, "limit hit: more than 250 computations");
+    assert_string_equal(desk_plan(&d, "dtr:limit=250")->reason,
+                        "limit hit: more than 250 computations; raise its option limit");
     pb_request request = {.strategy = "dtr:score=best", .seed = 1};
     assert_int_equal(pb_plan(&d.ctx, &d.game, &request, &d.arena, &d.p), PB_EINVAL);
     assert_string_equal(d.ctx.error.message, "score must be auto, full, eq, local, lru or size, not \"best\"");

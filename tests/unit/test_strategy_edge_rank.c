@@ -240,7 +240,7 @@ static void other_graphs_are_refused(void **state)
     bench t;
     open_family(&t, "pyramid", "height", "3");
     chain_plan(&t, "edge-rank", 20);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is no tree, p0_1 is read more than once");
+    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is not a tree: p0_1 is read more than once");
     chain_close(&t);
 }
 
@@ -330,9 +330,9 @@ static void limits_and_bad_settings_are_told(void **state)
     bench t;
     open_family(&t, "tree", "height", "9");
     chain_plan(&t, "edge-rank:limit=2000", 13);
-    chain_expect_reason(&t, PB_GAVE_UP, "limit hit: every plan that fits has more than 2000 moves");
+    chain_expect_reason(&t, PB_GAVE_UP, "limit hit: every plan that fits needs more than 2000 moves");
     chain_plan(&t, "edge-rank:levels=1,block=1", 13);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not fit: with these settings");
+    chain_expect_reason(&t, PB_GAVE_UP, "does not fit: with these options");
     pb_request request = {.strategy = "edge-rank:lists=odd", .seed = 1, .threads = 1};
     assert_int_equal(pb_plan(&t.ctx, &t.game, &request, &t.plan_arena, &t.planned), PB_EINVAL);
     assert_non_null(strstr(t.ctx.error.message, "lists must be auto, even or falling"));

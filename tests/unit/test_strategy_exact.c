@@ -207,7 +207,7 @@ static void reversible_work_beyond_64_bits_is_not_infeasible(void **state)
     assert_true(small_game_build(&d.ctx, &chain, &d.arena, &d.game));
     const pb_schedule *s = plan(&d, "exact");
     assert_int_equal(s->outcome, PB_GAVE_UP);
-    assert_non_null(strstr(s->reason, "passes 2^64"));
+    assert_non_null(strstr(s->reason, "exceeds 2^64"));
     shut(&d);
 }
 

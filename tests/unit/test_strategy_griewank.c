@@ -91,9 +91,10 @@ static void refusals_tell_the_need(void **state)
     open_chain(&d, 100, true);
     d.game.cap = 5;
     const pb_schedule *s = desk_plan(&d, "griewank:snapshots=9");
-    assert_string_equal(s->reason, "does not fit: it needs 11 pebble, 6 over the cap of 5 pebble");
+    assert_string_equal(s->reason, "does not fit: its plan needs 11 pebble, 6 over the cap of 5 pebble");
     s = desk_plan(&d, "griewank:snapshots=1,limit=300");
-    assert_string_equal(s->reason, "limit hit: nothing that was tried stays within the computations allowed");
+    assert_string_equal(s->reason,
+                        "limit hit: every plan tried needs more computations than its limit; raise its option limit");
     desk_shut(&d);
 }
 

@@ -54,7 +54,7 @@ static void as_few_levels_as_fit(void **state)
         assert_non_null(strstr(s->note, "has a frontier of 1 and a largest value of 1"));
     }
     d.game.cap = 7;
-    assert_non_null(strstr(desk_plan(&d, "hcb")->reason, "does not fit: the least of"));
+    assert_non_null(strstr(desk_plan(&d, "hcb")->reason, "does not fit: the smallest of"));
     desk_shut(&d);
 }
 
@@ -76,7 +76,7 @@ static void the_order_is_chosen_for_a_small_frontier(void **state)
     desk_open(&d, &small);
     const pb_schedule *s = desk_plan(&d, "hcb:blocks=3,cut=adaptive");
     assert_non_null(s->note);
-    if (!strstr(s->note, "the forward part, reordered, has a frontier of 12"))
+    if (!strstr(s->note, "the forward pass, reordered, has a frontier of 12"))
         fail_msg("%s", s->note);
     desk_shut(&d);
 }
@@ -95,9 +95,10 @@ static void what_does_not_compress_is_told(void **state)
     desk_open(&d, &small);
     const pb_schedule *s = desk_plan(&d, "hcb");
     assert_int_equal(s->metrics.recompute, 0);
-    assert_string_equal(s->note, "the graph does not compress: 7 of its 8 forward values wait at a time");
+    assert_string_equal(s->note,
+                        "the graph does not compress: 7 of its 8 forward values are in memory at the same time");
     d.game.cap = 8;
-    assert_string_equal(desk_plan(&d, "hcb")->reason, "does not fit: it needs 9 unit, 1 over the cap of 8 unit");
+    assert_string_equal(desk_plan(&d, "hcb")->reason, "does not fit: its plan needs 9 unit, 1 over the cap of 8 unit");
     desk_shut(&d);
 }
 

@@ -145,7 +145,7 @@ static void other_graphs_are_refused_at_once(void **state)
     small_game_add(&s, 1, 1, 0); /* apart from the first */
     chain_open_small(&t, &s);
     chain_plan(&t, "knill", 9);
-    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is no chain");
+    chain_expect_reason(&t, PB_GAVE_UP, "does not apply: the graph is not a chain");
     chain_close(&t);
 }
 

@@ -57,7 +57,7 @@ static void it_finds_the_least_overhead_of_its_formula(void **state)
                 assert_int_equal(s->metrics.recompute, least);
                 found++;
             } else {
-                assert_string_equal(s->reason, "does not fit: no row of lower sets stays within the budget");
+                assert_string_equal(s->reason, "does not fit: no sequence of lower sets fits the budget");
                 refused++;
             }
         }
@@ -79,7 +79,7 @@ static void the_budget_is_chosen_so_that_the_plan_fits(void **state)
         last = s->metrics.recompute;
     }
     d.game.cap = 10;
-    assert_non_null(strstr(desk_plan(&d, "kusumoto")->reason, "does not fit: the least of"));
+    assert_non_null(strstr(desk_plan(&d, "kusumoto")->reason, "does not fit: the smallest of"));
     desk_shut(&d);
 }
 
@@ -119,7 +119,8 @@ static void large_graphs_are_refused(void **state)
     desk d;
     desk_generate(&d, "adjoint-chain", 1, (pb_option[]){{"steps", "100"}});
     const pb_schedule *s = desk_plan(&d, "kusumoto:effort=300000");
-    assert_string_equal(s->reason, "does not apply: the square of 100 forward nodes passes its effort");
+    assert_string_equal(s->reason,
+                        "does not apply: 100 forward nodes are too many for its effort; raise its option effort");
     desk_shut(&d);
 }
 

@@ -154,11 +154,12 @@ static void refusals_say_what_was_tried(void **state)
     open_chain(&d, 100, false);
     d.game.cap = 6;
     const pb_schedule *s = plan(&d, "two-level");
-    assert_string_equal(s->reason, "does not fit: no period that was tried stays within the cap");
+    assert_string_equal(s->reason, "does not fit: no period tried fits the cap");
     s = plan(&d, "two-level:period=10");
-    assert_string_equal(s->reason, "does not fit: a period of 10 does not stay within the cap");
+    assert_string_equal(s->reason, "does not fit: a period of 10 exceeds the cap");
     s = plan(&d, "two-level:period=50,limit=150");
-    assert_string_equal(s->reason, "limit hit: nothing that was tried fits in 150 computations");
+    assert_string_equal(s->reason,
+                        "limit hit: every plan tried needs more than 150 computations; raise its option limit");
     shut(&d);
 }
 

@@ -137,7 +137,7 @@ static void the_limit_counts_computations(void **state)
         pbi_sequence_init(&s, &b.arena);
         assert_int_equal(pbi_window_plan(&b.ctx, &b.game, &window, &s), limit == 10 ? PB_OK : PB_ELIMIT);
         if (limit == 9)
-            assert_string_equal(b.ctx.error.message, "limit hit: more than 9 computations");
+            assert_string_equal(b.ctx.error.message, "limit hit: more than 9 computations; raise its option limit");
         bench_close(&b);
     }
 }
@@ -195,7 +195,7 @@ static void the_cheapest_k_that_fits_is_found(void **state)
         bench_open(&b, &small);
         assert_int_equal(best(&b, NULL), PB_OK);
         if (least == UINT64_MAX) {
-            bench_gave_up(&b, "does not fit: no k tried from 1 to 18 stays within the cap");
+            bench_gave_up(&b, "does not fit: no k tried from 1 to 18 fits the cap");
         } else {
             found++;
             assert_int_equal(bench_totals(&b).compute_work, least);

@@ -271,15 +271,15 @@ static void bad_options_are_refused_with_a_sentence(void **state)
     runs_refuse("merkle", "height=30,grain=3", PB_EINVAL, "between 10 and 24");
     runs_refuse("merkle", "depth=3", PB_EUNKNOWN, "no option depth");
     runs_refuse("merkle", "file=/nowhere/leaves", PB_EIO, "/nowhere/leaves cannot be read");
-    runs_refuse("merkle", "file=.", PB_EIO, "not a plain file");
+    runs_refuse("merkle", "file=.", PB_EIO, "not a regular file");
     remove("test_workload_merkle.pipe");
     assert_int_equal(mkfifo("test_workload_merkle.pipe", 0600), 0);
-    runs_refuse("merkle", "file=test_workload_merkle.pipe", PB_EIO, "not a plain file"); /* nobody writes to it */
+    runs_refuse("merkle", "file=test_workload_merkle.pipe", PB_EIO, "not a regular file"); /* nobody writes to it */
     remove("test_workload_merkle.pipe");
     static const char name[] = "test_workload_merkle.short";
     write_file(name, (const unsigned char *)"short", 5);
     runs_refuse("merkle", "height=1,leaf=3,file=test_workload_merkle.short", PB_EFORMAT,
-                "has 5 bytes: not enough for 2^1 leaves of 3");
+                "has 5 bytes, not enough for 2^1 leaves of 3");
     remove(name);
 }
 

@@ -121,14 +121,15 @@ static void bad_options_are_refused_with_a_sentence(void **state)
     runs_refuse("pipeline", "window=9", PB_EINVAL, "window must be");
     runs_refuse("pipeline", "threshold=0", PB_EINVAL, "threshold must be");
     runs_refuse("pipeline", "width=0", PB_EINVAL, "width must be");
-    runs_refuse("pipeline", "width=8000,height=8000,tile=16", PB_EINVAL, "makes 250000 tiles; the most is 100000");
+    runs_refuse("pipeline", "width=8000,height=8000,tile=16", PB_EINVAL,
+                "tile=16 gives 250000 tiles, more than 100000");
     runs_refuse("pipeline", "file=/nowhere/image.pgm", PB_EIO, "/nowhere/image.pgm cannot be read");
     FILE *file = fopen("test_workload_pipeline.short", "wb");
     assert_non_null(file);
     fprintf(file, "P5 40 20 255\n%700d", 1);
     fclose(file);
     runs_refuse("pipeline", "file=test_workload_pipeline.short", PB_EFORMAT,
-                "the pixels take 800 bytes, and there are 700");
+                "the pixels need 800 bytes, but the file has 700");
     remove("test_workload_pipeline.short");
 }
 

@@ -341,7 +341,7 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
         if (!has_plan(&now) && try > 0)
             break; /* less than the sum does not do */
         if (!has_plan(&now)) {
-            pbi_plan_give_up(plan, "the cap and what may be borrowed, together: %s", now.schedule.reason);
+            pbi_plan_give_up(plan, "with the cap and the borrowed memory together: %s", now.schedule.reason);
             if (now.schedule.outcome == PB_INFEASIBLE && game->kind == PB_GAME_REVERSIBLE)
                 plan->outcome = PB_INFEASIBLE; /* in the sum of both already */
             return PB_OK;
@@ -357,8 +357,8 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
     if (!placed)
         return pbi_plan_give_up(
             plan,
-            "does not fit: what is planned for the cap and what may be borrowed together does not go into the two "
-            "of them, where values of different sizes have their places and those that stay are not borrowed");
+            "does not fit: a plan for the cap and the borrowed memory together cannot be split into the two: values of "
+            "different sizes do not fit side by side, or values that must be kept cannot be borrowed");
     plan->outcome = plan->outcome == PB_OPTIMAL ? PB_OPTIMAL : PB_FOUND;
     return status == PB_OK ? note_maker(plan, &now.schedule) : status;
 }
@@ -414,7 +414,7 @@ pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_s
     if (status != PB_OK)
         return status;
     if (game->kind == PB_GAME_TIERED)
-        return pbi_plan_give_up(plan, "does not apply: borrowed memory is planned in the remat and reversible games");
+        return pbi_plan_give_up(plan, "does not apply: only the remat and reversible games can borrow memory");
     if (game->kind == PB_GAME_REMAT && (games & PB_GAME_REMAT))
         status = plan_own(&inner, game, spec, result, &own);
     if (own.schedule.outcome == PB_GAVE_UP || own.schedule.outcome == PB_INFEASIBLE)

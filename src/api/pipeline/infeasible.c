@@ -8,10 +8,10 @@ static void impossible_text(const pb_game *game, const pb_bounds *b, char *text,
 {
     const char *name = pb_graph_name(game->graph, b->impossible_at);
     if (game->kind == PB_GAME_TIERED && game->tier_count)
-        snprintf(text, room, "what starts in slow memory passes the cap of tier 1 at %.80s", name);
+        snprintf(text, room, "the given values in slow memory, up to %.80s, exceed the cap of tier 1", name);
     else
-        snprintf(text, room, "%.80s is given in slow memory, which the %s game does not have", name,
-                 pb_game_kind_name(game->kind));
+        snprintf(text, room, "%.80s is given in slow memory, which the %s game does not have; use the tiered game",
+                 name, pb_game_kind_name(game->kind));
 }
 
 static void least_text(const pb_game *game, const pb_bounds *b, char *text, size_t room)
@@ -21,7 +21,7 @@ static void least_text(const pb_game *game, const pb_bounds *b, char *text, size
     pb_amount_text(b->least_cap + b->beside, unit, need, sizeof need);
     pb_amount_text(b->beside ? game->cap + game->borrow : game->cap, unit, cap, sizeof cap);
     if (strcmp(why, "best traversal") == 0)
-        snprintf(what, sizeof what, "any order of this tree, whatever is recomputed,");
+        snprintf(what, sizeof what, "any order of this tree, with any recomputation,");
     else if (strcmp(why, "edge ranks") == 0 || strcmp(why, "exhaustive search") == 0)
         snprintf(what, sizeof what, "every plan");
     else if (b->least_at == PB_NO_NODE)
@@ -29,11 +29,11 @@ static void least_text(const pb_game *game, const pb_bounds *b, char *text, size
     else if (strcmp(why, "working set") == 0)
         snprintf(what, sizeof what, "computing %.70s alone", pb_graph_name(game->graph, b->least_at));
     else
-        snprintf(what, sizeof what, "what cannot be recomputed when %.40s is computed",
+        snprintf(what, sizeof what, "what must be in memory when %.40s is computed",
                  pb_graph_name(game->graph, b->least_at));
     snprintf(text, room, "%s needs %s; %s %s%s", what, need,
-             b->beside ? "the cap and what may be borrowed are" : "the cap is", cap,
-             game->borrow && !b->beside ? ", and nothing that is borrowed can stay" : "");
+             b->beside ? "the cap and the borrowed memory are" : "the cap is", cap,
+             game->borrow && !b->beside ? ", and borrowed values cannot be kept" : "");
 }
 
 bool pbi_infeasible_text(const pb_game *game, const pb_bounds *b, char *text, size_t room)
@@ -43,10 +43,12 @@ bool pbi_infeasible_text(const pb_game *game, const pb_bounds *b, char *text, si
     else if (game->cap < b->least_cap)
         least_text(game, b, text, room);
     else if (b->over && b->over_at == PB_NO_NODE)
-        snprintf(text, room, "every way to fill the memory was looked at: none leads to the end");
+        snprintf(text, room, "an exhaustive search found that no plan fits the cap");
     else if (b->over)
-        snprintf(text, room, "no way to keep or recompute all that is needed after %.80s is first computed",
-                 pb_graph_name(game->graph, b->over_at));
+        snprintf(
+            text, room,
+            "the values that are needed after %.80s is first computed can be neither kept nor recomputed under the cap",
+            pb_graph_name(game->graph, b->over_at));
     else
         return false;
     return true;

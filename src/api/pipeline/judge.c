@@ -30,7 +30,7 @@ pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_
 
 static bool differs(char *text, size_t room, const char *name, const char *said, const char *is)
 {
-    snprintf(text, room, "%s: the file says %s, the replay %s", name, said, is);
+    snprintf(text, room, "%s is %s in the file, but %s in the replay", name, said, is);
     return true;
 }
 

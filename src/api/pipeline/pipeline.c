@@ -44,7 +44,8 @@ pb_status pbi_job_init(pbi_job *job, pb_context *ctx, const pb_graph *g, const p
     for (uint32_t i = 0; i < count && !known; i++)
         known = strcmp(policies[i].name, request->policy) == 0;
     if (!known)
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", request->policy);
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"; `pebble help plan` lists them",
+                        request->policy);
     *job = (pbi_job){.ctx = ctx, .request = request, .ticks = ctx->tick_limit};
     return pb_graph_hash(ctx, g, job->hash);
 }
@@ -380,7 +381,7 @@ static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_move
     pb_arena_init(&scratch, ctx);
     pb_status status = pb_verify(ctx, &any, start, &scratch, &verdict);
     if (status == PB_OK && !verdict.certificate)
-        status = pbi_fail(ctx, PB_EINVAL, "the plan to begin from is illegal [rule %s]", pb_rule_name(verdict.rule));
+        status = pbi_fail(ctx, PB_EINVAL, "the plan to start from is illegal [rule %s]", pb_rule_name(verdict.rule));
     pb_arena_release(&scratch);
     return status;
 }

@@ -89,7 +89,7 @@ void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *firs
                         size_t room)
 {
     pb_schedule *s = &p->schedule;
-    snprintf(note, room, "planned for %llu of the %llu, to leave room for gaps between addresses%s%s",
+    snprintf(note, room, "planned for %llu of %llu, to leave room for gaps between addresses%s%s",
              (unsigned long long)s->cap, (unsigned long long)cap, s->note ? "; " : "", s->note ? s->note : "");
     *game = *p->game;
     game->cap = s->cap = cap;

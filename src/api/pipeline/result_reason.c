@@ -16,6 +16,6 @@ void pb_result_reason(const pb_plan_result *p, const pb_game *game, char *text, 
                  (unsigned long long)p->failed_step, pb_graph_name(g, p->failed_node), need, cap);
     } else {
         snprintf(text, room, "%s",
-                 p->schedule.outcome == PB_INFEASIBLE ? "no schedule fits the cap" : "nothing was found");
+                 p->schedule.outcome == PB_INFEASIBLE ? "no schedule fits the cap" : "no plan was found");
     }
 }

@@ -37,7 +37,8 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
 {
     const char *sign = memchr(text, '=', length);
     if (!sign || sign == text)
-        return pbi_fail(ctx, PB_EINVAL, "strategy options are written key=value, not \"%.*s\"", (int)length, text);
+        return pbi_fail(ctx, PB_EINVAL, "expected an option key=value of the strategy, not \"%.*s\"", (int)length,
+                        text);
     size_t key_length = (size_t)(sign - text);
     char *key = pb_arena_text(arena, text, key_length);
     char *value = pb_arena_text(arena, sign + 1, length - key_length - 1);
@@ -46,7 +47,7 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
     if (strcmp(key, "policy") == 0 && (out->row->takes_policy || out->row->strength == PB_PORTFOLIO)) {
         pbi_policy policy;
         if (!pbi_policy_parse(value, &policy))
-            return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", value);
+            return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"; `pebble help plan` lists them", value);
         out->policy = value;
         return PB_OK;
     }
@@ -57,7 +58,7 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
                         known);
     }
     if (out->option_count == PBI_SPEC_OPTIONS)
-        return pbi_fail(ctx, PB_EINVAL, "strategy %s was given too many options", out->row->name);
+        return pbi_fail(ctx, PB_EINVAL, "strategy %s has too many options; leave some out", out->row->name);
     out->options[out->option_count++] = (pb_option){key, value};
     return PB_OK;
 }
@@ -72,7 +73,7 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
     if (!out->text)
         return PB_ENOMEM;
     if (!out->row)
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no strategy \"%.60s\"", name);
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no strategy \"%.60s\"; `pebble help plan` lists them", name);
     pb_status status = PB_OK;
     for (const char *at = colon ? colon + 1 : end; at < end && status == PB_OK;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
@@ -140,7 +141,7 @@ pb_status pb_spec_check(pb_context *ctx, const char *text)
     pbi_spec spec;
     const char *end = pbi_spec_end(text);
     if (*end)
-        return pbi_fail(ctx, PB_EINVAL, "one strategy is expected here, not the list \"%.60s\"", text);
+        return pbi_fail(ctx, PB_EINVAL, "expected one strategy, not the list \"%.60s\"", text);
     if (strcmp(text, "all") == 0)
         return PB_OK;
     pb_arena_init(&arena, ctx);

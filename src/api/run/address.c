@@ -34,7 +34,7 @@ static pb_status give_up(const pb_game *game, uint64_t least, pb_arena *result, 
     pb_amount_text(least, "byte", need, sizeof need);
     pb_amount_text(game->cap, "byte", cap, sizeof cap);
     int length =
-        snprintf(text, sizeof text, "plans fit the cap of %s as sums of sizes, but their addresses need %s", cap, need);
+        snprintf(text, sizeof text, "the sizes of the plans fit the cap of %s, but their addresses need %s", cap, need);
     out->schedule.outcome = PB_GAVE_UP;
     out->schedule.cap = game->cap;
     out->schedule.reason = pb_arena_text(result, text, (size_t)length);

@@ -233,10 +233,9 @@ static void name_fault(const pb_graph *g, const pb_lifetimes *lives, uint32_t a,
         name[i] = v != PB_NO_NODE ? pb_graph_name(g, v) : always ? "fixed memory" : "workspace";
     }
     if (a == b)
-        snprintf(text, room, "address %u (%.80s) is not aligned, or passes the size", (unsigned)a, name[0]);
+        snprintf(text, room, "address %u (%.80s) is not aligned, or exceeds the size", (unsigned)a, name[0]);
     else
-        snprintf(text, room, "addresses %u (%.80s) and %u (%.80s) are not apart", (unsigned)a, name[0], (unsigned)b,
-                 name[1]);
+        snprintf(text, room, "addresses %u (%.80s) and %u (%.80s) overlap", (unsigned)a, name[0], (unsigned)b, name[1]);
 }
 
 pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,

@@ -71,7 +71,7 @@ static pb_status open_at(finder *f, uint64_t value, attempt *t, bool *taken)
     if (value == 1 && status == PB_EINVAL) {
         char why[300];
         snprintf(why, sizeof why, "%.299s", f->ctx->error.message);
-        return pbi_fail(f->ctx, status, "a search begins at %s=1: %s", f->options[f->varied].key, why);
+        return pbi_fail(f->ctx, status, "the search starts at %s=1: %s", f->options[f->varied].key, why);
     }
     bool too_large = value > 1 && (status == PB_EINVAL || status == PB_ERANGE || status == PB_ENOMEM);
     return too_large ? PB_OK : status;
@@ -305,7 +305,7 @@ static pb_status take_options(finder *f)
     const pb_fit_request *r = f->request;
     const char *vary = r->vary ? r->vary : "batch";
     if (r->option_count >= MAX_OPTIONS)
-        return pbi_fail(f->ctx, PB_EINVAL, "a workload takes fewer than %d options", MAX_OPTIONS);
+        return pbi_fail(f->ctx, PB_EINVAL, "a workload takes fewer than %d options; leave some out", MAX_OPTIONS);
     f->varied = UINT32_MAX;
     for (uint32_t i = 0; i < r->option_count; i++) {
         f->options[i] = r->options[i];
@@ -323,7 +323,7 @@ pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *
 {
     finder f = {.ctx = ctx, .request = request};
     if (request->cap == PB_UNLIMITED)
-        return pbi_fail(ctx, PB_EINVAL, "without a cap everything fits");
+        return pbi_fail(ctx, PB_EINVAL, "expected a cap; without one, every size fits");
     pb_status status = take_options(&f);
     if (status != PB_OK)
         return status;

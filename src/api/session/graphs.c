@@ -104,7 +104,7 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
                              .flags = flags ? (uint16_t)(flags[i] & own & ~PB_NODE_TARGET) : 0,
                              .group = grouped ? s->group_names[s->group[i]] : NULL};
         if (flags && (flags[i] & ~own))
-            return pbi_fail(&s->ctx, PB_EINVAL, "node %u has flags that are not the caller's to set", (unsigned)i);
+            return pbi_fail(&s->ctx, PB_EINVAL, "node %u has flags that a caller may not set", (unsigned)i);
         status = pb_builder_add_node(s->builder, &spec, &added);
         if (status == PB_OK && flags && (flags[i] & PB_NODE_TARGET))
             status = pb_builder_add_target(s->builder, added);
@@ -182,7 +182,7 @@ static pb_status take_dims(pb_session *s, pb_read_options *out)
         while (key && at[key - 1] != '=')
             key--;
         if (key < 2 || key == length)
-            return pbi_fail(&s->ctx, PB_EINVAL, "dims: NAME=N is wanted, as in batch=32, not `%.*s`",
+            return pbi_fail(&s->ctx, PB_EINVAL, "dims: expected NAME=N, as in batch=32, not `%.*s`",
                             length < 60 ? (int)length : 60, at);
         pb_option *dim = &dims[out->dim_count++];
         dim->key = pb_arena_text(&s->arena, at, key - 1);
@@ -205,7 +205,7 @@ static pb_status take_reading(pb_session *s, pb_read_options *out)
                              .grads = s->setting[PBI_SET_grads],
                              .dim_words = &words};
     if (inputs && !pb_inputs_parse(inputs, &out->inputs))
-        return pbi_fail(&s->ctx, PB_EINVAL, "inputs are free, given or computed");
+        return pbi_fail(&s->ctx, PB_EINVAL, "inputs must be free, given or computed");
     pb_status status = pbi_take_number(s, PBI_SET_train, 0, 1, &train);
     if (status == PB_OK)
         status = pbi_take_number(s, PBI_SET_batch, 0, UINT64_MAX, &out->batch);
@@ -213,9 +213,9 @@ static pb_status take_reading(pb_session *s, pb_read_options *out)
         return status;
     out->train = train;
     if (s->setting[PBI_SET_batch] && !out->batch)
-        return pbi_fail(&s->ctx, PB_EINVAL, "batch: a number from 1 on is wanted");
+        return pbi_fail(&s->ctx, PB_EINVAL, "batch: expected a number of at least 1");
     if (!train && (out->optimizer || out->grads))
-        return pbi_fail(&s->ctx, PB_EINVAL, "%s goes with train", out->optimizer ? "optimizer" : "grads");
+        return pbi_fail(&s->ctx, PB_EINVAL, "%s needs train; set it too", out->optimizer ? "optimizer" : "grads");
     return take_dims(s, out);
 }
 
@@ -342,7 +342,7 @@ pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *f
     }
     if (!pb_format_parse(form, &format) ||
         (format != PB_FORMAT_JSON && format != PB_FORMAT_DOT && format != PB_FORMAT_CSV))
-        return wrong(s, "graphs are written as json, dot or csv");
+        return wrong(s, "a graph can be written as json, dot or csv; choose one of them");
     return pbi_session_end(s, pb_graph_write(&s->ctx, g, format, pbi_session_write(s)));
 }
 

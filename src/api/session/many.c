@@ -150,7 +150,7 @@ pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const cha
     else if (strcmp(form, "svg") == 0)
         status = pb_sweep_svg_write(&s->ctx, &sweep, 1, pbi_session_write(s));
     else
-        status = pbi_fail(&s->ctx, PB_EINVAL, "sweeps are written as json, csv or svg");
+        status = pbi_fail(&s->ctx, PB_EINVAL, "a sweep can be written as json, csv or svg; choose one of them");
     return pbi_session_end(s, status);
 }
 

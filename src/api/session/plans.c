@@ -21,15 +21,15 @@ static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_re
     if (!start)
         return PB_OK;
     if (!start->certificate)
-        return wrong(s, "there is no plan to begin from");
+        return wrong(s, "there is no plan to start from");
     if (start->game->graph != game->graph)
         status = pb_graph_hash(&s->ctx, game->graph, hash);
     if (status != PB_OK)
         return status;
     if (start->game->graph != game->graph && strcmp(hash, start->schedule.graph_hash) != 0)
-        return wrong(s, "the plan to begin from is of another graph");
+        return wrong(s, "the plan to start from is for another graph");
     if (start->game->kind != game->kind)
-        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to begin from is of the %s game",
+        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to start from is for the %s game",
                         pb_game_kind_name(start->game->kind));
     request->start = &start->schedule.moves;
     return PB_OK;
@@ -212,7 +212,10 @@ const char *pb_op_label(uint32_t op) { return op < PB_OP_COUNT ? pb_op_name((pb_
 
 /* ---- as texts ---- */
 
-static pb_status no_plan(pb_session *s) { return wrong(s, "there is no plan: nothing of it can be written"); }
+static pb_status no_plan(pb_session *s)
+{
+    return wrong(s, "there is no plan to write; raise the cap or the time limit");
+}
 
 static pb_status write_form(pb_session *s, const pb_plan_result *p, const char *form)
 {
@@ -232,8 +235,7 @@ static pb_status write_form(pb_session *s, const pb_plan_result *p, const char *
             found = forms[i].write;
     if (!found && !json && !explain)
         return pbi_fail(&s->ctx, PB_EUNKNOWN,
-                        "there is no form `%.40s`; there are decisions, csv, json, dot, trace, actions and explain",
-                        form);
+                        "there is no form `%.40s`; choose decisions, csv, json, dot, trace, actions or explain", form);
     if (!p->certificate)
         return no_plan(s);
     if (json)
@@ -293,7 +295,7 @@ pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t no
     else if (strcmp(form, "json") == 0)
         status = pb_explain_json(&s->ctx, p->certificate, node, pbi_session_write(s));
     else
-        status = wrong(s, "explanations are written as text or json");
+        status = wrong(s, "an explanation can be written as text or json; choose one of them");
     return pbi_session_end(s, status);
 }
 

@@ -210,7 +210,7 @@ pb_status pbi_session_begin(pb_session *s)
     uint64_t memory, ticks;
     const char *time = s->setting[PBI_SET_time];
     if (time && !pb_time_parse(time, &seconds))
-        return pbi_fail(&s->ctx, PB_EINVAL, "`%.60s` is not a time; times look like 5s, 500ms, 2m or 1h", time);
+        return pbi_fail(&s->ctx, PB_EINVAL, "expected a time such as 5s, 500ms, 2m or 1h, not `%.60s`", time);
     pb_status status = pbi_take_number(s, PBI_SET_memory, 0, SIZE_MAX, &memory);
     if (status == PB_OK)
         status = pbi_take_number(s, PBI_SET_ticks, 0, UINT64_MAX, &ticks);

@@ -90,11 +90,11 @@ static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, s
             known = true;
         }
         if (!known)
-            return pbi_fail(
-                &s->ctx, PB_EINVAL,
-                "`%.*s` says nothing of a tier; store_cost, load_cost, store_per_unit and load_per_unit are decimals, "
-                "cap is a size",
-                stop - at < 60 ? (int)(stop - at) : 60, at);
+            return pbi_fail(&s->ctx, PB_EINVAL,
+                            "`%.*s` is not a field of a tier; store_cost, load_cost, store_per_unit and load_per_unit "
+                            "are decimals, "
+                            "cap is a size",
+                            stop - at < 60 ? (int)(stop - at) : 60, at);
         at = stop + (comma != NULL);
     }
     const char *texts[PB_PRICE_COUNT] = {price[0], price[1], price[2], price[3]};
@@ -127,7 +127,7 @@ pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *n
     *game = (pb_game){.graph = g, .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
     *named = kind != NULL;
     if (kind && !pb_game_kind_parse(kind, &game->kind))
-        return pbi_fail(&s->ctx, PB_EUNKNOWN, "there is no game `%.60s`; there are remat, reversible and tiered", kind);
+        return pbi_fail(&s->ctx, PB_EUNKNOWN, "there is no game `%.60s`; choose remat, reversible or tiered", kind);
     pb_status status = take_tiers(s, g, game);
     if (status == PB_OK && cap)
         status = pbi_take_size(s, g, cap, &game->cap);
@@ -138,7 +138,8 @@ pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *n
     if (status != PB_OK)
         return status;
     if (game->tier_count && kind && game->kind != PB_GAME_TIERED)
-        return pbi_fail(&s->ctx, PB_EINVAL, "slow memory belongs to the tiered game, not to %s", kind);
+        return pbi_fail(&s->ctx, PB_EINVAL, "slow memory is part of the tiered game, not of %s; use the tiered game",
+                        kind);
     if (game->tier_count)
         game->kind = PB_GAME_TIERED;
     if (game->kind == PB_GAME_TIERED && !game->tier_count) {

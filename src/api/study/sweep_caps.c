@@ -129,12 +129,12 @@ static pb_status add_range(chooser *c, uint64_t one, uint64_t other, uint32_t po
     uint64_t high = one > other ? one : other, low = one > other ? other : one, *caps;
     uint32_t count;
     if (high == PB_UNLIMITED && low != high)
-        return pbi_fail(c->ctx, PB_EINVAL, "a range cannot begin without a limit");
+        return pbi_fail(c->ctx, PB_EINVAL, "a range cannot begin with none; begin it with a size such as 100%%");
     pb_status status = pb_sweep_caps(c->result, high, low, points, &caps, &count);
     if (status != PB_OK)
         return status;
     if (c->request->cap_count + count > PB_SWEEP_MOST_CAPS)
-        return pbi_fail(c->ctx, PB_EINVAL, "at most %d caps", PB_SWEEP_MOST_CAPS);
+        return pbi_fail(c->ctx, PB_EINVAL, "at most %d caps; leave some out", PB_SWEEP_MOST_CAPS);
     memcpy(c->caps + c->request->cap_count, caps, count * sizeof *caps);
     c->request->cap_count += count;
     return PB_OK;

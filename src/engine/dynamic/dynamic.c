@@ -27,7 +27,7 @@ static bool is_known(const pb_dynamic *o, pb_value v)
 
 static pb_status unknown(const pb_dynamic *o, pb_value v)
 {
-    return pbi_fail(o->ctx, PB_EINVAL, "there is no value %u, or not any more", (unsigned)v);
+    return pbi_fail(o->ctx, PB_EINVAL, "there is no value %u, or it was released", (unsigned)v);
 }
 
 /* ---- records ---- */
@@ -307,7 +307,7 @@ pb_status pb_dynamic_new(pb_context *ctx, const pb_dynamic_options *options, pb_
     uint64_t align = options->align ? options->align : PB_ALIGN_DEFAULT;
     if ((align & (align - 1)) || (unsigned)options->policy >= PB_DYNAMIC_POLICIES || options->cap > SIZE_MAX / 2)
         return pbi_fail(ctx, PB_EINVAL,
-                        "the online mode needs a cap, a power of two to align by and a policy that is there");
+                        "the online mode needs a cap, an alignment that is a power of two, and a known policy");
     pb_arena_init(&arena, ctx);
     pb_dynamic *o = pb_arena_zero(&arena, 1, sizeof *o);
     if (!o)
@@ -343,7 +343,7 @@ pb_status pb_dynamic_input(pb_dynamic *o, const void *bytes, uint64_t size, pb_v
     pb_value v;
     uint32_t piece;
     if (size > o->options.cap)
-        return pbi_fail(o->ctx, PB_ELIMIT, "a value of %llu bytes does not fit under the cap of %llu",
+        return pbi_fail(o->ctx, PB_ELIMIT, "a value of %llu bytes does not fit the cap of %llu; raise the cap",
                         (unsigned long long)size, (unsigned long long)o->options.cap);
     pb_status status = new_record(o, &v);
     if (status != PB_OK)
@@ -374,9 +374,10 @@ pb_status pb_dynamic_compute(pb_dynamic *o, const pb_dynamic_spec *spec, pb_valu
         if (!is_known(o, spec->inputs[i]))
             return unknown(o, spec->inputs[i]);
     if (spec->size > o->options.cap || spec->workspace > o->options.cap)
-        return pbi_fail(
-            o->ctx, PB_ELIMIT, "a value of %llu bytes and %llu of workspace does not fit under the cap of %llu",
-            (unsigned long long)spec->size, (unsigned long long)spec->workspace, (unsigned long long)o->options.cap);
+        return pbi_fail(o->ctx, PB_ELIMIT,
+                        "a value of %llu bytes with %llu of workspace does not fit the cap of %llu; raise the cap",
+                        (unsigned long long)spec->size, (unsigned long long)spec->workspace,
+                        (unsigned long long)o->options.cap);
     pb_status status = new_record(o, &v);
     if (status != PB_OK)
         return status;

@@ -146,10 +146,11 @@ pb_status pbi_dynamic_make_room(pb_dynamic *o, uint64_t size, pb_value value, ui
         if (status != PB_OK)
             break;
         if (!found)
-            return pbi_fail(
-                o->ctx, PB_ELIMIT,
-                "%llu bytes are wanted, and of the %llu bytes under the cap %llu are in use by values that must stay",
-                (unsigned long long)size, (unsigned long long)o->pool.size, (unsigned long long)o->pool.used);
+            return pbi_fail(o->ctx, PB_ELIMIT,
+                            "%llu bytes are needed, but of the %llu bytes of the cap %llu are in use by values that "
+                            "must be kept; raise the cap",
+                            (unsigned long long)size, (unsigned long long)o->pool.size,
+                            (unsigned long long)o->pool.used);
     }
     if (status == PB_OK && o->pool.used > o->counts.peak)
         o->counts.peak = o->pool.used;

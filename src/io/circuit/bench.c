@@ -163,7 +163,7 @@ static pb_status read_definition(reader *r, uint32_t lhs, pbi_place place)
     pbi_words *w = &r->words;
     pb_status status = pbi_words_next(w);
     if (status == PB_OK && w->kind != PBI_WORD)
-        return pbi_words_unexpected(w, "a gate behind '='");
+        return pbi_words_unexpected(w, "a gate after '='");
     if (status != PB_OK)
         return status;
     const operator_rule *rule = rule_of(w);
@@ -181,10 +181,11 @@ static pb_status read_definition(reader *r, uint32_t lhs, pbi_place place)
     if (!is_sign(r, '('))
         return pbi_words_unexpected(w, "'(' and the inputs of the gate");
     if (!rule)
-        return pbi_text_fail(w->text, word_place,
-                             "there is no gate \"%.60s\"; there are AND, NAND, OR, NOR, XOR, XNOR, NOT, BUF, MUX, MAJ, "
-                             "LUT, DFF, VDD and GND",
-                             r->held.bytes);
+        return pbi_text_fail(
+            w->text, word_place,
+            "there is no gate \"%.60s\"; known gates are AND, NAND, OR, NOR, XOR, XNOR, NOT, BUF, MUX, MAJ, "
+            "LUT, DFF, VDD and GND",
+            r->held.bytes);
     return define_gate(r, lhs, place, rule, word_place);
 }
 
@@ -210,7 +211,7 @@ static pb_status read_statement(reader *r)
     if (status == PB_OK && port) /* a gate with this name */
         status = pbi_circuit_signal(&r->circuit, held, strlen(held), place, &lhs);
     if (status == PB_OK && !is_sign(r, '='))
-        return pbi_words_unexpected(w, port ? "'(' behind INPUT or OUTPUT" : "'=' behind the name of a gate");
+        return pbi_words_unexpected(w, port ? "'(' behind INPUT or OUTPUT" : "'=' after the name of a gate");
     return status == PB_OK ? read_definition(r, lhs, place) : status;
 }
 

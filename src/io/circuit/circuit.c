@@ -77,7 +77,7 @@ pb_status pbi_circuit_define(pbi_circuit *c, uint32_t signal, pbi_signal_kind ki
     pbi_signal *s = &c->signal[signal];
     if (s->kind != PBI_SIGNAL_UNKNOWN)
         return pbi_fail_at(c->ctx, PB_EGRAPH, place.line, place.column,
-                           "signal \"%.80s\" is defined a second time; the first time was in line %" PRIu64,
+                           "signal \"%.80s\" is defined twice; the first definition is in line %" PRIu64,
                            signal_name(c, signal), s->defined);
     if (c->operand_count - c->taken > UINT32_MAX)
         return pbi_fail_at(c->ctx, PB_ERANGE, place.line, place.column, "a gate has too many inputs");
@@ -117,8 +117,10 @@ static pb_status check_defined(pbi_circuit *c)
         if (signal->kind != PBI_SIGNAL_UNKNOWN)
             continue;
         if (!c->open_inputs)
-            return pbi_fail_at(c->ctx, PB_EGRAPH, signal->line, signal->column,
-                               "signal \"%.80s\" is used, but no input, gate or latch defines it", signal_name(c, s));
+            return pbi_fail_at(
+                c->ctx, PB_EGRAPH, signal->line, signal->column,
+                "signal \"%.80s\" is used, but no input, gate or latch defines it; add one, or check the spelling",
+                signal_name(c, s));
         pb_status status = pbi_circuit_define(c, s, PBI_SIGNAL_INPUT, (pbi_place){signal->line, signal->column});
         if (status != PB_OK)
             return status;
@@ -134,7 +136,7 @@ static pb_status follow(pbi_circuit *c, uint32_t from, uint32_t *out)
     for (; c->signal[s].kind == PBI_SIGNAL_WIRE; s = c->operand[c->signal[s].first])
         if (steps++ > c->count)
             return pbi_fail_at(c->ctx, PB_EGRAPH, c->signal[from].line, c->signal[from].column,
-                               "signal \"%.80s\" is a ring of buffers and inverters that no gate drives",
+                               "signal \"%.80s\" is a cycle of buffers and inverters; break it with a gate or latch",
                                signal_name(c, from));
     while (c->signal[from].kind == PBI_SIGNAL_WIRE) {
         uint32_t *to = &c->operand[c->signal[from].first];
@@ -228,7 +230,9 @@ static pb_status add_targets(pbi_circuit *c, pb_builder *b)
     if (status != PB_OK || !left_out)
         return status;
     if (left_out == c->output_count)
-        return pbi_fail(c->ctx, PB_EGRAPH, "every output is an input or a constant: there is nothing to compute");
+        return pbi_fail(
+            c->ctx, PB_EGRAPH,
+            "every output is an input or a constant, so there is nothing to compute; use a circuit with gates");
     if (c->ctx->log) {
         char message[120];
         snprintf(message, sizeof message, "%zu output%s an input or a constant, and not a target", left_out,
@@ -244,7 +248,8 @@ static void log_latches(const pbi_circuit *c)
     if (!c->latches || !c->ctx->log)
         return;
     snprintf(message, sizeof message,
-             "%" PRIu64 " register%s cut: the graph is one clock step, from what registers hold to what they hold next",
+             "%" PRIu64
+             " register%s cut: the graph is one clock step, from the registers' contents to their next contents",
              c->latches, c->latches == 1 ? " is" : "s are");
     c->ctx->log(c->ctx->callback_state, message);
 }

@@ -89,7 +89,8 @@ static pb_status take_word(pbi_words *w, bool blanks)
             pbi_text_ensure(text, 4);
             size_t length = pbi_text_wide(text);
             if (!length)
-                return pbi_text_fail(text, pbi_text_place(text), "the bytes from 0x%02x on are not UTF-8", next);
+                return pbi_text_fail(text, pbi_text_place(text),
+                                     "the bytes starting with 0x%02x are not UTF-8; save the file as UTF-8", next);
             if (!pbi_bytes_add(&w->word, text->at - length, length))
                 return PB_ENOMEM;
             continue;
@@ -130,7 +131,7 @@ pb_status pbi_words_next(pbi_words *w)
         return PB_OK;
     }
     if (c < 0x20 || c == 0x7f)
-        return pbi_text_fail(text, w->place, "the file contains the control character 0x%02x", c);
+        return pbi_text_fail(text, w->place, "the file contains the control character 0x%02x; remove it", c);
     return take_word(w, false);
 }
 

@@ -21,7 +21,7 @@ static pb_status read_size(const pbi_onnx *m, const pb_option *o, uint64_t *out)
 {
     if (pbi_u64_parse(o->value, strlen(o->value), out) && *out > 0 && *out <= (uint64_t)1 << 40)
         return PB_OK;
-    return pbi_fail(m->ctx, PB_EINVAL, "dimension %.60s: a whole number from 1 on is wanted, not \"%.60s\"", o->key,
+    return pbi_fail(m->ctx, PB_EINVAL, "dimension %.60s: expected a whole number of at least 1, not \"%.60s\"", o->key,
                     o->value);
 }
 
@@ -88,8 +88,8 @@ static pb_status check_names(const pbi_onnx *m)
             }
         }
         if (!found)
-            return pbi_fail(m->ctx, PB_EINVAL, "the model leaves no dimension \"%.60s\" open; %s%s",
-                            m->options->dims[k].key, *names.text ? "it leaves open:" : "all its sizes are fixed",
+            return pbi_fail(m->ctx, PB_EINVAL, "the model has no open dimension \"%.60s\"; %s%s",
+                            m->options->dims[k].key, *names.text ? "its open dimensions:" : "all its sizes are fixed",
                             names.text);
     }
     return PB_OK;
@@ -108,8 +108,8 @@ static pb_status named_size(const pbi_onnx *m, const char *label, uint64_t *out)
         if (status != PB_OK)
             return status;
         if (found && size != *out)
-            return pbi_fail(m->ctx, PB_EINVAL, "dimension %.60s is given two sizes, %.20s and %.20s", label,
-                            found->value, o->value);
+            return pbi_fail(m->ctx, PB_EINVAL, "dimension %.60s is given two sizes, %.20s and %.20s; leave one out",
+                            label, found->value, o->value);
         found = o;
         *out = size;
     }
@@ -142,8 +142,8 @@ static pb_status bind_input(pbi_onnx *m, uint32_t input, const bool *batch, list
                 return status;
             if (batch[axis] && t->dims[axis] != UINT64_MAX && t->dims[axis] != size)
                 return pbi_fail(m->ctx, PB_EINVAL,
-                                "dimension %.60s is the batch, and is given two sizes, %llu and %llu", label,
-                                (unsigned long long)t->dims[axis], (unsigned long long)size);
+                                "dimension %.60s is the batch, and is given two sizes, %llu and %llu; leave one out",
+                                label, (unsigned long long)t->dims[axis], (unsigned long long)size);
         }
         if (batch[axis])
             t->dims[axis] = size;
@@ -167,8 +167,9 @@ static pb_status bind_all(pbi_onnx *m, bool (*batch)[PBI_ONNX_RANK])
     if (!open.length)
         return PB_OK;
     if (m->options->dim_words)
-        return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open; give each a number, as in %s%s",
-                        open.text, m->options->dim_words->end);
+        return pbi_fail(m->ctx, PB_EGRAPH,
+                        "the model leaves sizes of its inputs open; give each of them a number, as in %s%s", open.text,
+                        m->options->dim_words->end);
     return pbi_fail(m->ctx, PB_EGRAPH, "the model leaves sizes of its inputs open, and each needs a number: %s",
                     open.text);
 }
@@ -180,13 +181,14 @@ pb_status pbi_onnx_bind(pbi_onnx *m)
         const char *name = pbi_onnx_name(m, m->input[i]);
         if (!t->shaped)
             return pbi_fail(m->ctx, PB_EGRAPH,
-                            "input \"%.100s\" has no shape; export the model with shapes of its inputs", name);
+                            "input \"%.100s\" has no shape; export the model with the shapes of its inputs", name);
         if (!pbi_onnx_bits(t->type))
             return pbi_fail(m->ctx, PB_EGRAPH, "input \"%.100s\" is of type %s, which has no size in memory", name,
                             pbi_onnx_type_name(t->type));
     }
     if (m->options->batch && (!m->input_count || !m->tensor[m->input[0]].rank))
-        return pbi_fail(m->ctx, PB_EINVAL, "there is no batch to set: the model's first input has no dimensions");
+        return pbi_fail(m->ctx, PB_EINVAL,
+                        "there is no batch to set: the model's first input has no dimensions; leave the batch out");
     bool(*batch)[PBI_ONNX_RANK] = pb_arena_zero(m->arena, m->input_count + 1, sizeof *batch);
     if (!batch)
         return PB_ENOMEM;

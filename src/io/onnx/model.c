@@ -404,7 +404,7 @@ static pb_status read_graph(pbi_onnx *m, const pbi_wire_field *field)
     bool more = true;
     uint32_t unused;
     if (m->has_graph)
-        return pbi_wire_fail(&m->wire, field->at, "the model has a second graph");
+        return pbi_wire_fail(&m->wire, field->at, "the model has a second graph; export a model with one graph");
     m->has_graph = true;
     pb_status status = pbi_wire_enter(&m->wire, field);
     while (status == PB_OK && (status = pbi_wire_next(&m->wire, &f, &more)) == PB_OK && more)
@@ -470,7 +470,7 @@ pb_status pbi_onnx_read(pbi_onnx *m, pbi_text *text)
             status = pbi_wire_skip(&m->wire, &f);
     }
     if (status == PB_OK && !m->has_graph)
-        status = pbi_wire_fail(&m->wire, pbi_text_offset(text), "the file ends without a graph: it is no ONNX model");
+        status = pbi_wire_fail(&m->wire, pbi_text_offset(text), "the file has no graph: it is not an ONNX model");
     if (status == PB_OK)
         drop_initialized_inputs(m);
     return status;

@@ -39,13 +39,13 @@ static pb_status check_ends(pbi_onnx *m, pbi_onnx_node *n)
     for (uint32_t i = 0; i < n->in_count; i++) {
         const pbi_onnx_tensor *t = pbi_onnx_in(m, n, i);
         if (t && !t->shaped)
-            return pbi_onnx_refuse(m, n, "it reads \"%.60s\", which nothing before it makes",
+            return pbi_onnx_refuse(m, n, "it reads \"%.60s\", which no earlier operator produces",
                                    pbi_onnx_name(m, n->in[i]));
     }
     for (uint32_t i = 0; i < n->out_count; i++) {
         pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
         if (t && t->role != PBI_ONNX_UNKNOWN)
-            return pbi_onnx_refuse(m, n, "\"%.60s\" is made a second time", pbi_onnx_name(m, n->out[i]));
+            return pbi_onnx_refuse(m, n, "\"%.60s\" is produced a second time", pbi_onnx_name(m, n->out[i]));
         if (t)
             t->role = PBI_ONNX_MADE;
     }
@@ -90,7 +90,8 @@ static pb_status infer(pbi_onnx *m)
     }
     for (size_t i = 0; status == PB_OK && i < m->output_count; i++)
         if (!m->tensor[m->output[i]].shaped)
-            status = pbi_fail(m->ctx, PB_EGRAPH, "nothing makes the output \"%.100s\"", pbi_onnx_name(m, m->output[i]));
+            status = pbi_fail(m->ctx, PB_EGRAPH, "no operator produces the output \"%.100s\"; export the model again",
+                              pbi_onnx_name(m, m->output[i]));
     if (status == PB_OK && m->output_count == 0)
         status = pbi_fail(m->ctx, PB_EGRAPH, "the model has no outputs");
     return status;
@@ -322,10 +323,10 @@ static pb_status tape_options(pbi_onnx *m, pbi_tape_options *out)
     const pbi_optimizer *optimizer = pbi_optimizer_find(o->optimizer ? o->optimizer : "none");
     *out = (pbi_tape_options){.element_size = 4, .whole_names = true};
     if (!optimizer)
-        return pbi_fail(m->ctx, PB_EINVAL, "there is no optimizer \"%.40s\"; there are none, sgd, momentum and adam",
+        return pbi_fail(m->ctx, PB_EINVAL, "there is no optimizer \"%.40s\"; choose none, sgd, momentum or adam",
                         o->optimizer);
     if (!pbi_grads_parse(o->grads ? o->grads : "accumulate", &out->grads))
-        return pbi_fail(m->ctx, PB_EINVAL, "gradients are accumulate, keep or update, not \"%.40s\"", o->grads);
+        return pbi_fail(m->ctx, PB_EINVAL, "grads must be accumulate, keep or update, not \"%.40s\"", o->grads);
     out->state_per_parameter = optimizer->state;
     out->update_cost = optimizer->flops;
     return PB_OK;

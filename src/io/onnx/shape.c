@@ -270,8 +270,8 @@ PBI_ONNX_SHAPER(einsum)
     if (terms == 1)
         n->kind = PBI_OP_MOVED;
     else if (terms > 2 && m->options->train)
-        return pbi_onnx_refuse(m, n,
-                               "products of more than two tensors have no rule for the way back; write it as several");
+        return pbi_onnx_refuse(
+            m, n, "products of more than two tensors have no rule for the backward pass; write it as several");
     n->cost = n->grad_cost = terms == 1 ? all : pbi_times(2, all);
     return pbi_onnx_shape(m, n, 0, pbi_onnx_in(m, n, 0)->type, rank, dims);
 }
@@ -323,7 +323,7 @@ PBI_ONNX_SHAPER(recurrent)
         return pbi_onnx_refuse(m, n, "its input, weights and recurrent weights must be of rank 3");
     if (m->options->train)
         return pbi_onnx_refuse(
-            m, n, "recurrences have no rule for the way back; unroll the steps, or read the forward pass alone");
+            m, n, "recurrences have no rule for the backward pass; unroll the steps, or read the forward pass alone");
     if (pbi_onnx_integer(n, "layout", 0))
         return pbi_onnx_refuse(m, n, "only layout 0, steps first, is read");
     uint64_t hidden = r->dims[2], directions = w->dims[0];

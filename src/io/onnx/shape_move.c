@@ -33,7 +33,7 @@ PBI_ONNX_SHAPER(reshape)
             open = i;
             continue;
         } else if (shape[i] < 0) {
-            return pbi_onnx_refuse(m, n, "%lld is no size of a dimension", (long long)shape[i]);
+            return pbi_onnx_refuse(m, n, "%lld is not a valid size of a dimension", (long long)shape[i]);
         } else {
             dims[i] = (uint64_t)shape[i];
         }
@@ -272,7 +272,7 @@ PBI_ONNX_SHAPER(slice)
         if (status != PB_OK)
             return status;
         if (step == 0 || step == INT64_MIN)
-            return pbi_onnx_refuse(m, n, "%lld is no step", (long long)step);
+            return pbi_onnx_refuse(m, n, "%lld is not a valid step", (long long)step);
         dims[axis] = slice_size((int64_t)x->dims[axis], starts[i], ends[i], step);
     }
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
@@ -384,7 +384,7 @@ PBI_ONNX_SHAPER(one_hot)
         return pbi_onnx_refuse(m, n, "its depth is not known before the model runs; make it a constant");
     double size = pbi_onnx_is_real(depth->type) ? depth->values[0].f : (double)depth->values[0].i;
     if (!(size >= 0 && size < 1e15))
-        return pbi_onnx_refuse(m, n, "%g is no depth", size);
+        return pbi_onnx_refuse(m, n, "%g is not a valid depth", size);
     pb_status status = pbi_onnx_axis(m, n, pbi_onnx_integer(n, "axis", -1), x->rank + 1, &axis);
     for (uint32_t i = 0; status == PB_OK && i <= x->rank; i++)
         dims[i] = i == axis ? (uint64_t)size : x->dims[from++];
@@ -445,7 +445,7 @@ static pb_status made_of(pbi_onnx *m, pbi_onnx_node *n, int64_t type, const int6
         return pbi_onnx_refuse(m, n, "more than %d dimensions", PBI_ONNX_RANK);
     for (uint32_t i = 0; i < count; i++) {
         if (shape[i] < 0)
-            return pbi_onnx_refuse(m, n, "%lld is no size of a dimension", (long long)shape[i]);
+            return pbi_onnx_refuse(m, n, "%lld is not a valid size of a dimension", (long long)shape[i]);
         dims[i] = (uint64_t)shape[i];
     }
     return pbi_onnx_shape(m, n, 0, type, count, dims);

@@ -102,7 +102,8 @@ pb_status pbi_wire_next(pbi_wire *w, pbi_wire_field *field, bool *more)
         break;
     default:
         return pbi_wire_fail(
-            w, at, "a field of wire type %u, which ONNX does not use; the file is damaged, or no model", field->type);
+            w, at, "a field of wire type %u, which ONNX does not use; the file is damaged, or not an ONNX model",
+            field->type);
     }
     *more = status == PB_OK;
     return status;
@@ -112,7 +113,8 @@ static pb_status expect(pbi_wire *w, const pbi_wire_field *field, uint8_t type)
 {
     if (field->type == type)
         return PB_OK;
-    return pbi_wire_fail(w, field->at, "field %u has wire type %u where ONNX has %u; the file is damaged, or no model",
+    return pbi_wire_fail(w, field->at,
+                         "field %u has wire type %u where ONNX has %u; the file is damaged, or not an ONNX model",
                          field->number, field->type, type);
 }
 

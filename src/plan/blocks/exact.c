@@ -135,7 +135,9 @@ static pb_status fill_table(exact *e, pb_arena *arena)
             if (status == PB_OK)
                 status = pbi_tick(e->ctx, length);
             if (status == PB_OK && pbi_curve_work(e->maker) > e->limit)
-                status = pbi_fail(e->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " steps of its tables", e->limit);
+                status =
+                    pbi_fail(e->ctx, PB_ELIMIT,
+                             "limit hit: more than %" PRIu64 " steps on its tables; raise its option limit", e->limit);
         }
         pbi_progress(e->ctx, "chain", length, count);
     }

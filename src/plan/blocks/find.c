@@ -305,9 +305,9 @@ static const char *cannot(const finder *f)
     const pb_graph *g = f->g;
     for (pb_node v = 0; v < g->node_count; v++) {
         if ((g->flags[v] & PB_NODE_GIVEN_SLOW) && is_needed(g, v))
-            return "a value is given in slow memory";
+            return "a given value starts in slow memory";
         if ((g->flags[v] & PB_NODE_KEEP) && f->role[v] == PBI_FORWARD)
-            return "a value of its forward part is to be kept";
+            return "a value of its forward pass must be kept to the end";
     }
     return NULL;
 }
@@ -318,7 +318,7 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
     finder f = {.g = g, .arena = arena};
     bool clean = false;
     *status = PB_ENOMEM;
-    *why = "the graph is no chain of blocks that runs forward and back";
+    *why = "the graph is not a chain of blocks with a forward and a backward pass";
     if (!lay_out(&f))
         return false;
     if (f.nodes && (!find_turn(&f) || !find_cuts(&f)))

@@ -35,7 +35,7 @@ uint64_t pbi_blocks_max_work(const pbi_blocks *b)
 pb_status pbi_blocks_check(pb_context *ctx, const pbi_blocks *b)
 {
     if (pbi_blocks_max_work(b) >> 62)
-        return pbi_fail(ctx, PB_ERANGE, "the work of the blocks passes 62 bits");
+        return pbi_fail(ctx, PB_ERANGE, "the work of the blocks exceeds 2^62; use a coarser cost unit");
     return PB_OK;
 }
 

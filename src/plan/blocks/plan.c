@@ -146,12 +146,13 @@ static pb_status write_plan(pb_context *ctx, const pb_game *game, const attempt 
     char what[160], within[80] = "";
     pb_status status = pbi_sequence_emit(ctx, game, &best->s, plan, NULL);
     if (c->largest > 2)
-        snprintf(what, sizeof what, "a chain of %" PRIu32 " blocks, forward and back, the largest of %" PRIu32 " nodes",
+        snprintf(what, sizeof what,
+                 "a chain of %" PRIu32 " blocks with a forward and a backward pass, the largest of %" PRIu32 " nodes",
                  c->count, c->largest);
     else
         snprintf(what, sizeof what, "an adjoint chain of %" PRIu32 " steps", c->count);
     if (best->slots)
-        snprintf(within, sizeof within, "; counting in slots costs %.2g %% at most",
+        snprintf(within, sizeof within, "; measuring memory in slots costs at most %.2g %%",
                  100.0 * (double)best->excess / ((double)best->figures.time + 1e-300));
     if (status == PB_OK)
         status = pbi_plan_note(plan, "the graph is %s%s", what, within);
@@ -226,7 +227,7 @@ pb_status pbi_blocks_plan_graph(pb_context *ctx, const pb_game *game, uint64_t l
     if (status == PB_OK && x.best)
         status = write_plan(ctx, game, x.best, plan);
     else if (status == PB_OK && x.tries[0].chain.count)
-        status = pbi_plan_give_up(plan, "does not fit: no way to reverse its %" PRIu32 " blocks within the cap",
+        status = pbi_plan_give_up(plan, "does not fit: no plan reverses its %" PRIu32 " blocks under the cap",
                                   x.tries[0].chain.count);
     else if (status == PB_OK)
         status = pbi_plan_give_up(plan, "does not apply: %s", x.why);

@@ -104,7 +104,7 @@ bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const ch
 {
     pbi_adjoint parts;
     *out = (pbi_chain){0};
-    *why = "the graph is no adjoint chain";
+    *why = "the graph is not an adjoint chain";
     *status = PB_OK;
     if (g->shape != PB_SHAPE_ADJOINT_CHAIN || !pbi_graph_adjoint(g, arena, &parts, status) ||
         !find_paths(g, &parts, out))
@@ -112,6 +112,6 @@ bool pbi_chain_find(const pb_graph *g, pb_arena *arena, pbi_chain *out, const ch
     *why = "some of its steps may run in place and others not";
     if (!plain_inplace(g, out))
         return false;
-    *why = "it does not go from a given start to the last gradient alone, without `once` or `keep`";
+    *why = "it does not lead from a given start to the last gradient only, without `once` or `keep`";
     return plain_nodes(g, out);
 }

@@ -157,13 +157,15 @@ static bool keeps_caps(const pb_game *game, const pb_moves *moves)
 
 static pb_status give_up_size(const pbi_equal *t, pbi_plan *plan)
 {
-    return pbi_plan_give_up(plan, "does not apply: %" PRIu32 " steps with %" PRIu32 " values at once pass the limit",
+    return pbi_plan_give_up(plan,
+                            "does not apply: %" PRIu32 " steps with %" PRIu32
+                            " values in memory exceed its limit; raise its option limit",
                             t->c.steps, t->max_held);
 }
 
 static pb_status give_up_cap(const pbi_equal *t, pbi_plan *plan)
 {
-    return pbi_plan_give_up(plan, "does not fit: no way to reverse %" PRIu32 " steps within the cap", t->c.steps);
+    return pbi_plan_give_up(plan, "does not fit: no plan reverses %" PRIu32 " steps under the cap", t->c.steps);
 }
 
 typedef enum attempt { SETTLED, PASSES_CAPS, PASSES_LIMIT } attempt;
@@ -285,7 +287,7 @@ pb_status pbi_chain_equal_plan(pb_context *ctx, const pb_game *game, const pbi_c
     bool capped = false;
     attempt how;
     if (!set_up(&t, game))
-        return pbi_plan_give_up(plan, "does not apply: its costs are too large to be added up");
+        return pbi_plan_give_up(plan, "does not apply: the sum of its costs exceeds 2^64; use a coarser cost unit");
     if (pbi_equal_is_closed(&t))
         return plan_closed(&t, game, is_proved(&t, game), plan);
     pbi_equal open = t;

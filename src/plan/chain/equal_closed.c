@@ -68,7 +68,7 @@ pb_status pbi_equal_closed(pbi_equal *t, const pb_graph *g, pbi_plan *plan)
     uint64_t snapshots = t->max_held > 1 ? t->max_held - 1 : 1;
     pb_status status = pb_revolve_count(t->ctx, t->c.steps, snapshots, &cost);
     if (status == PB_OK && !work_fits(t, g, cost.forward_steps))
-        return pbi_plan_give_up(plan, "the work of this plan passes 2^64");
+        return pbi_plan_give_up(plan, "the work of this plan exceeds 2^64; use a coarser cost unit");
     pb_arena_init(&scratch, t->ctx);
     if (status == PB_OK)
         status = pb_revolve_init(t->ctx, t->c.steps, snapshots, &scratch, &stream);

@@ -250,7 +250,8 @@ static pb_status add_event(demand *d, uint32_t event)
 {
     d->step++;
     if (d->s.count >= d->options->limit)
-        return pbi_fail(d->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", d->options->limit);
+        return pbi_fail(d->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations; raise its option limit",
+                        d->options->limit);
     pb_status status = pbi_sequence_add(&d->s, event);
     if (status == PB_OK && (d->s.count & 0xff) == 0) {
         status = pbi_tick(d->ctx, 0x100 + d->examined / 8);

@@ -9,12 +9,12 @@
 enum { EXAMINE_ALL = 1024, SAMPLE = 256 };
 
 static const pb_policy policies[] = {
-    {"abort", "evict nothing: stop when the cap would be passed"},
-    {"oldest", "the value that was made first"},
+    {"abort", "evict nothing: stop when memory is full"},
+    {"oldest", "the value that was computed first"},
     {"least-recent", "the value that was read least recently"},
-    {"random", "any value, by the seed"},
+    {"random", "a random value"},
     {"largest", "the largest value"},
-    {"priority", "the least recompute cost for its size and the time it was not read"},
+    {"priority", "the value with the least recompute cost per size and time since its last use"},
 };
 
 const pb_policy *pb_policies(uint32_t *count)

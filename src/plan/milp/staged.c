@@ -32,15 +32,16 @@ const char *pbi_staged_misfit(const pb_game *game)
     const pb_graph *g = game->graph;
     for (pb_node v = 0; v < g->node_count; v++) {
         if (g->flags[v] & PB_NODE_GIVEN_SLOW)
-            return "a value is given in slow memory";
+            return "a given value starts in slow memory";
         bool read = g->flags[v] & PB_NODE_KEEP;
         for (uint32_t k = g->out_start[v]; k < g->out_start[v + 1] && !read; k++)
             read = is_needed(g, g->out[k]);
         if ((g->flags[v] & PB_NODE_BYPRODUCT) && (g->flags[v] & PB_NODE_TARGET) && !read)
-            return "a by-product is a target, and nothing reads it";
+            return "a by-product is a target, but nothing reads it";
     }
-    return g->needed_cost > UINT64_MAX / 8 || g->total_size > UINT64_MAX / 8 ? "its figures are too near to 2^64"
-                                                                             : NULL;
+    return g->needed_cost > UINT64_MAX / 8 || g->total_size > UINT64_MAX / 8
+               ? "its costs and sizes are too close to 2^64; use coarser units"
+               : NULL;
 }
 
 /* ---- what there is ---- */

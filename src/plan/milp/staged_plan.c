@@ -197,7 +197,9 @@ pb_status pbi_staged_gate(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (misfit)
         return pbi_plan_give_up(plan, "does not apply: %s", misfit);
     if (entries > max_entries)
-        return pbi_plan_give_up(plan, "limit hit: the program would have about %" PRIu64 " entries, more than %" PRIu64,
+        return pbi_plan_give_up(plan,
+                                "limit hit: the integer program would have about %" PRIu64
+                                " matrix entries, more than %" PRIu64 "; raise its option size",
                                 entries, max_entries);
     *open = true;
     return PB_OK;
@@ -208,5 +210,8 @@ pb_status pbi_staged_memory(pb_context *ctx, const pbi_staged *m)
     uint64_t need = pbi_program_bytes(&m->program);
     if (!ctx->memory_limit || need <= ctx->memory_limit - ctx->memory_used)
         return PB_OK;
-    return pbi_fail(ctx, PB_ENOMEM, "Cbc is likely to take %" PRIu64 " bytes, more than the memory limit leaves", need);
+    return pbi_fail(ctx, PB_ENOMEM,
+                    "Cbc would probably need %" PRIu64
+                    " bytes, more than the memory limit allows; raise the limit or use another strategy",
+                    need);
 }

@@ -76,7 +76,7 @@ static pb_status account(pbi_reversible *r, const char *word, pb_node v, uint64_
         r->f.overflow = true;
     pbi_u128_add(&r->f.flux, pbi_u128_product(cost, during));
     if (++r->step > r->limit)
-        return pbi_fail(r->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " moves", r->limit);
+        return pbi_fail(r->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " moves; raise its option limit", r->limit);
     return (r->step & 0xff) == 0 ? pbi_tick(r->ctx, 0x100) : PB_OK;
 }
 

@@ -51,7 +51,8 @@ static void release_between(pbi_replay *r, size_t from, size_t to)
 static pb_status compute(pbi_replay *r, pb_node v)
 {
     if (r->s->count >= r->limit)
-        return pbi_fail(r->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", r->limit);
+        return pbi_fail(r->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations; raise its option limit",
+                        r->limit);
     bool first = !r->holds[v];
     pb_status status = pbi_sequence_add(r->s, v);
     if (status == PB_OK)

@@ -392,7 +392,7 @@ pb_status pbi_sequence_emit(pb_context *ctx, const pb_game *game, const pbi_sequ
         status = emit_all(&m);
     pb_arena_release(&m.scratch);
     if (status == PB_OK && plan && m.f.overflow)
-        status = pbi_plan_give_up(plan, "the work of this plan passes 2^64");
+        status = pbi_plan_give_up(plan, "the work of this plan exceeds 2^64; use a coarser cost unit");
     else if (status == PB_OK && plan && m.f.fits)
         plan->outcome = PB_FOUND;
     if (figures)

@@ -65,15 +65,16 @@ bool pbi_trials_done(const pbi_trials *t)
 static pb_status give_up(const pbi_trials *t, pbi_plan *plan)
 {
     if (t->least_peak == UINT64_MAX)
-        return pbi_plan_give_up(plan, "limit hit: nothing that was tried stays within the computations allowed");
+        return pbi_plan_give_up(
+            plan, "limit hit: every plan tried needs more computations than its limit; raise its option limit");
     char need[100], over[40], cap[100];
     const char *unit = t->game->graph->size_unit;
     pb_amount_text(t->least_peak, unit, need, sizeof need);
     pb_amount_text(t->game->cap, unit, cap, sizeof cap);
     pb_quantity_text(t->least_peak - t->game->cap, unit, over, sizeof over);
     if (t->tried == 1)
-        return pbi_plan_give_up(plan, "does not fit: it needs %s, %s over the cap of %s", need, over, cap);
-    return pbi_plan_give_up(plan, "does not fit: the least of %" PRIu32 " plans needs %s, %s over the cap of %s",
+        return pbi_plan_give_up(plan, "does not fit: its plan needs %s, %s over the cap of %s", need, over, cap);
+    return pbi_plan_give_up(plan, "does not fit: the smallest of %" PRIu32 " plans needs %s, %s over the cap of %s",
                             t->tried, need, over, cap);
 }
 

@@ -312,7 +312,8 @@ static pb_status follow_order(walker *w)
             continue;
         collect_cone(w, w->order[p]);
         if (w->s->count + w->cone_count > w->window->limit)
-            return pbi_fail(w->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations", w->window->limit);
+            return pbi_fail(w->ctx, PB_ELIMIT, "limit hit: more than %" PRIu64 " computations; raise its option limit",
+                            w->window->limit);
         if (w->window->nested)
             choose_inner(w, p);
         status = run_cone(w, p);
@@ -446,9 +447,11 @@ pb_status pbi_window_best(pb_context *ctx, const pb_game *game, const pbi_plan_o
             pb_arena_release(&best.arena);
         } else if (status == PB_OK) {
             if (cut)
-                return pbi_plan_give_up(
-                    plan, "limit hit: no k tried from 1 to %" PRIu64 " fits in %" PRIu64 " computations", max_k, limit);
-            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " stays within the cap", max_k);
+                return pbi_plan_give_up(plan,
+                                        "limit hit: no k tried from 1 to %" PRIu64 " needs at most %" PRIu64
+                                        " computations; raise its option limit",
+                                        max_k, limit);
+            return pbi_plan_give_up(plan, "does not fit: no k tried from 1 to %" PRIu64 " fits the cap", max_k);
         }
         k = best.k;
     } else {

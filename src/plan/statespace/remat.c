@@ -204,9 +204,9 @@ static pb_status conclude(exact *e, pbi_plan *plan)
     const pbi_live_answer *answer = &e->answer;
     const pb_weights *w = &e->game->weights;
     if (answer->end == PBI_LIVE_INFEASIBLE && answer->overflow)
-        return pbi_fail(e->ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+        return pbi_fail(e->ctx, PB_ERANGE, "the work of every plan found exceeds 2^64; use a coarser cost unit");
     if (answer->end == PBI_LIVE_INFEASIBLE) {
-        pb_status status = pbi_plan_give_up(plan, "every way to fill the memory was looked at: none leads to the end");
+        pb_status status = pbi_plan_give_up(plan, "an exhaustive search found that no plan fits the cap");
         plan->outcome = PB_INFEASIBLE;
         return status;
     }
@@ -214,7 +214,9 @@ static pb_status conclude(exact *e, pbi_plan *plan)
     if (answer->work == PBI_LIVE_NEVER && answer->status != PB_OK)
         return answer->status;
     if (answer->work == PBI_LIVE_NEVER)
-        return pbi_fail(e->ctx, PB_ELIMIT, "limit hit: no plan among the first %" PRIu64 " states", answer->states);
+        return pbi_fail(e->ctx, PB_ELIMIT,
+                        "limit hit: no plan among the first %" PRIu64 " states; raise its option limit",
+                        answer->states);
     pbi_held held = pbi_hold(e->ctx);
     pb_status status = write_plan(e, plan);
     pbi_resume(e->ctx, held);
@@ -232,8 +234,8 @@ pb_status pbi_plan_exact_remat(pb_context *ctx, const pb_game *game, const pbi_p
     pb_arena scratch;
     exact e = {.ctx = ctx, .game = game, .options = options, .scratch = &scratch, .limit = limit};
     if (game->graph->needed_count > PBI_LIVE_BITS)
-        return pbi_plan_give_up(plan, "too large: %" PRIu32 " nodes, at most %d values", game->graph->needed_count,
-                                PBI_LIVE_BITS);
+        return pbi_plan_give_up(plan, "too large: %" PRIu32 " nodes; it supports at most %d values",
+                                game->graph->needed_count, PBI_LIVE_BITS);
     pb_arena_init(&scratch, ctx);
     pbi_sequence_init(&e.annealed, &scratch);
     pb_status status = pbi_live_new(ctx, game, options->bounds->makespan, &scratch, &e.live);

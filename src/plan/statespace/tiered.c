@@ -103,10 +103,9 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
 {
     const pb_weights *w = &game->weights;
     if (a->end == PBI_TIER_INFEASIBLE && a->overflow)
-        return pbi_fail(ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+        return pbi_fail(ctx, PB_ERANGE, "the work of every plan found exceeds 2^64; use a coarser cost unit");
     if (a->end == PBI_TIER_INFEASIBLE) {
-        pb_status status =
-            pbi_plan_give_up(plan, "every way to fill the memories was looked at: none leads to the end");
+        pb_status status = pbi_plan_give_up(plan, "an exhaustive search found that no plan fits the cap");
         plan->outcome = PB_INFEASIBLE;
         return status;
     }
@@ -114,7 +113,8 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (a->cost == PBI_TIER_NEVER && a->status != PB_OK)
         return a->status;
     if (a->cost == PBI_TIER_NEVER)
-        return pbi_fail(ctx, PB_ELIMIT, "limit hit: no plan among the first %" PRIu64 " states", a->states);
+        return pbi_fail(ctx, PB_ELIMIT, "limit hit: no plan among the first %" PRIu64 " states; raise its option limit",
+                        a->states);
     pb_status status = a->own ? PB_OK : copy_moves(options->start, &plan->moves);
     plan->outcome = PB_FOUND;
     if (status != PB_OK || a->end != PBI_TIER_PROVED)

@@ -188,10 +188,11 @@ pb_status pbi_plan_bennett(pb_context *ctx, const pb_game *game, const pbi_plan_
         if (status == PB_OK)
             status = pbi_plan_record_number(plan, "k", chosen);
     } else if (status == PB_OK) {
-        status = cut ? pbi_plan_give_up(plan, "limit hit: no k tried from 2 to %" PRIu32 " fits in %" PRIu64 " moves",
+        status = cut ? pbi_plan_give_up(plan,
+                                        "limit hit: no k tried from 2 to %" PRIu32 " needs at most %" PRIu64
+                                        " moves; raise its option limit",
                                         b.count, limit)
-                     : pbi_plan_give_up(plan, "does not fit: no k tried from 2 to %" PRIu32 " stays within the cap",
-                                        b.count);
+                     : pbi_plan_give_up(plan, "does not fit: no k tried from 2 to %" PRIu32 " fits the cap", b.count);
     }
     pb_arena_release(&scratch);
     return status == PB_OK ? pbi_plan_record_number(plan, "limit", limit) : status;

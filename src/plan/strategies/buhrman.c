@@ -89,7 +89,7 @@ static pb_status plan_segments(pb_context *ctx, const pb_game *game, segments *s
     if (status == PB_OK)
         status = play_segments(s, &r, scratch);
     if (status == PB_OK && r.f.overflow)
-        return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
+        return pbi_fail(ctx, PB_ERANGE, "the work of the plan exceeds 2^64; use a coarser cost unit");
     if (status == PB_OK)
         pbi_reversible_finish(&r);
     return status == PB_OK ? pbi_plan_record_number(plan, "segment", s->length) : status;
@@ -104,8 +104,7 @@ static pb_status plan_line(pb_context *ctx, const pb_game *game, segments *s, ui
     if (status == PB_OK && !asked)
         status = search_length(ctx, game, s, limit, &chosen);
     if (!chosen)
-        return status == PB_OK ? pbi_plan_give_up(plan, "does not fit: no length of segments stays within the cap")
-                               : status;
+        return status == PB_OK ? pbi_plan_give_up(plan, "does not fit: no segment length fits the cap") : status;
     if (status != PB_OK && asked)
         return status;
     s->length = chosen;

@@ -39,7 +39,7 @@ static pb_status search_small_chain(pb_context *ctx, const pb_game *game, const 
         return status;
     *plan = best;
     plan->option_count = 0;
-    return pbi_plan_note(plan, "the graph is a chain of %u blocks, so small that every plan was looked at", blocks);
+    return pbi_plan_note(plan, "the graph is a chain of %u blocks, small enough to try every plan", blocks);
 }
 
 static pb_status plan_blocks(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, uint64_t limit,

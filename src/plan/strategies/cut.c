@@ -224,7 +224,7 @@ pb_status pbi_plan_cut(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     } else if (status == PB_OK) {
         char min_peak[40];
         pb_quantity_text(s.min_peak, game->graph->size_unit, min_peak, sizeof min_peak);
-        status = pbi_plan_give_up(plan, "does not fit: the least peak of any cut tried is %s", min_peak);
+        status = pbi_plan_give_up(plan, "does not fit: the smallest peak of all cuts tried is %s", min_peak);
     }
     pb_arena_release(&scratch);
     return status;

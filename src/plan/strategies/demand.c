@@ -19,7 +19,8 @@ pb_status pbi_plan_demand(pb_context *ctx, const pb_game *game, const pbi_plan_o
 {
     pbi_demand_options demand = {.seed = options->seed};
     if (!pbi_policy_parse(options->policy, &demand.policy))
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"", options->policy);
+        return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"; `pebble help plan` lists them",
+                        options->policy);
     pb_status status = game->kind == PB_GAME_REVERSIBLE
                            ? pbi_option_limit(ctx, options, game->graph, &demand.limit)
                            : pbi_option_computations(ctx, options, game->graph, &demand.limit);

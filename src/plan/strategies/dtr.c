@@ -107,7 +107,8 @@ static pb_status conclude(trial *t, int asked, pb_status status, pbi_plan *plan)
         plan->failed_step = t->why.failed_step;
         plan->failed_node = t->why.failed_node;
         plan->failed_need = t->why.failed_need;
-        status = pbi_plan_give_up(plan, "%s", t->why.reason ? t->why.reason : "the work of this plan passes 2^64");
+        status = pbi_plan_give_up(
+            plan, "%s", t->why.reason ? t->why.reason : "the work of this plan exceeds 2^64; use a coarser cost unit");
     }
     if (t->best.arena.ctx)
         pb_arena_release(&t->best.arena);
@@ -143,7 +144,7 @@ pb_status pbi_plan_dtr(pb_context *ctx, const pb_game *game, const pbi_plan_opti
         return status;
     for (pb_node v = 0; v < game->graph->node_count; v++)
         if (game->graph->flags[v] & PB_NODE_GIVEN_SLOW)
-            return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
+            return pbi_plan_give_up(plan, "does not apply: a given value starts in slow memory");
     pb_arena texts;
     pb_arena_init(&texts, ctx);
     pbi_plan_reset(&t.why, &texts);

@@ -218,7 +218,7 @@ static pb_status give_up_ranks(const pbi_trees *t, uint64_t min, pbi_plan *plan)
     char need[100], left[100];
     pb_amount_text(min, t->g->size_unit, need, sizeof need);
     pb_amount_text(t->budget, t->g->size_unit, left, sizeof left);
-    return pbi_plan_give_up(plan, "does not fit: cut by ranks the tree needs %s; the cap leaves %s for it", need, left);
+    return pbi_plan_give_up(plan, "does not fit: the tree needs %s, and the cap leaves %s for it", need, left);
 }
 
 /* Reports that nothing that was tried fits. */
@@ -226,14 +226,16 @@ static pb_status report_no_fit(const planner *p, uint64_t min, uint64_t values, 
 {
     const pbi_trees *t = p->trees;
     if (p->too_long)
-        return pbi_fail(p->ctx, PB_ELIMIT, "limit hit: every plan that fits has more than %" PRIu64 " moves", p->limit);
+        return pbi_fail(p->ctx, PB_ELIMIT,
+                        "limit hit: every plan that fits needs more than %" PRIu64 " moves; raise its option limit",
+                        p->limit);
     if (t->budget >= min)
-        return pbi_plan_give_up(plan, "does not fit: with these settings no plan stays within the cap");
+        return pbi_plan_give_up(plan, "does not fit: with these options no plan fits the cap");
     if (!is_exact(t))
         return give_up_ranks(t, min, plan);
     pb_status status = pbi_plan_give_up(
-        plan, "a tree of %" PRIu32 " takes %" PRIu64 " values at a time, and the cap has room for %" PRIu64, t->count,
-        values, t->budget / t->g->size[t->node[0]]);
+        plan, "a tree of %" PRIu32 " nodes needs %" PRIu64 " values in memory, and the cap has room for %" PRIu64,
+        t->count, values, t->budget / t->g->size[t->node[0]]);
     plan->outcome = PB_INFEASIBLE;
     return status;
 }

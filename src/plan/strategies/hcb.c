@@ -304,8 +304,9 @@ static pb_status write_note(const hcb *h, const pb_game *game, const pbi_trials 
     pb_quantity_text(h->largest, unit, largest, sizeof largest);
     pb_quantity_text(h->t.all_sizes, unit, all, sizeof all);
     if (!h->compresses)
-        return pbi_plan_note(plan, "the graph does not compress: %s of its %s forward values wait at a time", frontier,
-                             all);
+        return pbi_plan_note(plan,
+                             "the graph does not compress: %s of its %s forward values are in memory at the same time",
+                             frontier, all);
     uint64_t always = game->graph->fixed_size;
     for (pb_node v = 0; v < game->graph->node_count; v++)
         if (game->graph->flags[v] & PB_NODE_GIVEN)
@@ -313,7 +314,8 @@ static pb_status write_note(const hcb *h, const pb_game *game, const pbi_trials 
     uint64_t min = h->frontier > h->largest ? h->frontier : h->largest;
     double gap = min && trials->f.peak > always ? (double)(trials->f.peak - always) / (double)min : 1;
     return pbi_plan_note(
-        plan, "the forward part%s has a frontier of %s and a largest value of %s; the peak is %.1f times that",
+        plan,
+        "the forward pass%s has a frontier of %s and a largest value of %s; the peak is %.1f times the larger of them",
         h->reordered ? ", reordered," : "", frontier, largest, gap);
 }
 

@@ -35,15 +35,15 @@ static pb_status report_no_fit(const planner *p, pbi_plan *plan)
     const pbi_line *line = p->line;
     pb_status status;
     if (p->k->overflow)
-        return pbi_fail(p->ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+        return pbi_fail(p->ctx, PB_ERANGE, "the work of every plan found exceeds 2^64; use a coarser cost unit");
     if (!p->k->exact && !p->k->intervals && !(line->equal_sizes && line->equal_costs))
-        return pbi_plan_give_up(plan, "does not fit: with all steps taken for the largest the chain passes the cap; "
-                                      "a larger effort would tell them apart");
+        return pbi_plan_give_up(plan, "does not fit: if all steps are treated as the largest, the chain exceeds the "
+                                      "cap; raise its option effort to treat them exactly");
     if (!p->k->exact)
-        return pbi_plan_give_up(plan, "does not fit: no recursion over the chain stays within the cap");
+        return pbi_plan_give_up(plan, "does not fit: no recursion over the chain fits the cap");
     if (line->size) {
         status = pbi_plan_give_up(
-            plan, "a chain of %" PRIu32 " takes %" PRIu32 " values at a time, and the cap has room for %" PRIu64,
+            plan, "a chain of %" PRIu32 " nodes needs %" PRIu32 " values in memory, and the cap has room for %" PRIu64,
             line->count, pbi_slopes_min_pebbles(line->count), line->budget / line->size);
     } else {
         status = pbi_plan_give_up(plan, "the cap has no room for the workspace of a step");
@@ -99,15 +99,17 @@ static pb_status play_cuts(const planner *p, uint64_t memory, pb_arena *scratch,
     pbi_reversible r;
     uint64_t moves = pbi_best_cuts_moves(p->k, memory);
     if (moves != UINT64_MAX && moves > p->limit)
-        return pbi_fail(p->ctx, PB_ELIMIT, "limit hit: the plan has %" PRIu64 " moves, more than %" PRIu64, moves,
-                        p->limit);
+        return pbi_fail(p->ctx, PB_ELIMIT,
+                        "limit hit: the plan has %" PRIu64 " moves, more than its limit of %" PRIu64
+                        "; raise its option limit",
+                        moves, p->limit);
     pb_status status = pbi_reversible_init(&r, p->ctx, p->game, plan, p->limit, scratch);
     if (status == PB_OK)
         status = pbi_best_cuts_play(p->k, &r, memory, scratch);
     if (status != PB_OK)
         return status;
     if (r.f.overflow)
-        return pbi_fail(p->ctx, PB_ERANGE, "the work of the plan passes 2^64");
+        return pbi_fail(p->ctx, PB_ERANGE, "the work of the plan exceeds 2^64; use a coarser cost unit");
     pbi_reversible_finish(&r);
     if (plan->outcome == PB_FOUND && p->k->proved && !w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;

@@ -255,7 +255,7 @@ static pb_status make_sequence(void *state, const pbi_choice *choice, pb_arena *
     if (status != PB_OK)
         return status;
     if (!k->count[set]) /* the caller distinguishes this from a plan */
-        return pbi_fail(k->ctx, PB_ELIMIT, "no row of lower sets stays within the budget");
+        return pbi_fail(k->ctx, PB_ELIMIT, "no sequence of lower sets fits the budget");
     for (bool last = true; set; last = false) {
         const point *p = &k->points[(size_t)set * POINTS + index];
         for (size_t e = k->set[set].edge; e < k->set[set].edge + k->set[set].edges; e++)
@@ -296,7 +296,7 @@ static pb_status plan_by(pb_context *ctx, const pb_game *game, uint64_t budget, 
     pb_status status = budget ? pbi_trials_try(&trials, (pbi_choice){{budget}}, &result, NULL) : try_all(&trials, k);
     status = pbi_trials_finish(&trials, status, plan);
     if (status == PB_OK && !trials.fits && trials.least_peak == UINT64_MAX)
-        status = pbi_plan_give_up(plan, "does not fit: no row of lower sets stays within the budget");
+        status = pbi_plan_give_up(plan, "does not fit: no sequence of lower sets fits the budget");
     if (status == PB_OK && trials.fits)
         status = pbi_plan_record_number(plan, "budget", trials.best.number[0]);
     return status;
@@ -317,7 +317,8 @@ pb_status pbi_plan_kusumoto(pb_context *ctx, const pb_game *game, const pbi_plan
     status = pbi_training_find(game->graph, &scratch, &training);
     uint64_t n = status == PB_OK ? training.forward : 0;
     if (status == PB_OK && n * n > k.effort / 32)
-        status = pbi_plan_give_up(plan, "does not apply: the square of %" PRIu64 " forward nodes passes its effort", n);
+        status = pbi_plan_give_up(
+            plan, "does not apply: %" PRIu64 " forward nodes are too many for its effort; raise its option effort", n);
     else if (status == PB_OK && (status = build_table(&k, &scratch)) == PB_OK)
         status = plan_by(ctx, game, budget, &k, plan);
     pb_arena_release(&scratch);

@@ -24,14 +24,14 @@ static pb_status plan_line(pb_context *ctx, const pb_game *game, const pbi_line 
         return status;
     uint64_t memory = pbi_best_cuts_min_memory(&k);
     if (memory == UINT64_MAX && k.overflow)
-        return pbi_fail(ctx, PB_ERANGE, "the work of every plan that was found passes 2^64");
+        return pbi_fail(ctx, PB_ERANGE, "the work of every plan found exceeds 2^64; use a coarser cost unit");
     if (memory == UINT64_MAX)
-        return pbi_plan_give_up(plan, "does not fit: even the fewest values at a time pass the cap");
+        return pbi_plan_give_up(plan, "does not fit: even the plan with the fewest values exceeds the cap");
     status = pbi_reversible_init(&r, ctx, game, plan, limit, scratch);
     if (status == PB_OK)
         status = pbi_best_cuts_play(&k, &r, memory, scratch);
     if (status == PB_OK && r.f.overflow)
-        return pbi_fail(ctx, PB_ERANGE, "the work of the plan passes 2^64");
+        return pbi_fail(ctx, PB_ERANGE, "the work of the plan exceeds 2^64; use a coarser cost unit");
     if (status == PB_OK)
         pbi_reversible_finish(&r);
     return status;

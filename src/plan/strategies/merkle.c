@@ -94,7 +94,7 @@ static pb_status read_options(pb_context *ctx, const pbi_plan_options *options, 
     if (k && strcmp(k, "auto") == 0)
         k = NULL;
     if (!*named && k)
-        return pbi_fail(ctx, PB_EINVAL, "k belongs to algorithm=lazy or bds");
+        return pbi_fail(ctx, PB_EINVAL, "k is an option of algorithm=lazy and algorithm=bds only; leave it out");
     if (!*named)
         return PB_OK;
     snprintf(text, sizeof text, "%.40s%s%.20s", name, k ? ":k=" : "", k ? k : "");
@@ -165,7 +165,7 @@ pb_status pbi_plan_merkle(pb_context *ctx, const pb_game *game, const pbi_plan_o
 {
     uint32_t height;
     if (!is_traversal(game->graph, &height))
-        return pbi_plan_give_up(plan, "does not apply: not the traversal of a hash tree");
+        return pbi_plan_give_up(plan, "does not apply: the graph is not the traversal of a hash tree");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_status status = plan_traversal(ctx, game, options, height, &scratch, plan);

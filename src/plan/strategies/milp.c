@@ -118,13 +118,14 @@ static pb_status conclude(job *w, pbi_program_end end, pbi_plan *plan)
         pb_status status = pbi_sequence_emit(w->ctx, w->game, &w->best.sequence, plan, NULL);
         pbi_resume(w->ctx, held);
         if (status == PB_OK && w->proved)
-            status = pbi_plan_note(plan, "the least work over the order as written, in stages, to Cbc's precision");
+            status =
+                pbi_plan_note(plan, "the least work in Checkmate's stages over the program order, to Cbc's precision");
         return status;
     }
     if (w->passed)
-        return pbi_plan_give_up(plan, "the solver's plan passes the cap, by rounding");
+        return pbi_plan_give_up(plan, "the solver's plan exceeds the cap because of rounding");
     if (w->proved)
-        return pbi_plan_give_up(plan, "does not fit: no plan in stages over the order as written stays within the cap");
+        return pbi_plan_give_up(plan, "does not fit: no plan in stages over the program order fits the cap");
     if (end == PBI_STOPPED)
         return PB_ECANCELLED;
     return pbi_plan_give_up(plan, end == PBI_UNSOLVED ? "the solver gave no answer" : "limit hit: no plan was found");
@@ -161,8 +162,8 @@ pb_status pbi_plan_milp(pb_context *ctx, const pb_game *game, const pbi_plan_opt
     if (status == PB_OK && w.best.work != UINT64_MAX)
         status = pbi_sequence_emit(ctx, game, &w.best.sequence, plan, NULL);
     else if (status == PB_OK && limit && first > limit)
-        status = pbi_plan_give_up(plan, "limit hit: a program of about %" PRIu64 " entries needs more time or ticks",
-                                  entries);
+        status = pbi_plan_give_up(
+            plan, "limit hit: a program of about %" PRIu64 " matrix entries needs more time or ticks", entries);
     else if (status == PB_OK)
         status = plan_by_program(&w, limit ? limit - first : 0, plan);
     pb_arena_release(&w.scratch);

@@ -81,7 +81,7 @@ pb_status pbi_plan_order(pb_context *ctx, const pb_game *game, const pbi_plan_op
     if (status != PB_OK)
         return status;
     if (is_hopeless(game, options))
-        return pbi_plan_give_up(plan, "does not fit: every plan within the cap computes something more than once");
+        return pbi_plan_give_up(plan, "does not fit: every plan that fits the cap computes some value more than once");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pb_node *order = pb_arena_alloc(&scratch, game->graph->needed_count, sizeof *order);

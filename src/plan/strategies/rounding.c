@@ -103,13 +103,13 @@ static pb_status conclude(job *w, pbi_program_end end, pbi_plan *plan)
         return status;
     }
     if (w->infeasible)
-        return pbi_plan_give_up(plan, "does not fit: no plan in stages over the order as written stays within the cap");
+        return pbi_plan_give_up(plan, "does not fit: no plan in stages over the program order fits the cap");
     if (end == PBI_STOPPED)
         return PB_ECANCELLED;
     if (end == PBI_OUT_OF_TICKS)
-        return pbi_plan_give_up(plan, "limit hit: the linear program is not solved yet");
+        return pbi_plan_give_up(plan, "limit hit: the linear program was not solved; allow more time or ticks");
     return pbi_plan_give_up(plan, end == PBI_UNSOLVED ? "the solver gave no answer"
-                                                      : "does not fit: what was rounded passes the cap");
+                                                      : "does not fit: the rounded plan exceeds the cap");
 }
 
 pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
@@ -126,8 +126,8 @@ pb_status pbi_plan_rounding(pb_context *ctx, const pb_game *game, const pbi_plan
     pbi_staged_best_init(&w.best, game, &w.scratch);
     status = pbi_staged_program(&w.best, &w.scratch);
     if (status == PB_OK && w.best.work == UINT64_MAX && w.limit && first > w.limit) {
-        status = pbi_plan_give_up(plan, "limit hit: a program of about %" PRIu64 " entries needs more time or ticks",
-                                  entries);
+        status = pbi_plan_give_up(
+            plan, "limit hit: a program of about %" PRIu64 " matrix entries needs more time or ticks", entries);
     } else if (status == PB_OK) {
         if (w.best.work == UINT64_MAX)
             status = all_caps(&w, &end);

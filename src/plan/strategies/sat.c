@@ -251,8 +251,8 @@ static pb_status conclude(sat_search *s, pb_status status, pbi_plan *plan)
 {
     const pb_weights *w = &s->game->weights;
     if (s->infeasible) {
-        status = pbi_plan_give_up(plan, "no plan of %" PRIu32 " steps, and no way to the end takes more: by CaDiCaL",
-                                  s->tried);
+        status = pbi_plan_give_up(
+            plan, "no plan of %" PRIu32 " steps exists, and no plan needs more steps (proved by CaDiCaL)", s->tried);
         plan->outcome = PB_INFEASIBLE;
         return status;
     }
@@ -264,17 +264,18 @@ static pb_status conclude(sat_search *s, pb_status status, pbi_plan *plan)
             return status;
         if (s->full)
             return pbi_plan_give_up(plan,
-                                    "too large: the formula of %" PRIu32 " steps has more than %" PRIu64 " literals",
+                                    "too large: the formula of %" PRIu32 " steps has more than %" PRIu64
+                                    " literals; raise its option size",
                                     s->tried, s->size);
-        return pbi_plan_give_up(plan, "limit hit: no plan with up to %" PRIu32 " steps", s->tried);
+        return pbi_plan_give_up(plan, "limit hit: no plan found with up to %" PRIu32 " steps", s->tried);
     }
     status = pbi_rev_copy(s->own ? &s->best : s->options->start, &plan->moves);
     plan->outcome = s->optimal && !w->alpha && !w->beta && s->now.cap == s->game->cap ? PB_OPTIMAL : PB_FOUND;
     if (status == PB_OK && plan->outcome == PB_OPTIMAL)
-        return pbi_plan_note(plan, "no plan of less work satisfies the formula of %" PRIu32 " steps", s->tried);
+        return pbi_plan_note(plan, "no plan with %" PRIu32 " parallel steps has less work", s->tried);
     if (status == PB_OK && s->own)
-        return pbi_plan_note(plan, "values change together in %" PRIu32 " steps", s->best_steps);
-    return status == PB_OK ? pbi_plan_note(plan, "it found nothing better than the plan at hand") : status;
+        return pbi_plan_note(plan, "the plan has %" PRIu32 " parallel steps", s->best_steps);
+    return status == PB_OK ? pbi_plan_note(plan, "it found nothing better than the plan it started from") : status;
 }
 
 /* With little effort, as when other strategies are waiting, it finds nothing. */
@@ -288,14 +289,14 @@ static const char *refusal(const pb_context *ctx, const pb_game *game, bool leas
 {
     const pb_graph *g = game->graph;
     if ((game->weights.alpha || game->weights.beta) && !least_memory)
-        return "does not apply: its formulas weigh work only, not peak or flux";
+        return "does not apply: it minimizes work only, not peak or flux";
     if (is_hopeless(ctx, g))
-        return "limit hit: so little effort is not enough for a formula";
+        return "limit hit: the effort is too small for a formula; raise --ticks";
     if (!pb_sat_version())
         return "does not apply: CaDiCaL is " PB_NOT_BUILT_IN(PB_PACKAGE_CADICAL);
     if (g->owner)
-        return "does not apply: its formulas know no by-products";
-    return g->inplace_start ? "does not apply: its formulas know no in-place moves" : NULL;
+        return "does not apply: it does not support by-products";
+    return g->inplace_start ? "does not apply: it does not support in-place moves" : NULL;
 }
 
 static pb_status read_options(sat_search *s)

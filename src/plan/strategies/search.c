@@ -342,9 +342,9 @@ pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_o
     if (game->kind == PB_GAME_REVERSIBLE)
         return pbi_rev_search(ctx, game, options, plan);
     if (game->graph->needed_cost > UINT64_MAX / 8)
-        return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
+        return pbi_plan_give_up(plan, "does not apply: its work is too close to 2^64; use a coarser cost unit");
     if (given_slow(game->graph))
-        return pbi_plan_give_up(plan, "does not apply: a value is given in slow memory");
+        return pbi_plan_give_up(plan, "does not apply: a given value starts in slow memory");
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     search s = {.ctx = ctx, .game = game, .arena = &scratch};
@@ -354,7 +354,7 @@ pb_status pbi_plan_search(pb_context *ctx, const pb_game *game, const pbi_plan_o
         status = write_plan(&s, plan);
         pbi_resume(ctx, held);
     } else if (status == PB_OK) {
-        status = pbi_plan_give_up(plan, "limit hit: no plan within the cap was found");
+        status = pbi_plan_give_up(plan, "limit hit: no plan that fits the cap was found; allow more time or ticks");
     }
     pbi_rounds_close(&s.rounds);
     pb_arena_release(&scratch);

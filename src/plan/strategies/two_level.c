@@ -229,12 +229,13 @@ static pb_status search_all(search *r, const choice *asked)
 static pb_status conclude(search *r, const choice *asked, pb_status status, pbi_plan *plan)
 {
     if (!r->best.fits && status == PB_OK)
-        return r->cut ? pbi_plan_give_up(plan, "limit hit: nothing that was tried fits in %" PRIu64 " computations",
+        return r->cut ? pbi_plan_give_up(plan,
+                                         "limit hit: every plan tried needs more than %" PRIu64
+                                         " computations; raise its option limit",
                                          r->limit)
                : asked->period
-                   ? pbi_plan_give_up(plan, "does not fit: a period of %" PRIu64 " does not stay within the cap",
-                                      asked->period)
-                   : pbi_plan_give_up(plan, "does not fit: no period that was tried stays within the cap");
+                   ? pbi_plan_give_up(plan, "does not fit: a period of %" PRIu64 " exceeds the cap", asked->period)
+                   : pbi_plan_give_up(plan, "does not fit: no period tried fits the cap");
     if (!r->best.fits)
         return status;
     pbi_held held = pbi_hold(r->ctx); /* also after a stop: write the best plan so far */

@@ -171,7 +171,7 @@ pb_status pbi_rev_model_init(pbi_rev_model *m, pb_context *ctx, const pb_game *g
     uint32_t *unit_of = pb_arena_alloc(&scratch, g->node_count, sizeof *unit_of);
     pb_status status = unit_of && alloc_model(m, g, arena) ? PB_OK : PB_ENOMEM;
     if (status == PB_OK && !fill_units(m, unit_of))
-        *misfit = "does not apply: of a node and its by-products some stay and some do not";
+        *misfit = "does not apply: of a node and its by-products, some must be kept and others not";
     if (status == PB_OK)
         scale_weights(m);
     pb_arena_release(&scratch);

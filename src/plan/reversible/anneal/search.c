@@ -400,7 +400,7 @@ static pb_status search_all(search *s, const pbi_plan_options *options, pbi_plan
         status = pbi_rev_write(&s->m, better_of(s), s->arena, plan);
         pbi_resume(s->ctx, held);
     } else if (status == PB_OK) {
-        status = pbi_plan_give_up(plan, "limit hit: no plan within the cap was found");
+        status = pbi_plan_give_up(plan, "limit hit: no plan that fits the cap was found; allow more time or ticks");
     }
     for (uint32_t k = 0; s->worker && k < s->threads; k++)
         if (s->worker[k].ready)
@@ -411,7 +411,7 @@ static pb_status search_all(search *s, const pbi_plan_options *options, pbi_plan
 pb_status pbi_rev_search(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     if (game->graph->needed_cost > UINT64_MAX / 64)
-        return pbi_plan_give_up(plan, "does not apply: its work is too near to 2^64");
+        return pbi_plan_give_up(plan, "does not apply: its work is too close to 2^64; use a coarser cost unit");
     if (game->graph->needed_count > MAX_SLOTS / 8)
         return pbi_plan_give_up(plan, "does not apply: more than %d nodes", MAX_SLOTS / 8);
     if (!game->graph->needed_count) { /* what is resident at the start is what must be resident at the end */

@@ -40,7 +40,7 @@ pb_status pbi_rev_write(const pbi_rev_model *m, const pbi_rev_list *list, pb_are
     for (uint32_t i = 0; i < list->count && status == PB_OK; i++) {
         uint32_t u = list->unit[i];
         if (!pbi_add(work, g->cost[m->node[u]], &work))
-            return pbi_plan_give_up(plan, "does not apply: its work passes 2^64");
+            return pbi_plan_give_up(plan, "does not apply: its work exceeds 2^64; use a coarser cost unit");
         status = write_move(g, m->node[u], resident[u], part, &plan->moves);
         resident[u] = !resident[u];
     }

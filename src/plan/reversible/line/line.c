@@ -27,7 +27,7 @@ pb_status pbi_line_read(const pb_game *game, pb_arena *scratch, pbi_plan *plan, 
     *line = (pbi_line){.g = g};
     *is_line = g->shape == PB_SHAPE_CHAIN || g->shape == PB_SHAPE_EMPTY;
     if (!*is_line)
-        return pbi_plan_give_up(plan, "does not apply: the graph is no chain");
+        return pbi_plan_give_up(plan, "does not apply: the graph is not a chain");
     line->node = pb_arena_alloc(scratch, g->order_count, sizeof *line->node);
     line->stop = pb_arena_alloc(scratch, g->order_count, sizeof *line->stop);
     if (!line->node || !line->stop)

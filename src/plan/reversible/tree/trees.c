@@ -30,12 +30,12 @@ static pb_status check(const pb_graph *g, pbi_plan *plan, bool *are_trees)
     for (pb_node v = 0; v < g->node_count; v++) {
         bool single = true;
         if ((g->flags[v] & (PB_NODE_NEEDED | PB_NODE_BYPRODUCT)) == (PB_NODE_NEEDED | PB_NODE_BYPRODUCT))
-            return pbi_plan_give_up(plan, "does not apply: the graph is no tree, %.60s is a by-product",
+            return pbi_plan_give_up(plan, "does not apply: the graph is not a tree: %.60s is a by-product",
                                     pb_graph_name(g, v));
         if (is_place(g, v) && !pbi_is_final(g, v))
             reader_of(g, v, &single);
         if (!single)
-            return pbi_plan_give_up(plan, "does not apply: the graph is no tree, %.60s is read more than once",
+            return pbi_plan_give_up(plan, "does not apply: the graph is not a tree: %.60s is read more than once",
                                     pb_graph_name(g, v));
     }
     *are_trees = true;
