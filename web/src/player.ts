@@ -1,8 +1,8 @@
 // A plan as states over steps: where every value is after any number of moves.
 //
-// `step` counts moves played, 0..M. One pass at construction notes for every move what it really changed, so stepping
-// back is exact; and keeps a copy of the residency every few thousand moves, so a jump replays a short distance only.
-// Nodes that a call touched are collected once each; a drawing takes them with `takeDirty` and pays for those alone.
+// `step` counts moves played, 0..M. One pass at construction records what every move changed, so stepping back is exact,
+// and keeps a copy of the residency every few thousand moves, so that a jump replays only a short distance.
+// Each touched node is collected once; drawing takes the list with `takeDirty` and updates only those nodes.
 
 import { Frames, NONE, Op, RECOMPUTE_BIT } from "./binary";
 import { NodeState } from "./node_state";
@@ -14,28 +14,28 @@ export type { Lifetime } from "./player_history";
 
 /** All key frames together take at most about this many bytes. */
 const KEY_FRAME_BYTES = 24 << 20;
-const LEAST_KEY_DISTANCE = 512;
+const MIN_KEY_DISTANCE = 512;
 
 const NODE_CHANGED = 1;
 const OVER_CHANGED = 2;
 
 const FAST = 1;
-const MOST_TIERS = 31;
+const MAX_TIERS = 31;
 
 type Bits = Uint8Array | Uint32Array;
 
 export class Player {
   step = 0;
   readonly states: Uint8Array;
-  /** Nodes whose state the last call changed, or that were made and gone again in it. */
+  /** Nodes whose state the last call changed, or that were computed and removed in it. */
   readonly changed: number[] = [];
-  /** What last happened to each node, as the state that it then passed through; for trails. */
+  /** The state that each node last passed through; for trails. */
   readonly events: Uint8Array;
   onChange?: () => void;
 
   /** Bit 0: in fast memory; bit t: in slow tier t. */
   private readonly where: Bits;
-  /** Move that first makes each node, -1 for given ones, moveCount for never. */
+  /** Move that first computes each node; -1 for given nodes, moveCount for never. */
   private readonly first: Int32Array;
   private readonly undo: Uint8Array;
   private readonly undoAlso: Uint8Array;
@@ -49,7 +49,7 @@ export class Player {
   private readonly redone: Uint32Array;
   private past: History | null = null;
 
-  /** `size` (of every node) is needed for the memory before the first move alone. */
+  /** `size` (of every node) is only used for the memory before the first move. */
   constructor(
     readonly nodeCount: number,
     readonly frames: Frames,
@@ -68,7 +68,7 @@ export class Player {
     this.undoAlso = new Uint8Array(frames.also.length);
     this.redone = new Uint32Array(m + 1);
     const copies = Math.max(1, Math.floor(KEY_FRAME_BYTES / Math.max(1, nodeCount * perNode)));
-    this.keyDistance = Math.max(LEAST_KEY_DISTANCE, Math.ceil((m + 1) / copies));
+    this.keyDistance = Math.max(MIN_KEY_DISTANCE, Math.ceil((m + 1) / copies));
     this.startMemory = size && m > 0 ? this.memoryBefore(size) : m > 0 ? Math.min(frames.after[0], frames.during[0]) : 0;
     this.record();
     this.refreshAll();
@@ -81,7 +81,7 @@ export class Player {
     if (target === this.step) return;
     const key = Math.min(this.keys.length - 1, Math.round(target / this.keyDistance));
     const fromKey = Math.abs(target - key * this.keyDistance) + (this.nodeCount >> 3);
-    if (Math.abs(target - this.step) <= Math.max(fromKey, LEAST_KEY_DISTANCE)) this.walk(target);
+    if (Math.abs(target - this.step) <= Math.max(fromKey, MIN_KEY_DISTANCE)) this.walk(target);
     else this.jump(key, target);
     this.onChange?.();
   }
@@ -118,7 +118,7 @@ export class Player {
     return this.history().computeCount(node, step);
   }
 
-  /** Indices of the moves that make, remove, store or load `node`, in order. */
+  /** Indices of the moves that compute, remove, store or load `node`, in order. */
   movesOf(node: number): Uint32Array {
     return this.history().movesOf(node);
   }
@@ -133,7 +133,7 @@ export class Player {
     return this.step > 0 ? this.frames.node[this.step - 1] : null;
   }
 
-  /** Calls `visit` once for each node touched since the last time, and forgets them. */
+  /** Calls `visit` once for each node touched since the last call, then clears the list. */
   takeDirty(visit: (node: number) => void): number {
     const count = this.dirtyCount;
     for (let i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ export class Player {
     return f.after[0] - made;
   }
 
-  /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0 again. */
+  /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0. */
   private record(): void {
     const f = this.frames;
     for (const node of f.initialFast) this.where[node] |= FAST;
@@ -202,7 +202,7 @@ export class Player {
   private bitOf(i: number): number {
     const op = this.frames.op[i] & ~RECOMPUTE_BIT;
     if (op !== Op.Store && op !== Op.Drop) return FAST;
-    return 1 << Math.max(1, Math.min(MOST_TIERS - 1, this.frames.tier[i]));
+    return 1 << Math.max(1, Math.min(MAX_TIERS - 1, this.frames.tier[i]));
   }
 
   private adds(i: number): boolean {
@@ -210,7 +210,7 @@ export class Player {
     return op === Op.Compute || op === Op.Load || op === Op.Store;
   }
 
-  /** Applies move i, or takes it back: what it changed is flipped, which is its own inverse. */
+  /** Applies or undoes move i: it flips what the move changed, which is its own inverse. */
   private flip(i: number): void {
     const f = this.frames;
     const undo = this.undo[i];
@@ -266,7 +266,7 @@ export class Player {
     this.changed.push(node);
   }
 
-  /** The state whose colour a trail starts from: what the node went through in this move. */
+  /** The state of the node during this move: a trail starts with its colour. */
   private eventOf(i: number): NodeState {
     const op = this.frames.op[i];
     switch (op & ~RECOMPUTE_BIT) {
@@ -292,7 +292,7 @@ export class Player {
     return this.first[node] < this.step ? NodeState.Evicted : NodeState.Never;
   }
 
-  /** The move just played stays visible as work in progress until the next one. */
+  /** The move just played is shown as work in progress until the next one. */
   private showActive(): void {
     if (this.step <= 0) return;
     const f = this.frames;
