@@ -106,8 +106,8 @@ typedef struct cookie_search {
     bool found;
 } cookie_search;
 
-/* Another server on this machine may set a cookie with our name for some of our paths, and the browser sends both: either
- * may be the valid one. */
+/* Another server on this machine may set a cookie with our name for some of our paths, and the browser sends both:
+ * either may be the valid one. */
 static enum MHD_Result check_cookie(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
 {
     cookie_search *search = state;

@@ -1,4 +1,4 @@
-/* binary.c -- positions, names and the frames of a plan as arrays that the page uses without conversion (docs/server.md). */
+/* binary.c -- positions, names and frames of a plan as arrays that the page uses directly (docs/server.md). */
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
 

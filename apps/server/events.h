@@ -1,7 +1,7 @@
 /* events.h -- the event log of a job, and the connections that receive it.
  *
- * Every stream reads the same log at its own speed, so a slow one delays no other and needs no buffer. A stream that has
- * sent everything is suspended: it uses neither a thread nor time until there is another event.
+ * Every stream reads the same log at its own speed, so a slow one delays no other and needs no buffer. A stream that
+ * has sent everything is suspended: it uses neither a thread nor time until there is another event.
  */
 #ifndef PEBBLE_SERVER_EVENTS_H
 #define PEBBLE_SERVER_EVENTS_H
@@ -30,15 +30,15 @@ void hub_tick(event_hub *hub);
 /* NULL if out of memory. Also allocates the final event that log_end sends if there is no memory for another. */
 event_log *log_new(event_hub *hub);
 void log_free(event_log *log);
-/* Appends an event; takes over `data` (malloc), where NULL means out of memory. If `merge` is set and the last event has
- * the same name, it is replaced. Nothing is added after `done`. */
+/* Appends an event; takes over `data` (malloc), where NULL means out of memory. If `merge` is set and the last event
+ * has the same name, it is replaced. Nothing is added after `done`. */
 void log_add(event_log *log, const char *name, char *data, bool merge);
 /* Was an event lost for lack of memory that no newer event replaces? */
 bool log_lost(event_log *log);
 /* Sets the state of the job, a constant such as "queued". After log_end it is "ended". */
 void log_state(event_log *log, const char *state);
-/* Ends the log: streams end after they have sent all events. If there was no memory for `done`, the reserved final event
- * is sent. */
+/* Ends the log: streams end after they have sent all events. If there was no memory for `done`, the reserved final
+ * event is sent. */
 void log_end(event_log *log);
 /* The memory that the log uses. */
 size_t log_bytes(event_log *log);

@@ -34,7 +34,7 @@ bool server_add_file(server *s, const char *path, char *why, size_t room);
 bool server_start(server *s, char *why, size_t room);
 /* http://127.0.0.1:PORT/?token=TOKEN */
 const char *server_address(const server *s);
-/* http://127.0.0.1:PORT/?ticket=TICKET redirects there, once: all users of the machine can see a browser's command line. */
+/* http://127.0.0.1:PORT/?ticket=TICKET redirects there once: other users can see a browser's command line. */
 const char *server_ticket_address(const server *s);
 /* Are jobs running that server_free must wait for? */
 bool server_is_busy(server *s);

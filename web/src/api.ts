@@ -175,10 +175,10 @@ export class Api {
   async startJob(graph: string, request: JobRequest, on: JobHandlers): Promise<JobHandle> {
     const { job } = await this.json<{ job: string }>(`/api/graphs/${graph}/jobs`, this.post(request));
     const source = new EventSource(this.path(`/api/jobs/${job}/events`));
-    let heard = Date.now();
+    let lastEvent = Date.now();
     const silence = setInterval(() => {
-      if (Date.now() - heard < SILENCE_MS) return;
-      heard = Date.now();
+      if (Date.now() - lastEvent < SILENCE_MS) return;
+      lastEvent = Date.now();
       void this.watch.check();
     }, SILENCE_MS / 3);
     const close = (): void => {
@@ -187,7 +187,7 @@ export class Api {
     };
     const listen = <T>(name: string, act: ((data: T) => void) | undefined): void => {
       source.addEventListener(name, (event) => {
-        heard = Date.now();
+        lastEvent = Date.now();
         act?.(JSON.parse((event as MessageEvent<string>).data) as T);
       });
     };

@@ -34,7 +34,7 @@ export class Player {
   onChange?: () => void;
 
   /** Bit 0: in fast memory; bit t: in slow tier t. */
-  private readonly where: Bits;
+  private readonly residency: Bits;
   /** Move that first computes each node; -1 for given nodes, moveCount for never. */
   private readonly first: Int32Array;
   private readonly undo: Uint8Array;
@@ -57,7 +57,7 @@ export class Player {
   ) {
     const m = frames.moveCount;
     const perNode = frames.tierCount <= 7 ? 1 : 4;
-    this.where = perNode === 1 ? new Uint8Array(nodeCount) : new Uint32Array(nodeCount);
+    this.residency = perNode === 1 ? new Uint8Array(nodeCount) : new Uint32Array(nodeCount);
     this.states = new Uint8Array(nodeCount);
     this.events = new Uint8Array(nodeCount);
     this.touched = new Uint8Array(nodeCount);
@@ -105,7 +105,7 @@ export class Player {
 
   /** Is the value in fast memory at the current step? */
   isResident(node: number): boolean {
-    return (this.where[node] & FAST) !== 0;
+    return (this.residency[node] & FAST) !== 0;
   }
 
   /** Recomputations among the first `step` moves. */
@@ -168,13 +168,13 @@ export class Player {
   /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0. */
   private record(): void {
     const f = this.frames;
-    for (const node of f.initialFast) this.where[node] |= FAST;
-    for (const node of f.initialSlow) this.where[node] |= 2;
+    for (const node of f.initialFast) this.residency[node] |= FAST;
+    for (const node of f.initialSlow) this.residency[node] |= 2;
     for (const node of f.initialFast) this.first[node] = -1;
     for (const node of f.initialSlow) this.first[node] = -1;
-    const start = this.where.slice();
+    const start = this.residency.slice();
     for (let i = 0; i < f.moveCount; i++) {
-      if (i % this.keyDistance === 0) this.keys.push(this.where.slice());
+      if (i % this.keyDistance === 0) this.keys.push(this.residency.slice());
       this.redone[i + 1] = this.redone[i] + (f.op[i] >> 7);
       if ((f.op[i] & ~RECOMPUTE_BIT) === Op.Compute) {
         if (this.first[f.node[i]] === f.moveCount) this.first[f.node[i]] = i;
@@ -184,18 +184,18 @@ export class Player {
       this.recordMove(i);
     }
     if (this.keys.length === 0) this.keys.push(start.slice());
-    this.where.set(start);
+    this.residency.set(start);
   }
 
   private recordMove(i: number): void {
     const f = this.frames;
     const bit = this.bitOf(i);
     const adds = this.adds(i);
-    if (((this.where[f.node[i]] & bit) !== 0) !== adds) this.undo[i] |= NODE_CHANGED;
+    if (((this.residency[f.node[i]] & bit) !== 0) !== adds) this.undo[i] |= NODE_CHANGED;
     const over = f.over[i];
-    if (over !== NONE && this.where[over] & FAST) this.undo[i] |= OVER_CHANGED;
+    if (over !== NONE && this.residency[over] & FAST) this.undo[i] |= OVER_CHANGED;
     for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++)
-      this.undoAlso[a] = this.where[f.also[a]] & FAST ? 0 : 1;
+      this.undoAlso[a] = this.residency[f.also[a]] & FAST ? 0 : 1;
     this.flip(i);
   }
 
@@ -214,9 +214,9 @@ export class Player {
   private flip(i: number): void {
     const f = this.frames;
     const undo = this.undo[i];
-    if (undo & NODE_CHANGED) this.where[f.node[i]] ^= this.bitOf(i);
-    if (undo & OVER_CHANGED) this.where[f.over[i]] ^= FAST;
-    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.where[f.also[a]] ^= FAST;
+    if (undo & NODE_CHANGED) this.residency[f.node[i]] ^= this.bitOf(i);
+    if (undo & OVER_CHANGED) this.residency[f.over[i]] ^= FAST;
+    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.residency[f.also[a]] ^= FAST;
   }
 
   private walk(target: number): void {
@@ -286,9 +286,9 @@ export class Player {
   }
 
   private restState(node: number): NodeState {
-    const where = this.where[node];
-    if (where & FAST) return where > FAST ? NodeState.ResidentAndSlow : NodeState.Resident;
-    if (where) return NodeState.Slow;
+    const places = this.residency[node];
+    if (places & FAST) return places > FAST ? NodeState.ResidentAndSlow : NodeState.Resident;
+    if (places) return NodeState.Slow;
     return this.first[node] < this.step ? NodeState.Evicted : NodeState.Never;
   }
 
@@ -305,7 +305,7 @@ export class Player {
   }
 
   private jump(key: number, target: number): void {
-    this.where.set(this.keys[key]);
+    this.residency.set(this.keys[key]);
     const start = key * this.keyDistance;
     for (let i = start; i < target; i++) this.flip(i);
     for (let i = start - 1; i >= target; i--) this.flip(i);

@@ -40,8 +40,8 @@ export function flipMarks(sweep: Sweep, weights: WeightTexts, shown: readonly st
     if (best < 0) continue;
     // A tie does not change the winner.
     const held = rows.find((row) => row.strategy === lastName);
-    const stays = held?.metrics && rows[best].metrics && costText(held.metrics, w) === costText(rows[best].metrics, w);
-    const name = stays ? lastName : rows[best].strategy;
+    const tied = held?.metrics && rows[best].metrics && costText(held.metrics, w) === costText(rows[best].metrics, w);
+    const name = tied ? lastName : rows[best].strategy;
     if (lastName && lastName !== name) marks.push({ cap: Number(lastCap), above: lastName, below: name });
     lastCap = cap;
     lastName = name;

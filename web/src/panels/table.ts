@@ -129,13 +129,13 @@ export class ComparisonTable implements Panel {
     const live = sameWeights(model.planWeights, model.view.weights);
     this.drawRaise(model, rows);
     const settled = !isPlanning(model) || rows.some((row) => row.metrics);
-    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live, model.proved) : null;
+    const result = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live, model.proved) : null;
     if (model.graph && !settled && rows.length) {
       setText(this.title, "Planning…");
       setText(this.text, stillLooking(model, rows));
-    } else if (said) {
-      setText(this.title, said.title);
-      setText(this.text, said.text);
+    } else if (result) {
+      setText(this.title, result.title);
+      setText(this.text, result.text);
     } else if (!model.entries.length) {
       const idle = model.graph && !model.view.strategies.length;
       setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Comparison");
