@@ -115,7 +115,7 @@ test("every example opens, plans and plays", options, async () => {
     await page.waitForFunction((name) => document.querySelector("[data-testid=graph-name]")?.textContent === name && !document.querySelector(".cover.loading:not([hidden])"), title);
     await ready(page);
     places.add(await by(page, "scene").evaluate((canvas) => JSON.stringify(canvas.getBoundingClientRect())));
-    // A slow machine may find no plan for thousands of nodes in this time; at the cap of the program as written there is one.
+    // A slow machine may find no plan for thousands of nodes in this time; at the peak in program order there is one.
     const large = Number(((await by(page, "graph-size").textContent()) ?? "").replace(/\D/g, "")) > 5000;
     if (large) await setCap(page, "100%");
     assert.match((await by(page, "verdict-title").textContent()) ?? "", /wins/, `${title}: someone wins at the proposed cap`);
