@@ -1,4 +1,4 @@
-"""The build backend: setuptools, and cmake and ninja from the package index only where the machine has none."""
+"""The build backend: setuptools, and cmake and ninja from the package index only if they are not installed."""
 
 import shutil
 

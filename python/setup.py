@@ -1,13 +1,13 @@
 """Builds libpebble with CMake and puts it into the wheel; pyproject.toml has all the rest.
 
-The C sources are those of the tree that this folder lies in, or in a source distribution those in libpebble/ beside
+The C sources are those of the tree that contains this folder, or in a source distribution those in libpebble/ next to
 this file. Environment variables:
 
 PEBBLE_CMAKE_ARGS   more arguments for CMake, as in "-DPB_CBC=ON"
 PEBBLE_PREBUILT     a libpebble.so to take as it is
 
 The library is linked so that it needs libc alone: without Cbc (its strategies then give up; `auto` does not use them)
-and oneDNN (which only `pebble run` uses), with CaDiCaL where its archive is installed.
+and oneDNN (which only `pebble run` uses), with CaDiCaL if its archive is installed.
 """
 
 import os
@@ -80,7 +80,7 @@ class AnyPython(bdist_wheel):
 
 
 class WithSources(sdist):
-    """A source distribution has the C sources beside the package."""
+    """A source distribution has the C sources next to the package."""
 
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
@@ -94,7 +94,7 @@ class WithSources(sdist):
 
 
 class BinaryDistribution(Distribution):
-    """Holds compiled code, so it is installed where that belongs."""
+    """Contains compiled code, so it is installed in the platform-specific directory."""
 
     def has_ext_modules(self):
         return True

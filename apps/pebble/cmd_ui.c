@@ -56,8 +56,8 @@ static bool take_options(app *a, server_options *o)
     if (!app_number(a, OPT_PORT, 0, &port) ||
         !app_number(a, OPT_WORKERS, processors > 0 ? (uint64_t)processors : 1, &threads))
         return false;
-    *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .most_body = DEFAULT_BODY};
-    o->most_kept = DEFAULT_MEMORY;
+    *o = (server_options){.host = "127.0.0.1", .port = (uint16_t)port, .max_body = DEFAULT_BODY};
+    o->max_kept = DEFAULT_MEMORY;
     if (port > 65535 || threads < 1 || threads > 64) {
         app_usage(a, port > 65535 ? "--port: expected at most 65535" : "--threads: expected a number from 1 to 64");
         return false;
@@ -66,8 +66,8 @@ static bool take_options(app *a, server_options *o)
     if (app_option(a, OPT_HOST))
         o->host = app_option(a, OPT_HOST);
     o->page_folder = app_option(a, OPT_PAGE);
-    return read_options(a, &o->reading) && take_bytes(a, OPT_MAX_BODY, &o->most_body) &&
-           take_bytes(a, OPT_MEMORY, &o->most_kept);
+    return read_options(a, &o->reading) && take_bytes(a, OPT_MAX_BODY, &o->max_body) &&
+           take_bytes(a, OPT_MEMORY, &o->max_kept);
 }
 
 /* ---- signals ---- */

@@ -1,8 +1,8 @@
-/* access.c -- who may ask: the token, and the Host and Origin that browsers send.
+/* access.c -- access control: the token, and the Host and Origin that browsers send.
  *
- * A page from elsewhere must not reach the server through its visitor's browser. It does not know the token; a name that
- * is made to point at this machine (DNS rebinding) shows in Host; a form or script of another page shows in Origin; and
- * changes need a content type that no plain form can send.
+ * A foreign web page must not reach the server through the user's browser. It does not have the token. A host name that
+ * was made to point at this machine (DNS rebinding) is visible in Host. A form or script of another page is visible in
+ * Origin. And changes need a content type that a plain form cannot send.
  */
 #define _XOPEN_SOURCE 700
 #include "request.h"
@@ -17,7 +17,7 @@ static const char *header(const request *r, const char *name)
     return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
-/* Takes the same time wherever the two differ. */
+/* Constant time: independent of where the two differ. */
 static bool same_token(const char *token, const char *given)
 {
     unsigned difference = 0;
@@ -43,7 +43,7 @@ static bool is_address(const char *name, size_t length)
     return inet_pton(AF_INET, text, room) == 1;
 }
 
-/* The length of NAME in NAME:PORT, where the port is ours; 0 where it is not. Browsers leave out port 80. */
+/* The length of NAME in NAME:PORT if the port is ours, else 0. Browsers omit port 80. */
 static size_t name_length(const server *s, const char *host)
 {
     char port[8];
@@ -65,34 +65,34 @@ static bool is_ours(const server *s, const char *host)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncasecmp(names[i], host, length) == 0)
             return true;
-    return s->open_to_all && is_address(host, length); /* an address is no name that someone could point here */
+    return s->open_to_all && is_address(host, length); /* nobody can redirect a numeric address */
 }
 
-/* ---- headers that count: once each ---- */
+/* ---- security-relevant headers: at most one each ---- */
 
-static const char *const once[] = {"Host",          "Origin",         "Cookie",       "X-Pebble-Token",
-                                   "Authorization", "Content-Length", "Content-Type", "Transfer-Encoding",
-                                   "Last-Event-ID", "Sec-Fetch-Site"};
-enum { ONCE = sizeof once / sizeof *once };
+static const char *const single_headers[] = {"Host",          "Origin",         "Cookie",       "X-Pebble-Token",
+                                             "Authorization", "Content-Length", "Content-Type", "Transfer-Encoding",
+                                             "Last-Event-ID", "Sec-Fetch-Site"};
+enum { SINGLE_HEADERS = sizeof single_headers / sizeof *single_headers };
 
 static enum MHD_Result count_header(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
 {
     unsigned *counts = state;
     (void)kind;
     (void)value;
-    for (size_t i = 0; i < ONCE; i++)
-        counts[i] += strcasecmp(key, once[i]) == 0;
+    for (size_t i = 0; i < SINGLE_HEADERS; i++)
+        counts[i] += strcasecmp(key, single_headers[i]) == 0;
     return MHD_YES;
 }
 
-/* Of two headers one would be checked, and the other might be what somebody else goes by. */
+/* With two headers, we would check one, and other software might use the other. */
 static bool headers_once(request *r)
 {
-    unsigned counts[ONCE] = {0};
+    unsigned counts[SINGLE_HEADERS] = {0};
     MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, counts);
-    for (size_t i = 0; i < ONCE; i++)
+    for (size_t i = 0; i < SINGLE_HEADERS; i++)
         if (counts[i] > 1) {
-            answer_fail(r, MHD_HTTP_BAD_REQUEST, "the header %s was sent twice", once[i]);
+            respond_error(r, MHD_HTTP_BAD_REQUEST, "the header %s was sent twice; send it once", single_headers[i]);
             return false;
         }
     return true;
@@ -101,14 +101,14 @@ static bool headers_once(request *r)
 /* ---- the token ---- */
 
 typedef struct cookie_search {
-    char name[32]; /* cookies know no ports, and several servers may run */
+    char name[32]; /* with the port, because cookies are shared between ports and several servers may run */
     const char *token;
     bool found;
 } cookie_search;
 
-/* Another server of this machine may set a cookie of our name for a part of our paths, and the browser sends both: the
- * right one counts wherever it stands. */
-static enum MHD_Result look_at_cookie(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
+/* Another server on this machine may set a cookie with our name for some of our paths, and the browser sends both:
+ * either may be the valid one. */
+static enum MHD_Result check_cookie(void *state, enum MHD_ValueKind kind, const char *key, const char *value)
 {
     cookie_search *search = state;
     (void)kind;
@@ -121,12 +121,12 @@ static bool has_token(const request *r)
     const char *token = r->s->token;
     cookie_search search = {.token = token};
     snprintf(search.name, sizeof search.name, "pebble_token_%u", (unsigned)r->s->port);
-    MHD_get_connection_values(r->connection, MHD_COOKIE_KIND, look_at_cookie, &search);
+    MHD_get_connection_values(r->connection, MHD_COOKIE_KIND, check_cookie, &search);
     return search.found || same_token(token, header(r, "X-Pebble-Token")) ||
            same_token(token, request_argument(r, "token"));
 }
 
-/* The browser's first visit: its ticket is exchanged for the address with the token. */
+/* The browser's first request: its ticket is exchanged for the address with the token. */
 static bool use_ticket(request *r)
 {
     server *s = r->s;
@@ -138,11 +138,11 @@ static bool use_ticket(request *r)
         s->ticket[0] = '\0';
     pthread_mutex_unlock(&s->lock);
     if (good)
-        answer_fail(r, MHD_HTTP_SEE_OTHER, "the page is at the address with the token");
+        respond_error(r, MHD_HTTP_SEE_OTHER, "follow the redirect to the address with the token");
     return good;
 }
 
-static bool changes(const request *r) { return strcmp(r->method, "POST") == 0 || strcmp(r->method, "DELETE") == 0; }
+static bool is_change(const request *r) { return strcmp(r->method, "POST") == 0 || strcmp(r->method, "DELETE") == 0; }
 
 static bool known_type(const request *r)
 {
@@ -154,24 +154,26 @@ static bool known_type(const request *r)
     return false;
 }
 
-/* Browsers say where a request comes from; pages of other ports of this machine count as the same site for cookies. */
+/* Browsers report where a request comes from. For cookies, pages on other ports of this machine are the same site. */
 static bool from_elsewhere(const request *r)
 {
     const char *site = header(r, "Sec-Fetch-Site");
     return site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0;
 }
 
-/* Does the request come to us, and from our own page if from any? */
-static bool right_place(request *r, bool is_api)
+/* Is the request addressed to us, and, if it comes from a page, from ours? */
+static bool check_origin(request *r, bool is_api)
 {
     const char *origin = header(r, "Origin");
     if (!is_ours(r->s, header(r, "Host"))) {
-        answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS, "the Host of this request is not this server");
+        respond_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS,
+                        "the Host of this request is not this server; use the address that pebble ui printed");
         return false;
     }
     if ((origin && (strncmp(origin, "http://", 7) != 0 || !is_ours(r->s, origin + 7))) ||
         (is_api && from_elsewhere(r))) {
-        answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS, "the Origin of this request is another page");
+        respond_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_ADDRESS,
+                        "the Origin of this request is another page; use the address that pebble ui printed");
         return false;
     }
     return true;
@@ -180,12 +182,12 @@ static bool right_place(request *r, bool is_api)
 static bool api_check(request *r)
 {
     if (!has_token(r)) {
-        answer_fail(r, MHD_HTTP_FORBIDDEN, "the token is missing or wrong; use the address that pebble ui printed");
+        respond_error(r, MHD_HTTP_FORBIDDEN, "the token is missing or wrong; use the address that pebble ui printed");
         return false;
     }
-    if (changes(r) && !known_type(r)) {
-        answer_fail(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
-                    "a change needs Content-Type application/json or application/octet-stream");
+    if (is_change(r) && !known_type(r)) {
+        respond_error(r, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                      "POST and DELETE need Content-Type application/json or application/octet-stream");
         return false;
     }
     return true;
@@ -195,10 +197,10 @@ bool access_check(request *r)
 {
     bool is_api = strncmp(r->path, "/api/", 5) == 0;
     bool is_page = strcmp(r->path, "/") == 0 || strcmp(r->path, "/index.html") == 0;
-    if (!headers_once(r) || !right_place(r, is_api) || !arguments_once(r))
+    if (!headers_once(r) || !check_origin(r, is_api) || !arguments_once(r))
         return false;
     if (!is_api && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0) {
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the page is only read");
+        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED, "the files of the page accept only GET and HEAD");
         return false;
     }
     if (is_api)
@@ -207,7 +209,7 @@ bool access_check(request *r)
         return false;
     if (!is_page || has_token(r))
         return true;
-    answer_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_TOKEN,
-                   "the token is missing or wrong; use the address that pebble ui printed");
+    respond_refused(r, MHD_HTTP_FORBIDDEN, REFUSED_TOKEN,
+                    "the token is missing or wrong; use the address that pebble ui printed");
     return false;
 }

@@ -1,30 +1,32 @@
-/* api.c -- finds what a path names and who answers for it. */
+/* api.c -- routes API requests to their handlers. */
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
 #include "whole.h"
 
 #include <string.h>
 
-static void missing(request *r, lookup found, const char *what)
+static void respond_missing(request *r, lookup found, const char *what)
 {
-    if (found == FOUND_GONE)
-        answer_fail(r, MHD_HTTP_GONE, "this %s was forgotten to make room; make it again", what);
+    if (found == LOOKUP_EVICTED)
+        respond_error(r, MHD_HTTP_GONE,
+                      "this %s was evicted to free memory; create it again, or start pebble ui with a larger --memory",
+                      what);
     else
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is no such %s", what);
+        respond_error(r, MHD_HTTP_NOT_FOUND, "there is no such %s; docs/server.md shows how to create one", what);
 }
 
-static void answer_graph(request *r, const char *rest)
+static void respond_graph(request *r, const char *rest)
 {
     stored_graph *g;
     uint64_t number;
     const char *what;
     if (!whole_id(rest, 'g', &number, &what)) {
-        missing(r, FOUND_NEVER, "graph");
+        respond_missing(r, LOOKUP_UNKNOWN, "graph");
         return;
     }
     lookup found = store_graph(&r->s->store, number, &g);
-    if (found != FOUND_IT) {
-        missing(r, found, "graph");
+    if (found != LOOKUP_FOUND) {
+        respond_missing(r, found, "graph");
         return;
     }
     if (strcmp(what, "jobs") == 0 && strcmp(r->method, "POST") == 0)
@@ -32,51 +34,53 @@ static void answer_graph(request *r, const char *rest)
     else if (strcmp(r->method, "GET") == 0)
         handle_graph(r, g, what);
     else
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not taken here", r->method);
+        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED,
+                      "%s is not supported at this address; docs/server.md lists the methods", r->method);
     store_release_graph(&r->s->store, g);
 }
 
-static void answer_job(request *r, const char *rest)
+static void respond_job(request *r, const char *rest)
 {
     job *j;
     uint64_t number;
     const char *what;
     if (!whole_id(rest, 'j', &number, &what)) {
-        missing(r, FOUND_NEVER, "job");
+        respond_missing(r, LOOKUP_UNKNOWN, "job");
         return;
     }
     lookup found = store_job(&r->s->store, number, &j);
-    if (found != FOUND_IT) {
-        missing(r, found, "job");
+    if (found != LOOKUP_FOUND) {
+        respond_missing(r, found, "job");
         return;
     }
     handle_job(r, j, what);
     store_release_job(&r->s->store, j);
 }
 
-static void answer_plan(request *r, const char *rest)
+static void respond_plan(request *r, const char *rest)
 {
     job *j;
     pb_plan_result planned;
     uint64_t number;
     const char *what;
     if (!whole_id(rest, 'p', &number, &what)) {
-        missing(r, FOUND_NEVER, "plan");
+        respond_missing(r, LOOKUP_UNKNOWN, "plan");
         return;
     }
     lookup found = store_plan(&r->s->store, number, &j, &planned);
-    if (found != FOUND_IT) {
-        missing(r, found, "plan");
+    if (found != LOOKUP_FOUND) {
+        respond_missing(r, found, "plan");
         return;
     }
     if (strcmp(r->method, "GET") == 0)
         handle_plan(r, j, &planned, number, what);
     else
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not taken here", r->method);
+        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED,
+                      "%s is not supported at this address; docs/server.md lists the methods", r->method);
     store_release_job(&r->s->store, j);
 }
 
-void api_answer(request *r)
+void api_respond(request *r)
 {
     const char *path = r->path + 5; /* after /api/ */
     bool get = strcmp(r->method, "GET") == 0;
@@ -87,13 +91,14 @@ void api_answer(request *r)
     else if (strcmp(path, "graphs") == 0 && strcmp(r->method, "POST") == 0)
         handle_new_graph(r);
     else if (strncmp(path, "graphs/", 7) == 0)
-        answer_graph(r, path + 7);
+        respond_graph(r, path + 7);
     else if (strncmp(path, "jobs/", 5) == 0)
-        answer_job(r, path + 5);
+        respond_job(r, path + 5);
     else if (strncmp(path, "plans/", 6) == 0)
-        answer_plan(r, path + 6);
+        respond_plan(r, path + 6);
     else if (strcmp(path, "about") == 0 || strcmp(path, "graphs") == 0 || strcmp(path, "health") == 0)
-        answer_fail(r, MHD_HTTP_METHOD_NOT_ALLOWED, "%s is not taken here", r->method);
+        respond_error(r, MHD_HTTP_METHOD_NOT_ALLOWED,
+                      "%s is not supported at this address; docs/server.md lists the methods", r->method);
     else
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+        respond_error(r, MHD_HTTP_NOT_FOUND, "this address does not exist; docs/server.md lists the addresses");
 }

@@ -1,5 +1,4 @@
-/* arguments.c -- what follows the question mark of an address: each argument once, known where it is sent, and of a value
- * that is taken there. */
+/* arguments.c -- query arguments: each at most once, known to the handler, and with a valid value. */
 #define _XOPEN_SOURCE 700
 #include "request.h"
 #include "whole.h"
@@ -20,15 +19,16 @@ static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const
 {
     request *r = state;
     (void)kind;
-    if (r->trouble != ARGUMENTS_FINE)
+    if (r->argument_error != ARGUMENTS_OK)
         return MHD_YES;
-    snprintf(r->troubled, sizeof r->troubled, "%s", key);
+    snprintf(r->bad_argument, sizeof r->bad_argument, "%s", key);
     if (strlen(key) >= KEY_ROOM) {
-        r->trouble = ARGUMENT_UNKNOWN;
+        r->argument_error = ARGUMENT_UNKNOWN;
         return MHD_YES;
     }
-    if (request_argument(r, key) || r->argument_count == MOST_ARGUMENTS) {
-        r->trouble = request_argument(r, key) ? ARGUMENT_TWICE : ARGUMENT_UNKNOWN; /* nothing takes that many */
+    if (request_argument(r, key) || r->argument_count == MAX_ARGUMENTS) {
+        r->argument_error =
+            request_argument(r, key) ? ARGUMENT_TWICE : ARGUMENT_UNKNOWN; /* no handler takes that many */
         return MHD_YES;
     }
     argument *a = &r->arguments[r->argument_count];
@@ -37,7 +37,7 @@ static enum MHD_Result take_argument(void *state, enum MHD_ValueKind kind, const
     if (a->value)
         r->argument_count++;
     else
-        r->trouble = ARGUMENT_LOST;
+        r->argument_error = ARGUMENT_NO_MEMORY;
     return MHD_YES;
 }
 
@@ -62,17 +62,17 @@ static bool is_among(const char *key, const char *names)
 static void refuse_unknown(request *r, const char *key, const char *names)
 {
     if (names[0])
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "there is no argument `%.60s` here; there is: %s", key, names);
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "unknown argument `%.60s`; expected: %s", key, names);
     else
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "there is no argument `%.60s` here; this address takes none", key);
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "unknown argument `%.60s`; this address takes none", key);
 }
 
 bool arguments_once(request *r)
 {
-    if (r->trouble == ARGUMENT_LOST)
-        answer_no_memory(r);
-    else if (r->trouble == ARGUMENT_TWICE)
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "the argument `%.60s` was sent twice", r->troubled);
+    if (r->argument_error == ARGUMENT_NO_MEMORY)
+        respond_no_memory(r);
+    else if (r->argument_error == ARGUMENT_TWICE)
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "the argument `%.60s` was sent twice; send it once", r->bad_argument);
     else
         return true;
     return false;
@@ -80,8 +80,8 @@ bool arguments_once(request *r)
 
 bool arguments_known(request *r, const char *names)
 {
-    if (r->trouble == ARGUMENT_UNKNOWN) {
-        refuse_unknown(r, r->troubled, names);
+    if (r->argument_error == ARGUMENT_UNKNOWN) {
+        refuse_unknown(r, r->bad_argument, names);
         return false;
     }
     for (int i = 0; i < r->argument_count; i++)
@@ -106,7 +106,7 @@ bool argument_word(request *r, const char *key, const char *words, size_t *place
         }
         word += length + (word[length] == ' ');
     }
-    answer_fail(r, MHD_HTTP_BAD_REQUEST, "%s: one of these is expected: %s", key, words);
+    respond_error(r, MHD_HTTP_BAD_REQUEST, "%s: expected one of: %s", key, words);
     return false;
 }
 
@@ -119,9 +119,9 @@ bool argument_node(request *r, const pb_graph *g, pb_node *node)
         return true;
     }
     if (g->node_count)
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: a number from 0 to %llu is expected",
-                    (unsigned long long)g->node_count - 1);
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "node: expected a number from 0 to %llu",
+                      (unsigned long long)g->node_count - 1);
     else
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "node: the graph has no nodes");
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "node: the graph has no nodes, so there is nothing to show");
     return false;
 }

@@ -1,4 +1,4 @@
-/* binary.c -- positions, names and the frames of a plan as arrays that a page can use as they are (docs/server.md). */
+/* binary.c -- positions, names and frames of a plan as arrays that the page uses directly (docs/server.md). */
 #define _XOPEN_SOURCE 700
 #include "handlers.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that grow; little-endian whatever the machine. */
+/* A growing buffer; little-endian on every machine. */
 typedef struct packer {
     char *bytes;
     size_t length, room;
@@ -27,7 +27,7 @@ static char *grow(packer *p, size_t more)
         size_t room = p->room + p->room / 2;
         if (room < p->length + more)
             room = p->length + more;
-        char *bytes = more > ANSWER_BYTES - p->length ? NULL : realloc(p->bytes, room);
+        char *bytes = more > RESPONSE_BYTES - p->length ? NULL : realloc(p->bytes, room);
         if (!bytes) {
             p->failed = true;
             return NULL;
@@ -74,11 +74,11 @@ static void put_doubles(packer *p, const uint64_t *values, size_t count)
 static void send_packed(request *r, packer *p)
 {
     if (!p->failed) {
-        answer_bytes(r, "application/octet-stream", p->bytes, p->length);
+        respond_bytes(r, "application/octet-stream", p->bytes, p->length);
         return;
     }
     free(p->bytes);
-    answer_no_memory(r);
+    respond_no_memory(r);
 }
 
 /* ---- layout ---- */
@@ -123,7 +123,7 @@ static void put_layout(packer *p, const pb_graph *g, const pb_layout *l, bool co
 
 void binary_layout(request *r, const pb_graph *g)
 {
-    size_t lanes = 0, groups = 0, fold = 0; /* the first word is what holds without the argument */
+    size_t lanes = 0, groups = 0, fold = 0; /* the first word is the default */
     pb_layout layout;
     pb_context ctx;
     pb_arena arena;
@@ -135,14 +135,14 @@ void binary_layout(request *r, const pb_graph *g)
     if (lanes == 1)
         options.lanes = PB_LANES_NEVER;
     pb_context_init(&ctx);
-    ctx.memory_limit = ANSWER_BYTES;
+    ctx.memory_limit = RESPONSE_BYTES;
     pb_arena_init(&arena, &ctx);
     pb_status status = pb_layout_make(&ctx, g, &options, &arena, &layout);
     if (status == PB_OK) {
         put_layout(&p, g, &layout, options.collapse && g->group_count);
         send_packed(r, &p);
     } else {
-        answer_status(r, status, &ctx.error);
+        respond_status(r, status, &ctx.error);
     }
     pb_arena_release(&arena);
 }
@@ -205,7 +205,7 @@ static void take(frames *f, pb_node v)
     f->resident[v] = 0;
 }
 
-/* The plan is certified: nothing here can run over or under. */
+/* The plan is certified: nothing here can overflow or underflow. */
 static void play_compute(frames *f, uint32_t k)
 {
     pb_node v = f->moves->move[k].node, over = pb_moves_over(f->moves, k);
@@ -344,17 +344,17 @@ void binary_frames(request *r, const pb_plan_result *plan)
     pb_context ctx;
     pb_arena arena;
     if (pb_certificate_moves(plan->certificate)->count >= UINT32_MAX) {
-        answer_fail(r, 413, "the plan has too many moves to play here; download it as a schedule");
+        respond_error(r, 413, "the plan has too many moves to play here; download it as a schedule");
         return;
     }
     pb_context_init(&ctx);
-    ctx.memory_limit = ANSWER_BYTES;
+    ctx.memory_limit = RESPONSE_BYTES;
     pb_arena_init(&arena, &ctx);
     if (frames_make(&f, plan, &arena)) {
         put_frames(&p, &f, plan);
         send_packed(r, &p);
     } else {
-        answer_status(r, PB_ENOMEM, &ctx.error);
+        respond_status(r, PB_ENOMEM, &ctx.error);
     }
     pb_arena_release(&arena);
 }

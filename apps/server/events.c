@@ -7,21 +7,22 @@
 #include <string.h>
 #include <time.h>
 
-enum { PING_SECONDS = 3, MOST_EVENTS = 4096, FIRST_EVENTS = 32, BLOCK = 16384, HEAD_ROOM = 96, LAST_TENTHS = 10 };
+enum { PING_SECONDS = 3, MAX_EVENTS = 4096, FIRST_EVENTS = 32, BLOCK = 16384, HEAD_ROOM = 96, LAST_TENTHS = 10 };
 
-/* What `done` says where memory is out, and where the server ends before the job. */
+/* The `done` event if there is no memory for another, and if the server stops before the job ends. */
 #define DONE_DATA(message)                                                                          \
     "{\"state\":\"failed\",\"winner\":null,\"winner_index\":null,\"error\":{\"message\":\"" message \
     "\"},\"sentence\":null,\"elapsed_ms\":0}"
-static const char lost_data[] = DONE_DATA("out of memory: how this job ended cannot be told");
-static const char goodbye[] = "event: done\ndata: " DONE_DATA("the server is ending") "\n\n";
+static const char lost_data[] = DONE_DATA("out of memory: the result of this job was lost; run it again");
+static const char closing_event[] =
+    "event: done\ndata: " DONE_DATA("the server is stopping; start pebble ui again") "\n\n";
 
 typedef struct event {
     uint64_t number;
     const char *name; /* a constant */
-    char *text;       /* as it goes over the wire; the data follow the head and end before two line ends */
+    char *text;       /* as sent; the data follow the head and end before two newlines */
     size_t head, length;
-    unsigned held; /* by the log, and by streams in the middle of it */
+    unsigned held; /* reference count: the log, and streams that are sending it */
 } event;
 
 struct event_log {
@@ -30,17 +31,17 @@ struct event_log {
     size_t count, room;
     uint64_t numbers;
     const char *state;
-    event *reserve; /* the last event where there is no memory for another */
-    bool told_end, ended, lost;
+    event *reserve; /* the final event if there is no memory for another */
+    bool has_done, ended, lost;
 };
 
 typedef struct event_stream {
     event_log *log;
     struct MHD_Connection *connection;
-    uint64_t last; /* number of the last event that was begun */
-    event *now;    /* being told, up to `at` */
-    size_t at, goodbye_at;
-    time_t spoke_at;
+    uint64_t last; /* number of the last event whose sending began */
+    event *now;    /* being sent, up to `at` */
+    size_t at, closing_at;
+    time_t sent_at;
     bool waiting; /* suspended */
     void (*drop)(void *state);
     void *state;
@@ -88,7 +89,7 @@ void hub_tick(event_hub *hub)
     time_t now = seconds();
     pthread_mutex_lock(&hub->lock);
     for (event_stream *s = hub->streams; s; s = s->next)
-        if (now - s->spoke_at >= PING_SECONDS || s->last < s->log->numbers)
+        if (now - s->sent_at >= PING_SECONDS || s->last < s->log->numbers)
             wake(s);
     pthread_mutex_unlock(&hub->lock);
 }
@@ -125,7 +126,7 @@ static void event_fill(event *e, uint64_t number, const char *name, const char *
     e->head = (size_t)snprintf(e->text, HEAD_ROOM, "id: %" PRIu64 "\nevent: %s\ndata: ", number, name);
     e->length = e->head + length + 2;
     memcpy(e->text + e->head, data, length);
-    for (size_t i = e->head; i < e->head + length; i++) /* a line end would end the data */
+    for (size_t i = e->head; i < e->head + length; i++) /* a newline would end the data */
         if (e->text[i] == '\n' || e->text[i] == '\r')
             e->text[i] = ' ';
     memcpy(e->text + e->head + length, "\n\n", 3);
@@ -159,14 +160,14 @@ void log_free(event_log *log)
     free(log);
 }
 
-/* Makes room by forgetting what is of no use later: progress, then every other plan on the way. */
-static void thin(event_log *log)
+/* Drops the least useful events: progress, then every other incumbent. */
+static void drop_minor_events(event_log *log)
 {
-    static const char *const lesser[] = {"progress", "incumbent"};
-    for (size_t pass = 0; pass < 2 && log->count >= MOST_EVENTS / 2; pass++) {
+    static const char *const minor[] = {"progress", "incumbent"};
+    for (size_t pass = 0; pass < 2 && log->count >= MAX_EVENTS / 2; pass++) {
         size_t kept = 0, seen = 0;
         for (size_t i = 0; i < log->count; i++) {
-            bool drop = strcmp(log->events[i]->name, lesser[pass]) == 0 && (pass == 0 || seen++ % 2 == 0);
+            bool drop = strcmp(log->events[i]->name, minor[pass]) == 0 && (pass == 0 || seen++ % 2 == 0);
             if (drop)
                 drop_event(log->events[i]);
             else
@@ -176,11 +177,11 @@ static void thin(event_log *log)
     }
 }
 
-/* Room for one more, and for the last one after it. */
+/* Makes room for one more event and the final one. */
 static bool has_room(event_log *log)
 {
-    if (log->count && log->count % MOST_EVENTS == 0)
-        thin(log);
+    if (log->count && log->count % MAX_EVENTS == 0)
+        drop_minor_events(log);
     if (log->count + 1 < log->room)
         return true;
     size_t room = 2 * log->room;
@@ -199,8 +200,8 @@ static void wake_log(const event_log *log)
             wake(s);
 }
 
-/* Is there no need of it once there is a newer one? */
-static bool is_passing(const char *name)
+/* Is it obsolete once there is a newer event of this name? */
+static bool is_transient(const char *name)
 {
     return strcmp(name, "progress") == 0 || strcmp(name, "incumbent") == 0 || strcmp(name, "state") == 0;
 }
@@ -208,18 +209,18 @@ static bool is_passing(const char *name)
 void log_add(event_log *log, const char *name, char *data, bool merge)
 {
     pthread_mutex_lock(&log->hub->lock);
-    bool done = strcmp(name, "done") == 0, late = log->told_end;
+    bool done = strcmp(name, "done") == 0, late = log->has_done;
     event *e = !late && data && has_room(log) ? event_new(strlen(data)) : NULL;
     if (e) {
         event_fill(e, ++log->numbers, name, data);
-        log->told_end = done;
+        log->has_done = done;
         if (merge && log->count && strcmp(log->events[log->count - 1]->name, name) == 0)
             drop_event(log->events[--log->count]);
         else
-            wake_log(log); /* what may be replaced soon waits for the next tick */
+            wake_log(log); /* an event that may be replaced soon waits for the next tick */
         log->events[log->count++] = e;
     }
-    log->lost |= !e && !late && !is_passing(name);
+    log->lost |= !e && !late && !is_transient(name);
     pthread_mutex_unlock(&log->hub->lock);
     free(data);
 }
@@ -242,12 +243,12 @@ void log_state(event_log *log, const char *state)
 void log_end(event_log *log)
 {
     pthread_mutex_lock(&log->hub->lock);
-    if (!log->told_end) {
+    if (!log->has_done) {
         event_fill(log->reserve, ++log->numbers, "done", lost_data);
         log->events[log->count++] = log->reserve;
         log->reserve = NULL;
     }
-    log->told_end = log->ended = true;
+    log->has_done = log->ended = true;
     wake_log(log);
     pthread_mutex_unlock(&log->hub->lock);
 }
@@ -292,9 +293,9 @@ static event *next_event(const event_stream *s)
     return low < log->count ? log->events[low] : NULL;
 }
 
-static ssize_t tell_more(event_stream *s, char *bytes, size_t room)
+static ssize_t fill_buffer(event_stream *s, char *bytes, size_t room)
 {
-    static const char ping[] = ": ping\nevent: ping\ndata: {}\n\n"; /* scripts of a page hear events, but no comments */
+    static const char ping[] = ": ping\nevent: ping\ndata: {}\n\n"; /* scripts get events, but no comments */
     if (!s->now && (s->now = next_event(s)) != NULL) {
         s->now->held++;
         s->last = s->now->number;
@@ -308,20 +309,20 @@ static ssize_t tell_more(event_stream *s, char *bytes, size_t room)
             drop_event(s->now);
             s->now = NULL;
         }
-        s->spoke_at = seconds();
+        s->sent_at = seconds();
         return (ssize_t)count;
     }
-    if (s->log->ended || s->goodbye_at == sizeof goodbye - 1)
+    if (s->log->ended || s->closing_at == sizeof closing_event - 1)
         return MHD_CONTENT_READER_END_OF_STREAM;
     if (s->log->hub->closing) {
-        size_t rest = sizeof goodbye - 1 - s->goodbye_at, count = rest < room ? rest : room;
-        memcpy(bytes, goodbye + s->goodbye_at, count);
-        s->goodbye_at += count;
+        size_t rest = sizeof closing_event - 1 - s->closing_at, count = rest < room ? rest : room;
+        memcpy(bytes, closing_event + s->closing_at, count);
+        s->closing_at += count;
         return (ssize_t)count;
     }
-    if (seconds() - s->spoke_at >= PING_SECONDS && room >= sizeof ping - 1) {
+    if (seconds() - s->sent_at >= PING_SECONDS && room >= sizeof ping - 1) {
         memcpy(bytes, ping, sizeof ping - 1);
-        s->spoke_at = seconds();
+        s->sent_at = seconds();
         return (ssize_t)sizeof ping - 1;
     }
     s->waiting = true;
@@ -334,7 +335,7 @@ static ssize_t read_stream(void *state, uint64_t at, char *bytes, size_t room)
     event_stream *s = state;
     (void)at;
     pthread_mutex_lock(&s->log->hub->lock);
-    ssize_t count = tell_more(s, bytes, room);
+    ssize_t count = fill_buffer(s, bytes, room);
     pthread_mutex_unlock(&s->log->hub->lock);
     return count;
 }
@@ -360,23 +361,23 @@ stream_state log_stream(event_log *log, struct MHD_Connection *connection, uint6
     event_stream *s = calloc(1, sizeof *s);
     if (!s)
         return STREAM_NO_MEMORY;
-    *s = (event_stream){.log = log, .connection = connection, .last = last, .spoke_at = seconds()};
+    *s = (event_stream){.log = log, .connection = connection, .last = last, .sent_at = seconds()};
     s->drop = drop;
     s->state = state;
     pthread_mutex_lock(&log->hub->lock);
-    stream_state answer = last > log->numbers ? STREAM_AHEAD : STREAM_NO_MEMORY;
-    if (answer != STREAM_AHEAD && log->ended && !next_event(s))
-        answer = STREAM_NOTHING;
-    *response = answer == STREAM_NO_MEMORY
+    stream_state result = last > log->numbers ? STREAM_AHEAD : STREAM_NO_MEMORY;
+    if (result != STREAM_AHEAD && log->ended && !next_event(s))
+        result = STREAM_NOTHING;
+    *response = result == STREAM_NO_MEMORY
                     ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, s, free_stream)
                     : NULL;
     if (*response) {
-        answer = STREAM_OPEN;
+        result = STREAM_OPEN;
         s->next = log->hub->streams;
         log->hub->streams = s;
     }
     pthread_mutex_unlock(&log->hub->lock);
-    if (answer != STREAM_OPEN)
+    if (result != STREAM_OPEN)
         free(s);
-    return answer;
+    return result;
 }

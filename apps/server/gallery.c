@@ -1,22 +1,23 @@
-/* gallery.c -- the examples that the page begins with. */
+/* gallery.c -- the examples of the page. */
 #include "handlers.h"
 
 #include <string.h>
 
 const gallery_item gallery[] = {
     {"chain", "100-layer chain",
-     "A hundred forward steps and the gradients that read them backwards: the smallest picture of training a deep "
+     "A hundred forward steps and the gradients that read them backwards: the simplest model of training a deep "
      "network. "
-     "Lower the cap step by step and see how few checkpoints do, for how much more work.",
+     "Lower the cap step by step and see how few checkpoints are enough, and how much extra work they cost.",
      "adjoint-chain", "steps=100", "remat", "25%", "auto sqrt every-k chain griewank last-use", NULL},
     {"merkle", "Merkle tree",
      "A hash tree over 256 leaves, as in block chains and ZK provers: each inner node hashes its two children. "
-     "Nine hashes of memory do if the walk is right, while keeping everything fails early; then look at the reversible "
-     "game, where nothing can be forgotten for free.",
+     "In the right order nine hashes of memory are enough, while keeping everything fails early; then try the "
+     "reversible "
+     "game, where freeing a value costs work.",
      "merkle", "height=8", "remat", "90%", "auto last-use order recompute-all cache-all", NULL},
     {"unet", "U-Net training",
-     "A training step of a U-Net, whose skip connections hold large values from the way down until the way up. "
-     "Go below 50 % and watch which of them are computed again, and what the baseline fails at.",
+     "A training step of a U-Net, whose skip connections keep large values from the encoder until the decoder. "
+     "Go below 50 % and see which of them are recomputed, and where the baseline fails.",
      "unet", "depth=4", "remat", "55%", "auto chen sqrt every-k last-use", NULL},
     {"transformer", "Transformer training",
      "A training step of a decoder with twelve blocks of attention and MLP; groups are blocks. "
@@ -24,8 +25,8 @@ const gallery_item gallery[] = {
      "transformer", "blocks=12", "remat", "60%", "auto chen sqrt dtr last-use", NULL},
     {"pipeline", "Image pipeline",
      "Blur, transform, edges and detection on an image in tiles, each stage reading a halo around its tile. "
-     "As written it runs stage by stage and fails at this cap; another order fits without any recomputation, and below "
-     "70 % tiles are computed again.",
+     "In program order it runs stage by stage and fails at this cap; another order fits without any recomputation, and "
+     "below 70 % tiles are recomputed.",
      "pipeline", "width=1024 height=1024 tile=128", "remat", "80%", "auto order dtr every-k last-use", NULL},
     {"reversible", "Reversible circuit",
      "A chain of 64 gates that may be run backwards but not erased, as on a quantum machine: every intermediate value "
@@ -33,24 +34,24 @@ const gallery_item gallery[] = {
      "chain", "nodes=64", "reversible", "16", "auto bennett knill eager-uncompute", NULL},
     {"adder", "Adder of 16 bits",
      "A ripple-carry adder gate by gate, in the reversible game: only the sum may be left in memory. "
-     "From 80 pebbles down to 19 every qubit saved costs moves; compare search with uncomputing as soon as it can be.",
+     "From 80 pebbles down to 19 every qubit saved costs moves; compare search with eager uncomputation.",
      "adder", "bits=16", "reversible", "30", "auto search eager-uncompute", NULL},
     {"offload", "Training with slow memory",
-     "The chain again, with a slow memory beside that costs half a step to write and half a step to read back. "
-     "Make the transfers dearer and see where recomputing wins over moving.",
+     "The chain with an additional slow memory: a store costs half a step, and so does a load. "
+     "Make transfers more expensive and see when recomputing is cheaper.",
      "adjoint-chain", "steps=100 step-cost=10 grad-cost=20", "tiered", "20%", "auto two-level every-k demand",
      "{\"store_cost\":5,\"load_cost\":5,\"store_per_unit\":0,\"load_per_unit\":0,\"slow_cap\":\"none\"}"},
     {"large", "A very deep transformer",
-     "The training step again with 240 blocks: ten thousand nodes, to see how a plan plays at this size. "
-     "Collapse the groups to find your way, and compare keeping block ends (chen) with priced cuts (cut).",
+     "The training step with 240 blocks: ten thousand nodes, to see how a plan plays at this size. "
+     "Collapse the groups for an overview, and compare keeping block ends (chen) with cuts chosen by cost (cut).",
      "transformer", "blocks=240", "remat", "40%", "auto cut chen sqrt last-use", NULL},
 };
 const size_t gallery_count = sizeof gallery / sizeof *gallery;
 
-int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MOST_PARAMETERS])
+int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MAX_PARAMETERS])
 {
     int count = 0;
-    for (const char *at = item->parameters; *at && count < MOST_PARAMETERS;) {
+    for (const char *at = item->parameters; *at && count < MAX_PARAMETERS;) {
         size_t key = strcspn(at, "="), whole = strcspn(at, " ");
         params[count].key = pb_arena_text(arena, at, key);
         params[count].value = pb_arena_text(arena, at + key + 1, whole - key - 1);

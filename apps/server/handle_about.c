@@ -1,4 +1,4 @@
-/* handle_about.c -- what there is: strategies, policies, families, the gallery. */
+/* handle_about.c -- GET /api/about: strategies, policies, families, the gallery; and GET /api/health. */
 #include "common/json_print.h"
 #include "handlers.h"
 
@@ -162,7 +162,7 @@ void handle_health(request *r)
     if (out)
         fprintf(out, "{\"version\":\"" PB_VERSION "\",\"workers\":%u,\"running\":%u,\"waiting\":%u}\n",
                 r->s->jobs.worker_count, running, waiting);
-    answer_text(r, MHD_HTTP_OK, &text);
+    respond_text(r, MHD_HTTP_OK, &text);
 }
 
 void handle_about(request *r)
@@ -174,7 +174,7 @@ void handle_about(request *r)
         return;
     FILE *out = text_begin(&text);
     if (!out) {
-        answer_no_memory(r);
+        respond_no_memory(r);
         return;
     }
     fputs("{\"version\":\"" PB_VERSION "\",\"libraries\":[", out);
@@ -200,7 +200,7 @@ void handle_about(request *r)
     for (int i = 0; i < r->s->opened_count; i++)
         fprintf(out, "%s\"g%llu\"", i ? "," : "", (unsigned long long)r->s->opened[i]);
     fputs("],\"limits\":{\"body\":", out);
-    json_u64(out, r->s->options.most_body);
+    json_u64(out, r->s->options.max_body);
     fprintf(out, ",\"nodes\":%u}}\n", PB_MAX_NODES);
-    answer_text(r, MHD_HTTP_OK, &text);
+    respond_text(r, MHD_HTTP_OK, &text);
 }

@@ -1,4 +1,4 @@
-/* handle_graph.c -- graphs: made, read, told about. */
+/* handle_graph.c -- requests about graphs. */
 #define _XOPEN_SOURCE 700
 #include "common/json_print.h"
 #include "common/row_json.h"
@@ -10,14 +10,14 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_NEIGHBOURS = 200, BOUND_TICKS = 300000 };
+enum { MAX_NEIGHBOURS = 200, BOUND_TICKS = 300000 };
 
-/* ---- making ---- */
+/* ---- new graphs ---- */
 
 static pb_status find_bounds(stored_graph *g)
 {
     pb_status status = PB_OK;
-    g->ctx.tick_limit = BOUND_TICKS; /* whoever opens a graph waits for it */
+    g->ctx.tick_limit = BOUND_TICKS; /* the user waits for it */
     for (unsigned kind = PB_GAME_REMAT; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2) {
         pb_least_fact *l = &g->facts.games[g->facts.game_count++];
         pb_game game = {.graph = g->g, .kind = (pb_game_kind)kind, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
@@ -50,7 +50,7 @@ pb_status graph_complete(stored_graph *g, const char *name)
 stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
                                pb_error *error)
 {
-    stored_graph *g = graph_new((size_t)s->options.most_kept);
+    stored_graph *g = graph_new((size_t)s->options.max_kept);
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
     *status = PB_ENOMEM;
     if (!g)
@@ -78,12 +78,12 @@ static void u64_field(FILE *out, const char *key, uint64_t value)
     json_u64(out, value);
 }
 
-static void answer_info(request *r, const stored_graph *g)
+static void respond_info(request *r, const stored_graph *g)
 {
     text_out text;
     FILE *out = text_begin(&text);
     if (!out) {
-        answer_no_memory(r);
+        respond_no_memory(r);
         return;
     }
     fputc('{', out);
@@ -99,62 +99,62 @@ static void answer_info(request *r, const stored_graph *g)
     u64_field(out, "once", g->facts.once);
     u64_field(out, "byproducts", g->facts.byproducts);
     fputs("}\n", out);
-    answer_text(r, MHD_HTTP_OK, &text);
+    respond_text(r, MHD_HTTP_OK, &text);
 }
 
-/* Stores what was made, or tells why it was not. */
-static void finish(request *r, stored_graph *g, pb_status status)
+/* Stores the graph and responds with its facts, or with the error. */
+static void store_and_respond(request *r, stored_graph *g, pb_status status)
 {
     if (status != PB_OK) {
-        answer_status(r, status, g ? &g->ctx.error : NULL);
+        respond_status(r, status, g ? &g->ctx.error : NULL);
         if (g)
             graph_free(g);
         return;
     }
     g = store_add_graph(&r->s->store, g);
-    answer_info(r, g);
+    respond_info(r, g);
     store_release_graph(&r->s->store, g);
 }
 
 static void from_gallery(request *r, const char *id)
 {
-    pb_option params[MOST_PARAMETERS];
+    pb_option params[MAX_PARAMETERS];
     const gallery_item *item = gallery;
     while (item < gallery + gallery_count && strcmp(item->id, id) != 0)
         item++;
     if (item == gallery + gallery_count) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "the gallery has no `%.60s`", id);
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "the gallery has no `%.60s`; GET /api/about lists its items", id);
         return;
     }
-    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
+    stored_graph *g = graph_new((size_t)r->s->options.max_kept);
     int count = g ? gallery_parameters(item, &g->arena, params) : -1;
     pb_status status = count < 0 ? PB_ENOMEM : graph_make(g, item->family, params, (uint32_t)count);
-    if (status == PB_OK) { /* under the gallery's own name */
+    if (status == PB_OK) { /* named after the gallery item */
         char *name = strdup(item->title);
         if (name) {
             free(g->name);
             g->name = name;
         }
     }
-    finish(r, g, status);
+    store_and_respond(r, g, status);
 }
 
 static void from_family(request *r, json_t *document)
 {
-    pb_option params[MOST_PARAMETERS];
+    pb_option params[MAX_PARAMETERS];
     uint32_t count = 0;
     const char *family = json_string_value(json_object_get(document, "family")), *key;
     json_t *value, *list = json_object_get(document, "parameters");
-    char numbers[MOST_PARAMETERS][40];
+    char numbers[MAX_PARAMETERS][40];
     if (!family || (list && !json_is_object(list))) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "`gallery`, or `family` with `parameters`, is expected");
+        respond_error(r, MHD_HTTP_BAD_REQUEST, "expected `gallery`, or `family` with `parameters`");
         return;
     }
     json_object_foreach(list, key, value)
     {
-        if (count == MOST_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
-            answer_fail(r, MHD_HTTP_BAD_REQUEST, "parameters: texts or numbers are expected, %d at most",
-                        (int)MOST_PARAMETERS);
+        if (count == MAX_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
+            respond_error(r, MHD_HTTP_BAD_REQUEST, "parameters: expected strings or numbers, at most %d of them",
+                          (int)MAX_PARAMETERS);
             return;
         }
         if (json_is_integer(value))
@@ -164,8 +164,8 @@ static void from_family(request *r, json_t *document)
         params[count] = (pb_option){key, json_is_string(value) ? json_string_value(value) : numbers[count]};
         count++;
     }
-    stored_graph *g = graph_new((size_t)r->s->options.most_kept);
-    finish(r, g, g ? graph_make(g, family, params, count) : PB_ENOMEM);
+    stored_graph *g = graph_new((size_t)r->s->options.max_kept);
+    store_and_respond(r, g, g ? graph_make(g, family, params, count) : PB_ENOMEM);
 }
 
 static void from_file(request *r)
@@ -174,12 +174,12 @@ static void from_file(request *r)
     pb_error error = {.message = ""};
     stored_graph *g = graph_from_bytes(r->s, request_argument(r, "name"), r->body, r->length, &status, &error);
     if (g)
-        finish(r, g, PB_OK);
+        store_and_respond(r, g, PB_OK);
     else
-        answer_status(r, status, &error);
+        respond_status(r, status, &error);
 }
 
-/* {"gallery"}, or {"family", "parameters"}: nothing else, and not both. False with the answer filled. */
+/* Only {"gallery"} or {"family", "parameters"}. False with the response filled. */
 static bool graph_fields(request *r, json_t *document)
 {
     const char *key;
@@ -190,8 +190,8 @@ static bool graph_fields(request *r, json_t *document)
         bool known =
             has_item ? strcmp(key, "gallery") == 0 : strcmp(key, "family") == 0 || strcmp(key, "parameters") == 0;
         if (!known) {
-            answer_fail(r, MHD_HTTP_BAD_REQUEST,
-                        "there is no field `%.60s` here; `gallery`, or `family` with `parameters`, is expected", key);
+            respond_error(r, MHD_HTTP_BAD_REQUEST,
+                          "unknown field `%.60s`; expected `gallery`, or `family` with `parameters`", key);
             return false;
         }
     }
@@ -214,7 +214,7 @@ void handle_new_graph(request *r)
         pb_error place = {.line = error.line > 0 ? (uint64_t)error.line : 1,
                           .column = error.column > 0 ? (uint64_t)error.column : 1};
         snprintf(place.message, sizeof place.message, "the control document is not JSON: %s", error.text);
-        answer_status(r, PB_EFORMAT, &place);
+        respond_status(r, PB_EFORMAT, &place);
     } else if (!graph_fields(r, document)) {
         json_decref(document);
         return;
@@ -226,12 +226,12 @@ void handle_new_graph(request *r)
     json_decref(document);
 }
 
-/* ---- telling ---- */
+/* ---- responses about a graph ---- */
 
 static void print_nodes(FILE *out, const pb_graph *g, const pb_node *list, uint32_t count)
 {
     fputc('[', out);
-    for (uint32_t i = 0; i < count && i < MOST_NEIGHBOURS; i++) {
+    for (uint32_t i = 0; i < count && i < MAX_NEIGHBOURS; i++) {
         fprintf(out, "%s{\"node\":%lu,\"name\":", i ? "," : "", (unsigned long)list[i]);
         json_text(out, pb_graph_name(g, list[i]));
         fputc('}', out);
@@ -296,7 +296,7 @@ static void print_node(FILE *out, const pb_graph *g, pb_node v)
     fputs("}\n", out);
 }
 
-static void answer_node(request *r, const pb_graph *g)
+static void respond_node(request *r, const pb_graph *g)
 {
     pb_node v;
     text_out reply;
@@ -305,24 +305,24 @@ static void answer_node(request *r, const pb_graph *g)
     FILE *out = text_begin(&reply);
     if (out)
         print_node(out, g, v);
-    answer_text(r, MHD_HTTP_OK, &reply);
+    respond_text(r, MHD_HTTP_OK, &reply);
 }
 
-static void answer_file(request *r, const pb_graph *g)
+static void respond_file(request *r, const pb_graph *g)
 {
     pb_context ctx;
     text_out text;
     pb_context_init(&ctx);
-    ctx.memory_limit = ANSWER_BYTES;
+    ctx.memory_limit = RESPONSE_BYTES;
     FILE *out = text_begin(&text);
     pb_status status = out ? pb_graph_write(&ctx, g, PB_FORMAT_JSON, text_sink(&text)) : PB_ENOMEM;
     if (status != PB_OK) {
         free(text_end(&text, NULL));
-        answer_status(r, status, &ctx.error);
+        respond_status(r, status, &ctx.error);
         return;
     }
-    answer_text(r, MHD_HTTP_OK, &text);
-    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"graph.json\"");
+    respond_text(r, MHD_HTTP_OK, &text);
+    snprintf(r->response.disposition, sizeof r->response.disposition, "attachment; filename=\"graph.json\"");
 }
 
 void handle_graph(request *r, stored_graph *g, const char *what)
@@ -330,15 +330,15 @@ void handle_graph(request *r, stored_graph *g, const char *what)
     if (strcmp(what, "layout") == 0)
         binary_layout(r, g->g);
     else if (strcmp(what, "node") == 0)
-        answer_node(r, g->g);
+        respond_node(r, g->g);
     else if (!arguments_known(r, ""))
-        return; /* the others take none */
+        return; /* the others take no arguments */
     else if (what[0] == '\0')
-        answer_info(r, g);
+        respond_info(r, g);
     else if (strcmp(what, "names") == 0)
         binary_names(r, g->g);
     else if (strcmp(what, "file") == 0)
-        answer_file(r, g->g);
+        respond_file(r, g->g);
     else
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+        respond_error(r, MHD_HTTP_NOT_FOUND, "this address does not exist; docs/server.md lists the addresses");
 }

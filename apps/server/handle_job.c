@@ -1,4 +1,4 @@
-/* handle_job.c -- jobs and plans: begun, stopped, told about. */
+/* handle_job.c -- requests about jobs and plans. */
 #define _XOPEN_SOURCE 700
 #include "common/json_print.h"
 #include "common/row_json.h"
@@ -16,11 +16,11 @@ void handle_new_job(request *r, stored_graph *g)
         return;
     job *j = job_new(&s->store, &s->hub, g);
     if (!j) {
-        answer_no_memory(r);
+        respond_no_memory(r);
         return;
     }
     if (!job_read(j, r->body ? r->body : "", r->length)) {
-        answer_status(r, PB_EINVAL, &j->ctx.error);
+        respond_status(r, PB_EINVAL, &j->ctx.error);
         job_drop(j);
         return;
     }
@@ -29,21 +29,22 @@ void handle_new_job(request *r, stored_graph *g)
         FILE *out = text_begin(&text);
         if (out)
             fprintf(out, "{\"job\":\"j%llu\"}\n", (unsigned long long)j->number);
-        answer_text(r, MHD_HTTP_ACCEPTED, &text);
+        respond_text(r, MHD_HTTP_ACCEPTED, &text);
     } else {
         store_forget_job(&s->store, j);
-        answer_fail(r, MHD_HTTP_SERVICE_UNAVAILABLE, "too many jobs are waiting");
+        respond_error(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "too many jobs are waiting; stop some of them, or try again later");
     }
     store_release_job(&s->store, j);
 }
 
-static void accepted(request *r)
+static void respond_accepted(request *r)
 {
     text_out text;
     FILE *out = text_begin(&text);
     if (out)
         fputs("{}\n", out);
-    answer_text(r, MHD_HTTP_ACCEPTED, &text);
+    respond_text(r, MHD_HTTP_ACCEPTED, &text);
 }
 
 void handle_job(request *r, job *j, const char *what)
@@ -54,25 +55,25 @@ void handle_job(request *r, job *j, const char *what)
         return;
     if (post && strcmp(what, "stop") == 0) {
         queue_stop_job(&r->s->jobs, j);
-        accepted(r);
+        respond_accepted(r);
     } else if (strcmp(r->method, "DELETE") == 0 && what[0] == '\0') {
         queue_stop_job(&r->s->jobs, j);
         store_forget_job(&r->s->store, j);
-        accepted(r);
+        respond_accepted(r);
     } else if (strcmp(r->method, "GET") == 0 && what[0] == '\0') {
         FILE *out = text_begin(&text);
         if (out)
             log_print(j->log, out);
-        answer_text(r, MHD_HTTP_OK, &text);
+        respond_text(r, MHD_HTTP_OK, &text);
     } else {
-        answer_fail(r, post || what[0] ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED,
-                    "there is nothing at this address for %s", r->method);
+        respond_error(r, post || what[0] ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED,
+                      "this address does not exist for %s; docs/server.md lists the addresses", r->method);
     }
 }
 
 /* ---- plans ---- */
 
-static void answer_row(request *r, const job *j, const pb_plan_result *p, uint64_t number)
+static void respond_row(request *r, const job *j, const pb_plan_result *p, uint64_t number)
 {
     text_out text;
     FILE *out = text_begin(&text);
@@ -83,7 +84,7 @@ static void answer_row(request *r, const job *j, const pb_plan_result *p, uint64
         json_text(out, p->spec);
         fprintf(out, ",\"graph\":\"g%llu\"}\n", (unsigned long long)j->graph->number);
     }
-    answer_text(r, MHD_HTTP_OK, &text);
+    respond_text(r, MHD_HTTP_OK, &text);
 }
 
 static pb_status write_metrics(pb_context *ctx, const pb_plan_result *p, pb_sink sink)
@@ -108,7 +109,7 @@ static pb_status write_form(pb_context *ctx, const pb_plan_result *p, const char
     return pb_decisions_write(ctx, p->certificate, sink);
 }
 
-/* The file's name: letters, digits and a few signs of the graph's name. */
+/* A file name from the graph's name: other characters than letters, digits, - and _ become _. */
 static void plain_name(const char *name, char *text, size_t room)
 {
     size_t used = 0;
@@ -120,7 +121,7 @@ static void plain_name(const char *name, char *text, size_t room)
     text[used] = '\0';
 }
 
-static void answer_file(request *r, const job *j, const pb_plan_result *p)
+static void respond_file(request *r, const job *j, const pb_plan_result *p)
 {
     enum { FORMS = 7 };
     static const char *const forms[FORMS][3] = {{"schedule", "json", "application/json"},
@@ -137,26 +138,27 @@ static void answer_file(request *r, const job *j, const pb_plan_result *p)
     if (!arguments_known(r, "as") || !argument_word(r, "as", "schedule pbs metrics trace csv dot decisions", &at))
         return;
     if (at == FORMS) {
-        answer_fail(r, MHD_HTTP_BAD_REQUEST, "as: the form of the file is expected, such as schedule or csv");
+        respond_error(r, MHD_HTTP_BAD_REQUEST,
+                      "as: expected the form of the file: schedule, pbs, metrics, trace, csv, dot or decisions");
         return;
     }
     pb_context_init(&ctx);
-    ctx.memory_limit = ANSWER_BYTES;
+    ctx.memory_limit = RESPONSE_BYTES;
     FILE *out = text_begin(&text);
     pb_status status = out ? write_form(&ctx, p, forms[at][0], text_sink(&text)) : PB_ENOMEM;
     char *bytes = text_end(&text, &length);
     if (status != PB_OK || !bytes) {
         free(bytes);
-        answer_status(r, status == PB_OK ? PB_ENOMEM : status, &ctx.error);
+        respond_status(r, status == PB_OK ? PB_ENOMEM : status, &ctx.error);
         return;
     }
-    answer_bytes(r, forms[at][2], bytes, length);
+    respond_bytes(r, forms[at][2], bytes, length);
     plain_name(j->graph->name, name, sizeof name);
-    snprintf(r->answer.disposition, sizeof r->answer.disposition, "attachment; filename=\"%s-%s%s%s.%s\"", name,
+    snprintf(r->response.disposition, sizeof r->response.disposition, "attachment; filename=\"%s-%s%s%s.%s\"", name,
              p->schedule.strategy, at ? "-" : "", at ? forms[at][0] : "", forms[at][1]);
 }
 
-static void answer_explain(request *r, const pb_plan_result *p)
+static void respond_explain(request *r, const pb_plan_result *p)
 {
     pb_node node = PB_NO_NODE;
     text_out reply;
@@ -164,29 +166,29 @@ static void answer_explain(request *r, const pb_plan_result *p)
     if (!arguments_known(r, "node") || (request_argument(r, "node") && !argument_node(r, p->game->graph, &node)))
         return;
     pb_context_init(&ctx);
-    ctx.memory_limit = ANSWER_BYTES;
+    ctx.memory_limit = RESPONSE_BYTES;
     FILE *out = text_begin(&reply);
     pb_status status = out ? pb_explain_json(&ctx, p->certificate, node, text_sink(&reply)) : PB_ENOMEM;
     if (status == PB_OK) {
-        answer_text(r, MHD_HTTP_OK, &reply);
+        respond_text(r, MHD_HTTP_OK, &reply);
         return;
     }
     free(text_end(&reply, NULL));
-    answer_status(r, status, &ctx.error);
+    respond_status(r, status, &ctx.error);
 }
 
 void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, const char *what)
 {
     if (strcmp(what, "file") == 0)
-        answer_file(r, j, p);
+        respond_file(r, j, p);
     else if (strcmp(what, "explain") == 0)
-        answer_explain(r, p);
+        respond_explain(r, p);
     else if (!arguments_known(r, ""))
-        return; /* the others take none */
+        return; /* the others take no arguments */
     else if (what[0] == '\0')
-        answer_row(r, j, p, number);
+        respond_row(r, j, p, number);
     else if (strcmp(what, "frames") == 0)
         binary_frames(r, p);
     else
-        answer_fail(r, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+        respond_error(r, MHD_HTTP_NOT_FOUND, "this address does not exist; docs/server.md lists the addresses");
 }

@@ -1,4 +1,4 @@
-/* handlers.h -- the answers of the interface, by what they are about (docs/server.md). */
+/* handlers.h -- the handlers of API requests (docs/server.md). */
 #ifndef PEBBLE_SERVER_HANDLERS_H
 #define PEBBLE_SERVER_HANDLERS_H
 
@@ -12,9 +12,9 @@ void handle_new_job(request *r, stored_graph *g);
 void handle_job(request *r, job *j, const char *what);
 void handle_plan(request *r, job *j, const pb_plan_result *p, uint64_t number, const char *what);
 
-/* Facts of a graph that was just read, and its place in the store. */
+/* Computes the facts, hash, bounds and name of a graph that was just read. */
 pb_status graph_complete(stored_graph *g, const char *name);
-/* Bytes of a graph file; NULL with `error` filled. */
+/* Reads a graph file; on failure NULL, with `error` filled. */
 stored_graph *graph_from_bytes(const server *s, const char *name, const char *bytes, size_t length, pb_status *status,
                                pb_error *error);
 pb_status graph_make(stored_graph *g, const char *family, const pb_option *params, uint32_t count);
@@ -31,8 +31,8 @@ typedef struct gallery_item {
 } gallery_item;
 extern const gallery_item gallery[];
 extern const size_t gallery_count;
-enum { MOST_PARAMETERS = 32 };
-/* The parameters of an item; texts live in `arena`. The count, or -1 when memory is out. */
-int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MOST_PARAMETERS]);
+enum { MAX_PARAMETERS = 32 };
+/* The parameters of an item; strings are in `arena`. Returns the count, or -1 if out of memory. */
+int gallery_parameters(const gallery_item *item, pb_arena *arena, pb_option params[MAX_PARAMETERS]);
 
 #endif

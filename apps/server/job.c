@@ -1,4 +1,4 @@
-/* job.c -- see job.h: the life of a job, and the kinds that compare. */
+/* job.c -- see job.h: creating and running jobs of the kinds compare, plan and least. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
@@ -26,7 +26,7 @@ job *job_new(store *s, event_hub *hub, stored_graph *graph)
         return NULL;
     }
     j->spec->job = j;
-    j->spec->store = s; /* from here on job_drop gives the graph back */
+    j->spec->store = s; /* from here on job_drop releases the graph */
     store_hold_graph(s, graph);
     return j;
 }
@@ -49,20 +49,20 @@ uint64_t job_clock(void)
 
 bool job_stopped(const job *j) { return atomic_load(&j->stop); }
 
-/* A bound that one strategy has proved serves all: rows that it changes are told again. */
-static void tell_changes(job *j, const pb_comparison *c)
+/* A bound proved by one strategy holds for all: rows that it changes are sent again. */
+static void send_changed_rows(job *j, const pb_comparison *c)
 {
     const job_spec *spec = j->spec;
     for (uint32_t i = 0; i < c->row_count && i < spec->row_count; i++) {
         const pb_schedule *s = &c->rows[i].schedule;
         const struct job_row *row = &spec->rows[i];
         if (s->metrics.gap != row->gap || s->lower_bound != row->lower_bound || s->outcome != row->outcome)
-            job_tell_row(j, &c->rows[i], i);
+            job_send_row(j, &c->rows[i], i);
     }
 }
 
-/* Who does not fit, as one row tells it: "; last-use fails at move 12, 10 MiB over the cap". */
-static void loser_text(const pb_comparison *c, char *text, size_t room)
+/* A strategy that does not fit: "; last-use fails at move 12, 10 MiB over the cap". */
+static void failed_text(const pb_comparison *c, char *text, size_t room)
 {
     text[0] = '\0';
     for (uint32_t i = 0; i < c->row_count; i++) {
@@ -77,7 +77,7 @@ static void loser_text(const pb_comparison *c, char *text, size_t room)
     }
 }
 
-/* "no plan found for 33 %; the smallest cap with a known plan is 38 % (8.3 GiB)", for each game that was played */
+/* "no plan found for 33 %; the smallest cap with a known plan is 38 % (8.3 GiB)", for each game that was planned */
 static void least_sentence(const job *j, const pb_comparison *c, char *text, size_t room)
 {
     size_t used = 0;
@@ -92,19 +92,19 @@ static void least_sentence(const job *j, const pb_comparison *c, char *text, siz
     }
 }
 
-/* "sqrt fits in 50 % of what the program as written needs, for 21 % more work" */
+/* "sqrt fits in 50 % of ..., for 21 % more work" */
 static void winner_sentence(const job *j, const pb_comparison *c, char *text, size_t room)
 {
-    char name[FIGURE_ROOM], trade[512], loser[256], more[FIGURE_ROOM];
+    char name[FIGURE_ROOM], trade[512], failed[256], more[FIGURE_ROOM];
     if (c->winner == UINT32_MAX && c->least_count) {
         least_sentence(j, c, text, room);
         return;
     }
     if (c->winner == UINT32_MAX) {
         snprintf(text, room, "%s",
-                 c->interrupted ? "stopped before any plan was found"
-                 : c->row_count ? "no strategy fits this cap"
-                                : "none of these strategies plays this game");
+                 c->interrupted ? "stopped before any plan was found; plan again"
+                 : c->row_count ? "no strategy fits this cap; raise it or add strategies"
+                                : "none of these strategies supports this game; choose others");
         return;
     }
     const pb_schedule *s = &c->rows[c->winner].schedule;
@@ -115,8 +115,8 @@ static void winner_sentence(const job *j, const pb_comparison *c, char *text, si
         percent_text(s->metrics.overhead, more);
         snprintf(trade, sizeof trade, "fits, for %s more work than computing each value once", more);
     }
-    loser_text(c, loser, sizeof loser);
-    snprintf(text, room, "%s %s%s%s", name, trade, s->outcome == PB_OPTIMAL ? ", which is optimal" : "", loser);
+    failed_text(c, failed, sizeof failed);
+    snprintf(text, room, "%s %s%s%s", name, trade, s->outcome == PB_OPTIMAL ? ", which is optimal" : "", failed);
 }
 
 static void run_compare(job *j)
@@ -132,7 +132,7 @@ static void run_compare(job *j)
         job_done(j, status, UINT32_MAX, NULL);
         return;
     }
-    tell_changes(j, &c);
+    send_changed_rows(j, &c);
     winner_sentence(j, &c, sentence, sizeof sentence);
     job_done(j, status, c.winner, sentence);
 }
@@ -143,7 +143,7 @@ static void run_least(job *j)
     pb_plan_result planned;
     char sentence[768], name[FIGURE_ROOM], peak[FIGURE_ROOM];
     pb_bounds bounds;
-    spec->now = "least cap";
+    spec->strategy_now = "least cap";
     job_limit(j, spec->time_ms);
     pb_status status = pb_least_bound(&j->ctx, &spec->base, &bounds);
     if (status == PB_OK)
@@ -154,13 +154,13 @@ static void run_least(job *j)
         job_done(j, status, UINT32_MAX, NULL);
         return;
     }
-    job_tell_row(j, &planned, 0);
+    job_send_row(j, &planned, 0);
     strategy_text(&planned.schedule, name);
     amount_text(planned.schedule.metrics.peak, spec->base.graph->size_unit, peak);
     if (planned.certificate)
-        snprintf(sentence, sizeof sentence, "%s is the least that is known to do, with %s", peak, name);
+        snprintf(sentence, sizeof sentence, "%s is the smallest cap with a known plan (%s)", peak, name);
     else
-        snprintf(sentence, sizeof sentence, "no plan was found");
+        snprintf(sentence, sizeof sentence, "no plan was found; allow more time");
     job_done(j, status, planned.certificate ? 0 : UINT32_MAX, sentence);
 }
 
@@ -172,8 +172,8 @@ void job_skip(job *j)
 
 void job_run(job *j)
 {
-    job_tell_state(j, "running");
-    job_hook(j);
+    job_send_state(j, "running");
+    job_set_callbacks(j);
     switch (j->spec->kind) {
     case JOB_COMPARE:
     case JOB_PLAN: run_compare(j); break;

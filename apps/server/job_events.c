@@ -1,4 +1,4 @@
-/* job_events.c -- see job.h: what a job tells while it runs, from what the library asks and tells. */
+/* job_events.c -- see job.h: the events of a running job, and the callbacks from the library that create them. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
@@ -10,24 +10,24 @@
 #include <math.h>
 #include <string.h>
 
-enum { PROGRESS_NS = 100000000, PLAN_NS = 50000000 };
+enum { PROGRESS_NS = 100000000, INCUMBENT_NS = 50000000 };
 
-void job_tell(job *j, const char *name, text_out *text, bool merge)
+void job_send_event(job *j, const char *name, text_out *text, bool merge)
 {
     log_add(j->log, name, text_end(text, NULL), merge);
 }
 
-void job_tell_state(job *j, const char *state)
+void job_send_state(job *j, const char *state)
 {
     text_out text;
     FILE *out = text_begin(&text);
     if (out)
         fprintf(out, "{\"state\":\"%s\"}", state);
     log_state(j->log, state);
-    job_tell(j, "state", &text, false);
+    job_send_event(j, "state", &text, false);
 }
 
-/* ---- what the library asks and tells while it plans ---- */
+/* ---- callbacks from the library ---- */
 
 static pb_stop should_stop(void *state)
 {
@@ -43,27 +43,27 @@ static uint64_t clock_ns(void *state)
     return job_clock();
 }
 
-static void tell_progress(void *state, const char *what, uint64_t done, uint64_t total)
+static void send_progress(void *state, const char *what, uint64_t done, uint64_t total)
 {
     job_spec *spec = state;
     uint64_t now = job_clock();
     text_out text;
-    if (now - spec->told_ns < PROGRESS_NS)
+    if (now - spec->progress_ns < PROGRESS_NS)
         return;
-    spec->told_ns = now;
+    spec->progress_ns = now;
     FILE *out = text_begin(&text);
     if (out) {
         fputs("{\"strategy\":", out);
-        json_text(out, spec->now);
+        json_text(out, spec->strategy_now);
         fputs(",\"what\":", out);
         json_text(out, what);
         fprintf(out, ",\"done\":%llu,\"total\":%llu,\"elapsed_ms\":%.0f}", (unsigned long long)done,
                 (unsigned long long)total, 1e-6 * (double)(now - spec->begin_ns));
     }
-    job_tell(spec->job, "progress", &text, true);
+    job_send_event(spec->job, "progress", &text, true);
 }
 
-static void tell_bound(job_spec *spec, const pb_event *event)
+static void send_bound(job_spec *spec, const pb_event *event)
 {
     const pb_graph *g = event->game->graph;
     const pb_bounds *b = event->bounds;
@@ -82,10 +82,10 @@ static void tell_bound(job_spec *spec, const pb_event *event)
         json_double(out, g->needed_cost ? (double)b->makespan / (double)g->needed_cost - 1 : 0.0);
         fprintf(out, ",\"over\":%s}", b->impossible || b->over || event->game->cap < b->least_cap ? "true" : "false");
     }
-    job_tell(spec->job, "bound", &text, false);
+    job_send_event(spec->job, "bound", &text, false);
 }
 
-static void tell_plan(job_spec *spec, const pb_event *event)
+static void send_incumbent(job_spec *spec, const pb_event *event)
 {
     const pb_graph *g = event->game->graph;
     uint64_t now = job_clock(), needed = g->needed_cost;
@@ -98,7 +98,7 @@ static void tell_plan(job_spec *spec, const pb_event *event)
     FILE *out = text_begin(&text);
     if (out) {
         fputs("{\"strategy\":", out);
-        json_text(out, spec->now);
+        json_text(out, spec->strategy_now);
         fputs(",\"by\":", out);
         json_text(out, event->strategy);
         fprintf(out, ",\"game\":\"%s\",\"peak\":", pb_game_kind_name(event->game->kind));
@@ -116,25 +116,25 @@ static void tell_plan(job_spec *spec, const pb_event *event)
             fputs("null", out);
         fprintf(out, ",\"elapsed_ms\":%.0f}", 1e-6 * (double)(now - spec->begin_ns));
     }
-    job_tell(spec->job, "incumbent", &text, now - spec->plan_ns < PLAN_NS);
-    spec->plan_ns = now;
+    job_send_event(spec->job, "incumbent", &text, now - spec->incumbent_ns < INCUMBENT_NS);
+    spec->incumbent_ns = now;
 }
 
 void job_limit(job *j, uint64_t time_ms)
 {
     job_spec *spec = j->spec;
     spec->deadline_ns = time_ms ? job_clock() + time_ms * 1000000u : 0;
-    if (j->ctx.stopped == PB_STOP_TIME) /* that was the time of the strategy before */
+    if (j->ctx.stopped == PB_STOP_TIME) /* the previous strategy's time limit */
         j->ctx.stopped = PB_GO_ON;
 }
 
 static void begin_row(job_spec *spec, const pb_event *event)
 {
-    spec->now = event->strategy;
+    spec->strategy_now = event->strategy;
     spec->best_score = INFINITY;
-    spec->told_ns = 0;
+    spec->progress_ns = 0;
     job_limit(spec->job, spec->time_ms);
-    tell_progress(spec, "begins", spec->row_count, 0);
+    send_progress(spec, "begins", spec->row_count, 0);
 }
 
 static void on_event(void *state, const pb_event *event)
@@ -142,13 +142,13 @@ static void on_event(void *state, const pb_event *event)
     job_spec *spec = state;
     switch (event->kind) {
     case PB_EVENT_BEGIN: begin_row(spec, event); break;
-    case PB_EVENT_BOUND: tell_bound(spec, event); break;
-    case PB_EVENT_PLAN: tell_plan(spec, event); break;
-    case PB_EVENT_ROW: job_tell_row(spec->job, event->planned, spec->row_count); break;
+    case PB_EVENT_BOUND: send_bound(spec, event); break;
+    case PB_EVENT_PLAN: send_incumbent(spec, event); break;
+    case PB_EVENT_ROW: job_send_row(spec->job, event->planned, spec->row_count); break;
     }
 }
 
-void job_hook(job *j)
+void job_set_callbacks(job *j)
 {
     job_spec *spec = j->spec;
     spec->begin_ns = job_clock();
@@ -158,13 +158,13 @@ void job_hook(job *j)
     j->ctx.tick_limit = spec->ticks;
     j->ctx.stop = should_stop;
     j->ctx.clock_ns = clock_ns;
-    j->ctx.progress = tell_progress;
+    j->ctx.progress = send_progress;
     j->ctx.callback_state = spec;
 }
 
 /* ---- rows ---- */
 
-/* Remembers row `index`, as it was told; its plan's number. */
+/* Keeps row `index` as it was sent; returns the number of its plan. */
 static uint64_t keep_row(job *j, const pb_plan_result *planned, uint32_t index)
 {
     job_spec *spec = j->spec;
@@ -208,7 +208,7 @@ static void print_failed(FILE *out, const pb_plan_result *p)
     fputc('}', out);
 }
 
-void job_tell_row(job *j, const pb_plan_result *planned, uint32_t index)
+void job_send_row(job *j, const pb_plan_result *planned, uint32_t index)
 {
     uint64_t plan = keep_row(j, planned, index);
     char label[FIGURE_ROOM];
@@ -230,7 +230,7 @@ void job_tell_row(job *j, const pb_plan_result *planned, uint32_t index)
         print_failed(out, planned);
         fputc('}', out);
     }
-    job_tell(j, "row", &text, false);
+    job_send_event(j, "row", &text, false);
 }
 
 void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
@@ -250,7 +250,7 @@ void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
         fputs(",\"error\":", out);
         if (failed) {
             fputs("{\"message\":", out);
-            json_text(out, lost                      ? "out of memory: not all that was found could be told"
+            json_text(out, lost ? "out of memory: some results are missing; use fewer strategies or caps"
                            : j->ctx.error.message[0] ? j->ctx.error.message
                                                      : pb_status_text(status));
             fputc('}', out);
@@ -261,5 +261,5 @@ void job_done(job *j, pb_status status, uint32_t winner, const char *sentence)
         json_text(out, sentence);
         fprintf(out, ",\"elapsed_ms\":%.0f}", 1e-6 * (double)(job_clock() - spec->begin_ns));
     }
-    job_tell(j, "done", &text, false);
+    job_send_event(j, "done", &text, false);
 }

@@ -1,17 +1,17 @@
-/* job_queue.c -- see job.h: jobs wait in line for a worker. */
+/* job_queue.c -- see job.h: jobs wait in a queue for a worker. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
 
-/* Nothing more comes of a job, and the line or the worker holds it no longer. */
-static void finish(job_queue *q, job *j)
+/* Ends a job and releases the reference of the queue or the worker. */
+static void end_job(job_queue *q, job *j)
 {
     store_end_job(q->store, j);
     log_end(j->log);
     store_release_job(q->store, j);
 }
 
-/* With the lock held: takes a job out of the line. False when it does not wait there. */
-static bool take_out(job_queue *q, const job *j)
+/* With the lock held: removes a job from the queue. False if it does not wait there. */
+static bool remove_waiting(job_queue *q, const job *j)
 {
     job **at = &q->first, *before = NULL;
     for (; *at && *at != j; at = &(*at)->next_queue)
@@ -25,7 +25,7 @@ static bool take_out(job_queue *q, const job *j)
     return true;
 }
 
-static void *work(void *state)
+static void *worker_main(void *state)
 {
     job_queue *q = state;
     unsigned self = 0;
@@ -34,18 +34,18 @@ static void *work(void *state)
         self++;
     for (;;) {
         while (!q->first && !q->closing)
-            pthread_cond_wait(&q->wanted, &q->lock);
+            pthread_cond_wait(&q->work_ready, &q->lock);
         if (q->closing)
             break;
         job *j = q->first;
-        take_out(q, j);
+        remove_waiting(q, j);
         q->running[self] = j;
         pthread_mutex_unlock(&q->lock);
         job_run(j);
         pthread_mutex_lock(&q->lock);
         q->running[self] = NULL;
         pthread_mutex_unlock(&q->lock);
-        finish(q, j);
+        end_job(q, j);
         pthread_mutex_lock(&q->lock);
     }
     pthread_mutex_unlock(&q->lock);
@@ -56,10 +56,10 @@ bool queue_start(job_queue *q, store *s, unsigned workers)
 {
     *q = (job_queue){.store = s};
     pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->wanted, NULL);
+    pthread_cond_init(&q->work_ready, NULL);
     pthread_mutex_lock(&q->lock);
-    for (unsigned i = 0; i < workers && i < MOST_WORKERS; i++)
-        if (pthread_create(&q->workers[q->worker_count], NULL, work, q) == 0)
+    for (unsigned i = 0; i < workers && i < MAX_WORKERS; i++)
+        if (pthread_create(&q->workers[q->worker_count], NULL, worker_main, q) == 0)
             q->worker_count++;
     pthread_mutex_unlock(&q->lock);
     return q->worker_count > 0;
@@ -68,10 +68,10 @@ bool queue_start(job_queue *q, store *s, unsigned workers)
 bool queue_add(job_queue *q, job *j)
 {
     pthread_mutex_lock(&q->lock);
-    bool taken = q->waiting < MOST_QUEUE && !q->closing;
+    bool taken = q->waiting < MAX_QUEUE && !q->closing;
     if (taken) {
         store_hold_job(q->store, j);
-        job_tell_state(j, "queued");
+        job_send_state(j, "queued");
         j->next_queue = NULL;
         if (q->last)
             q->last->next_queue = j;
@@ -79,7 +79,7 @@ bool queue_add(job_queue *q, job *j)
             q->first = j;
         q->last = j;
         q->waiting++;
-        pthread_cond_signal(&q->wanted);
+        pthread_cond_signal(&q->work_ready);
     }
     pthread_mutex_unlock(&q->lock);
     return taken;
@@ -89,13 +89,13 @@ void queue_stop_job(job_queue *q, job *j)
 {
     bool before = atomic_exchange(&j->stop, true);
     pthread_mutex_lock(&q->lock);
-    bool waited = take_out(q, j);
+    bool waited = remove_waiting(q, j);
     pthread_mutex_unlock(&q->lock);
     if (waited) {
         job_skip(j);
-        finish(q, j);
+        end_job(q, j);
     } else if (!before) {
-        job_tell_state(j, "stopping"); /* nothing is told of one that has ended */
+        job_send_state(j, "stopping"); /* ignored if the job has ended */
     }
 }
 
@@ -116,15 +116,15 @@ void queue_stop(job_queue *q)
     for (unsigned i = 0; i < q->worker_count; i++)
         if (q->running[i])
             atomic_store(&q->running[i]->stop, true);
-    pthread_cond_broadcast(&q->wanted);
+    pthread_cond_broadcast(&q->work_ready);
     pthread_mutex_unlock(&q->lock);
     for (unsigned i = 0; i < q->worker_count; i++)
         pthread_join(q->workers[i], NULL);
     for (job *j = q->first; j; j = q->first) {
-        take_out(q, j);
+        remove_waiting(q, j);
         job_skip(j);
-        finish(q, j);
+        end_job(q, j);
     }
-    pthread_cond_destroy(&q->wanted);
+    pthread_cond_destroy(&q->work_ready);
     pthread_mutex_destroy(&q->lock);
 }

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CAPS = 2000, CAP_TEXT = 128 };
+enum { MAX_CAPS = 2000, CAP_TEXT = 128 };
 
 typedef struct range {
-    uint64_t caps[MOST_CAPS];
+    uint64_t caps[MAX_CAPS];
     uint32_t count;
-    pb_plan_result known; /* the plan of the least cap */
+    pb_plan_result known; /* the plan with the smallest known cap */
     bool least_known;
 } range;
 
-/* The two ends of an item of `caps`: the same text where it is one cap. */
+/* The two ends of an item of `caps`: the same text if it is a single cap. */
 typedef struct cap_ends {
     char high[CAP_TEXT], low[CAP_TEXT];
     bool many;
@@ -50,7 +50,7 @@ static pb_status find_least(job *j, range *r, uint64_t *cap)
     return status;
 }
 
-/* PB_EINVAL with a sentence if it is not a size. */
+/* PB_EINVAL with a message if it is not a size. */
 static pb_status read_cap(job *j, const char *text, uint64_t *cap)
 {
     char why[256], sentence[300];
@@ -71,7 +71,7 @@ static pb_status split_cap(job *j, const char *text, cap_ends *ends)
     size_t first = dots ? (size_t)(dots - text) : strlen(text);
     const char *last = dots ? dots + 2 : text;
     if (first >= CAP_TEXT || strlen(last) >= CAP_TEXT)
-        return fail(j, "caps: a size or range is too long");
+        return fail(j, "caps: a size or range is too long; write one such as 8GiB or 100%..30%");
     snprintf(ends->high, sizeof ends->high, "%.*s", (int)first, text);
     snprintf(ends->low, sizeof ends->low, "%s", last);
     ends->many = dots != NULL;
@@ -92,11 +92,11 @@ bool job_check_caps(job *j)
         if (status == PB_OK && strcmp(ends.low, "least") != 0)
             status = read_cap(j, ends.low, &low);
         if (status == PB_OK && ends.many && (high == PB_UNLIMITED) != (low == PB_UNLIMITED))
-            status = fail(j, "caps: a range cannot begin without a limit");
+            status = fail(j, "caps: a range cannot begin with none; begin with a size, such as 100%..30%");
         count += ends.many ? spec->points : 1;
     }
-    if (status == PB_OK && count > MOST_CAPS)
-        status = fail(j, "caps: there are too many of them");
+    if (status == PB_OK && count > MAX_CAPS)
+        status = fail(j, "caps: too many; use fewer ranges or points");
     return status == PB_OK;
 }
 
@@ -107,12 +107,12 @@ static pb_status add_range(job *j, range *r, uint64_t high, uint64_t low, uint32
     high = high < low ? low : high;
     low = swap < low ? swap : low;
     if (high == PB_UNLIMITED && low != high)
-        return fail(j, "caps: a range cannot begin without a limit");
+        return fail(j, "caps: a range cannot begin with none; begin with a size, such as 100%..30%");
     pb_status status = pb_sweep_caps(&j->arena, high, low, points, &caps, &count);
     if (status != PB_OK)
         return status;
-    if (r->count + count > MOST_CAPS)
-        return fail(j, "caps: too many of them");
+    if (r->count + count > MAX_CAPS)
+        return fail(j, "caps: too many; use fewer ranges or points");
     memcpy(r->caps + r->count, caps, count * sizeof *caps);
     r->count += count;
     return PB_OK;
@@ -121,9 +121,9 @@ static pb_status add_range(job *j, range *r, uint64_t high, uint64_t low, uint32
 static pb_status take_caps(job *j, range *r)
 {
     job_spec *spec = j->spec;
-    static const char *const standard[] = {"100%..least"};
+    static const char *const default_caps[] = {"100%..least"};
     uint32_t count = spec->cap_count ? spec->cap_count : 1;
-    const char *const *list = spec->cap_count ? (const char *const *)spec->caps : standard;
+    const char *const *list = spec->cap_count ? (const char *const *)spec->caps : default_caps;
     pb_status status = PB_OK;
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         cap_ends ends;
@@ -142,7 +142,7 @@ static pb_status take_caps(job *j, range *r)
     return status;
 }
 
-/* The number of each cell's plan; cells that share a plan have numbers of their own. */
+/* Stores the plan of a cell and returns its number; cells that share a plan get different numbers. */
 static uint64_t keep_cell(job *j, const pb_sweep *sweep, uint32_t cell)
 {
     const pb_sweep_cell *c = &sweep->cells[cell];
@@ -155,14 +155,14 @@ static uint64_t keep_cell(job *j, const pb_sweep *sweep, uint32_t cell)
     return c->certificate ? store_add_plan(j->spec->store, j, &planned) : 0;
 }
 
-/* The document of `pebble sweep --json`, each cell with its plan. */
+/* The document of `pebble sweep --json`, with the plan of each cell. */
 static char *document_of(job *j, const pb_sweep *sweep)
 {
     text_out text;
     size_t length;
     FILE *out = text_begin(&text);
     pb_status status = out ? pb_sweep_json_write(&j->ctx, &sweep, 1, text_sink(&text)) : PB_ENOMEM;
-    char *bytes = text_end(&text, &length), *answer = NULL;
+    char *bytes = text_end(&text, &length), *result = NULL;
     json_t *document = bytes && status == PB_OK ? json_loadb(bytes, length, 0, NULL) : NULL;
     free(bytes);
     json_t *cells = json_object_get(json_array_get(json_object_get(document, "sweeps"), 0), "cells");
@@ -173,9 +173,9 @@ static char *document_of(job *j, const pb_sweep *sweep)
         json_object_set_new(json_array_get(cells, i), "plan", plan ? json_string(name) : json_null());
     }
     if (document)
-        answer = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        result = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(document);
-    return answer;
+    return result;
 }
 
 void job_run_sweep(job *j)
@@ -184,7 +184,7 @@ void job_run_sweep(job *j)
     pb_sweep sweep;
     pb_sweep_request request = {.strategies = spec->strategies, .game = spec->games, .plan = spec->request};
     range *r = pb_arena_zero(&j->arena, 1, sizeof *r);
-    spec->now = "sweep";
+    spec->strategy_now = "sweep";
     job_limit(j, spec->time_ms);
     pb_status status = r ? take_caps(j, r) : PB_ENOMEM;
     if (status != PB_OK) {
@@ -202,7 +202,7 @@ void job_run_sweep(job *j)
     status = pb_sweep_make(&j->ctx, &spec->base, &request, &j->arena, &sweep);
     if (status == PB_OK) {
         j->ctx.stop = NULL;
-        j->ctx.stopped = PB_GO_ON; /* what was found is told even after a stop */
+        j->ctx.stopped = PB_GO_ON; /* the results are sent even after a stop */
         log_add(j->log, "sweep", document_of(j, &sweep), false);
     }
     job_done(j, status, UINT32_MAX, NULL);

@@ -1,4 +1,4 @@
-/* page.c -- the files of the page: from the table inside the command, or from a folder for those who work on it. */
+/* page.c -- the files of the page: from the table inside the command, or from a folder during development. */
 #define _XOPEN_SOURCE 700
 #include "page_files.h"
 #include "request.h"
@@ -27,7 +27,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Letters, digits and - _ . in parts that do not begin with a dot: nothing that leads out of the folder. */
+/* Letters, digits and - _ . in parts that do not begin with a dot: the path cannot leave the folder. */
 static bool is_plain(const char *path)
 {
     for (const char *c = path; *c; c++) {
@@ -50,10 +50,10 @@ static void from_folder(request *r, const char *path)
     if (file)
         bytes = malloc((size_t)info.st_size + 1);
     if (bytes && fread(bytes, 1, (size_t)info.st_size, file) == (size_t)info.st_size) {
-        answer_bytes(r, type_of(path), bytes, (size_t)info.st_size);
+        respond_bytes(r, type_of(path), bytes, (size_t)info.st_size);
     } else {
         free(bytes);
-        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
+        respond_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file; the page is at /");
     }
     if (file)
         fclose(file);
@@ -65,16 +65,16 @@ static void without_page(request *r)
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Pebble-Bridge</title>"
         "<p>The page is " PB_NOT_BUILT_IN(PB_PACKAGE_PAGE) ". "
                                                            "The interface below <code>/api/</code> works.</p></html>\n";
-    r->answer = (answer){.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8", .fixed = true};
-    r->answer.bytes = (char *)(uintptr_t)text;
-    r->answer.length = sizeof text - 1;
+    r->response = (http_response){.status = MHD_HTTP_OK, .type = "text/html; charset=utf-8", .fixed = true};
+    r->response.bytes = (char *)(uintptr_t)text;
+    r->response.length = sizeof text - 1;
 }
 
-void page_answer(request *r)
+void page_respond(request *r)
 {
     const char *path = strcmp(r->path, "/") == 0 ? "/index.html" : r->path;
     if (!is_plain(path)) {
-        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
+        respond_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file; the page is at /");
         return;
     }
     if (r->s->options.page_folder) {
@@ -83,13 +83,13 @@ void page_answer(request *r)
     }
     for (size_t i = 0; i < page_file_count; i++)
         if (strcmp(page_files[i].path, path) == 0) {
-            r->answer = (answer){.status = MHD_HTTP_OK, .type = type_of(path), .fixed = true};
-            r->answer.bytes = (char *)(uintptr_t)page_files[i].bytes;
-            r->answer.length = page_files[i].length;
+            r->response = (http_response){.status = MHD_HTTP_OK, .type = type_of(path), .fixed = true};
+            r->response.bytes = (char *)(uintptr_t)page_files[i].bytes;
+            r->response.length = page_files[i].length;
             return;
         }
     if (page_file_count == 0 && strcmp(r->path, "/") == 0)
         without_page(r);
     else
-        answer_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file");
+        respond_refused(r, MHD_HTTP_NOT_FOUND, REFUSED_PATH, "there is no such file; the page is at /");
 }

@@ -1,4 +1,4 @@
-/* server.c -- see server.h: life of the whole. */
+/* server.c -- see server.h: starting and stopping the server. */
 #define _XOPEN_SOURCE 700
 #include "server.h"
 
@@ -36,9 +36,9 @@ server *server_new(const server_options *options)
     s->options = *options;
     s->socket = -1;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->wanted, NULL);
+    pthread_cond_init(&s->work_ready, NULL);
     hub_init(&s->hub);
-    store_init(&s->store, (size_t)options->most_kept);
+    store_init(&s->store, (size_t)options->max_kept);
     if (make_secret(s->token) && make_secret(s->ticket))
         return s;
     server_free(s);
@@ -53,7 +53,7 @@ bool server_add_file(server *s, const char *path, char *why, size_t room)
     char block[65536];
     size_t got, length = 0;
     if (!file) {
-        snprintf(why, room, "%.200s: cannot be read: %s", path, strerror(errno));
+        snprintf(why, room, "%.200s: cannot be opened: %s", path, strerror(errno));
         return false;
     }
     FILE *out = text_begin(&text);
@@ -72,14 +72,15 @@ bool server_add_file(server *s, const char *path, char *why, size_t room)
                      (unsigned long long)error.column, error.message);
         else
             snprintf(why, room, "%.200s: %s", path,
-                     !read              ? "cannot be read"
+                     !read              ? "cannot be read; check the file and its disk"
                      : error.message[0] ? error.message
                                         : pb_status_text(status));
         return false;
     }
     g = store_add_graph(&s->store, g);
     if (s->opened_count < (int)(sizeof s->opened / sizeof *s->opened))
-        s->opened[s->opened_count++] = g->number; /* held on: what was opened stays */
+        s->opened[s->opened_count++] =
+            g->number; /* keep the reference: files from the command line are never evicted */
     return true;
 }
 
@@ -90,7 +91,7 @@ static bool is_loopback(const struct sockaddr_storage *address)
     return address->ss_family == AF_INET && ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* The port that was given, and how addresses call the host. */
+/* Finds the port in use and the host name for addresses. */
 static bool name_address(server *s, const struct addrinfo *info)
 {
     struct sockaddr_storage address;
@@ -127,17 +128,18 @@ static bool listen_at(server *s, char *why, size_t room)
     }
     s->socket = socket(list->ai_family, SOCK_STREAM, 0);
     bool good = s->socket >= 0;
-    good = good && fcntl(s->socket, F_SETFD, FD_CLOEXEC) == 0 && /* not the browser's */
+    good = good && fcntl(s->socket, F_SETFD, FD_CLOEXEC) == 0 && /* the browser must not inherit it */
            setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
            bind(s->socket, list->ai_addr, list->ai_addrlen) == 0 && listen(s->socket, 512) == 0;
     if (!good)
-        snprintf(why, room, "cannot listen at %.60s, port %s: %s", s->options.host, port, strerror(errno));
+        snprintf(why, room, "cannot listen on %.60s, port %s: %s; choose another --port or --host", s->options.host,
+                 port, strerror(errno));
     good = good && name_address(s, list);
     freeaddrinfo(list);
     return good;
 }
 
-/* Every connection is an open file, and the usual limit is low. */
+/* Every connection is an open file, and the default limit is low. */
 static void allow_files(void)
 {
     struct rlimit limit;
@@ -150,12 +152,13 @@ static void allow_files(void)
 bool server_start(server *s, char *why, size_t room)
 {
     allow_files();
-    server_libraries(); /* its text is made before there are threads */
+    server_libraries(); /* fills its static text before there are threads */
     if (!listen_at(s, why, room))
         return false;
     if (queue_start(&s->jobs, &s->store, s->options.threads) && http_start(s))
         return true;
-    snprintf(why, room, "the server's threads could not be started");
+    snprintf(why, room,
+             "the server's threads could not be started; raise the limit on threads (ulimit -u) or free memory");
     return false;
 }
 
@@ -174,21 +177,21 @@ bool server_is_local(const server *s) { return s->local; }
 
 void server_free(server *s)
 {
-    http_stop(s); /* from here on nobody adds jobs */
+    http_stop(s); /* from here on no jobs are added */
     if (s->jobs.worker_count)
         queue_stop(&s->jobs);
     if (s->socket >= 0)
         close(s->socket);
     for (int i = 0; i < s->opened_count; i++) {
         stored_graph *g;
-        if (store_graph(&s->store, s->opened[i], &g) == FOUND_IT) {
+        if (store_graph(&s->store, s->opened[i], &g) == LOOKUP_FOUND) {
             store_release_graph(&s->store, g);
             store_release_graph(&s->store, g);
         }
     }
     store_release(&s->store);
     pthread_mutex_destroy(&s->hub.lock);
-    pthread_cond_destroy(&s->wanted);
+    pthread_cond_destroy(&s->work_ready);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }

@@ -1,4 +1,4 @@
-/* server.h -- the server behind `pebble ui`, as the command sees it.
+/* server.h -- the server behind `pebble ui`: the interface for the command.
  *
  *     server *s = server_new(&options);
  *     server_add_file(s, "g.json", why, sizeof why);
@@ -15,30 +15,30 @@
 #include <stdint.h>
 
 typedef struct server_options {
-    const char *host;        /* to listen at: 127.0.0.1 */
-    uint16_t port;           /* 0: any that is free */
-    unsigned threads;        /* plans made at a time */
-    uint64_t most_body;      /* bytes of a request */
+    const char *host;        /* to listen on: 127.0.0.1 */
+    uint16_t port;           /* 0: any free port */
+    unsigned threads;        /* jobs that run at the same time */
+    uint64_t max_body;       /* bytes of a request */
     pb_read_options reading; /* how graphs are read */
-    uint64_t most_kept;      /* bytes of graphs and plans together, and of one graph */
+    uint64_t max_kept;       /* bytes of graphs and plans together, and of one graph */
     const char *page_folder; /* NULL: the page inside the command */
 } server_options;
 
 typedef struct server server;
 
-/* NULL when memory is out or there is no randomness to be had. */
+/* NULL if out of memory or if /dev/urandom cannot be read. */
 server *server_new(const server_options *options);
-/* Reads a graph that the page shows at the start. False with a sentence. */
+/* Reads a graph that the page shows at the start. False with a message in `why`. */
 bool server_add_file(server *s, const char *path, char *why, size_t room);
-/* Listens and answers, on threads of its own. False with a sentence. */
+/* Listens and serves, on its own threads. False with a message in `why`. */
 bool server_start(server *s, char *why, size_t room);
 /* http://127.0.0.1:PORT/?token=TOKEN */
 const char *server_address(const server *s);
-/* http://127.0.0.1:PORT/?ticket=TICKET leads there once: arguments of a browser can be seen by everyone on the machine. */
+/* http://127.0.0.1:PORT/?ticket=TICKET redirects there once: other users can see a browser's command line. */
 const char *server_ticket_address(const server *s);
-/* Do jobs run that the end has to wait for? */
+/* Are jobs running that server_free must wait for? */
 bool server_is_busy(server *s);
-/* Does it listen where only this machine reaches it? */
+/* Does it listen on a loopback address? */
 bool server_is_local(const server *s);
 /* Stops planning, ends every stream, waits for all threads. */
 void server_free(server *s);

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void store_init(store *s, size_t most_bytes)
+void store_init(store *s, size_t max_bytes)
 {
-    *s = (store){.most_bytes = most_bytes};
+    *s = (store){.max_bytes = max_bytes};
     pthread_mutex_init(&s->lock, NULL);
 }
 
-stored_graph *graph_new(size_t most_bytes)
+stored_graph *graph_new(size_t max_bytes)
 {
     stored_graph *graph = calloc(1, sizeof *graph);
     if (!graph)
         return NULL;
     pb_context_init(&graph->ctx);
-    graph->ctx.memory_limit = most_bytes;
+    graph->ctx.memory_limit = max_bytes;
     pb_arena_init(&graph->arena, &graph->ctx);
     return graph;
 }
@@ -81,7 +81,7 @@ static size_t bytes_of(const store *s)
     return sum;
 }
 
-/* The job that ended and was not used for longest, but for `keep`. */
+/* The least recently used job that has ended, except `keep`. */
 static job *oldest_job(const store *s, const job *keep)
 {
     job *best = NULL;
@@ -95,15 +95,15 @@ static stored_graph *oldest_graph(const store *s, const stored_graph *keep)
 {
     stored_graph *best = NULL;
     for (stored_graph *g = s->graphs; g; g = g->next)
-        if (g->held == 1 && g != keep && (!best || g->used_at < best->used_at)) /* no job or request has it */
+        if (g->held == 1 && g != keep && (!best || g->used_at < best->used_at)) /* no job or request uses it */
             best = g;
     return best;
 }
 
-/* Plans go before graphs: they can be made again. */
+/* Evicts plans before graphs, because they can be recomputed. */
 static void shrink(store *s, const job *keep_job, const stored_graph *keep_graph)
 {
-    while (bytes_of(s) > s->most_bytes) {
+    while (bytes_of(s) > s->max_bytes) {
         job *j = oldest_job(s, keep_job);
         stored_graph *g = j ? NULL : oldest_graph(s, keep_graph);
         if (!j && !g)
@@ -161,9 +161,9 @@ lookup store_graph(store *s, uint64_t number, stored_graph **out)
         g->used_at = ++s->clock;
         *out = g;
     }
-    lookup answer = g ? FOUND_IT : number && number <= s->graph_numbers ? FOUND_GONE : FOUND_NEVER;
+    lookup result = g ? LOOKUP_FOUND : number && number <= s->graph_numbers ? LOOKUP_EVICTED : LOOKUP_UNKNOWN;
     pthread_mutex_unlock(&s->lock);
-    return answer;
+    return result;
 }
 
 void store_hold_graph(store *s, stored_graph *graph)
@@ -204,9 +204,9 @@ lookup store_job(store *s, uint64_t number, job **out)
         j->used_at = ++s->clock;
         *out = j;
     }
-    lookup answer = j ? FOUND_IT : number && number <= s->job_numbers ? FOUND_GONE : FOUND_NEVER;
+    lookup result = j ? LOOKUP_FOUND : number && number <= s->job_numbers ? LOOKUP_EVICTED : LOOKUP_UNKNOWN;
     pthread_mutex_unlock(&s->lock);
-    return answer;
+    return result;
 }
 
 void store_hold_job(store *s, job *j)
@@ -271,10 +271,10 @@ void store_update_plan(store *s, job *j, uint64_t number, const pb_plan_result *
 
 lookup store_plan(store *s, uint64_t number, job **of, pb_plan_result *out)
 {
-    lookup answer;
+    lookup result;
     pthread_mutex_lock(&s->lock);
-    answer = number && number <= s->plan_numbers ? FOUND_GONE : FOUND_NEVER;
-    for (job *j = s->jobs; j && answer == FOUND_GONE; j = j->next)
+    result = number && number <= s->plan_numbers ? LOOKUP_EVICTED : LOOKUP_UNKNOWN;
+    for (job *j = s->jobs; j && result == LOOKUP_EVICTED; j = j->next)
         for (uint32_t i = 0; i < j->plan_count; i++)
             if (j->plans[i].number == number) {
                 *out = j->plans[i].planned;
@@ -282,9 +282,9 @@ lookup store_plan(store *s, uint64_t number, job **of, pb_plan_result *out)
                 j->held++;
                 j->used_at = ++s->clock;
                 j->graph->used_at = s->clock;
-                answer = FOUND_IT;
+                result = LOOKUP_FOUND;
                 break;
             }
     pthread_mutex_unlock(&s->lock);
-    return answer;
+    return result;
 }

@@ -14,7 +14,7 @@ FILE *text_begin(text_out *t)
 static pb_status write_text(void *state, const char *bytes, size_t length)
 {
     text_out *t = state;
-    if (length > ANSWER_BYTES - t->sunk)
+    if (length > RESPONSE_BYTES - t->sunk)
         return PB_ELIMIT;
     t->sunk += length;
     return fwrite(bytes, 1, length, t->stream) == length ? PB_OK : PB_ENOMEM;

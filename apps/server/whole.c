@@ -1,14 +1,14 @@
 /* whole.c -- see whole.h. */
 #include "whole.h"
 
-/* The digits that `text` begins with, and where they end. False where there are none or the number passes `most`. */
-static bool take_digits(const char *text, uint64_t most, uint64_t *out, const char **end)
+/* Reads the digits at the start of `text`. False if there are none or the number is above `max`. */
+static bool take_digits(const char *text, uint64_t max, uint64_t *out, const char **end)
 {
     uint64_t number = 0;
     const char *at = text;
     for (; *at >= '0' && *at <= '9'; at++) {
         uint64_t digit = (uint64_t)(*at - '0');
-        if (digit > most || number > (most - digit) / 10)
+        if (digit > max || number > (max - digit) / 10)
             return false;
         number = number * 10 + digit;
     }
@@ -17,11 +17,11 @@ static bool take_digits(const char *text, uint64_t most, uint64_t *out, const ch
     return at != text;
 }
 
-bool whole_read(const char *text, uint64_t most, uint64_t *out)
+bool whole_read(const char *text, uint64_t max, uint64_t *out)
 {
     uint64_t number;
     const char *end;
-    if (!take_digits(text, most, &number, &end) || *end)
+    if (!take_digits(text, max, &number, &end) || *end)
         return false;
     *out = number;
     return true;

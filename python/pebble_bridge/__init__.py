@@ -1,4 +1,4 @@
-"""Plans what to keep, recompute, uncompute and offload under a memory cap: libpebble for Python.
+"""Python bindings of libpebble: plans what to keep, recompute, uncompute and offload under a memory cap.
 
 >>> import pebble_bridge as pb
 >>> g = pb.generate("adjoint-chain", 8)

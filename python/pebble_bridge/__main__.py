@@ -1,4 +1,4 @@
-"""python -m pebble_bridge: the version, and where the library is."""
+"""python -m pebble_bridge: prints the version and the path of the library."""
 
 from . import version
 

@@ -1,4 +1,4 @@
-"""Finds libpebble and declares its flat border (include/pebble/bindings.h). Nothing else touches ctypes' loader."""
+"""Finds libpebble and declares its flat C interface (include/pebble/bindings.h). Only this module loads it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNLIMITED = 0xFFFFFFFFFFFFFFFF
 BORROWED = 255
 
 U8, U16, U32, U64 = POINTER(c_uint8), POINTER(c_uint16), POINTER(c_uint32), POINTER(c_uint64)
-HANDLE = POINTER(c_void_p)  # where a call puts what it made
+HANDLE = POINTER(c_void_p)  # receives the object that a call creates
 
 # name: (result, arguments). A session, graph, plan or stream is an address.
 _S = _G = _P = c_void_p
@@ -86,7 +86,7 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
 
 
 def candidates() -> list[Path]:
-    """Where the library is looked for, in this order."""
+    """The paths where the library is searched, in this order."""
     here = Path(__file__).resolve().parent
     named = os.environ.get("PEBBLE_LIBRARY")
     if named:
@@ -100,31 +100,31 @@ def find() -> Path:
     Raises
     ------
     LibraryError
-        It is at none of the places.
+        It is at none of these paths.
     """
     places = candidates()
     for place in places:
         if place.is_file():
             return place
     if "PEBBLE_LIBRARY" in os.environ:
-        raise LibraryError(f"PEBBLE_LIBRARY names {places[0]}, where there is no file")
+        raise LibraryError(f"PEBBLE_LIBRARY is {places[0]}, but there is no such file; correct it, or unset it")
     raise LibraryError(
         "libpebble.so is not in the package and not built in the source tree; run `make` there, or set PEBBLE_LIBRARY"
     )
 
 
 def load() -> ctypes.CDLL:
-    """The library with its calls declared."""
+    """Loads the library and declares its functions."""
     path = find()
     try:
         library = ctypes.CDLL(str(path))
-    except OSError as fault:
-        raise LibraryError(f"{path} cannot be loaded: {fault}") from fault
+    except OSError as error:
+        raise LibraryError(f"{path} cannot be loaded: {error}; rebuild it with `make`") from error
     for name, (result, arguments) in SIGNATURES.items():
         try:
             call = getattr(library, name)
         except AttributeError:
-            raise LibraryError(f"{path} is too old for this package: it has no {name}") from None
+            raise LibraryError(f"{path} is too old for this package (no {name}); rebuild it with `make`") from None
         call.restype = result
         call.argtypes = arguments
     return library

@@ -12,21 +12,21 @@ from . import _arrays
 from ._library import lib
 from .errors import BY_STATUS, OutOfMemory, PebbleError
 
-# How often a waiting thread looks for progress, in seconds.
+# How often a waiting thread checks for progress, in seconds.
 POLL = 0.1
 
 
 class Progress(NamedTuple):
-    """How planning gets on, for a `progress` callable.
+    """The progress of planning, for a `progress` callable.
 
     Attributes
     ----------
     what : str
-        What is done now: a strategy, or a step of one.
+        The current strategy, or a step of one.
     done, total : int
-        How far it is; `total` is 0 where that is not known.
+        The progress; `total` is 0 if it is unknown.
     plans, peak, makespan : int
-        How many plans were found, and the figures of the latest, before it is verified.
+        The number of plans found, and the figures of the latest one, before verification.
     """
 
     what: str
@@ -38,14 +38,14 @@ class Progress(NamedTuple):
 
 
 class Session:
-    """Owns what its calls make; whoever keeps a handle keeps the session, and what that borrows from."""
+    """Owns the objects that its calls create: whoever keeps a handle must keep the session, which keeps `keeps`."""
 
     keeps: object = None
 
     def __init__(self, **settings: object) -> None:
         self._address = lib.pb_session_new()
         if not self._address:
-            raise OutOfMemory("out of memory")
+            raise OutOfMemory("out of memory: the library could not start a session; free some memory")
         for key, value in settings.items():
             if value is not None:
                 self.check(lib.pb_session_set(self._address, key.encode(), _arrays.text(value, key)))
@@ -57,7 +57,7 @@ class Session:
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
-            "comparisons and sweeps live in the memory of the library and cannot be pickled or copied deeply: "
+            "comparisons and sweeps are in the library's memory and cannot be pickled or deep-copied: "
             "pickle their plans, or keep their documents"
         )
 
@@ -71,59 +71,59 @@ class Session:
         raise kind(sentence, line, lib.pb_session_column(self._address) if line else None)
 
     def do(self, name: str, *arguments: Any) -> None:
-        """A call that is over soon."""
+        """A short call."""
         self.check(getattr(lib, name)(self._address, *arguments))
 
     def make(self, name: str, *arguments: Any) -> int:
-        """A call that makes something: its handle."""
+        """A call that creates an object; returns its handle."""
         handle = c_void_p()
         self.do(name, *arguments, byref(handle))
         return handle.value or 0
 
-    def patiently(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> None:
-        """A call that may take long: Ctrl-C asks it to stop, and what it has found by then is its answer.
+    def do_long(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> None:
+        """A call that may take long: Ctrl-C stops it, and the result is what it has found by then.
 
-        The call runs in a thread of its own without the interpreter's lock, since a signal is heard only by a main
-        thread that is back in Python. A second Ctrl-C is raised as always. Graphs and plans among the arguments are
-        kept until the call is over, which may be after that.
+        The call runs in its own thread without the interpreter's lock, because Python handles signals only in the main
+        thread, while it runs Python code. A second Ctrl-C is raised as usual. Graphs and plans among the arguments are
+        kept alive until the call ends, which may be after that.
         """
-        over, answer = threading.Event(), []
+        ended, status = threading.Event(), []
 
-        def work() -> None:
+        def run() -> None:
             try:
-                answer.append(getattr(lib, name)(self._address, *(getattr(a, "_handle", a) for a in arguments)))
+                status.append(getattr(lib, name)(self._address, *(getattr(a, "_handle", a) for a in arguments)))
             finally:
-                over.set()
+                ended.set()
 
         if threading.current_thread() is not threading.main_thread() and watch is None:
-            work()
+            run()
         else:
-            threading.Thread(target=work, name=name, daemon=True).start()
-            self._wait(over, watch)
-        self.check(answer[0])
+            threading.Thread(target=run, name=name, daemon=True).start()
+            self._wait(ended, watch)
+        self.check(status[0])
 
-    def make_patiently(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> int:
-        """The same for a call that makes something: its handle."""
+    def make_long(self, name: str, *arguments: Any, watch: Callable[[Progress], None] | None = None) -> int:
+        """The same for a call that creates an object; returns its handle."""
         handle = c_void_p()
-        self.patiently(name, *arguments, byref(handle), watch=watch)
+        self.do_long(name, *arguments, byref(handle), watch=watch)
         return handle.value or 0
 
-    def _wait(self, over: threading.Event, watch: Callable[[Progress], None] | None) -> None:
-        asked = False
+    def _wait(self, ended: threading.Event, watch: Callable[[Progress], None] | None) -> None:
+        interrupted = False
         while True:
             try:
-                while not over.wait(POLL if watch else None):
+                while not ended.wait(POLL if watch else None):
                     if watch:
                         watch(self.progress())
                 return
             except KeyboardInterrupt:
                 lib.pb_session_stop(self._address)
-                if asked:
+                if interrupted:
                     raise
-                asked = True
-            except BaseException:  # of the watcher: nobody is going to ask for the answer
+                interrupted = True
+            except BaseException:  # from the progress callable: the result will not be used
                 lib.pb_session_stop(self._address)
-                over.wait()
+                ended.wait()
                 raise
 
     def progress(self) -> Progress:
@@ -133,7 +133,7 @@ class Session:
         return Progress(what.value.decode(errors="replace"), *(n.value for n in numbers))
 
     def write(self, name: str, *arguments: Any) -> bytes:
-        """A call that writes a text: its bytes."""
+        """A call that writes text; returns its bytes."""
         self.do(name, *arguments)
         return self.written()
 
@@ -144,7 +144,7 @@ class Session:
         return ctypes.string_at(start, length.value)
 
     def notes(self) -> list[str]:
-        """What readers had to tell."""
+        """The notes of the reader."""
         return lib.pb_session_notes(self._address).decode(errors="replace").splitlines()
 
     def stopped(self) -> str | None:

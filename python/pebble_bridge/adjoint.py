@@ -34,18 +34,18 @@ ROW, BATCH = 7, 256
 
 
 class Action(NamedTuple):
-    """One action. Step i leads from state i to state i + 1.
+    """One action. Step i computes state i + 1 from state i.
 
     Attributes
     ----------
     kind : str
         "Forward", "Reverse", "Copy", "Move", "EndForward" or "EndReverse".
     n0, n1 : int
-        Forward runs steps n0 .. n1 - 1; Reverse their adjoints backwards; Copy and Move load state n0.
+        Forward runs steps n0 .. n1 - 1; Reverse runs their adjoints in reverse order; Copy and Move load state n0.
     slot : int
-        The place in the storage that is written or read.
+        The slot of the storage that is written or read.
     write_restart, write_reverse : bool
-        Forward stores state n0 first; Forward tapes what the reverse of its steps needs.
+        Forward stores state n0 first; Forward records what the adjoints of its steps need.
     source, target : str
         The storages: "NONE", "WORK", "RAM", "DISK", "DISK2" and so on.
     """
@@ -84,7 +84,7 @@ def _actions(rows: Sequence[int], count: int) -> list[Action]:
 
 
 class Stream:
-    """Actions one after the other; iterate over it, or take batches."""
+    """A sequence of actions; iterate over it, or take batches."""
 
     def __init__(self, session: Session, handle: int, open_end: bool = False) -> None:
         self._session, self._handle = session, handle
@@ -98,45 +98,45 @@ class Stream:
     def take(self, count: int) -> list[Action]:
         """Up to `count` more actions; fewer only at the end.
 
-        Of an online stream nothing comes before `end`.
+        An online stream returns nothing before `end`.
         """
         rows = _arrays.empty(count * ROW, 8)
         return _actions(rows, lib.pb_stream_actions(self._handle, count, _arrays.pointer(rows, 8)))
 
     def step(self, count: int = 1) -> list[Action]:
-        """Of an online stream: so many more steps forward."""
+        """For an online stream: the actions of `count` more forward steps."""
         if not self._open:
-            raise InvalidArgument("steps are taken from an online stream that has not ended")
+            raise InvalidArgument("step() needs an online stream before its end(); create one with adjoint.online()")
         rows = _arrays.empty(count * ROW, 8)
         return _actions(rows, lib.pb_stream_online_steps(self._handle, count, _arrays.pointer(rows, 8)))
 
     def end(self) -> Stream:
-        """Of an online stream: there are no more steps, and the stream itself is the way back."""
+        """For an online stream: there are no more steps. The stream then yields the backward pass."""
         if not self._open:
-            raise InvalidArgument("only an online stream is ended, and once")
+            raise InvalidArgument("end() may be called once, and only on a stream of adjoint.online(); iterate instead")
         self._open = False
         lib.pb_stream_online_end(self._handle)
         return self
 
     def __iter__(self) -> Iterator[Action]:
         if self._open:
-            raise InvalidArgument("an online stream gives the way back after end()")
+            raise InvalidArgument("an online stream yields the backward pass after end(); call end() first")
         while batch := self.take(BATCH):
             yield from batch
 
 
 @dataclass(frozen=True)
 class RevolveCost:
-    """What binomial checkpointing takes, by closed form.
+    """The cost of binomial checkpointing, by closed form.
 
     Attributes
     ----------
     forward_steps : int
-        Forward steps in all, the least possible.
+        All forward steps: the minimum.
     writes, reads, actions : int
-        Snapshots written, snapshots read, actions in all.
+        Snapshots written, snapshots read, all actions.
     repetitions : int
-        How often a step is run without being taped, at most.
+        The maximum number of times that a step is run without being recorded.
     """
 
     forward_steps: int
@@ -162,13 +162,13 @@ def revolve(steps: int, snapshots: int) -> Stream:
 
 
 def revolve_cost(steps: int, snapshots: int) -> RevolveCost:
-    """What `revolve` is going to take, without running it."""
-    told = json.loads(Session().write("pb_session_revolve_count", _count(steps), _count(snapshots)))
-    return RevolveCost(**{key: whole(value) for key, value in told.items()})
+    """The cost of `revolve`, without running it."""
+    counts = json.loads(Session().write("pb_session_revolve_count", _count(steps), _count(snapshots)))
+    return RevolveCost(**{key: whole(value) for key, value in counts.items()})
 
 
 class Level(NamedTuple):
-    """One storage level: how many states it holds, and what writing and reading one costs."""
+    """One storage level: its number of states, and the cost of writing and reading one."""
 
     slots: int
     write_cost: int = 0
@@ -178,7 +178,7 @@ class Level(NamedTuple):
 def multilevel(
     steps: int, levels: Sequence[Level | tuple[int, ...]], *, forward_cost: int = 1, reverse_cost: int = 1
 ) -> Stream:
-    """A schedule of least cost over several storage levels, cheapest first: RAM, disk and so on.
+    """A schedule of minimum cost over several storage levels, cheapest first: RAM, disk and so on.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def multilevel(
     rows = [Level(*level) for level in levels]
     columns = [_arrays.numbers([row[k] for row in rows], 8, "levels") for k in range(3)]
     session = Session()
-    handle = session.make_patiently(
+    handle = session.make_long(
         "pb_session_multilevel",
         _count(steps),
         _count(forward_cost),

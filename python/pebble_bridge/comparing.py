@@ -1,4 +1,4 @@
-"""Strategies side by side."""
+"""Comparison of strategies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Row:
     Attributes
     ----------
     strategy, game, outcome : str
-        Who, at what, and what came of it, as in `Plan`.
+        Strategy, game and outcome, as in `Plan`.
     reason : str or None
         Why there is no plan.
     metrics : Metrics or None
@@ -33,15 +33,15 @@ class Row:
     lower_bound : int or None
         No plan of the game has a smaller makespan.
     gap : float or None
-        How far the makespan is above it.
+        How far the makespan is above the lower bound, as a share of it.
     seconds : float
-        How long it took.
+        The planning time.
     options : dict
         The strategy's settings.
     plan : Plan
         The plan itself.
     policy : str or None
-        What was evicted first; None where the strategy takes no policy.
+        The eviction policy; None if the strategy takes none.
     """
 
     strategy: str
@@ -61,7 +61,7 @@ class Row:
 
 
 class Comparison:
-    """What `compare` found. Iterates over its rows."""
+    """The result of `compare`. Iterates over its rows."""
 
     def __init__(self, graph: Graph, session: Session, handle: int, stopped: str | None) -> None:
         self.graph = graph
@@ -70,17 +70,17 @@ class Comparison:
 
     @property
     def interrupted(self) -> bool:
-        """Ctrl-C came before all strategies had their turn."""
+        """Ctrl-C stopped the comparison before all strategies were run."""
         return self.stopped == "interrupt"
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """All of it, as ``pebble compare --json`` prints it."""
+        """The whole comparison, as ``pebble compare --json`` prints it."""
         return json.loads(Session().write("pb_session_write_comparison", self._handle))
 
     @cached_property
     def rows(self) -> list[Row]:
-        """One row for each strategy and game, in the order they were run."""
+        """One row for each strategy and game, in the order of running."""
         found = []
         for k, row in enumerate(self.document["strategies"]):
             plan = Plan(self.graph, self._session, lib.pb_comparison_row(self._handle, k), self.stopped)
@@ -104,23 +104,23 @@ class Comparison:
 
     @property
     def winner(self) -> Row | None:
-        """The cheapest under the weights, over all games; None where nothing fits."""
+        """The cheapest row under the weights, over all games; None if nothing fits."""
         name, game = self.document["winner"], self.document["winner_game"]
         fitting = [(row.metrics.cost, k) for k, row in enumerate(self.rows) if row.metrics and row._is(name, game)]
         return self.rows[min(fitting)[1]] if fitting else None
 
     @property
     def cap(self) -> int | None:
-        """The memory that was allowed; None for no limit."""
+        """The cap; None for no limit."""
         return None if self.document["cap"] is None else whole(self.document["cap"])
 
     @property
     def written_peak(self) -> int:
-        """What the program as written needs."""
+        """The peak in program order."""
         return whole(self.document["written_peak"])
 
     def ranked(self) -> list[Row]:
-        """The rows game by game, in each the cheapest first and refusals last."""
+        """The rows by game, in each the cheapest first and rows without a plan last."""
         games = ("remat", "reversible", "tiered")
         return sorted(
             self.rows, key=lambda r: (games.index(r.game), r.metrics is None, r.metrics.cost if r.metrics else 0)
@@ -138,7 +138,7 @@ class Comparison:
         return comparison_html(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Peak against work of every plan, with matplotlib; returns the axes."""
+        """Plots peak versus work of every plan with matplotlib; returns the axes."""
         from .plots import plot_comparison
 
         return plot_comparison(self, ax)
@@ -164,16 +164,16 @@ def compare(
     tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     progress: Any = None,
 ) -> Comparison:
-    """Strategies side by side under one cap.
+    """Compares strategies under one cap.
 
     Parameters
     ----------
     graph, cap, policy, weights, time, ticks, seed, threads, tiers, progress
-        As in `plan`. The time is shared by all.
+        As in `plan`. All strategies share the time.
     game : str, optional
-        One game; without, every strategy in its own: remat and reversible, and tiered where there are `tiers`.
+        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers`.
     strategies : str or sequence of str, optional
-        Which ones; all but portfolios without.
+        Which strategies. Default: all except portfolios.
 
     Examples
     --------
@@ -197,5 +197,5 @@ def compare(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_session_compare", a_graph(graph), watch=watch)
+        handle = session.make_long("pb_session_compare", a_graph(graph), watch=watch)
     return Comparison(graph, session, handle, session.stopped())

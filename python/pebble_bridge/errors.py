@@ -1,4 +1,4 @@
-"""What can go wrong, with the library's own sentence."""
+"""The exceptions of this package. Most carry the library's own message."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = [
 
 
 class PebbleError(Exception):
-    """Base of everything that this package raises by itself.
+    """Base class of the exceptions of this package.
 
     Attributes
     ----------
     sentence : str
-        What is wrong, as the library says it.
+        The message, without line and column.
     line, column : int or None
-        Where in a file, counted from 1; None where there is no place.
+        The position in a file, counted from 1; None if there is none.
     """
 
     def __init__(self, sentence: str, line: int | None = None, column: int | None = None) -> None:
@@ -39,15 +39,15 @@ class PebbleError(Exception):
 
 
 class LibraryError(PebbleError, ImportError):
-    """The compiled library is missing, or does not fit this package."""
+    """The compiled library is missing, or does not match this package."""
 
 
 class OutOfMemory(PebbleError, MemoryError):
-    """Memory, or the limit that was set for it, is exhausted."""
+    """Memory, or the limit on it, is exhausted."""
 
 
 class InvalidArgument(PebbleError, ValueError):
-    """An argument cannot be used."""
+    """An argument is invalid."""
 
 
 class UnknownName(PebbleError, ValueError):
@@ -59,11 +59,11 @@ class RangeError(PebbleError, ValueError):
 
 
 class FormatError(PebbleError, ValueError):
-    """A file is not well formed; `line` and `column` say where."""
+    """A file is malformed; `line` and `column` are the position."""
 
 
 class GraphError(PebbleError, ValueError):
-    """The graph breaks a rule of the model: a loop, a cycle, a bad reference."""
+    """The graph is invalid: a self-loop, a cycle, a bad reference."""
 
 
 class ReadWriteError(PebbleError, OSError):
@@ -71,7 +71,7 @@ class ReadWriteError(PebbleError, OSError):
 
 
 class Cancelled(PebbleError, KeyboardInterrupt):
-    """Stopped by Ctrl-C before anything was found. It is a KeyboardInterrupt too."""
+    """Stopped by Ctrl-C before anything was found. It is also a KeyboardInterrupt."""
 
 
 class LimitReached(PebbleError):
@@ -79,18 +79,18 @@ class LimitReached(PebbleError):
 
 
 class InternalError(PebbleError):
-    """A plan failed its own verification: a fault of the library."""
+    """A plan failed its own verification: a bug of the library. Please report it."""
 
 
 class Infeasible(PebbleError):
-    """It is proved that no plan fits the cap."""
+    """It is proved that no plan fits under the cap."""
 
 
 class NothingFound(PebbleError):
-    """No plan was found: it does not fit, does not apply, or a limit was hit."""
+    """No plan was found: it does not fit, the strategy does not apply, or a limit was reached."""
 
 
-# By status, in the order of the library's status.def; 0 is "done".
+# By status, in the order of the library's status.def; 0 is success.
 BY_STATUS: tuple[type[PebbleError], ...] = (
     PebbleError,
     OutOfMemory,

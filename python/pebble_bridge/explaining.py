@@ -1,4 +1,4 @@
-"""Why values are kept or computed again, and what a graph needs at least."""
+"""Why values are kept or recomputed, and the smallest caps of a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Explanation", "Info", "LeastCap", "explain", "info"]
 
 
 class Explanation:
-    """Why a plan keeps what it keeps; `text` for people, `dict` for programs."""
+    """Why a plan keeps or recomputes values: as `text`, and as `dict` for programs."""
 
     def __init__(self, text: str, document: dict[str, Any]) -> None:
         self.text = text
@@ -38,22 +38,22 @@ class Explanation:
 
 
 def explain(graph: Graph, plan: Plan | Any, node: NodeRef | None = None) -> Explanation:
-    """Why a value, or all of them, is kept or computed again; what it saves and the memory it holds.
+    """Why one value, or every value, is kept or recomputed; what that saves, and the memory it takes.
 
     Parameters
     ----------
     graph : Graph
-        What was planned.
+        The graph of the plan.
     plan : Plan, path or bytes
         The plan, or a schedule file.
     node : int or str, optional
-        One node; the whole plan without.
+        One node. Default: the whole plan.
     """
     if not isinstance(plan, Plan):
         plan, verdict = _judge_file(graph, plan, None, False)
         verdict.require()
     elif plan.graph is not graph and plan.graph.hash != a_graph(graph).hash:
-        raise InvalidArgument(f"the plan is of another graph, `{plan.graph.name}`")
+        raise InvalidArgument(f"the plan belongs to another graph, `{plan.graph.name}`; pass that graph")
     at = NO_NODE if node is None else graph.index(node)
     plan.require()
     session = Session()
@@ -63,22 +63,22 @@ def explain(graph: Graph, plan: Plan | Any, node: NodeRef | None = None) -> Expl
 
 @dataclass(frozen=True)
 class LeastCap:
-    """How little memory may do in one game.
+    """The smallest caps of one game.
 
     Attributes
     ----------
     game : str
-        Which game.
+        The game.
     proved : int
-        No plan whatever has a smaller peak.
+        Lower bound: no plan has a smaller peak.
     proved_by, proved_at : str or None
-        What shows it, and at which node.
+        What proves it, and at which node.
     known : int or None
-        A cap that a plan was found for.
+        The smallest cap with a known plan.
     strategy : str or None
-        Whose plan that is.
+        The strategy of that plan.
     impossible : bool
-        No cap at all helps.
+        No plan exists under any cap.
     """
 
     game: str
@@ -91,16 +91,16 @@ class LeastCap:
 
 
 class Info:
-    """What is in a graph.
+    """Facts about a graph.
 
     Attributes
     ----------
     document : dict
-        All of it, as ``pebble info --json`` prints it.
+        All facts, as ``pebble info --json`` prints them.
     games : list of LeastCap
-        The least caps, game by game.
+        The smallest caps, by game.
     written_peak : int
-        What the program as written needs.
+        The peak in program order.
     """
 
     def __init__(self, graph: Graph, document: dict[str, Any]) -> None:
@@ -109,15 +109,15 @@ class Info:
         self.written_peak = whole(document["written_peak"])
         self.games = [
             LeastCap(
-                told["game"],
-                whole(told["proved_cap"]),
-                told["proved_by"],
-                told["proved_at"],
-                None if told["known_cap"] is None else whole(told["known_cap"]),
-                told["strategy"],
-                told["impossible"],
+                row["game"],
+                whole(row["proved_cap"]),
+                row["proved_by"],
+                row["proved_at"],
+                None if row["known_cap"] is None else whole(row["known_cap"]),
+                row["strategy"],
+                row["impossible"],
             )
-            for told in document["games"]
+            for row in document["games"]
         ]
 
     def _repr_html_(self) -> str:
@@ -126,8 +126,8 @@ class Info:
         return info_html(self)
 
     def __repr__(self) -> str:
-        least = ", ".join(f"{g.game} from {g.known if g.known is not None else '?'}" for g in self.games)
-        return f"<Info: {self.graph.node_count} nodes, as written {self.written_peak}; {least}>"
+        caps = ", ".join(f"{g.game} from {g.known if g.known is not None else '?'}" for g in self.games)
+        return f"<Info: {self.graph.node_count} nodes, program order {self.written_peak}; {caps}>"
 
 
 def info(
@@ -139,14 +139,14 @@ def info(
     tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     progress: Any = None,
 ) -> Info:
-    """Shape, sizes, the peak as written, the proved least cap and the least that a plan is known for.
+    """Shape, sizes, the peak in program order, the lower bound on the cap and the smallest cap with a known plan.
 
     Parameters
     ----------
     graph, time, ticks, tiers, progress
         As in `plan`.
     game : str, optional
-        One game; remat and reversible without, and tiered where there are `tiers`.
+        The game. Default: remat and reversible, and tiered if there are `tiers`.
 
     Examples
     --------
@@ -157,5 +157,5 @@ def info(
     """
     session = Session(game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
     with watching(progress, graph) as watch:
-        session.patiently("pb_session_info", a_graph(graph), watch=watch)
+        session.do_long("pb_session_info", a_graph(graph), watch=watch)
     return Info(graph, json.loads(session.written()))

@@ -1,4 +1,4 @@
-"""What the library offers: its version, strategies, policies and families, and graphs of those families."""
+"""What the library provides: version, strategies, policies and families, and graphs of those families."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def _about() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Version:
-    """What is at work.
+    """The versions in use.
 
     Attributes
     ----------
     pebble : str
         The version of libpebble.
     library : str
-        Where it was loaded from.
+        The path it was loaded from.
     cbc, cadical : str or None
-        The solvers behind the strategies milp and lp-rounding, and sat; None where the library was built without.
+        The solvers behind the strategies milp and lp-rounding, and sat; None if they are not built in.
     """
 
     pebble: str
@@ -48,7 +48,7 @@ class Version:
 
 
 def version() -> Version:
-    """The version of the library, where it is, and the solvers inside it."""
+    """The version of the library, its path, and its solvers."""
     about = _about()
     return Version(about["version"], str(_library.find()), about["cbc"], about["cadical"])
 
@@ -69,16 +69,16 @@ def families() -> list[dict[str, Any]]:
 
 
 def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
-    """A graph of a family, as ``pebble gen`` makes it.
+    """Generates a graph of a family, as ``pebble gen`` does.
 
     Parameters
     ----------
     family : str
         "chain", "adjoint-chain", "tree", "pyramid", "grid", "layered", "unet", "transformer"...; see `families`.
     *positional
-        The parameters that the family takes without their names.
+        The positional parameters of the family.
     **parameters
-        The others, with ``_`` for ``-``: ``grad_size=1``.
+        Named parameters, with ``_`` for ``-``: ``grad_size=1``.
 
     Examples
     --------
@@ -89,18 +89,19 @@ def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
     known = {row["name"]: row for row in families()}
     name = family.replace("_", "-")
     if name not in known:
-        raise UnknownName(f"there is no family `{family}`{_near(name, known)}")
+        raise UnknownName(f"there is no family `{family}`{_near(name, known)}; pebble_bridge.families() lists all")
     specs = known[name]["parameters"]
+    keys = [p["key"] for p in specs]
     places = [p["key"] for p in specs if p["positional"]]
     if len(positional) > len(places):
-        raise InvalidArgument(f"{name} takes {len(places)} parameters without a name, not {len(positional)}")
+        raise InvalidArgument(f"{name} takes {len(places)} positional parameters, not {len(positional)}; use names")
     chosen = dict(zip(places, positional, strict=False))
     for key, value in parameters.items():
         key = key.replace("_", "-")
         if key in chosen:
-            raise InvalidArgument(f"{key} is given twice")
-        if key not in {p["key"] for p in specs}:
-            raise UnknownName(f"{name} has no parameter {key}{_near(key, [p['key'] for p in specs])}")
+            raise InvalidArgument(f"{key} is given twice: as a positional parameter and by name; give it once")
+        if key not in keys:
+            raise UnknownName(f"{name} has no parameter {key}{_near(key, keys)}; it takes {', '.join(keys)}")
         chosen[key] = value
     session = Session()
     lines = "\n".join(f"{key}={value}" for key, value in chosen.items())
@@ -109,4 +110,4 @@ def generate(family: str, *positional: Any, **parameters: Any) -> Graph:
 
 def _near(word: str, names: Iterable[str]) -> str:
     found = difflib.get_close_matches(word, list(names), 1)
-    return f"; did you mean {found[0]}?" if found else ""
+    return f" (did you mean {found[0]}?)" if found else ""

@@ -1,4 +1,4 @@
-"""Computations as graphs: from arrays, files and families, and back."""
+"""Graphs: from arrays, files and families, and back."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ NodeRef = int | str
 
 
 class Graph:
-    """A computation as a directed acyclic graph; it never changes.
+    """A computation as a directed acyclic graph; immutable.
 
-    Edge ``(u, v)`` says that computing ``v`` reads the value of ``u``.
+    Edge ``(u, v)`` means that computing ``v`` reads the value of ``u``.
 
     Parameters
     ----------
     cost, size : sequence of int
         Work of computing each node once, and memory of its value.
     edges : sequence of pairs, or tuple of two arrays, or array of shape (m, 2)
-        Who reads whom: ``[(0, 1), (1, 2)]`` or ``(from_array, to_array)``.
+        ``[(0, 1), (1, 2)]`` or ``(from_array, to_array)``.
     names : sequence of str, optional
-        Unique names; nodes are called by their index without.
+        Unique names. Default: the indices.
     workspace : sequence of int, optional
         Memory that is in use only while a node is computed.
     given : sequence of nodes, or mapping of node to True or "slow", optional
@@ -49,11 +49,11 @@ class Graph:
     groups : sequence of str or None for each node, or mapping of node to str, optional
         The layer or block that a node belongs to.
     targets, order : sequence of nodes, optional
-        What must have been computed (every sink without); the order of the program as written.
+        What must have been computed by the end (default: every sink); the program order.
     fixed_size : int
-        Memory that is always in use beside the nodes.
+        Memory that is always in use, in addition to the nodes.
     name, cost_unit, size_unit : str
-        For people. With ``size_unit="byte"`` sizes are shown as KiB, MiB and so on.
+        For display. With ``size_unit="byte"`` sizes are shown as KiB, MiB and so on.
 
     Examples
     --------
@@ -88,20 +88,21 @@ class Graph:
         costs, sizes = _arrays.numbers(cost, 8, "cost"), _arrays.numbers(size, 8, "size")
         count = len(costs)
         if len(sizes) != count:
-            raise InvalidArgument(f"there are {count} costs and {len(sizes)} sizes")
+            raise InvalidArgument(f"size has {len(sizes)} entries and cost has {count}; give one for each node")
         spaces = None if workspace is None else _arrays.numbers(workspace, 8, "workspace")
         if spaces is not None and len(spaces) != count:
-            raise InvalidArgument(f"there are {count} costs and {len(spaces)} workspaces")
+            raise InvalidArgument(f"workspace has {len(spaces)} entries and cost has {count}; give one for each node")
         refer = _References(names, count)
         flags = _flags(count, refer, given, once, keep)
         if names is not None:
             if len(names) != count:
-                raise InvalidArgument(f"there are {count} costs and {len(names)} names")
+                raise InvalidArgument(f"names has {len(names)} entries and cost has {count}; give one for each node")
             label = _arrays.texts(names, "names")
             session.do("pb_session_name_nodes", count, label, len(label))
         grouped = _Groups(groups, count, refer) if groups is not None else None
         if grouped is not None:
-            session.do("pb_session_group_nodes", count, _arrays.pointer(grouped.index, 4), grouped.text, len(grouped.text))
+            groups_at, text = _arrays.pointer(grouped.index, 4), grouped.text
+            session.do("pb_session_group_nodes", count, groups_at, text, len(text))
         session.do(
             "pb_session_add_nodes",
             count,
@@ -123,8 +124,8 @@ class Graph:
                 session.do("pb_session_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
         fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
         words = {"name": name, "cost_unit": cost_unit, "size_unit": size_unit}
-        told = [_arrays.text(word, what) for what, word in words.items()]
-        handle = session.make("pb_session_make_graph", *told, int(fixed))
+        texts = [_arrays.text(word, what) for what, word in words.items()]
+        handle = session.make("pb_session_make_graph", *texts, int(fixed))
         self._take(session, handle)
 
     def _take(self, session: Session, handle: int) -> None:
@@ -150,24 +151,24 @@ class Graph:
         optimizer: str | None = None,
         grads: str | None = None,
     ) -> Graph:
-        """Read a graph in any format that the library knows: JSON, DOT, CSV, .bench, BLIF, AIGER, ONNX.
+        """Read a graph in any supported format: JSON, DOT, CSV, .bench, BLIF, AIGER, ONNX.
 
         Parameters
         ----------
         source : path or bytes
-            A file, or what is in it.
+            A file, or its content.
         inputs : {"free", "given", "computed"}, optional
-            What becomes of a circuit's inputs.
+            How to treat a circuit's inputs.
         dims : mapping of names to sizes, optional
-            Sizes of the dimensions that an ONNX model leaves open.
+            Sizes of the symbolic dimensions of an ONNX model.
         batch : int, optional
-            The batch of an ONNX model: the first dimension of its first input, and of others like it.
+            The batch of an ONNX model: the first dimension of its first input, and of similar inputs.
         train : bool
             A training step of an ONNX model instead of its forward pass.
         optimizer : {"none", "sgd", "momentum", "adam"}, optional
-            With `train`: whose state the fixed memory holds.
+            With `train`: the optimizer whose state is part of the fixed memory.
         grads : {"accumulate", "keep", "update"}, optional
-            With `train`: what becomes of the gradients of parameters.
+            With `train`: how to treat the gradients of parameters.
         """
         session = Session(
             inputs=inputs,
@@ -187,7 +188,7 @@ class Graph:
         graph.notes = session.notes()  # type: ignore[misc]
         return graph
 
-    #: What the reader had to tell of the file, sentence by sentence.
+    #: The reader's notes about the file.
     notes: ClassVar[Sequence[str]] = ()
 
     @classmethod
@@ -204,7 +205,7 @@ class Graph:
         return Session().write("pb_session_write_graph", self._handle, format.encode()).decode()
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the graph to a file; the format is that of the file's name unless it is given."""
+        """Write the graph to a file; the default format is that of the file's name."""
         ending = Path(path).suffix.lower()
         chosen = format or {".dot": "dot", ".gv": "dot", ".csv": "csv"}.get(ending, "json")
         write_bytes(path, self.to_text(chosen).encode())
@@ -227,12 +228,12 @@ class Graph:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return self._number("node_count")
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are; equal ones count once."""
+        """The number of edges; duplicates count once."""
         return self._number("edge_count")
 
     @property
@@ -242,17 +243,17 @@ class Graph:
 
     @property
     def cost_unit(self) -> str:
-        """What costs are counted in."""
+        """The unit of costs."""
         return self._text("cost_unit")
 
     @property
     def size_unit(self) -> str:
-        """What sizes are counted in."""
+        """The unit of sizes."""
         return self._text("size_unit")
 
     @property
     def shape(self) -> str:
-        """What the library sees in it: a chain, an adjoint chain, an in-tree, general, or empty."""
+        """The recognised shape: chain, adjoint-chain, in-tree, general or empty."""
         return self._text("shape")
 
     @property
@@ -277,17 +278,17 @@ class Graph:
 
     @property
     def cost(self) -> Any:
-        """Work of each node: an array of the library, not copied, not to be written."""
+        """Work of each node: a read-only view of the library's array."""
         return self._array("cost")
 
     @property
     def size(self) -> Any:
-        """Memory of each value; likewise."""
+        """Memory of each value; a read-only view too."""
         return self._array("size")
 
     @property
     def workspace(self) -> Any:
-        """Extra memory while each node is computed; likewise."""
+        """Extra memory while each node is computed; a read-only view too."""
         return self._array("workspace")
 
     @property
@@ -297,7 +298,7 @@ class Graph:
 
     @property
     def order(self) -> Any:
-        """The nodes that are computed, in the order of the program as written."""
+        """The nodes that are computed, in program order."""
         return self._array("order")
 
     @property
@@ -353,13 +354,13 @@ class Graph:
 
     @property
     def inplace(self) -> dict[int, list[int]]:
-        """For each node that may: the inputs whose memory it may take over."""
+        """For each in-place node: the inputs whose memory it may take over."""
         start = self._array("inplace_start")
         return {v: self._row("inplace", v) for v in range(len(start) - 1) if start[v + 1] > start[v]}
 
     @property
     def byproduct_of(self) -> dict[int, int]:
-        """Whose computation makes each by-product."""
+        """The node whose computation produces each by-product."""
         return {w: int(v) for w, v in enumerate(self._array("owner")) if v != NO_NODE}
 
     @property
@@ -378,7 +379,7 @@ class Graph:
         return joined.split("\0")[:-1] if self.node_count else []
 
     def index(self, node: NodeRef) -> int:
-        """The index of a node that is named by its index or its name.
+        """The index of a node that is given by index or name.
 
         Raises
         ------
@@ -389,26 +390,26 @@ class Graph:
             found = _whole_node(node)
             if 0 <= found < self.node_count:
                 return found
-            raise InvalidArgument(f"the graph has no node {found}")
+            raise InvalidArgument(f"the graph has no node {found}; its nodes are 0 to {self.node_count - 1}")
         found = lib.pb_graph_find_node(self._handle, _arrays.text(node, "a node"))
         if found == NO_NODE:
-            raise InvalidArgument(f"the graph has no node `{node}`")
+            raise InvalidArgument(f"the graph has no node `{node}`; Graph.names lists them")
         return found
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the canonical graph, which ties schedules to it."""
+        """SHA-256 of the canonical graph; schedules refer to it."""
         return Session().write("pb_session_write_graph", self._handle, b"hash").decode()
 
     @cached_property
     def written_peak(self) -> int:
-        """Peak of the program as written: the 100 % of caps."""
+        """The peak in program order; a cap of 100 % means this."""
         peak = c_uint64()
         Session().do("pb_session_program_peak", self._handle, byref(peak))
         return peak.value
 
     def parse_size(self, text: str | int) -> int | None:
-        """A size as people write it ("60%", "8GiB", 4096) in the graph's unit; None for "none"."""
+        """Converts a size such as "60%", "8GiB" or 4096 to the graph's unit; None for "none"."""
         value = c_uint64()
         Session().do("pb_session_size", self._handle, str(text).encode(), byref(value))
         return None if value.value == 0xFFFFFFFFFFFFFFFF else value.value
@@ -426,44 +427,44 @@ class Graph:
 
 
 def a_graph(graph: Any) -> Graph:
-    """The graph, or a sentence where it is something else."""
+    """Returns the graph, or raises `InvalidArgument` if it is something else."""
     if not isinstance(graph, Graph):
-        raise InvalidArgument(f"a Graph is wanted, not {type(graph).__name__}: Graph.read reads files")
+        raise InvalidArgument(f"expected a Graph, not {type(graph).__name__}; Graph.read reads files")
     return graph
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file, or a sentence."""
+    """The bytes of a file; raises `ReadWriteError`."""
     try:
         return Path(path).read_bytes()
-    except OSError as fault:
-        raise ReadWriteError(f"{os.fspath(path)}: cannot be read: {fault.strerror}") from fault
+    except OSError as error:
+        raise ReadWriteError(f"{os.fspath(path)}: cannot be read: {error.strerror}; check the path") from error
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole or leave it as it was."""
+    """Write a file completely, or leave it unchanged."""
     target = Path(path)
-    neighbour = target.with_name(f".{target.name}.{os.getpid()}")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        neighbour.write_bytes(content)
-        neighbour.replace(target)
-    except OSError as fault:
-        neighbour.unlink(missing_ok=True)
-        raise ReadWriteError(f"{target}: cannot be written: {fault.strerror}") from fault
+        temporary.write_bytes(content)
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ReadWriteError(f"{target}: cannot be written: {error.strerror}; check the folder") from error
 
 
 def _whole_node(node: Any) -> int:
-    """The index of a node; a mask of truth values is none, though Python would count with it."""
+    """The index of a node. A boolean is rejected, though Python would accept it as an index."""
     if isinstance(node, bool):
-        raise InvalidArgument("a node: its index or name is wanted, not a truth value: list the nodes, not a mask")
+        raise InvalidArgument("expected a node's index or name, not a boolean; list the nodes instead of a mask")
     try:
         return index(node)
     except TypeError:
-        raise InvalidArgument(f"a node: its index or name is wanted, not {node!r}") from None
+        raise InvalidArgument(f"expected a node's index or name, not {node!r}") from None
 
 
 class _References:
-    """Nodes by index, or by name where there are names."""
+    """Resolves nodes given by index or, if there are names, by name."""
 
     def __init__(self, names: Sequence[str] | None, count: int) -> None:
         self._names, self._count = names, count
@@ -474,7 +475,7 @@ class _References:
             if self._index is None:
                 self._index = {name: i for i, name in enumerate(self._names or ())}
             if node not in self._index:
-                raise InvalidArgument(f"there is no node `{node}`")
+                raise InvalidArgument(f"there is no node `{node}`; `names` must contain it")
             return self._index[node]
         return _arrays.numbers([_whole_node(node)], 4, "a node")[0]
 
@@ -485,7 +486,7 @@ class _References:
 
 
 class _Groups:
-    """Groups as an index for each node and their names."""
+    """The group index of each node, and the names of the groups."""
 
     def __init__(self, groups: Any, count: int, refer: _References) -> None:
         listed: list[str | None] = [None] * count
@@ -493,12 +494,12 @@ class _Groups:
             for node, group in groups.items():
                 at = refer(node)
                 if at >= count:
-                    raise InvalidArgument(f"groups: there is no node {at}")
+                    raise InvalidArgument(f"groups: there is no node {at}; nodes are 0 to {count - 1}")
                 listed[at] = group
         else:
             listed = list(groups)
             if len(listed) != count:
-                raise InvalidArgument(f"there are {count} costs and {len(listed)} groups")
+                raise InvalidArgument(f"groups has {len(listed)} entries and cost has {count}; give one for each node")
         names = {group: None for group in listed if group is not None}
         places = {group: i for i, group in enumerate(names)}
         self.text = _arrays.texts(list(names), "groups")
@@ -511,14 +512,14 @@ def _flags(count: int, refer: _References, given: Any, once: Any, keep: Any) -> 
     def mark(nodes: Iterable[NodeRef], what: str, flag: int) -> None:
         for node in refer.many(nodes, what):
             if node >= count:
-                raise InvalidArgument(f"{what}: there is no node {node}")
+                raise InvalidArgument(f"{what}: there is no node {node}; nodes are 0 to {count - 1}")
             flags[node] |= flag
 
     if isinstance(given, Mapping):
         slow = [v for v, where in given.items() if where == "slow"]
         fast = [v for v, where in given.items() if where is True]
         if len(slow) + len(fast) != len(given):
-            raise InvalidArgument('given: a value is given as True or "slow"')
+            raise InvalidArgument('given: expected True or "slow" for each node')
         mark(slow, "given", GIVEN | GIVEN_SLOW)
         mark(fast, "given", GIVEN)
     elif given is not None:
@@ -538,24 +539,24 @@ def _columns(pairs: list[tuple[int, int]], what: str) -> tuple[Any, Any]:
 
 
 def _edge_arrays(edges: Any, refer: _References) -> tuple[Any, Any]:
-    """Edges as two columns: a tuple of two rows is that already, anything else are pairs."""
+    """Edges as two columns: from a tuple of two sequences, or from pairs."""
     if hasattr(edges, "__array__") and _arrays.numpy is not None:
         table = _arrays.numpy.asarray(edges)
         if table.size and (table.ndim != 2 or table.shape[1] != 2):
-            raise InvalidArgument("edges: an array of edges has the shape (edges, 2)")
+            raise InvalidArgument("edges: expected an array of shape (edges, 2)")
         table = table.reshape(-1, 2)
         return _arrays.numbers(table[:, 0], 4, "edges"), _arrays.numbers(table[:, 1], 4, "edges")
     if isinstance(edges, tuple) and len(edges) == 2 and not any(isinstance(e, (tuple, str, int)) for e in edges):
         sources, readers = (refer.many(column, "edges") for column in edges)
         if len(sources) != len(readers):
-            raise InvalidArgument(f"edges: there are {len(sources)} first ends and {len(readers)} second ones")
+            raise InvalidArgument(f"edges: expected arrays of equal length, not {len(sources)} and {len(readers)}")
         return sources, readers
     try:
         pairs = [(refer(u), refer(v)) for u, v in edges]
-    except (TypeError, ValueError) as fault:
-        if isinstance(fault, PebbleError):
+    except (TypeError, ValueError) as error:
+        if isinstance(error, PebbleError):
             raise
-        raise InvalidArgument("edges: pairs of nodes are wanted, or a tuple of two arrays") from None
+        raise InvalidArgument("edges: expected pairs of nodes, or a tuple of two arrays") from None
     return _columns(pairs, "edges")
 
 

@@ -1,4 +1,4 @@
-"""What notebooks show: tables and drawings as HTML that looks right on light and dark pages and needs no script."""
+"""HTML for notebooks: tables and drawings for light and dark pages, without scripts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAST, SLOW, CAP = "#3b82c4", "#c98a2b", "#d1495b"  # readable on white and on bl
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), best: int | None = None
 ) -> str:
-    """A table of texts, which are escaped here. Columns in `numbers` stand to the right, row `best` is bold."""
+    """A table of strings, which are escaped here. Columns in `numbers` are right-aligned, row `best` is bold."""
 
     def cells(tag: str, texts: Sequence[str], extra: str = "") -> str:
         parts = []
@@ -39,7 +39,7 @@ def table(
 
 
 def figures(pairs: Sequence[tuple[str, str]]) -> str:
-    """Names and values below each other."""
+    """A table of names and values."""
     rows = "".join(
         f'<tr><td style="text-align:left;opacity:.7">{escape(k)}</td><td style="text-align:left">{escape(v)}</td></tr>'
         for k, v in pairs
@@ -48,7 +48,7 @@ def figures(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def text_html(text: str) -> str:
-    """A text as it stands."""
+    """Preformatted text."""
     return f'<pre style="white-space:pre-wrap">{escape(text)}</pre>'
 
 
@@ -87,12 +87,12 @@ def memory_svg(plan: Plan) -> str:
     close = plan.cap is not None and abs(plan.cap - m.peak) * 10 < top  # the labels would touch
     parts = [f'<path d="{_path(fast, top)}" fill="{FAST}" fill-opacity=".55"/>']
     if max((int(x) for x in slow), default=0):
-        # Slow memory may be many times the fast: it has a scale of its own, and is drawn as a line over the plot.
-        most = max(int(x) for x in slow)
-        parts.append(f'<path d="{_path(slow, most)}" fill="none" stroke="{SLOW}"/>')
+        # Slow memory may be many times larger than fast memory: it has its own scale and is drawn as a line.
+        largest = max(int(x) for x in slow)
+        parts.append(f'<path d="{_path(slow, largest)}" fill="none" stroke="{SLOW}"/>')
         parts.append(
             f'<text x="{WIDTH - RIGHT + 4}" y="{HEIGHT - BOTTOM - 4}" fill="{SLOW}" font-size="11">'
-            f"slow: {escape(amount(most, unit))}</text>"
+            f"slow: {escape(amount(largest, unit))}</text>"
         )
     parts.append(_mark(m.peak, top, f"peak {amount(m.peak, unit)}", "currentColor", "2 3", 12 if close else 4))
     if plan.cap is not None:
@@ -129,9 +129,9 @@ def plan_html(plan: Plan) -> str:
     if plan.interrupted:
         note += '<div style="opacity:.7">interrupted: the best plan so far</div>'
     pairs = [
-        ("peak", f"{amount(m.peak, g.size_unit)}, {cap}; as written {amount(g.written_peak, g.size_unit)}"),
+        ("peak", f"{amount(m.peak, g.size_unit)}, {cap}; program order {amount(g.written_peak, g.size_unit)}"),
         ("work", amount(m.work, g.cost_unit)),
-        ("overhead", f"{percent(m.overhead)} over computing each value once, {m.recompute_count:,} computed again"),
+        ("overhead", f"{percent(m.overhead)} more than computing each value once, {m.recompute_count:,} recomputed"),
     ]
     if m.io:
         pairs.insert(2, ("transfers", amount(m.io, g.cost_unit)))
@@ -154,23 +154,23 @@ def _row_texts(comparison: Comparison, row: Row) -> list[str]:
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """A comparison as a table, the winner in bold; those that do not apply are left out where others do."""
+    """A comparison as a table, with the winner in bold. Rows that do not apply are omitted if others do."""
     g, winner = comparison.graph, comparison.winner
     shown = [row for row in comparison.ranked() if row.metrics or not (row.reason or "").startswith("does not apply")]
     shown = shown or comparison.ranked()
-    head = ["strategy", "game", "outcome", "peak", f"work and io ({g.cost_unit})", "overhead", "gap", "why not"]
+    head = ["strategy", "game", "outcome", "peak", f"work + io ({g.cost_unit})", "overhead", "gap", "why not"]
     best = next((k for k, row in enumerate(shown) if row is winner), None)
     body = table(head, [_row_texts(comparison, row) for row in shown], numbers=(3, 4, 5, 6), best=best)
     cap = "no cap" if comparison.cap is None else f"cap {amount(comparison.cap, g.size_unit)}"
-    said = f"{g.name}: {cap}; as written it needs {amount(comparison.written_peak, g.size_unit)}"
-    end = f"winner: {winner.strategy} in the {winner.game} game" if winner else "no strategy fits"
-    return f"<div><b>{escape(said)}</b>{body}<div>{escape(end)}</div></div>"
+    title = f"{g.name}: {cap}; program order needs {amount(comparison.written_peak, g.size_unit)}"
+    end = f"winner: {winner.strategy} in the {winner.game} game" if winner else "no strategy fits: raise the cap"
+    return f"<div><b>{escape(title)}</b>{body}<div>{escape(end)}</div></div>"
 
 
 def sweep_html(sweep: Sweep) -> str:
-    """A sweep as the library draws it, and its front as a table."""
+    """The library's drawing of a sweep, and its front as a table."""
     g = sweep.graph
-    drawing = base64.b64encode(sweep.to_svg().encode()).decode()  # as an image: its styles stay its own
+    drawing = base64.b64encode(sweep.to_svg().encode()).decode()  # as an image, so that its styles do not leak
     rows = [
         [
             "none" if c.cap is None else amount(c.cap, g.size_unit),
@@ -183,30 +183,30 @@ def sweep_html(sweep: Sweep) -> str:
         for c in sweep.front
         if (m := c.metrics)
     ]
-    head = ["cap", "peak", f"work and io ({g.cost_unit})", "overhead", "strategy", "outcome"]
+    head = ["cap", "peak", f"work + io ({g.cost_unit})", "overhead", "strategy", "outcome"]
     knee = sweep.knee
     best = next((k for k, c in enumerate(sweep.front) if knee and c.index == knee.index), None)
     return (
-        f'<div><img style="max-width:100%" alt="overhead against the cap" src="data:image/svg+xml;base64,{drawing}"/>'
-        f"<details><summary>{len(rows)} plans that no other beats</summary>"
+        f'<div><img style="max-width:100%" alt="overhead versus cap" src="data:image/svg+xml;base64,{drawing}"/>'
+        f"<details><summary>{len(rows)} plans on the Pareto front</summary>"
         f"{table(head, rows, numbers=(0, 1, 2, 3), best=best)}</details></div>"
     )
 
 
 def graph_html(graph: Graph) -> str:
-    """A graph in figures."""
+    """The figures of a graph."""
     pairs = [
         ("nodes, edges", f"{graph.node_count:,}, {graph.edge_count:,}"),
         ("shape", f"{graph.shape}, {graph.depth:,} deep"),
         ("work", amount(graph.needed_cost, graph.cost_unit)),
-        ("sizes", f"{amount(graph.total_size, graph.size_unit)} in all"),
-        ("peak as written", amount(graph.written_peak, graph.size_unit)),
+        ("sizes", f"{amount(graph.total_size, graph.size_unit)} in total"),
+        ("peak in program order", amount(graph.written_peak, graph.size_unit)),
     ]
     return f"<div><b>{escape(graph.name)}</b>{figures(pairs)}</div>"
 
 
 def info_html(info: Info) -> str:
-    """A graph in figures, and the least caps of its games."""
+    """The figures of a graph, and the smallest caps of its games."""
     unit = info.graph.size_unit
 
     def share(cap: int) -> str:
@@ -216,7 +216,7 @@ def info_html(info: Info) -> str:
     for g in info.games:
         why = f"{g.proved_by or ''} {'of ' + g.proved_at if g.proved_at else ''}".strip()
         known = ["?", "", ""] if g.known is None else [amount(g.known, unit), share(g.known), g.strategy or ""]
-        proved = "no cap at all" if g.impossible else amount(g.proved, unit)
+        proved = "infeasible" if g.impossible else amount(g.proved, unit)
         rows.append([g.game, proved, why, *known])
-    head = ["game", "proved least cap", "because of", "cap that works", "of written peak", "with"]
+    head = ["game", "lower bound", "limited by", "smallest known plan", "% of peak", "strategy"]
     return graph_html(info.graph) + table(head, rows, numbers=(1, 3, 4))

@@ -1,4 +1,4 @@
-"""Plans made and judged."""
+"""Planning and verification."""
 
 from __future__ import annotations
 
@@ -37,47 +37,47 @@ def plan(
     borrow: int | str | None = None,
     progress: Any = None,
 ) -> Plan:
-    """One verified plan under a memory cap.
+    """Plans a graph under a memory cap. The plan is verified.
 
     Parameters
     ----------
     graph : Graph
-        What to plan.
+        The graph to plan.
     cap : int, str or None
-        The memory: a number in the graph's unit, "60%" of what the program as written needs, "8GiB"; None for no limit.
+        The memory limit: a number in the graph's unit, "60%" of the peak in program order, "8GiB"; None for no limit.
     game : {"remat", "reversible", "tiered"}, optional
-        Remat, or tiered where `tiers` are given.
+        Default: tiered if `tiers` are given, else remat.
     strategy : str
-        ``NAME`` or ``NAME:key=value,...``; "auto" tries them all.
+        ``NAME`` or ``NAME:key=value,...``; "auto" tries several and returns the best.
     policy : str, optional
-        What to evict first, for strategies that take one.
+        The eviction policy, for strategies that take one.
     weights : three numbers
-        Of peak, flux and work in the cost that is made least.
+        The weights of peak, flux and work in the cost to minimise.
     time : seconds or "500ms", optional
-        How long to search at most. Without `time` and `ticks` a search ends when it seems to be done.
+        The time limit of the search. Without `time` and `ticks` a search ends when it no longer improves.
     ticks : int, optional
         Planning effort of each strategy: equal ticks give equal plans on every machine.
     seed, threads : int
-        Of the search.
+        The random seed, and the number of threads, of the search.
     tiers : mapping or sequence of mappings, optional
         Slow memory, fastest first: ``{"store_cost": 1, "load_cost": 1, "store_per_unit": 0, "load_per_unit": 0,
-        "cap": None}``, each of which may be left out. Prices may have decimals, and are in the unit of the graph's file.
+        "cap": None}``, all optional. Prices may have decimals, and are in the cost unit of the graph's file.
     start : Plan, optional
-        A plan of the same game to begin from.
+        A plan of the same game to start from.
     borrow : int or str, optional
-        Memory beside the cap that holds other data.
+        Memory in addition to the cap that contains other data and must be restored.
     progress : bool or callable, optional
         True shows a line in terminals and notebooks; a callable gets a `Progress` ten times a second.
 
     Returns
     -------
     Plan
-        Ask `Plan.outcome`, or `Plan.require` for a plan that is there. After Ctrl-C it is the best plan until then.
+        See `Plan.outcome`, or call `Plan.require` to raise if there is no plan. After Ctrl-C: the best plan so far.
 
     Raises
     ------
     Cancelled
-        Ctrl-C came before anything was found.
+        Stopped by Ctrl-C before anything was found.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def plan(
         borrow=borrow,
     )
     if start is not None and not isinstance(start, Plan):
-        raise InvalidArgument(f"start: a Plan is wanted, not {type(start).__name__}; Plan.read reads one")
+        raise InvalidArgument(f"start: expected a Plan, not {type(start).__name__}; Plan.read reads one from a file")
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_session_plan", a_graph(graph), start, watch=watch)
+        handle = session.make_long("pb_session_plan", a_graph(graph), start, watch=watch)
     return Plan(graph, session, handle, session.stopped())
 
 
@@ -116,23 +116,23 @@ def verify(
     borrow: int | str | None = None,
     any_graph: bool = False,
 ) -> Verdict:
-    """Replay a schedule by the rules, with code that no planner shares.
+    """Replays a schedule by the rules, with code that is independent of the planners.
 
     Parameters
     ----------
     graph : Graph
-        What the moves are about.
+        The graph of the schedule.
     schedule : Plan, path, bytes, or moves
-        A plan; a schedule file or what is in it; or moves as `Move` or tuples such as ``("compute", 0)``.
+        A plan; a schedule file or its content; or moves as `Move` or tuples such as ``("compute", 0)``.
     cap, game, tiers, borrow : optional
-        As in `plan`, for moves. For a plan or file `cap` takes the place of its own, the others are its own.
+        As in `plan`, for moves. For a plan or file, `cap` replaces its own cap, and the others are taken from it.
     any_graph : bool
-        Accept a legal schedule that was made for another graph.
+        Accept a legal schedule of another graph.
 
     Returns
     -------
     Verdict
-        True as a condition where everything is right.
+        Truthy if nothing is wrong.
 
     Examples
     --------
@@ -160,15 +160,15 @@ def _judge_file(graph: Graph, source: Any, cap: Any, any_graph: bool) -> tuple[P
 
 
 def _verdict(text: bytes) -> Verdict:
-    told = json.loads(text)
+    document = json.loads(text)
     return Verdict(
-        told["legal"],
-        told["rule"],
-        None if told["move"] is None else whole(told["move"]),
-        told["message"],
-        Metrics.of(told["metrics"]) if told["metrics"] else None,
-        told["node"],
-        told["same_graph"],
+        document["legal"],
+        document["rule"],
+        None if document["move"] is None else whole(document["move"]),
+        document["message"],
+        Metrics.of(document["metrics"]) if document["metrics"] else None,
+        document["node"],
+        document["same_graph"],
     )
 
 
@@ -181,14 +181,14 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     also: list[int] = []
     start = [0]
     if not isinstance(moves, Iterable):
-        raise InvalidArgument(f"a plan, a file or moves are wanted, not {type(moves).__name__}")
+        raise InvalidArgument(f"expected a plan, a file or moves, not {type(moves).__name__}")
     for k, given in enumerate(moves):
         try:
             move = given if isinstance(given, Move) else Move(*given)
         except TypeError:
-            raise InvalidArgument(f'move {k}: a Move or a tuple such as ("compute", 0) is wanted') from None
+            raise InvalidArgument(f'move {k}: expected a Move or a tuple such as ("compute", 0)') from None
         if move.op not in numbers:
-            raise InvalidArgument(f"move {k}: there is no operation `{move.op}`; there are {', '.join(OPS)}")
+            raise InvalidArgument(f"move {k}: there is no operation `{move.op}`; expected one of {', '.join(OPS)}")
         op.append(numbers[move.op])
         node.append(move.node)
         place.append(BORROWED if move.borrowed else move.tier)
@@ -207,11 +207,11 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     session.do("pb_session_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
 
 
-# ---- settings as the library reads them ----
+# ---- settings in the library's text form ----
 
 
 def cap_text(cap: int | str | None) -> str:
-    """A cap as text; None is no limit."""
+    """A cap as text; None means no limit."""
     return "none" if cap is None else str(cap)
 
 
@@ -220,7 +220,7 @@ def time_text(time: float | str | None) -> str | None:
     if time is None or isinstance(time, str):
         return time
     if not time >= 0:
-        raise InvalidArgument(f"time: {time} is not a number of seconds")
+        raise InvalidArgument(f"time: expected seconds, 0 or more, not {time}")
     return f"{time:.9f}"
 
 
@@ -229,12 +229,12 @@ def weights_text(weights: Sequence[float] | str) -> str:
     if isinstance(weights, str):
         return weights
     if len(weights) != 3:
-        raise InvalidArgument("weights are three numbers: of peak, flux and work")
+        raise InvalidArgument("weights: expected three numbers, of peak, flux and work")
     return ",".join(str(w) for w in weights)
 
 
 def many_weights_text(weights: Any) -> str:
-    """Three weights, or several times three, as text."""
+    """Three weights, or a sequence of such, as text."""
     if isinstance(weights, str) or not weights or isinstance(weights[0], (int, float)):
         return weights_text(weights)
     return ";".join(weights_text(each) for each in weights)
@@ -248,5 +248,5 @@ def tiers_text(tiers: Any) -> str | None:
     for row in rows:
         for key in row:
             if key not in _TIER_KEYS:
-                raise InvalidArgument(f"tiers: there is no `{key}`; there are {', '.join(_TIER_KEYS)}")
+                raise InvalidArgument(f"tiers: there is no `{key}`; expected some of {', '.join(_TIER_KEYS)}")
     return ";".join(",".join(f"{k}={cap_text(v) if k == 'cap' else v}" for k, v in row.items()) for row in rows)

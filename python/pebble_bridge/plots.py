@@ -1,4 +1,4 @@
-"""Plots with matplotlib, which is not needed for anything else."""
+"""Plots with matplotlib, which the rest of the package does not need."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plot_plan(plan: Plan, ax: Any = None) -> Any:
     g = plan.graph
     time, fast = plan.memory()
     begins = [0, *(int(t) for t in time[:-1])] if len(time) else []
-    # Each move is a step that begins where the last one ended; those that take no time are jumps.
+    # Each move is a step that begins at the end of the previous one; moves without cost are jumps.
     edges = [*begins, int(time[-1])] if len(time) else [0, 0]
     heights = [int(x) for x in fast] or [0]
     ax.stairs(heights, edges, fill=True, alpha=0.6, label="memory")
@@ -56,7 +56,7 @@ def plot_plan(plan: Plan, ax: Any = None) -> Any:
 
 
 def plot_sweep(sweep: Sweep, ax: Any = None) -> Any:
-    """Overhead against the cap, a line for each strategy, the knee marked."""
+    """Overhead versus cap, a line for each strategy, with the knee marked."""
     ax = _axes(ax)
     g = sweep.graph
     for name, cells in sweep.lines().items():
@@ -67,7 +67,7 @@ def plot_sweep(sweep: Sweep, ax: Any = None) -> Any:
         ax.plot([knee.cap], [100 * knee.metrics.overhead], "o", fillstyle="none", markersize=10, label="knee")
     ax.set_xlabel("cap" if g.size_unit == "byte" else f"cap ({g.size_unit})")
     _size_axis(ax.xaxis, g.size_unit)
-    ax.set_ylabel("work above computing each value once (%)")
+    ax.set_ylabel("extra work (%)")
     ax.set_title(g.name)
     if ax.get_legend_handles_labels()[0]:
         ax.legend()
@@ -75,7 +75,7 @@ def plot_sweep(sweep: Sweep, ax: Any = None) -> Any:
 
 
 def plot_comparison(comparison: Comparison, ax: Any = None) -> Any:
-    """Peak against work and io of every plan."""
+    """Peak versus work + io of every plan."""
     ax = _axes(ax)
     g = comparison.graph
     for game in ("remat", "reversible", "tiered"):
@@ -88,7 +88,7 @@ def plot_comparison(comparison: Comparison, ax: Any = None) -> Any:
         ax.axvline(comparison.cap, linestyle="--", color="tab:red", label="cap")
     ax.set_xlabel("peak" if g.size_unit == "byte" else f"peak ({g.size_unit})")
     _size_axis(ax.xaxis, g.size_unit)
-    ax.set_ylabel(f"work and io ({g.cost_unit})")
+    ax.set_ylabel(f"work + io ({g.cost_unit})")
     ax.set_title(g.name)
     if ax.get_legend_handles_labels()[0]:
         ax.legend()

@@ -1,4 +1,4 @@
-"""What takes long is shown: a line in terminals, a live display in notebooks, or whatever a callable does with it."""
+"""Progress of long calls: a line in terminals, a live display in notebooks, or a callable."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .text import amount
 
 __all__ = ["watching"]
 
-# A line appears after this many seconds: what is over sooner needs none.
-PATIENCE = 0.5
+# A line appears after this many seconds; shorter calls need none.
+DELAY = 0.5
 
 
 @contextmanager
 def watching(progress: Any, graph: Graph) -> Iterator[Callable[[Progress], None] | None]:
-    """Who hears how a call gets on: nobody for None and False, a display for True, else the callable itself."""
+    """The progress callable of a call: none for None and False, a display for True, else the callable itself."""
     if not progress:
         yield None
     elif callable(progress):
@@ -35,14 +35,14 @@ def watching(progress: Any, graph: Graph) -> Iterator[Callable[[Progress], None]
 
 
 def in_notebook() -> bool:
-    """Is this the kernel of a notebook? IPython is asked only where it is loaded already."""
+    """Is this the kernel of a notebook? IPython is used only if it is already imported."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     return running is not None and getattr(running, "kernel", None) is not None
 
 
 def sentence(state: Progress, graph: Graph, seconds: float) -> str:
-    """One line about how it gets on."""
+    """The progress as one line."""
     parts = [state.what or "planning"]
     if state.total:
         parts.append(f"{100 * state.done / state.total:.0f} %")
@@ -53,7 +53,7 @@ def sentence(state: Progress, graph: Graph, seconds: float) -> str:
 
 
 class Line:
-    """A line on standard error that is written over and over, where that is a terminal."""
+    """A line on standard error that is overwritten with each update; only if that is a terminal."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph, self._begin, self._visible = graph, time.monotonic(), False
@@ -61,29 +61,29 @@ class Line:
 
     def __call__(self, state: Progress) -> None:
         seconds = time.monotonic() - self._begin
-        if self._terminal and seconds >= PATIENCE:
+        if self._terminal and seconds >= DELAY:
             sys.stderr.write("\r\033[K" + sentence(state, self._graph, seconds)[:100])
             sys.stderr.flush()
             self._visible = True
 
     def close(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._visible:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
 
 
 class NotebookDisplay:
-    """A bar and a sentence in the output of the cell, which go when it is over."""
+    """A bar and a line in the output of the cell, removed at the end."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph, self._begin, self._handle = graph, time.monotonic(), None
 
     def __call__(self, state: Progress) -> None:
-        from IPython.display import HTML, display  # type: ignore[import-not-found]  # there in every notebook
+        from IPython.display import HTML, display  # type: ignore[import-not-found]  # every notebook has it
 
         seconds = time.monotonic() - self._begin
-        if seconds < PATIENCE:
+        if seconds < DELAY:
             return
         text = html.escape(sentence(state, self._graph, seconds))
         bar = f'<progress max="{state.total}" value="{state.done}"></progress> ' if state.total else ""

@@ -22,7 +22,7 @@ OPS = tuple(lib.pb_op_label(k).decode() for k in range(6))
 
 
 def whole(value: Any) -> int:
-    """An integer of a document, where large ones are texts."""
+    """An integer of a document; large ones are strings there."""
     return int(value)
 
 
@@ -34,15 +34,15 @@ class Move(NamedTuple):
     op : str
         "compute", "free", "uncompute", "store", "load" or "drop".
     node : int
-        What it is done to.
+        The node it applies to.
     tier : int
         The slow memory of store, load and drop, counted from 1; 0 with the others.
     over : int or None
         The input whose memory the computed value takes over.
     also : tuple of int
-        By-products that the computation makes too.
+        By-products that are computed too.
     borrowed : bool
-        The value is made in borrowed memory.
+        The value is computed into borrowed memory.
     """
 
     op: str
@@ -54,13 +54,13 @@ class Move(NamedTuple):
 
 
 class Moves(Sequence[Move]):
-    """The moves of a plan, and the arrays they lie in.
+    """The moves of a plan, and their arrays.
 
     Attributes
     ----------
     op, node, tier, over : array
-        One entry a move: the operation as an index into `Moves.ops`, the node, the tier (255: borrowed memory), and the
-        input taken over (0xFFFFFFFF: none).
+        One entry per move: the operation as an index into `Moves.ops`, the node, the tier (255: borrowed memory), and
+        the input taken over (0xFFFFFFFF: none).
     """
 
     ops = OPS
@@ -90,7 +90,7 @@ class Moves(Sequence[Move]):
             return [self[k] for k in range(*at.indices(len(self)))]
         k = at + len(self) if at < 0 else at
         if not 0 <= k < len(self):
-            raise IndexError(f"there are {len(self)} moves")
+            raise IndexError(f"move {at} is out of range: there are {len(self)} moves")
         tier, over = int(self.tier[k]), int(self.over[k])
         also = self._also[int(self._also_start[k]) : int(self._also_start[k + 1])]
         return Move(
@@ -128,19 +128,19 @@ class Metrics:
     work, io, makespan : int
         Cost of computations, of transfers, and both together.
     recompute, recompute_count, uncompute : int
-        Work beyond computing every needed node once, in how many computations; work of removals in the reversible game.
+        Work in addition to computing every needed node once, and the number of these computations; work of uncomputing.
     flux : int
         Memory integrated over time.
     moves, depth : int
-        How many moves, and the longest chain of them that depend on each other.
+        The number of moves, and the length of the critical path.
     cost : int or float
         The weighted cost.
     overhead : float
-        Makespan over the cost of needed nodes, less 1.
+        Makespan divided by the cost of needed nodes, minus 1.
     gap : float or None
         How far the makespan is above the lower bound, as a share of it.
     borrowed : int
-        The most borrowed memory in use.
+        The peak of borrowed memory.
     """
 
     peak: int
@@ -160,7 +160,7 @@ class Metrics:
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> Metrics:
-        """The metrics of a document of the library."""
+        """The metrics from a document of the library."""
         exact = {k: whole(document[k]) for k in cls.__annotations__ if k in document and k not in _INEXACT}
         cost = document["cost"]
         if isinstance(cost, str):
@@ -172,16 +172,16 @@ _INEXACT = ("cost", "overhead", "gap")
 
 
 class Plan:
-    """What a planner answered: a verified plan, or the reason why there is none.
+    """The result of planning: a verified plan, or the reason why there is none.
 
-    Made by `plan`, `compare` and `sweep`, and by `Plan.read` from a file.
+    Returned by `plan`, `compare`, `sweep` and `Plan.read`.
 
     Attributes
     ----------
     graph : Graph
-        What was planned.
+        The planned graph.
     interrupted : bool
-        Ctrl-C stopped the planning: this is the best plan until then.
+        Ctrl-C stopped the planning: this is the best plan found by then.
     """
 
     def __init__(self, graph: Graph, session: Session, handle: int, stopped: str | None = None) -> None:
@@ -191,14 +191,14 @@ class Plan:
 
     @classmethod
     def read(cls, graph: Graph, source: str | os.PathLike[str] | bytes) -> Plan:
-        """The plan in a schedule file, verified.
+        """Reads and verifies the plan in a schedule file.
 
         Raises
         ------
         InvalidArgument
-            The schedule is illegal, of another graph, or states wrong figures; the sentence says which.
+            The schedule is illegal, belongs to another graph, or states wrong figures.
         """
-        from .planning import _judge_file  # the two modules know each other
+        from .planning import _judge_file  # circular import
 
         plan, verdict = _judge_file(graph, source, None, False)
         verdict.require()
@@ -225,17 +225,17 @@ class Plan:
 
     @cached_property
     def reason(self) -> str | None:
-        """Why there is no plan; None where there is one."""
+        """Why there is no plan; None if there is one."""
         return self._text("reason") or None
 
     @property
     def note(self) -> str | None:
-        """What in the graph the strategy rests on."""
+        """The property of the graph that the strategy relies on."""
         return self._summary.get("note")
 
     @property
     def lower_bound(self) -> int | None:
-        """No plan has a smaller makespan; None where that is not known."""
+        """No plan has a smaller makespan; None if unknown."""
         bound = self._summary["lower_bound"]
         return None if bound is None else whole(bound)
 
@@ -246,7 +246,7 @@ class Plan:
 
     @property
     def cap(self) -> int | None:
-        """The memory that was allowed; None for no limit."""
+        """The cap; None for no limit."""
         cap = self._summary["cap"]
         return None if cap is None else whole(cap)
 
@@ -257,7 +257,7 @@ class Plan:
 
     @property
     def strategy(self) -> str:
-        """Which strategy the plan is from."""
+        """The strategy that computed the plan."""
         return self._summary["strategy"]
 
     @property
@@ -267,12 +267,12 @@ class Plan:
 
     @property
     def policy(self) -> str | None:
-        """What was evicted first."""
+        """The eviction policy."""
         return self._summary["policy"]
 
     @property
     def policy_asked(self) -> str | None:
-        """The policy that was asked for and not used, since the strategy that "auto" chose takes none; else None."""
+        """The requested policy, if the strategy that "auto" chose takes none; else None."""
         return self._summary.get("policy_asked")
 
     @property
@@ -287,44 +287,45 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """How long planning took."""
+        """The planning time."""
         return self._summary.get("seconds", 0.0)
 
     @cached_property
     def asked(self) -> str:
-        """The strategy that was asked for: "auto" where `strategy` is its choice."""
+        """The requested strategy: "auto" if `strategy` is its choice."""
         return self._text("strategy")
 
     @cached_property
     def metrics(self) -> Metrics | None:
-        """The figures of the plan; None where there is none."""
+        """The figures of the plan; None if there is no plan."""
         stated = self._summary["metrics"]
         return Metrics.of(stated) if stated and self else None
 
     def _measured(self) -> Metrics:
-        """The metrics of a plan that must be there."""
+        """The metrics of a plan that must exist."""
         found = self.require().metrics
         assert found is not None
         return found
 
     @cached_property
     def moves(self) -> Moves:
-        """The moves, list-like; empty where there is no plan."""
+        """The moves, list-like; empty if there is no plan."""
         return Moves(self._handle)
 
     def require(self) -> Plan:
-        """This plan where there is one.
+        """Returns this plan if it exists.
 
         Raises
         ------
         Infeasible
-            It is proved that none fits.
+            It is proved that no plan fits.
         NothingFound
-            None was found.
+            No plan was found.
         """
         if self:
             return self
-        raise (Infeasible if self.outcome == "infeasible" else NothingFound)(self.reason or "nothing was found")
+        kind = Infeasible if self.outcome == "infeasible" else NothingFound
+        raise kind(self.reason or "no plan was found; raise the cap or the time")
 
     # ---- files and texts ----
 
@@ -333,11 +334,11 @@ class Plan:
         return self._text("schedule")
 
     def to_bytes(self) -> bytes:
-        """The plan in the compact binary form."""
+        """The plan in the binary format."""
         return Session().write("pb_session_write_plan_binary", self._handle)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the schedule file; binary where its name ends in ``.pbs``."""
+        """Writes the schedule file; binary if its name ends in ``.pbs``."""
         self.require()
         binary = Path(path).suffix == ".pbs"
         write_bytes(path, self.to_bytes() if binary else self.to_json().encode())
@@ -348,7 +349,7 @@ class Plan:
         Parameters
         ----------
         form : {"decisions", "csv", "json", "dot", "trace", "actions"}
-            Sentences; one row a move; the same as JSON; a drawing; for Chrome and Perfetto; for adjoint codes.
+            Text; one row per move; the same as JSON; a drawing; for Chrome and Perfetto; for adjoint codes.
         """
         self.require()
         return self._text(form)
@@ -359,14 +360,14 @@ class Plan:
         Returns
         -------
         time, memory : arrays
-            One entry a move: work and transfers until its end, and fast memory during it.
+            One entry per move: work + io until its end, and fast memory during it.
         """
         time, fast = (_arrays.empty(len(self.moves), 8) for _ in range(2))
         Session().do("pb_session_memory", self._handle, _arrays.pointer(time, 8), _arrays.pointer(fast, 8), None)
         return time, fast
 
     def profile(self, buckets: int, axis: str = "time") -> tuple[Any, Any]:
-        """Fast and slow memory in equal parts of the time, or of the moves: the largest in each part."""
+        """Fast and slow memory over equal parts of the time, or of the moves: the maximum in each part."""
         fast, slow = (_arrays.empty(buckets, 8) for _ in range(2))
         Session().do(
             "pb_session_profile",
@@ -382,7 +383,7 @@ class Plan:
         return Plan.read, (self.graph, self.require().to_bytes())
 
     def plot(self, ax: Any = None) -> Any:
-        """Memory over time with matplotlib; returns the axes."""
+        """Plots memory over time with matplotlib; returns the axes."""
         from .plots import plot_plan
 
         return plot_plan(self, ax)
@@ -402,24 +403,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the verifier says of a schedule.
+    """The verifier's result for a schedule.
 
     Attributes
     ----------
     legal : bool
-        Every rule of the game is kept.
+        No rule of the game is broken.
     rule : str or None
-        The first rule that is broken.
+        The first broken rule.
     step : int or None
-        The move that breaks it, from 0; the number of moves where only the end is wrong.
+        The move that breaks it, from 0; the number of moves if only the end is wrong.
     sentence : str or None
-        What is wrong: a broken rule, or with legal moves wrong figures, addresses, or another graph.
+        What is wrong: a broken rule or, if the moves are legal, wrong figures, addresses, or another graph.
     metrics : Metrics or None
         The figures of legal moves.
     node : str or None
         The node at which the rule is broken.
     same_graph : bool
-        The schedule was made for this graph, or does not say.
+        The schedule is for this graph, or does not name one.
     """
 
     legal: bool
@@ -434,9 +435,9 @@ class Verdict:
         return self.legal and self.sentence is None
 
     def require(self) -> Verdict:
-        """This verdict where nothing is wrong, else raises `InvalidArgument` with the sentence."""
+        """Returns this verdict if nothing is wrong, else raises `InvalidArgument` with the sentence."""
         from .errors import InvalidArgument
 
         if self:
             return self
-        raise InvalidArgument(self.sentence or "the schedule is illegal")
+        raise InvalidArgument(self.sentence or "the schedule is illegal; plan the graph again")

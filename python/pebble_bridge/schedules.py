@@ -1,4 +1,4 @@
-"""Checkpointing schedules for programs that follow the package checkpoint_schedules: pyadjoint, Firedrake and others.
+"""Checkpointing schedules for programs that use the package checkpoint_schedules: pyadjoint, Firedrake and others.
 
 :class:`Revolve`, :class:`MultiLevel`, :class:`Online` and :class:`PlanSchedule` are
 ``checkpoint_schedules.CheckpointSchedule`` objects::
@@ -8,8 +8,8 @@
 
 The same actions as plain tuples, without that package, come from :mod:`pebble_bridge.adjoint` and :func:`plan_actions`.
 
-Step i leads from state i to state i+1; the working state starts as state 0 and counts as no snapshot, nor does the tape
-of one step. docs/adjoint.md has the conventions.
+Step i computes state i+1 from state i. The working state starts as state 0. Neither it nor the tape of one step counts
+as a snapshot. docs/adjoint.md has the conventions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .results import Plan
 
 try:
     import checkpoint_schedules as _cs
-except ImportError:  # a schedule says what it misses when it is made
+except ImportError:  # creating a schedule then raises an error
     _cs = None
 
 __all__ = ["MultiLevel", "Online", "PlanSchedule", "Revolve", "chain_graph", "plan_actions"]
@@ -36,10 +36,10 @@ NO_SLOT = -1
 
 
 def plan_actions(plan: Plan) -> Iterator[Action]:
-    """A plan of an adjoint chain in the words of adjoint codes.
+    """A plan of an adjoint chain as actions of adjoint codes.
 
-    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); an `InvalidArgument` says
-    what is otherwise. Costs and sizes may differ from step to step. Slots are not told: -1.
+    The graph is an adjoint chain (`pb.generate("adjoint-chain", …)` or :func:`chain_graph`); otherwise
+    `InvalidArgument` is raised. Costs and sizes may differ from step to step. Slots are unknown: -1.
     """
     for line in plan.require().export("actions").splitlines():
         kind, arguments = _TEXT.fullmatch(line.strip()).groups()
@@ -64,24 +64,25 @@ def chain_graph(
     cost_unit: str = "step",
     name: str = "steps",
 ) -> Graph:
-    """The graph of uneven steps and their adjoints, to be planned by `pb.plan` and run by :class:`PlanSchedule`.
+    """The graph of steps of different costs and their adjoints, for `pb.plan` and :class:`PlanSchedule`.
 
-    Step i overwrites the state before it; gradient i reads state i and runs its step once more onto the tape, so it
+    Step i overwrites the state before it; gradient i reads state i and recomputes its step onto the tape, so it
     costs ``step_costs[i] + reverse_costs[i]``. The adjoint state is not counted. With equal states of size 1 a cap of
-    s + 1 is s snapshots and the working state.
+    s + 1 allows s snapshots and the working state.
 
     Parameters
     ----------
     step_costs : sequence of int
-        One for each step.
+        The cost of each step.
     state_sizes : int or sequence of int
-        Of states 0 … n-1, the states that steps start from.
+        The sizes of states 0 … n-1, the inputs of the steps.
     reverse_costs, tape_sizes : int or sequence of int
-        Of each step: the adjoint step alone, and the tape, which is there only while the step is reversed.
+        For each step: the cost of the adjoint step alone, and the size of the tape, which exists only while the step is
+        reversed.
     """
     n = len(step_costs)
     if n == 0:
-        raise InvalidArgument("A chain needs at least one step.")
+        raise InvalidArgument("A chain needs at least one step: pass one or more step_costs.")
     sizes = _each("state_sizes", state_sizes, n)
     backs = _each("reverse_costs", reverse_costs, n)
     tapes = _each("tape_sizes", tape_sizes, n)
@@ -112,19 +113,19 @@ def chain_graph(
 def _each(what: str, values: int | Sequence[int], n: int) -> list[int]:
     row = [values] * n if isinstance(values, int) else list(values)
     if len(row) != n:
-        raise InvalidArgument(f"{what} has {len(row)} entries for {n} steps.")
+        raise InvalidArgument(f"{what} has {len(row)} entries for {n} steps; give one for each step.")
     return [_whole(what, value, 0) for value in row]
 
 
-def _whole(what: str, value: Any, least: int) -> int:
-    if int(value) != value or value < least:
+def _whole(what: str, value: Any, minimum: int) -> int:
+    if int(value) != value or value < minimum:
         raise InvalidArgument(
-            f"{what} must be a whole number of at least {least}, not {value!r}; scale costs that are not whole."
+            f"{what} must be an integer of at least {minimum}, not {value!r}; multiply costs by a common factor."
         )
     return int(value)
 
 
-# ---- schedules: objects that checkpoint_schedules' users run ----
+# ---- schedules for users of checkpoint_schedules ----
 
 if _cs is not None:
     _Base = _cs.CheckpointSchedule
@@ -133,33 +134,32 @@ else:
     class _Base:  # type: ignore[no-redef]
         def __init__(self, max_n: int | None = None) -> None:
             raise ImportError(
-                "Schedules are objects of the package checkpoint_schedules, which is not installed: pip install "
-                "checkpoint_schedules. The same actions without it: pebble_bridge.adjoint, and plan_actions of this "
-                "module."
+                "This needs the package checkpoint_schedules, which is not installed: pip install "
+                "checkpoint_schedules. Without it, use pebble_bridge.adjoint, or plan_actions of this module."
             )
 
 
 class _Schedule(_Base):
-    """Carries :class:`Action` tuples over into the other package's objects."""
+    """Converts :class:`Action` tuples to objects of checkpoint_schedules."""
 
     def __init__(self, max_n: int | None, storages: Iterable[str]) -> None:
         super().__init__(max_n)
         self._exhausted = False
         self._storages = {"WORK", *storages}
         for storage in self._storages:
-            _storage(storage)  # says what cannot be told before anything runs
+            _storage(storage)  # raises before anything runs
 
     def _actions(self) -> Iterable[Action]:
         raise NotImplementedError
 
     def _iterator(self) -> Iterator[Any]:
         for action in self._actions():
-            yield self._told(action)
+            yield self._convert(action)
 
-    def _told(self, a: Action) -> Any:
+    def _convert(self, a: Action) -> Any:
         if a.kind == "Forward":
             self._n = a.n1
-            # a Forward that writes nothing says WORK there, as the other package's schedules do
+            # a Forward that writes nothing has WORK here, as in checkpoint_schedules' own schedules
             return _cs.Forward(
                 a.n0, a.n1, a.write_restart, a.write_reverse, _storage(a.target if a.target != "NONE" else "WORK")
             )
@@ -187,14 +187,14 @@ class _Schedule(_Base):
 def _storage(name: str) -> Any:
     if name not in _cs.StorageType.__members__:
         raise InvalidArgument(
-            f"checkpoint_schedules has no storage {name}: give at most two levels, RAM and DISK, or follow "
+            f"checkpoint_schedules has no storage {name}: use at most two levels, RAM and DISK, or use "
             "the actions of pebble_bridge.adjoint.multilevel."
         )
     return _cs.StorageType[name]
 
 
 class Revolve(_Schedule):
-    """Binomial checkpointing in the fewest forward steps, with the fewest snapshots written among those.
+    """Binomial checkpointing: the minimum of forward steps and, among those schedules, the fewest snapshot writes.
 
     Offline, one adjoint calculation.
 
@@ -203,7 +203,7 @@ class Revolve(_Schedule):
     max_n : int
         Number of steps, up to 10**15.
     snapshots : int
-        States that may be kept at once, state 0 being one; the working state and the tape of one step come on top.
+        States that may be kept at once, including state 0, in addition to the working state and the tape of one step.
     storage : str
         ``"RAM"`` or ``"DISK"``.
 
@@ -215,7 +215,7 @@ class Revolve(_Schedule):
 
     def __init__(self, max_n: int, snapshots: int, *, storage: str = "RAM") -> None:
         if storage not in ("RAM", "DISK"):
-            raise InvalidArgument(f"storage is RAM or DISK, not {storage!r}.")
+            raise InvalidArgument(f"storage must be RAM or DISK, not {storage!r}.")
         super().__init__(max_n, [storage] if max_n > 1 else [])
         self.cost = adjoint.revolve_cost(max_n, snapshots)
         self._snapshots, self._place = snapshots, storage
@@ -228,9 +228,9 @@ class Revolve(_Schedule):
 
 
 class MultiLevel(_Schedule):
-    """Checkpoints in RAM and on disk at the least cost of all schedules.
+    """Checkpoints in RAM and on disk with minimum cost.
 
-    State 0 starts in the working state and is not stored. Reversing a step runs it once more onto the tape. Offline,
+    State 0 starts in the working state and is not stored. Reversing a step recomputes it onto the tape. Offline,
     one adjoint calculation. Planning takes O(max_n**2 * disk) time at most.
 
     Parameters
@@ -240,14 +240,14 @@ class MultiLevel(_Schedule):
     ram, disk : int
         States that may be kept in each at once.
     forward_cost, reverse_cost : int
-        Of a step and of an adjoint step (`uf` and `ub` of HRevolve).
+        The cost of a step and of an adjoint step (`uf` and `ub` of HRevolve).
     write_cost, read_cost : int
-        Of a state on disk (`wd` and `rd`); RAM costs nothing.
+        The cost of writing and reading a state on disk (`wd` and `rd`); RAM costs nothing.
 
     Attributes
     ----------
     cost : int
-        Of the whole schedule, taped steps and transfers included.
+        The cost of the whole schedule, including taped steps and transfers.
     """
 
     def __init__(
@@ -286,8 +286,8 @@ class PlanSchedule(_Schedule):
     Parameters
     ----------
     plan : Plan
-        Of `pb.plan` for a graph of :func:`chain_graph` or ``pb.generate("adjoint-chain", …)``. In the ``tiered`` game,
-        states go to DISK; pyadjoint itself reads them to the working state only.
+        From `pb.plan`, for a graph of :func:`chain_graph` or ``pb.generate("adjoint-chain", …)``. In the ``tiered``
+        game, states go to DISK; pyadjoint itself reads them only to the working state.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -300,19 +300,20 @@ class PlanSchedule(_Schedule):
 
 
 class Online(_Schedule):
-    """Checkpointing when the number of steps is known at the last one only: call `finalize(n)` then.
+    """Checkpointing for a number of steps that is unknown until the last one: call `finalize(n)` then.
 
-    Every ``Forward`` before that is one step. A state that makes room for another is told as ``Move(n, RAM, NONE)``,
-    the other package's word for deleting it; programs that cannot do that while they run forwards (pyadjoint is one)
-    can use this schedule only while the snapshots suffice.
+    Every ``Forward`` before that is one step. A state that is replaced by another is reported as
+    ``Move(n, RAM, NONE)``, which means deletion in checkpoint_schedules. Programs that cannot delete states during the
+    forward pass, such as pyadjoint, can use this schedule only if there are enough snapshots.
 
-    No step is run more than r times beside its taped run, r being the least number with n + 1 <= C(snapshots + r, r).
-    A program that asked for one step more than it ran, as pyadjoint does, gets the guarantee of n + 1 steps.
+    No step is run more than r times in addition to its taped run, where r is the smallest number with
+    n + 1 <= C(snapshots + r, r). A program that requests one step more than it runs, such as pyadjoint, gets the
+    guarantee of n + 1 steps.
 
     Parameters
     ----------
     snapshots : int
-        States that may be kept at once, state 0 being one.
+        States that may be kept at once, including state 0.
     """
 
     def __init__(self, snapshots: int) -> None:
@@ -320,31 +321,31 @@ class Online(_Schedule):
         self._stream = adjoint.online(snapshots)
 
     def finalize(self, n: int) -> None:
-        """There were `n` steps: all that were asked for, or all but the last."""
+        """There were `n` steps: all requested ones, or all but the last."""
         if self._max_n is None and n < self._n - 1:
             raise RuntimeError(
-                f"Step {self._n - 1} was asked for: the run has {self._n - 1} or {self._n} steps, not {n}."
+                f"Step {self._n - 1} was requested, so pass {self._n - 1} or {self._n} steps, not {n}."
             )
         super().finalize(n)
 
     def _iterator(self) -> Iterator[Any]:
         held: dict[int, int] = {}  # slot: state
 
-        def told(a: Action) -> Iterator[Any]:
+        def convert(a: Action) -> Iterator[Any]:
             if a.kind == "Forward" and a.write_restart:
                 if a.slot in held:
                     yield _cs.Move(held[a.slot], _storage("RAM"), _storage("NONE"))
                 held[a.slot] = a.n0
             elif a.kind == "Move":
                 del held[a.slot]
-            yield self._told(a)
+            yield self._convert(a)
 
         while self._max_n is None:
-            yield from told(self._stream.step()[0])
-        # the last step that was asked for may never have been run: then its part of the way back falls away
+            yield from convert(self._stream.step()[0])
+        # the last requested step may not have been run: then its part of the backward pass is omitted
         n = self._max_n
         for slot in [slot for slot, state in held.items() if state == n]:
             del held[slot]
         for a in self._stream.end():
             if a.kind in ("EndForward", "EndReverse") or a.n0 < n:
-                yield from told(a._replace(n1=min(a.n1, n)) if a.n1 > n else a)
+                yield from convert(a._replace(n1=min(a.n1, n)) if a.n1 > n else a)

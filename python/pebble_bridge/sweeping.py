@@ -1,4 +1,4 @@
-"""Many caps, strategies and weights at once."""
+"""Sweeps: plans for many caps, strategies and weights."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Cell:
     Attributes
     ----------
     index : int
-        Its place in `Sweep.cells`.
+        Its index in `Sweep.cells`.
     cap : int or None
-        The memory that was allowed.
+        The cap; None for no limit.
     cap_share : float or None
-        As a share of what the program as written needs.
+        The cap as a share of the peak in program order.
     strategy, chosen, game : str
-        The strategy as asked for, the one whose plan it is, and the game.
+        The requested strategy, the strategy of the plan, and the game.
     weights : tuple
         Of peak, flux and work.
     outcome : str
-        As in `Plan`, or "missing" where a stop came first.
+        As in `Plan`, or "missing" if the sweep was stopped first.
     reason : str or None
         Why there is no plan.
     metrics : Metrics or None
@@ -43,7 +43,7 @@ class Cell:
     lower_bound : int or None
         No plan has a smaller makespan under this cap.
     policy : str or None
-        What was evicted first; None where the strategy takes no policy.
+        The eviction policy; None if the strategy takes none.
     """
 
     index: int
@@ -61,7 +61,7 @@ class Cell:
 
 
 class Sweep:
-    """What `sweep` found: within a strategy the cost never rises with the cap. Iterates over its cells."""
+    """The result of `sweep`. Within a strategy, the cost never rises with the cap. Iterates over its cells."""
 
     def __init__(self, graph: Graph, session: Session, handle: int, stopped: str | None) -> None:
         self.graph = graph
@@ -70,32 +70,32 @@ class Sweep:
 
     @property
     def interrupted(self) -> bool:
-        """Ctrl-C came before the end: cells may be missing, or could be better."""
+        """Ctrl-C stopped the sweep: cells may be missing, or could be better."""
         return self.stopped == "interrupt"
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """All of it, as in a ``pebble-sweep/1`` document."""
+        """The whole sweep, as in a ``pebble-sweep/1`` document."""
         return json.loads(self.to_json())["sweeps"][0]
 
     @cached_property
     def cells(self) -> list[Cell]:
-        """Weights by weights, strategy by strategy, caps falling."""
-        return [_cell(k, told) for k, told in enumerate(self.document["cells"])]
+        """By weights, then by strategy, then by descending cap."""
+        return [_cell(k, row) for k, row in enumerate(self.document["cells"])]
 
     @property
     def caps(self) -> list[int | None]:
-        """The caps, falling."""
+        """The caps, descending."""
         return [None if cap is None else whole(cap) for cap in self.document["caps"]]
 
     @property
     def written_peak(self) -> int:
-        """What the program as written needs: the 100 %."""
+        """The peak in program order; a cap of 100 % means this."""
         return whole(self.document["written_peak"])
 
     @property
     def front(self) -> list[Cell]:
-        """The cells that no other beats in both peak and makespan, peak falling."""
+        """The cells that no other cell beats in both peak and makespan, by descending peak."""
         return [self.cells[k] for k in self.document["front"]]
 
     @property
@@ -114,15 +114,15 @@ class Sweep:
         session = Session()
         at = cell.index if isinstance(cell, Cell) else cell
         if not 0 <= at < len(self):
-            raise InvalidArgument(f"the sweep has no cell {at}")
+            raise InvalidArgument(f"the sweep has no cell {at}; its cells are 0 to {len(self) - 1}")
         handle = session.make("pb_session_cell", self._handle, at)
         if not handle:
-            raise NothingFound("a stop came before this cell was planned")
-        session.keeps = self  # the moves lie in the memory of the sweep
+            raise NothingFound("the sweep was stopped before this cell was planned; sweep again with more time")
+        session.keeps = self  # the moves are in the memory of the sweep
         return Plan(self.graph, session, handle, self.stopped)
 
     def lines(self) -> dict[str, list[Cell]]:
-        """For each strategy its cells with a plan, caps falling; of several weights the first."""
+        """For each strategy its cells with a plan, by descending cap; for the first weights only."""
         first = self.cells[0].weights if self.cells else None
         found: dict[str, list[Cell]] = {}
         for cell in self.cells:
@@ -135,11 +135,11 @@ class Sweep:
         return self._write("json")
 
     def to_csv(self) -> str:
-        """One row a cell."""
+        """The sweep as CSV, one row per cell."""
         return self._write("csv")
 
     def to_svg(self) -> str:
-        """Overhead against the cap as a drawing."""
+        """Overhead versus cap as an SVG drawing."""
         return self._write("svg")
 
     def _write(self, form: str) -> str:
@@ -157,7 +157,7 @@ class Sweep:
         return sweep_html(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Overhead against the cap with matplotlib, a line for each strategy; returns the axes."""
+        """Plots overhead versus cap with matplotlib, a line for each strategy; returns the axes."""
         from .plots import plot_sweep
 
         return plot_sweep(self, ax)
@@ -167,21 +167,21 @@ class Sweep:
         return f"<Sweep: {len(self.caps)} caps, {fitting} of {len(self)} cells with a plan>"
 
 
-def _cell(index: int, told: dict[str, Any]) -> Cell:
-    cap, bound = told["cap"], told["lower_bound"]
+def _cell(index: int, row: dict[str, Any]) -> Cell:
+    cap, bound = row["cap"], row["lower_bound"]
     return Cell(
         index,
         None if cap is None else whole(cap),
-        told["cap_share"],
-        told["strategy"],
-        told["chosen"],
-        told["game"],
-        tuple(told["weights"]),
-        told["outcome"],
-        told["reason"],
-        Metrics.of(told["metrics"]) if told["metrics"] else None,
+        row["cap_share"],
+        row["strategy"],
+        row["chosen"],
+        row["game"],
+        tuple(row["weights"]),
+        row["outcome"],
+        row["reason"],
+        Metrics.of(row["metrics"]) if row["metrics"] else None,
         None if bound is None else whole(bound),
-        told["policy"],
+        row["policy"],
     )
 
 
@@ -201,24 +201,25 @@ def sweep(
     tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
     progress: Any = None,
 ) -> Sweep:
-    """Plans under many caps: what memory costs in work.
+    """Plans under many caps: shows how much work a smaller memory costs.
 
     Parameters
     ----------
     graph, game, policy, ticks, seed, tiers, progress
         As in `plan`.
     caps : str or sequence of int or str, optional
-        ``"100%..30%,20%,least"`` or a list. Without: from what the program as written needs to the least that works.
+        ``"100%..30%,20%,least"`` or a list. Default: from the peak in program order down to the
+        smallest cap with a known plan.
     points : int
-        How many caps a range has.
+        The number of caps in a range.
     strategies : str or sequence of str
-        A line for each; "all" for all but portfolios.
+        One or more strategies; "all" for all except portfolios.
     weights : three numbers, or a sequence of such
         Every combination is planned.
     time : seconds or str, optional
-        For all plans together.
+        The time limit for all plans together.
     threads : int
-        How many plans are made at a time.
+        How many plans are computed at the same time.
 
     Examples
     --------
@@ -246,5 +247,5 @@ def sweep(
         tiers=tiers_text(tiers),
     )
     with watching(progress, graph) as watch:
-        handle = session.make_patiently("pb_session_sweep", a_graph(graph), watch=watch)
+        handle = session.make_long("pb_session_sweep", a_graph(graph), watch=watch)
     return Sweep(graph, session, handle, session.stopped())

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers formatted for reading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def amount(value: int, unit: str) -> str:
-    """ "1.5 GiB" where the unit is byte, "12,345 step" elsewhere. Sizes never look larger than they are."""
+    """ "1.5 GiB" if the unit is byte, else "12,345 step". Sizes are rounded down."""
     if unit not in ("byte", "bytes"):
         times = "x " if unit.startswith("0.") else ""  # 12 x 0.1 step
         return f"{value:,} {times}{unit}".rstrip()
@@ -20,7 +20,7 @@ def amount(value: int, unit: str) -> str:
 
 
 def percent(share: float) -> str:
-    """ "21.3 %"; more digits where it is small."""
+    """ "21.3 %"; more digits for small values."""
     value = 100 * share
     digits = 0 if value == 0 or value >= 99.95 else 1 if value >= 0.095 else 3
     return f"{value:.{digits}f} %"

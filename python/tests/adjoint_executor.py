@@ -62,7 +62,7 @@ def execute(
     """Run `schedule` for `n` steps.
 
     limits : most states at once in each storage.
-    finalize : tell an online schedule that the steps are over, after the last; `asked_ahead` asks for one more first.
+    finalize : call finalize() of an online schedule after the last step; with `asked_ahead`, after requesting one more.
     tidy : nothing may be left in storage at the end (some schedules of the other package leave states on disk).
     """
     run = Run(steps_by_number=dict.fromkeys(range(n), 0))
@@ -71,7 +71,7 @@ def execute(
     work: tuple[int, np.ndarray] | None = (0, start())
     tape: dict[int, np.ndarray] = {}
     bar: np.ndarray | None = None
-    reversed_to, ended, told = n, False, not finalize
+    reversed_to, ended, finalized = n, False, not finalize
 
     def put(storage: str, i: int, what: dict, x: np.ndarray) -> None:
         assert storage in ("RAM", "DISK"), storage
@@ -85,10 +85,10 @@ def execute(
     for action in schedule:
         kind = type(action).__name__
         if kind == "Forward":
-            if not told and action.n0 == n:
+            if not finalized and action.n0 == n:
                 assert asked_ahead
                 schedule.finalize(n)
-                told = True
+                finalized = True
                 continue
             assert work is not None and work[0] == action.n0 and action.n1 <= n
             storage, x = action.storage.name, work[1]
@@ -103,10 +103,10 @@ def execute(
                 run.forward_steps += 1
                 run.steps_by_number[i] += not action.write_adj_deps
             work = (action.n1, x)
-            assert len(tape) <= 1, "one tape beside the storage"
-            if not told and action.n1 == n and not asked_ahead:
+            assert len(tape) <= 1, "one tape in addition to the storage"
+            if not finalized and action.n1 == n and not asked_ahead:
                 schedule.finalize(n)
-                told = True
+                finalized = True
         elif kind == "EndForward":
             assert work is not None and work[0] == n and not ended
             bar, ended = work[1].copy(), True

@@ -37,5 +37,5 @@ def quick() -> list[str]:
 
 @pytest.fixture
 def chain() -> pb.Graph:
-    """Twenty steps and their gradients: 22 as written."""
+    """Twenty steps and their gradients: a peak of 22 in program order."""
     return pb.generate("adjoint-chain", 20)

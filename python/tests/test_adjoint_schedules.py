@@ -1,4 +1,4 @@
-"""Schedules for checkpoint_schedules' users: legal, within their storage, no dearer than the optimum and the others."""
+"""Schedules for users of checkpoint_schedules: legal, within their storage, never more expensive than others."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_multilevel_costs_the_least(n, ram, disk, uf, ub, wd, rd, least) -> None
 
 
 def test_what_the_other_package_loses_where_steps_cost_more_than_adjoint_steps() -> None:
-    """Its 1.0.4 exchanges the two step costs: 203 where 131 is possible. A later one may not; ours is never dearer."""
+    """Its 1.0.4 exchanges the two step costs: 203 instead of 131. A later version may not; ours never costs more."""
     ours = execute(schedules.MultiLevel(9, 1, 2, forward_cost=5, reverse_cost=1), 9).cost(5, 1, 2, 2, 9)
     theirs = execute(cs.HRevolve(9, 1, 2, uf=5, ub=1, wd=2, rd=2), 9, tidy=False).cost(5, 1, 2, 2, 9)
     assert ours == 131 <= theirs
@@ -122,8 +122,8 @@ def test_online_runs_no_step_too_often(s: int, asked_ahead: bool) -> None:
         schedule = schedules.Online(s)
         run = execute(schedule, n, {"RAM": s}, finalize=True, asked_ahead=asked_ahead)
         assert np.array_equal(run.gradient, store_all_gradient(n))
-        told = n + asked_ahead
-        r = next(r for r in range(told + 2) if told + 1 <= comb(s + r, s))
+        requested = n + asked_ahead
+        r = next(r for r in range(requested + 2) if requested + 1 <= comb(s + r, s))
         assert max(run.steps_by_number.values()) <= r
         assert schedule.max_n == n and schedule.is_exhausted
 
@@ -145,7 +145,7 @@ def test_storage_types() -> None:
 
 
 def test_bad_arguments_are_told() -> None:
-    with pytest.raises(ValueError, match="scale costs"):
+    with pytest.raises(ValueError, match="common factor"):
         schedules.MultiLevel(5, 1, 1, forward_cost=0.5)
     with pytest.raises(ValueError, match="RAM or DISK"):
         schedules.Revolve(5, 2, storage="TAPE")
@@ -154,7 +154,7 @@ def test_bad_arguments_are_told() -> None:
 
 
 def test_without_the_other_package(root) -> None:
-    """What is missing is said when a schedule is made, and actions need nothing."""
+    """Creating a schedule reports the missing package, and actions do not need it."""
     import subprocess
 
     code = (
@@ -164,8 +164,8 @@ def test_without_the_other_package(root) -> None:
         "assert [a.kind for a in schedules.plan_actions(plan)][-1] == 'EndReverse'\n"
         "try:\n    schedules.Revolve(5, 2)\nexcept ImportError as e:\n    print(e)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install checkpoint_schedules" in told
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install checkpoint_schedules" in output
 
 
 def test_the_pyadjoint_example_runs(root) -> None:

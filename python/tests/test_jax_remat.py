@@ -34,10 +34,10 @@ def relative_difference(a, b) -> float:
 
 
 def residuals(function, args) -> tuple[set[str], int]:
-    """Names that JAX saves, and how many other values beside arguments."""
-    kept = [told for _, told in pj.saved_residuals(function, *args) if "argument" not in told]
-    named = {told.split("'")[1] for told in kept if told.startswith("named")}
-    return named, sum(not told.startswith("named") for told in kept)
+    """Names that JAX saves, and the number of other values, without arguments."""
+    kept = [origin for _, origin in pj.saved_residuals(function, *args) if "argument" not in origin]
+    named = {origin.split("'")[1] for origin in kept if origin.startswith("named")}
+    return named, sum(not origin.startswith("named") for origin in kept)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_the_report_holds_the_policy_against_the_plan() -> None:
     assert report.plan.metrics.work <= report.work
     assert any("no names" in what for what in report.lost)
     assert any(note.startswith("scan:") for note in report.notes)
-    told = str(report)
-    assert "a policy cannot say" in told and "plan without that restriction" in told
+    text = str(report)
+    assert "a policy cannot express" in text and "unrestricted plan" in text
 
 
 def test_a_policy_keeps_up_with_the_plan_on_a_chain() -> None:
@@ -191,7 +191,7 @@ def test_custom_derivatives_stay() -> None:
     assert relative_difference(jax.grad(smaller)(*args), jax.grad(loss)(*args)) < 1e-6
 
 
-# ---- what cannot be done is said ----
+# ---- errors ----
 
 
 def test_side_effects_are_refused_by_name() -> None:

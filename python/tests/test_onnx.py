@@ -41,7 +41,7 @@ def size_of(node: dict[str, Any]) -> int:
 
 
 def inferred(model: onnx.ModelProto, dims: dict[str, int]) -> dict[str, int]:
-    """Bytes of every tensor whose shape onnx knows."""
+    """Bytes of every tensor whose shape onnx infers."""
     model = onnx.ModelProto.FromString(model.SerializeToString())
     for value in model.graph.input:
         for dim in value.type.tensor_type.shape.dim:
@@ -85,7 +85,7 @@ Sizes = Callable[[onnx.ModelProto, "dict[str, int]"], "dict[str, int]"]
 
 def compare(tmp_path: Path, model: onnx.ModelProto, dims: dict[str, int] | None = None, share: float = 0.9,
             oracle: Sizes = inferred) -> None:
-    """Every node has the size that onnx says; at least `share` of them are known to it."""
+    """Every node has the size that onnx infers; it infers at least `share` of them."""
     dims = dims or {}
     graph = read(tmp_path, model, *(word for k, v in dims.items() for word in ("--dim", f"{k}={v}")))
     sizes = oracle(model, dims)
@@ -360,8 +360,8 @@ def test_what_is_not_read_is_told(tmp_path: Path, build: Callable[[Net], str], w
     net = Net()
     path = tmp_path / "m.onnx"
     path.write_bytes(net.model(build(net)).SerializeToString())
-    told = run("info", str(path), code=5)
-    assert words in told and net.nodes[-1].op_type in told and "byte" in told
+    output = run("info", str(path), code=5)
+    assert words in output and net.nodes[-1].op_type in output and "byte" in output
 
 
 def test_weights_of_any_size_are_stepped_over(tmp_path: Path) -> None:

@@ -179,13 +179,13 @@ def test_legal_moves_are_measured(tiny):
     ("moves", "piece"),
     [
         ([("jump", 0)], "move 0: there is no operation `jump`"),
-        ([("compute",)], "move 0: a Move"),
+        ([("compute",)], "move 0: expected a Move"),
         ([("compute", -1)], "node"),
         ([("store", 0, 300)], "tier"),
-        ([3], "move 0: a Move"),
+        ([3], "move 0: expected a Move"),
     ],
 )
-def test_what_is_no_move_is_refused(tiny, moves, piece):
+def test_what_is_not_a_move_is_rejected(tiny, moves, piece):
     with pytest.raises(pb.PebbleError) as caught:
         pb.verify(tiny, moves)
     assert piece in str(caught.value)
@@ -207,9 +207,9 @@ def test_files_are_written_verified_and_read(tmp_path, tiny, chain, ending):
 
 
 def test_wrong_figures_are_found(tiny):
-    told = json.loads(pb.plan(tiny, 4).to_json())
-    told["metrics"]["work"] = 4
-    v = pb.verify(tiny, json.dumps(told).encode())
+    document = json.loads(pb.plan(tiny, 4).to_json())
+    document["metrics"]["work"] = 4
+    v = pb.verify(tiny, json.dumps(document).encode())
     assert v.legal and not v and "4 in the file, but 5 in the replay" in v.sentence
     with pytest.raises(pb.FormatError):
         pb.verify(tiny, b"{")

@@ -23,7 +23,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def interrupted(code: str, times: int = 1) -> tuple[subprocess.Popen[str], str, float]:
-    """Runs a program, presses Ctrl-C once it says that it has begun, and waits for its end."""
+    """Runs a program, sends Ctrl-C when it prints that it has started, and waits for its end."""
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", listen + code],
@@ -52,8 +52,8 @@ print(p.interrupted, p.stopped, bool(p), bool(pb.verify(g, p)))
 
 @pytest.mark.parametrize("extra", ["", ", progress=lambda state: None"])
 def test_ctrl_c_keeps_the_best_plan(extra):
-    process, said, seconds = interrupted(SEARCH.format(extra))
-    assert (process.returncode, said) == (0, "True interrupt True True\n")
+    process, output, seconds = interrupted(SEARCH.format(extra))
+    assert (process.returncode, output) == (0, "True interrupt True True\n")
     assert seconds < 5
 
 
@@ -67,8 +67,8 @@ try:
 except KeyboardInterrupt as stop:
     print(type(stop).__name__, isinstance(stop, pb.PebbleError))
 """
-    process, said, seconds = interrupted(code)
-    assert (process.returncode, said) == (0, "Cancelled True\n") and seconds < 5
+    process, output, seconds = interrupted(code)
+    assert (process.returncode, output) == (0, "Cancelled True\n") and seconds < 5
 
 
 def test_ctrl_c_ends_a_sweep_with_what_it_has():
@@ -79,8 +79,8 @@ print("begins")
 s = pb.sweep(g, "100%..60%", points=10, time="10m")
 print(s.interrupted, len(s.cells))
 """
-    process, said, seconds = interrupted(code)
-    assert (process.returncode, said) == (0, "True 10\n") and seconds < 5
+    process, output, seconds = interrupted(code)
+    assert (process.returncode, output) == (0, "True 10\n") and seconds < 5
 
 
 def test_several_threads_plan_at_once():
@@ -137,10 +137,10 @@ def test_the_library_is_found_or_missed_with_a_sentence(tmp_path):
     built = PYTHON.parent / "build" / "libpebble.so"
     copy = tmp_path / "mine.so"
     copy.write_bytes(built.read_bytes())
-    told = python("import pebble_bridge as pb; print(pb.version().library)", PEBBLE_LIBRARY=str(copy))
-    assert told.stdout == f"{copy}\n"
+    output = python("import pebble_bridge as pb; print(pb.version().library)", PEBBLE_LIBRARY=str(copy))
+    assert output.stdout == f"{copy}\n"
     gone = python("import pebble_bridge", PEBBLE_LIBRARY=str(tmp_path / "gone.so"))
-    assert "where there is no file" in gone.stderr and gone.returncode == 1
+    assert "there is no such file" in gone.stderr and gone.returncode == 1
     (tmp_path / "text.so").write_text("not a library")
     assert "cannot be loaded" in python("import pebble_bridge", PEBBLE_LIBRARY=str(tmp_path / "text.so")).stderr
     assert "libpebble" in python("import runpy; runpy.run_module('pebble_bridge', run_name='__main__')").stdout

@@ -34,7 +34,7 @@ def test_a_plan_shows_its_memory_with_the_cap(chain):
 def test_the_curve_reaches_the_peak(chain):
     drawing = memory_svg(pb.plan(chain, None, strategy="chain"))
     heights = [float(y) for y in re.findall(r"V([\d.]+)H", drawing)]
-    assert min(heights) == 14.0 and max(heights) <= 166.0  # the top of the plot is the peak where there is no cap
+    assert min(heights) == 14.0 and max(heights) <= 166.0  # without a cap the top of the plot is the peak
 
 
 def test_colours_suit_light_and_dark(chain):
@@ -94,19 +94,19 @@ def test_amounts_are_those_of_the_command():
 
 def test_a_callable_hears_how_it_gets_on():
     class Enough(Exception):
-        """All that there is to hear was heard."""
+        """Raised when all kinds of progress were received."""
 
-    heard = []
+    received = []
 
     def listen(progress: pb.Progress) -> None:
-        heard.append(progress)
-        if any(n.plans and n.peak and n.makespan for n in heard) and any(n.what for n in heard):
+        received.append(progress)
+        if any(n.plans and n.peak and n.makespan for n in received) and any(n.what for n in received):
             raise Enough
 
     g = pb.generate("layered", nodes=1500)
     with pytest.raises(Enough):  # the first plans take a second or two; how long on a busy machine does not matter
         pb.plan(g, "60%", time=300, progress=listen)
-    assert all(isinstance(n, pb.Progress) for n in heard)
+    assert all(isinstance(n, pb.Progress) for n in received)
 
 
 def test_what_a_watcher_raises_is_raised_and_the_planning_stops():
@@ -123,14 +123,14 @@ def test_a_terminal_has_a_line_that_goes_away(chain, monkeypatch):
     written = []
     terminal = types.SimpleNamespace(isatty=lambda: True, write=written.append, flush=lambda: None)
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "DELAY", 0)
     with progress.watching(True, chain) as line:
         line(pb.Progress("search", 1, 4, 2, 7, 99))
     assert "search, 25 %, best: 99 step in 7 pebble, 0 s" in written[0] and written[-1] == "\r\033[K"
 
 
 def test_a_pipe_has_no_line(chain, capfd, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "DELAY", 0)
     with progress.watching(True, chain) as line:
         line(pb.Progress("search", 1, 4, 0, 0, 0))
     assert capfd.readouterr() == ("", "")
@@ -147,7 +147,7 @@ def test_a_notebook_has_a_live_display(chain, monkeypatch):
     shell.get_ipython, shell.display = (lambda: kernel), display
     monkeypatch.setitem(sys.modules, "IPython", shell)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
-    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "DELAY", 0)
     with progress.watching(True, chain) as bar:
         bar(pb.Progress("a<b", 1, 4, 0, 0, 0))
         bar(pb.Progress("search", 2, 4, 0, 0, 0))

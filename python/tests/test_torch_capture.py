@@ -1,4 +1,4 @@
-"""What capture says about a step: storages, views, modules, what is random, and why a model cannot be captured."""
+"""What capture finds in a step: storages, views, modules, random operations, and why a model cannot be captured."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ def test_random_operations_are_once_and_chained():
     drawn = [operation for operation in captured.program.operations if operation.random]
     assert len(drawn) == 4 and all(operation.once for operation in drawn)
     graph = lower.lower(captured.program).graph
-    told = json.loads(graph.to_json())
-    once = [i for i, node in enumerate(told["nodes"]) if node.get("once")]
+    document = json.loads(graph.to_json())
+    once = [i for i, node in enumerate(document["nodes"]) if node.get("once")]
     assert len(once) == 4
-    tokens = {i for i, node in enumerate(told["nodes"]) if node["name"].endswith(".drawn")}
-    assert sum(1 for u, _ in told["edges"] if u in tokens) == 3
+    tokens = {i for i, node in enumerate(document["nodes"]) if node["name"].endswith(".drawn")}
+    assert sum(1 for u, _ in document["edges"] if u in tokens) == 3
     replayed = json.loads(lower.lower(captured.program, replay=True).graph.to_json())
     assert not any(node.get("once") for node in replayed["nodes"])
 
@@ -122,12 +122,12 @@ def test_a_draw_that_nobody_reads_still_happens():
     model, x = Wasteful(), torch.randn(2, 4)
     planned = planning.fit(model, x, None, 100000, time=0.5, verbose=False)
     torch.manual_seed(9)
-    wanted = model(x)
+    expected = model(x)
     torch.manual_seed(9)
-    assert torch.equal(planned(x), wanted)
+    assert torch.equal(planned(x), expected)
 
 
-def test_collectives_and_draws_are_told_apart_from_the_rest():
+def test_collectives_and_draws_are_document_apart_from_the_rest():
     aten = torch.ops.aten
     assert _adapter.is_random(aten.bernoulli.p) and _adapter.is_random(aten.native_dropout.default)
     assert not _adapter.is_random(aten.relu.default) and not _adapter.has_effects(aten.relu.default)
@@ -157,7 +157,7 @@ def test_versions(version, fine):
     if fine:
         _adapter.check_version(version)
     else:
-        with pytest.raises(planning.UnsupportedTorch, match=f"written for torch 2.13, and this is torch {version}"):
+        with pytest.raises(planning.UnsupportedTorch, match=f"supports torch 2.13, and this is torch {version}"):
             _adapter.check_version(version)
 
 
@@ -174,7 +174,7 @@ class Steps(nn.Module):
 REFUSED = {
     "shape from data": (
         lambda self, y: y[y > 0].sum(),
-        r"nonzero makes .* depends on data \(test_torch_capture\.py, line \d+.*torch.where",
+        r"nonzero returns .* depends on data \(test_torch_capture\.py, line \d+.*torch.where",
     ),
     "repeated": (lambda self, y: y.repeat_interleave((y[0] > 0).long(), 1).sum(), "repeat_interleave its output_size"),
     "counted": (lambda self, y: y.sum() * (y[0] > 0).long().bincount().sum(), r"bincount.*num_classes"),
@@ -199,7 +199,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", list(REFUSED))
-def test_models_that_cannot_be_planned_are_told_why(case):
+def test_models_that_cannot_be_planned_are_rejected_with_a_reason(case):
     forward, sentence = REFUSED[case]
     with pytest.raises(planning.Unsupported, match=sentence):
         planning.capture(Steps(forward), torch.randn(2, 4))
@@ -236,11 +236,11 @@ def test_an_operator_without_a_fake_form_is_named():
 
 def test_inputs_are_checked():
     model, inputs, loss = models.mlp(depth=3, width=16, batch=8)
-    with pytest.raises(planning.Unsupported, match="input 1 is int: a step takes tensors"):
+    with pytest.raises(planning.Unsupported, match="input 1 is int: a step takes only tensors"):
         planning.capture(model, (inputs[0], 3), loss)
     with pytest.raises(planning.Unsupported, match="input 0 requires a gradient"):
         planning.capture(model, (inputs[0].clone().requires_grad_(), inputs[1]), loss)
-    with pytest.raises(planning.Unsupported, match=r"torch\.nn\.Module, and it is function"):
+    with pytest.raises(planning.Unsupported, match=r"torch\.nn\.Module, not function"):
         planning.capture(lambda x: x, inputs, loss)
     with pytest.raises(planning.Unsupported, match="model_inputs=N"):
         planning.capture(model, inputs, lambda *values: values[0].sum())
@@ -272,7 +272,7 @@ def test_a_step_that_is_not_what_the_model_does_is_refused():
         calls.append(1)
         return (y * len(calls)).sum()
 
-    with pytest.raises(planning.Unsupported, match="the loss in the captured step is not the model's"):
+    with pytest.raises(planning.Unsupported, match="the loss in the captured step differs from the model's"):
         planning.Planner(Steps(counts), torch.randn(2, 4))
 
 

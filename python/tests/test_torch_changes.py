@@ -115,7 +115,7 @@ def other_class(model: Net) -> None:
     model.last.__class__ = Doubled
 
 
-CHANGES = {  # what is said, and what was done to the model or the loss
+CHANGES = {  # the message, and the change of the model or the loss
     r"model\.drop\.p changed from 0\.5 to 0\.0 since fit; call fit again": lambda m, f: setattr(m.drop, "p", 0.0),
     r"model\.beta changed from 0\.5 to 0\.25": lambda m, f: setattr(m, "beta", 0.25),
     r"model\.flag changed from True to False": lambda m, f: setattr(m, "flag", False),

@@ -55,7 +55,7 @@ def same(one, other) -> bool:
 def test_budgets_hold_and_gradients_are_equal(name):
     model, inputs, loss = models.CASES[name](**SMALL[name])
     planner = planning.Planner(model, inputs, loss, options=planning.Options(time=1.0))
-    wanted = plain_results(planner.captured)
+    expected = plain_results(planner.captured)
     budgets = ["90%", "75%", "60%"]
     found = planning.sweep(planner, budgets)
     work = None
@@ -66,9 +66,9 @@ def test_budgets_hold_and_gradients_are_equal(name):
         assert planned.measured_peak <= planned.budget == int(float(budget[:-1]) * planner.plain_peak / 100)
         assert (
             abs(planned.measured_peak - planned.planned_peak) <= 4096
-        )  # by-products that are not wanted, a few numbers each
+        )  # by-products that are not needed, a few numbers each
         assert verify(planned.lowered.graph, planned.plan)
-        assert same(planned_results(planned), wanted)
+        assert same(planned_results(planned), expected)
         assert work is None or planned.plan.metrics.makespan >= work
         work = planned.plan.metrics.makespan
     assert not isinstance(found[1], planning.DoesNotFit)
@@ -188,12 +188,12 @@ def test_report_names_modules_and_prints_both_peaks(capsys):
     model, inputs, loss = models.gpt(**SMALL["gpt"])
     planned = planning.fit(model, inputs, loss, "55%", time=1.0)
     line = capsys.readouterr().out
-    assert "measured" in line and "planned" in line and "plain (55 %)" in line
+    assert "measured" in line and "planned" in line and "(55 % of" in line
     report = planned.report()
-    assert "blocks.0.mlp.0" in report and "frees" in report and "making it again would take" in report
-    told = planned.explain("blocks.1.attention")
-    assert "_softmax" in told and "blocks.0" not in told
-    assert "the modules are" in planned.explain("nowhere")
+    assert "blocks.0.mlp.0" in report and "frees" in report and "recomputing it would cost" in report
+    text = planned.explain("blocks.1.attention")
+    assert "_softmax" in text and "blocks.0" not in text
+    assert "choose one of" in planned.explain("nowhere")
 
 
 def test_other_shapes_and_counts_are_refused():
@@ -201,7 +201,7 @@ def test_other_shapes_and_counts_are_refused():
     planned = planning.fit(model, inputs, loss, "100%", time=0.5, verbose=False)
     with pytest.raises(planning.Unsupported, match=r"input 0 is float32\[32, 16\].*planned for float32\[64, 16\]"):
         planned(inputs[0][:32], inputs[1][:32])
-    with pytest.raises(planning.Unsupported, match="planned for 2 inputs, and got 1"):
+    with pytest.raises(planning.Unsupported, match="takes 2 inputs, and got 1"):
         planned(inputs[0])
 
 
@@ -271,7 +271,7 @@ def test_a_plan_with_other_results_is_never_returned(monkeypatch):
         return tuple(None if result is None else result + 1 for result in right(captured, start))
 
     monkeypatch.setattr(measure, "program_order", wrong)
-    with pytest.raises(planning.TorchPlanError, match="other results than the captured step in program order"):
+    with pytest.raises(planning.TorchPlanError, match="differ from those in program order"):
         planner.fit("90%")
 
 

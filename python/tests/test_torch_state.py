@@ -1,4 +1,4 @@
-"""A step is for the model as it was: what changed since is refused, and what a model does beside tensors is found."""
+"""A step rejects a model that has changed since fit, and detects what a model does in addition to tensor operations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_inputs_that_the_step_is_not_for_are_refused():
     planned, (x, y) = planned_for(network()), batch()
     for wrong, sentence in (
         ((x[:8], y[:8]), "call fit again for other shapes"),
-        ((x.tolist(), y), "takes tensors"),
+        ((x.tolist(), y), "takes only tensors"),
         ((x.clone().requires_grad_(), y), "detach it"),
         ((torch.randn(32, 64).t(), y), "contiguous"),
     ):

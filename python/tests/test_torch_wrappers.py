@@ -105,7 +105,7 @@ torch.manual_seed(rank)
 x, y = torch.randn(16, 8), torch.randint(0, 4, (16,))
 step = fit(model, (x, y), nn.CrossEntropyLoss(), "200%", time=0.3, verbose=False)
 step(x, y)
-for p in model.parameters():  # what the message says to do
+for p in model.parameters():  # as the message advises
     torch.distributed.all_reduce(p.grad)
     p.grad /= torch.distributed.get_world_size()
 found = [p.grad.clone() for p in model.parameters()]
@@ -131,5 +131,5 @@ def test_two_processes_average_as_the_message_says(tmp_path, root):
         subprocess.Popen([*command, str(rank)], env=environment, stdout=subprocess.PIPE, text=True) for rank in (0, 1)
     ]
     for process in running:
-        told, _ = process.communicate(timeout=300)
-        assert process.returncode == 0 and told == "refused\n"
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0 and output == "refused\n"

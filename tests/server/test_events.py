@@ -252,7 +252,7 @@ def streams_end_with_done_when_the_server_ends():
     other.process.send_signal(signal.SIGINT)
     for connection, answer in connections:
         events = parse_events(answer.read())
-        assert events[-1][1] == "done" and events[-1][2]["state"] == "failed" and "ending" in events[-1][2]["error"]["message"], events[-1]
+        assert events[-1][1] == "done" and events[-1][2]["state"] == "failed" and "stopping" in events[-1][2]["error"]["message"], events[-1]
         connection.close()
     assert other.process.wait(60) == 0
 

@@ -192,7 +192,7 @@ static void streams_of_a_server_that_ends_say_so(void **state)
     hub_close(&hub);
     assert_true(hear(text, sizeof text, 5));
     assert_int_equal(count_of(text, "event: done\n"), 1);
-    assert_non_null(strstr(text, "the server is ending"));
+    assert_non_null(strstr(text, "the server is stopping"));
     release(reader_state);
     log_end(log);
     assert_int_equal(log_stream(log, NULL, 2, nothing, NULL, &response), STREAM_NOTHING);

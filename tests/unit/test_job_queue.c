@@ -47,7 +47,7 @@ void job_run(job *j)
 }
 
 void job_skip(job *j) { note(j, "skipped"); }
-void job_tell_state(job *j, const char *state)
+void job_send_state(job *j, const char *state)
 {
     if (strcmp(state, "queued") != 0)
         note(j, state);
@@ -85,20 +85,20 @@ static void a_worker_that_never_ends_holds_up_nobody(void **state)
 {
     (void)state;
     job_queue q;
-    job jobs[MOST_QUEUE + 3];
+    job jobs[MAX_QUEUE + 3];
     unsigned running, waiting;
     memset(jobs, 0, sizeof jobs);
-    for (unsigned i = 0; i < MOST_QUEUE + 3; i++)
+    for (unsigned i = 0; i < MAX_QUEUE + 3; i++)
         jobs[i].number = i;
     assert_true(queue_start(&q, NULL, 2));
     assert_true(queue_add(&q, &jobs[0]) && queue_add(&q, &jobs[1]));
     wait_for(2);
-    for (unsigned i = 2; i < MOST_QUEUE + 2; i++)
+    for (unsigned i = 2; i < MAX_QUEUE + 2; i++)
         assert_true(queue_add(&q, &jobs[i]));
-    assert_false(queue_add(&q, &jobs[MOST_QUEUE + 2])); /* and it says so */
+    assert_false(queue_add(&q, &jobs[MAX_QUEUE + 2])); /* and it says so */
     queue_counts(&q, &running, &waiting);
     assert_int_equal(running, 2);
-    assert_int_equal(waiting, MOST_QUEUE);
+    assert_int_equal(waiting, MAX_QUEUE);
 
     /* One that runs is stopping, once, and not called ended; one that waits ends at once. */
     told[0] = '\0';
@@ -110,9 +110,9 @@ static void a_worker_that_never_ends_holds_up_nobody(void **state)
     assert_string_equal(told, "0 stopping;7 skipped;7 ended;");
     queue_counts(&q, &running, &waiting);
     assert_int_equal(running, 2);
-    assert_int_equal(waiting, MOST_QUEUE - 1);
-    assert_true(queue_add(&q, &jobs[MOST_QUEUE + 2])); /* its place is free */
-    for (unsigned i = 2; i < MOST_QUEUE + 3; i++)
+    assert_int_equal(waiting, MAX_QUEUE - 1);
+    assert_true(queue_add(&q, &jobs[MAX_QUEUE + 2])); /* its place is free */
+    for (unsigned i = 2; i < MAX_QUEUE + 3; i++)
         queue_stop_job(&q, &jobs[i]);
     queue_counts(&q, &running, &waiting);
     assert_int_equal(running, 2);
@@ -123,7 +123,7 @@ static void a_worker_that_never_ends_holds_up_nobody(void **state)
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     queue_stop(&q);
-    for (unsigned i = 0; i < MOST_QUEUE + 3; i++)
+    for (unsigned i = 0; i < MAX_QUEUE + 3; i++)
         assert_int_equal(jobs[i].held, 0);
     assert_int_equal(begun, 2);
 }

@@ -115,7 +115,7 @@ test("every example opens, plans and plays", options, async () => {
     await page.waitForFunction((name) => document.querySelector("[data-testid=graph-name]")?.textContent === name && !document.querySelector(".cover.loading:not([hidden])"), title);
     await ready(page);
     places.add(await by(page, "scene").evaluate((canvas) => JSON.stringify(canvas.getBoundingClientRect())));
-    // A slow machine may find no plan for thousands of nodes in this time; at the cap of the program as written there is one.
+    // A slow machine may find no plan for thousands of nodes in this time; at the peak in program order there is one.
     const large = Number(((await by(page, "graph-size").textContent()) ?? "").replace(/\D/g, "")) > 5000;
     if (large) await setCap(page, "100%");
     assert.match((await by(page, "verdict-title").textContent()) ?? "", /wins/, `${title}: someone wins at the proposed cap`);
@@ -176,7 +176,7 @@ test("playing, stepping, scrubbing and jumping to the peak", options, async () =
   assert.equal(await step(page), moves);
 });
 
-test("lowering the cap makes the baseline fail, and it says where", options, async () => {
+test("lowering the cap makes the baseline fail, and the table shows where", options, async () => {
   const graph = join(dir.dir, "cap.json");
   await run(["gen", "adjoint-chain", "30", "-o", graph]);
   const page = await open("#family=adjoint-chain&p.steps=30&cap=100%25&game=remat&strategies=last-use;sqrt;chain");
@@ -197,14 +197,14 @@ test("lowering the cap makes the baseline fail, and it says where", options, asy
   await page.waitForFunction((wanted) => document.querySelector("[data-testid=node-name]")?.textContent === wanted, name);
   await page.keyboard.press("Escape");
   await setCap(page, "3");
-  assert.match((await by(page, "verdict-title").textContent()) ?? "", /No plan can fit/);
+  assert.match((await by(page, "verdict-title").textContent()) ?? "", /No plan fits/);
   assert.match((await by(page, "status").textContent()) ?? "", /no plan found/);
   assert.ok(await by(page, "memory-chart").getAttribute("data-note"), "the empty chart says what it is for");
   await setCap(page, "none");
   assert.match((await by(page, "verdict-title").textContent()) ?? "", /last-use wins/);
 });
 
-test("weights rank again without planning, and the winner changes", options, async () => {
+test("new weights re-rank the rows without planning, and the winner changes", options, async () => {
   const graph = join(dir.dir, "weights.json");
   await run(["gen", "adjoint-chain", "30", "-o", graph]);
   const page = await open("#family=adjoint-chain&p.steps=30&cap=60%25&game=remat&strategies=chain;recompute-all&weights=10,0,1");
@@ -228,7 +228,7 @@ test("weights rank again without planning, and the winner changes", options, asy
   assert.equal(await by(page, "weight-alpha").getAttribute("aria-invalid"), "true");
 });
 
-test("a broken file is refused with its place, and the graph stays", options, async () => {
+test("a broken file is rejected with line and column, and the graph is kept", options, async () => {
   const page = await open("#example=chain");
   const name = await by(page, "graph-name").textContent();
   const transfer = await page.evaluateHandle(() => {
@@ -246,7 +246,7 @@ test("a broken file is refused with its place, and the graph stays", options, as
   assert.ok(await by(page, "play").isEnabled());
 });
 
-test("a file opens, and its link asks for it again", options, async () => {
+test("a file opens, and a link to it requires the file", options, async () => {
   const file = join(dir.dir, "mine.json");
   await run(["gen", "tree", "--height", "4", "-o", file]);
   const { page, close } = await load("", { picture: false });
@@ -263,14 +263,14 @@ test("a file opens, and its link asks for it again", options, async () => {
   await close();
   const other = await openPage(browser, server.address + hash, { picture: false });
   await by(other.page, "problem").waitFor();
-  assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json again/);
+  assert.match((await by(other.page, "problem").textContent()) ?? "", /Open mine\.json to restore/);
   await by(other.page, "file-input").setInputFiles(file);
   await ready(other.page);
   assert.equal(await by(other.page, "cap-input").inputValue(), "80%");
   await other.close();
 });
 
-test("a long plan is stopped, and the best so far is kept", options, async () => {
+test("planning is stopped, and the best plan so far is kept", options, async () => {
   const page = await open("#family=unet&p.depth=4&cap=60%25&game=remat&strategies=auto&time=500");
   await by(page, "time").selectOption("60000");
   await page.waitForFunction(() => document.querySelector(".status.busy") && document.querySelector("[data-testid=incumbent]")?.textContent !== "–");
@@ -307,7 +307,7 @@ test("an exported schedule passes pebble verify", options, async () => {
   assert.notEqual((await run(["verify", graph, schedule])).code, 0, "the check can fail");
 });
 
-test("a link brings back the exact view", options, async () => {
+test("a link restores the exact view", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=remat&strategies=last-use;sqrt;chain");
   await type(page, "weight-beta", "0.01");
   await by(page, "row-sqrt/remat").click();
@@ -331,7 +331,7 @@ test("a link brings back the exact view", options, async () => {
   await second.close();
 });
 
-test("a node is followed: its lives and why it is computed again", options, async () => {
+test("a node is followed: its lifetimes and why it is recomputed", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=remat&strategies=chain");
   await page.keyboard.press("/");
   await by(page, "find-input").fill("x_5");
@@ -340,7 +340,7 @@ test("a node is followed: its lives and why it is computed again", options, asyn
   assert.equal(await by(page, "node-name").textContent(), "x_5");
   await page.waitForFunction(() => document.querySelectorAll("[data-testid=node-story] li").length >= 2);
   const story = (await by(page, "node-story").textContent()) ?? "";
-  assert.match(story, /Computed again at move \d+, because move \d+ needs it/);
+  assert.match(story, /Recomputed at move \d+, because move \d+ needs it/);
   const move = by(page, "story-move").first();
   const wanted = Number(((await move.textContent()) ?? "").replace(/\D/g, ""));
   await move.click();
@@ -360,7 +360,7 @@ test("a node is followed: its lives and why it is computed again", options, asyn
   await page.keyboard.press("Escape");
 });
 
-test("a generated graph opens from the form, and wrong numbers are told there", options, async () => {
+test("a generated graph opens from the form, which reports wrong numbers", options, async () => {
   const page = await open("#example=chain");
   await page.keyboard.press("n");
   await by(page, "generate-family").selectOption("grid");
@@ -397,7 +397,7 @@ test("the table sorts, the keyboard chooses rows, sheets open and close", option
   assert.deepEqual(shared?.errors, []);
 });
 
-test("every control has a name, and nothing runs out of its panel at either size", options, async () => {
+test("every control has a name, and nothing overflows its panel at either size", options, async () => {
   const page = await open("#example=unet");
   const nameless = await page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>("button, input:not([type=file]), select, [role=slider], canvas[tabindex]")]
@@ -434,7 +434,7 @@ test("every control has a name, and nothing runs out of its panel at either size
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a server that is killed while it plans is missed, and the page goes on when it is back", options, async () => {
+test("a server that is killed while planning is reported, and the page continues when it is back", options, async () => {
   const file = join(dir.dir, "mortal.json"); // only the page has it when the server is another one
   await run(["gen", "unet", "--depth", "4", "-o", file]);
   const mortal = await startServer();
@@ -450,7 +450,7 @@ test("a server that is killed while it plans is missed, and the page goes on whe
   await by(page, "server-banner").waitFor();
   assert.match((await by(page, "server-banner").textContent()) ?? "", /The server has stopped\. Start pebble ui again/);
   assert.equal(await page.locator(".status.busy").count(), 0, "nothing is planned any more");
-  assert.match((await by(page, "status").textContent()) ?? "", /cut off/);
+  assert.match((await by(page, "status").textContent()) ?? "", /interrupted/);
   assert.equal(await by(page, "plan-name").textContent(), plan, "the last plan stays");
   const at = await step(page);
   await page.keyboard.press("ArrowRight");
@@ -459,7 +459,7 @@ test("a server that is killed while it plans is missed, and the page goes on whe
   await page.waitForFunction(() => /does not answer yet/.test(document.querySelector("[data-testid=toast]")?.textContent ?? ""));
   const next = await startServer("--port", new URL(mortal.address).port);
   await by(page, "server-retry").click();
-  await page.waitForFunction(() => /does not know this page/.test(document.querySelector("[data-testid=server-banner]")?.textContent ?? ""));
+  await page.waitForFunction(() => /does not accept this page/.test(document.querySelector("[data-testid=server-banner]")?.textContent ?? ""));
   assert.match((await by(page, "server-banner").textContent()) ?? "", /Open the address that it prints/);
   const other = await page.context().newPage(); // as a user who follows that advice
   await withoutPicture(other);
@@ -474,7 +474,7 @@ test("a server that is killed while it plans is missed, and the page goes on whe
   await next.stop();
 });
 
-test("numbers that cannot be are refused with the reason, and the last good value holds", options, async () => {
+test("invalid numbers are rejected with the reason, and the last valid value is kept", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use&prices=1,1,0,0,none&time=500");
   const cases: [string, string, string, string[]][] = [
     ["cap-input", "cap-error", "40%", ["99999999999999999999GiB", "-1", "NaN", "", "1e3", "4parsec", "18446744073709551615"]],
@@ -496,7 +496,7 @@ test("numbers that cannot be are refused with the reason, and the last good valu
   assert.ok(!(await page.evaluate(() => location.hash)).includes("99999"), "nor is it in the link");
 });
 
-test("Enter applies and leaves the field, Escape brings the value back: keys are the page's again", options, async () => {
+test("Enter applies and leaves the field, Escape restores the value; then the page handles keys", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use;sqrt&prices=1,1,0,0,none&time=500");
   for (const [id, text, shown] of [["cap-input", "50%", "50%"], ["weight-beta", "0.5", "0.5"], ["price-load_cost", "0.5", "0.5"]]) {
     await type(page, id, text);
@@ -525,7 +525,7 @@ test("Enter applies and leaves the field, Escape brings the value back: keys are
   assert.equal(await step(page), 0, "nor does the field of strategies keep the keys");
 });
 
-test("rows of one strategy are told apart by their settings, in the table and in files", options, async () => {
+test("rows of one strategy differ by their settings, in the table and in files", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=3&strategies=auto;every-k:k=2;every-k&time=500");
   const names = (): Promise<string[]> => page.locator("tr[data-key] .name").allTextContents();
   assert.deepEqual(await names(), ["every-k:k=2", "every-k", "auto", "auto"]);
@@ -542,22 +542,22 @@ test("rows of one strategy are told apart by their settings, in the table and in
   await page.keyboard.press("Escape");
 });
 
-test("where all is proved impossible the page says which cap is the least, and the slider agrees", options, async () => {
+test("if all is proved infeasible the page shows the lower bound, and the slider agrees", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=4&strategies=last-use;bennett;auto&time=500");
-  assert.equal(await by(page, "verdict-title").textContent(), "No plan can fit");
+  assert.equal(await by(page, "verdict-title").textContent(), "No plan fits");
   const text = (await by(page, "verdict").textContent()) ?? "";
   assert.match(text, /proved: remat needs at least 5 pebbles, reversible at least \d+ pebbles\. Raise the cap to 5 pebbles or more\.$/);
-  assert.match((await page.locator(".cap .foot").textContent()) ?? "", /Below 5 pebbles nothing fits: proved/);
+  assert.match((await page.locator(".cap .foot").textContent()) ?? "", /Proved: nothing fits below 5 pebbles/);
   await by(page, "game-reversible").click();
   await ready(page);
   await setCap(page, "5");
   assert.doesNotMatch((await by(page, "verdict").textContent()) ?? "", /longer/);
   const least = /Raise the cap to (\d+) pebbles/.exec((await by(page, "verdict").textContent()) ?? "")?.[1];
   assert.ok(Number(least) >= 6);
-  assert.match((await page.locator(".cap .foot").textContent()) ?? "", new RegExp(`Below ${least} pebbles nothing fits`));
+  assert.match((await page.locator(".cap .foot").textContent()) ?? "", new RegExp(`nothing fits below ${least} pebbles`));
 });
 
-test("marks on the slider are where the winner among the shown rows changes", options, async () => {
+test("marks on the slider show where the winner among the shown rows changes", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=60%25&game=remat&strategies=sqrt&time=500");
   const swept = (): Promise<unknown> => page.waitForFunction(() => /wins|changes at/.test(document.querySelector("[data-testid=cap-flips]")?.textContent ?? ""));
   await swept();
@@ -566,5 +566,5 @@ test("marks on the slider are where the winner among the shown rows changes", op
   await swept();
   const tips = await by(page, "cap-flip").evaluateAll((all) => all.map((one) => one.getAttribute("data-tip") ?? ""));
   assert.equal(tips.length, 1);
-  assert.match(tips[0], /last-use is the cheapest, just below it sqrt/);
+  assert.match(tips[0], /last-use is the cheapest; just below, sqrt is/);
 });

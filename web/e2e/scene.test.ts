@@ -40,7 +40,7 @@ const wrongOnCard = (): Promise<number> =>
     return wrong;
   });
 
-test("what is on the card is what the player says, after steps, jumps and jumps back", async () => {
+test("states on the card equal those of the player, after steps and jumps in both directions", async () => {
   const { moves } = await show(3000, 0.6, true);
   assert.equal(await wrongOnCard(), 0);
   for (const step of [1, 2, 40, Math.floor(moves / 2), Math.floor(moves / 2) - 3, moves, 5, 0]) {
@@ -122,7 +122,7 @@ test("the wheel zooms around the pointer and dragging pans", async () => {
   assert.ok(Math.hypot(panned[0] - x - 60, panned[1] - y - 25) < 7, `the node went along: ${panned.join()}`);
 });
 
-test("pictures to take away: PNG of the canvas, SVG with every node", async () => {
+test("exported pictures: PNG of the canvas, SVG with every node", async () => {
   await show(200);
   const got = await page.evaluate(async () => {
     const { scene } = window.trial;
@@ -143,7 +143,7 @@ test("pictures to take away: PNG of the canvas, SVG with every node", async () =
   assert.ok(got.colours > 50, `${got.colours} colours`);
 });
 
-test("the scene comes back after the loss of its context", async () => {
+test("the scene is restored after its context was lost", async () => {
   await show(300);
   await page.evaluate(() => {
     window.trial.player?.seek(100);
@@ -183,7 +183,7 @@ test("the chart scrubs by drag and steps by keys", async () => {
   assert.match(await page.locator(".memory-chart-tip").innerText(), /^move [\d,]+ of [\d,]+\n\w+ op\d+_\d+.*\nmemory /);
 });
 
-test("near and far, with many edges and few, nothing is drawn wrongly", async () => {
+test("at every zoom level, with many edges and few, drawing is correct", async () => {
   await show(4000);
   for (const zoom of [1, 6, 12]) {
     const colours = await page.evaluate(async (z) => {
@@ -217,7 +217,7 @@ test("an idle scene draws nothing", async () => {
   assert.equal(await page.evaluate(() => window.trial.scene.stats.frames), before);
 });
 
-test("the browser had nothing to complain about", () => {
+test("the browser reported no errors", () => {
   // Losing the context on purpose is told by the browser too, and reading pixels back is slow by intent.
   assert.deepEqual(complaints.filter((c) => !/CONTEXT_LOST|ReadPixels/.test(c)), []);
 });

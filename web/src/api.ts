@@ -7,12 +7,12 @@ import { ServerWatch } from "./server_watch";
 
 export type * from "./api_types";
 
-const PROBE_MS = 5000; // longer than any pause of a server that lives
-const SILENCE_MS = 10_000; // of events, pings included; then the server is asked whether it is there
+const PROBE_MS = 5000; // longer than any pause of a running server
+const SILENCE_MS = 10_000; // without events or pings; then the page checks whether the server answers
 
 export const SERVER_TEXTS = {
   down: "The server has stopped.",
-  refused: "The server does not know this page.",
+  refused: "The server does not accept this page.",
 } as const;
 
 export class ApiError extends Error {
@@ -31,20 +31,20 @@ export interface JobHandlers {
   onIncumbent?(i: Incumbent): void;
   onRow?(r: Row): void;
   onSweep?(s: SweepDocument): void;
-  onDone(d: Done): void; // not called where the server is gone: ServerWatch says that once, for all
+  onDone(d: Done): void; // not called if the server is gone: ServerWatch reports that once, for all calls
 }
 
 export interface JobHandle {
   id: string;
-  stop(): Promise<void>; // keeps the best so far; the done event follows
-  drop(): void; // stops listening and forgets the job
+  stop(): Promise<void>; // keeps the best plan so far; the done event follows
+  drop(): void; // closes the event stream and deletes the job
 }
 
 export type FileKind = "schedule" | "pbs" | "metrics" | "trace" | "csv" | "dot" | "decisions";
 
 const TOKEN_KEY = "pebble-token";
 
-/** Takes the token out of the address bar. A tab keeps it, as cookies are shared between ports. */
+/** Removes the token from the address bar and keeps it for this tab; a cookie would be shared between ports. */
 function takeToken(): string | null {
   const url = new URL(location.href);
   const given = url.searchParams.get("token");
@@ -66,7 +66,7 @@ export class Api {
     return headers;
   }
 
-  /** The status of a small question, 0 where no answer comes. */
+  /** The HTTP status of a small request, 0 if there is no response. */
   private async probe(): Promise<number> {
     const response = await fetch("/api/health", { headers: this.headers(), cache: "no-store", signal: AbortSignal.timeout(PROBE_MS) });
     await response.body?.cancel();
@@ -85,7 +85,7 @@ export class Api {
     } catch (reason) {
       if (init.signal?.aborted) throw reason;
       const state = await this.watch.check();
-      const message = state === "up" ? "The server broke off its answer. Try again." : SERVER_TEXTS[state];
+      const message = state === "up" ? "The server's response was cut off. Try again." : SERVER_TEXTS[state];
       throw new ApiError(0, { message });
     }
     if (response.ok) return response;
@@ -98,7 +98,7 @@ export class Api {
       const parsed = (await response.json()) as { error?: ApiErrorBody };
       if (parsed.error?.message) body = parsed.error;
     } catch {
-      // an answer that is no JSON: the status says enough
+      // not JSON: the status is enough
     }
     throw new ApiError(response.status, body);
   }
@@ -157,7 +157,7 @@ export class Api {
     return this.json(`/api/plans/${plan}/explain?node=${node}`, { signal });
   }
 
-  /** A file of a plan and the name that the server gives it. */
+  /** A file of a plan, with the name from the server. */
   planFile(plan: string, kind: FileKind): Promise<{ blob: Blob; name: string }> {
     return this.file(`/api/plans/${plan}/file?as=${kind}`);
   }
@@ -175,10 +175,10 @@ export class Api {
   async startJob(graph: string, request: JobRequest, on: JobHandlers): Promise<JobHandle> {
     const { job } = await this.json<{ job: string }>(`/api/graphs/${graph}/jobs`, this.post(request));
     const source = new EventSource(this.path(`/api/jobs/${job}/events`));
-    let heard = Date.now();
+    let lastEvent = Date.now();
     const silence = setInterval(() => {
-      if (Date.now() - heard < SILENCE_MS) return;
-      heard = Date.now();
+      if (Date.now() - lastEvent < SILENCE_MS) return;
+      lastEvent = Date.now();
       void this.watch.check();
     }, SILENCE_MS / 3);
     const close = (): void => {
@@ -187,12 +187,12 @@ export class Api {
     };
     const listen = <T>(name: string, act: ((data: T) => void) | undefined): void => {
       source.addEventListener(name, (event) => {
-        heard = Date.now();
+        lastEvent = Date.now();
         act?.(JSON.parse((event as MessageEvent<string>).data) as T);
       });
     };
     listen<{ state: string }>("state", (data) => on.onState?.(data.state));
-    listen("ping", undefined); // every three seconds where nothing else comes
+    listen("ping", undefined); // sent every three seconds if there are no other events
     listen("progress", on.onProgress);
     listen("bound", on.onBound);
     listen("incumbent", on.onIncumbent);
@@ -202,13 +202,13 @@ export class Api {
       close();
       on.onDone(data);
     });
-    // While the server lives EventSource connects again and the events go on from their ids.
+    // While the server runs, EventSource reconnects and the events continue from the last id.
     source.onerror = async () => {
       const ended = source.readyState === EventSource.CLOSED;
       if ((await this.watch.check()) !== "up") return close();
       if (!ended) return;
       close();
-      on.onDone({ state: "failed", winner: null, error: { message: "The server has lost this job. Plan again." } });
+      on.onDone({ state: "failed", winner: null, error: { message: "The server no longer has this job. Plan again (R)." } });
     };
     return {
       id: job,

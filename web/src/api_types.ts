@@ -30,7 +30,7 @@ export interface Failure {
 }
 
 export interface Row {
-  index?: number; // its place in the comparison; a later row with the same one replaces it
+  index?: number; // its place in the comparison; a later row with the same index replaces it
   strategy: string;
   asked?: string;
   label?: string;

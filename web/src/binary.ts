@@ -1,7 +1,7 @@
-// Decoders of the server's binary answers: layouts, plan frames and names.
+// Decoders of the server's binary responses: layouts, plan frames and names.
 //
 // Every decoder returns views into the received buffer, so a plan of a million moves costs no copies.
-// Lengths are checked before any view is made: a short or foreign buffer is an error with a sentence, never a wrong picture.
+// Lengths are checked before any view is created: a short or foreign buffer is an error with a message, never a wrong picture.
 
 export const NONE = 0xffffffff;
 
@@ -23,7 +23,7 @@ export const enum Op {
   Drop = 5,
 }
 
-/** Set in `Frames.op` where a compute makes a node that was computed before. */
+/** Set in `Frames.op` if the node was computed before. */
 export const RECOMPUTE_BIT = 0x80;
 
 export interface Layout {
@@ -38,7 +38,7 @@ export interface Layout {
   y: Float32Array;
   radius: Float32Array;
   lane: Uint8Array;
-  /** Group of each node, NONE for none. */
+  /** Group of each node, or NONE. */
   group: Uint32Array;
   /** Four numbers for each group: left, top, width, height. */
   groupBoxes: Float32Array;
@@ -70,7 +70,7 @@ export interface Frames {
   initialSlow: Uint32Array;
 }
 
-/** Reads consecutive sections, checking that each lies inside the buffer. */
+/** Reads consecutive sections and checks that each is inside the buffer. */
 class Reader {
   private at = 0;
   constructor(
@@ -81,7 +81,7 @@ class Reader {
   private take(bytes: number, align: number): number {
     const start = Math.ceil(this.at / align) * align;
     if (start + bytes > this.buffer.byteLength)
-      throw new RangeError(`the ${this.what} from the server ends early, at byte ${this.buffer.byteLength}`);
+      throw new RangeError(`the ${this.what} from the server is cut off at byte ${this.buffer.byteLength}; reload the page`);
     this.at = start + bytes;
     return start;
   }
@@ -107,7 +107,7 @@ class Reader {
     return new Float64Array(this.buffer, this.take(8 * n, 8), n);
   }
   expect(magic: number): void {
-    if (this.u32() !== magic) throw new RangeError(`this is not a ${this.what} of the server`);
+    if (this.u32() !== magic) throw new RangeError(`the server's response is not a ${this.what}; reload the page`);
   }
 }
 
@@ -137,7 +137,7 @@ export function decodeLayout(buffer: ArrayBuffer, names: Names): Layout {
   };
 }
 
-/** Boxes come with a member each (20 bytes); only the box itself is kept. */
+/** Each box comes with one member (20 bytes); only the box is kept. */
 function readBoxes(r: Reader, count: number): Float32Array {
   const raw = r.f32s(5 * count);
   const boxes = new Float32Array(4 * count);
@@ -191,15 +191,15 @@ export class Names {
     return this.decoder.decode(this.bytes.subarray(this.offset[i], this.offset[i + 1]));
   }
 
-  /** The first `count` names at once: one decoding where all is ASCII, as it nearly always is. */
+  /** The first `count` names at once: a single decoding if all are ASCII, which is nearly always so. */
   list(count: number): string[] {
-    const most = Math.min(count, this.count);
-    const text = this.decoder.decode(this.bytes.subarray(0, this.offset[most]));
-    const plain = text.length === this.offset[most];
-    return Array.from({ length: most }, (_, i) => (plain ? text.slice(this.offset[i], this.offset[i + 1]) : this.get(i)));
+    const max = Math.min(count, this.count);
+    const text = this.decoder.decode(this.bytes.subarray(0, this.offset[max]));
+    const plain = text.length === this.offset[max];
+    return Array.from({ length: max }, (_, i) => (plain ? text.slice(this.offset[i], this.offset[i + 1]) : this.get(i)));
   }
 
-  /** The same form from plain strings, for pictures that no server sent. */
+  /** The same form from plain strings, for pictures that do not come from a server. */
   static from(list: readonly string[]): Names {
     const encoded = list.map((s) => new TextEncoder().encode(s));
     const total = encoded.reduce((sum, e) => sum + e.length, 0);

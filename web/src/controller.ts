@@ -1,4 +1,4 @@
-// What happens when a knob is turned: the controller changes the model, starts jobs and tells the panels to draw.
+// The controller: it changes the model, starts jobs and makes the panels redraw.
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { decodeFrames, decodeLayout, Names } from "./binary";
 import { whole } from "./exact";
@@ -6,7 +6,7 @@ import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./mode
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
 import { Player } from "./player";
-import { leastCap } from "./proved";
+import { minCap } from "./proved";
 import { defaultView, galleryView, type Source, type View } from "./store";
 import { rowKey } from "./words";
 
@@ -14,17 +14,17 @@ export interface ControllerEvents {
   render(): void;
   layoutChanged(): void;
   playerChanged(): void;
-  say(text: string, kind?: "note" | "error"): void;
+  notify(text: string, kind?: "note" | "error"): void;
   seek(step: number): void;
   focus(node: number): void;
-  view(): View; // as it stands, with the playhead and the camera
+  view(): View; // the current view, with the playhead and the camera
 }
 
-/** A cap to begin with. Values of chains and trees are read once, so as written they take the least already; other graphs too may need
- * more than a part of that. */
+/** The initial cap. Values of chains and trees are read once, so program order already has the smallest peak; other graphs too may
+ * need more than a part of it. */
 function proposedCap(graph: GraphInfo): string {
-  const least = leastCap(graph, { game: null, prices: null }, {});
-  const tight = 10n * least > 6n * whole(graph.written_peak);
+  const min = minCap(graph, { game: null, prices: null }, {});
+  const tight = 10n * min > 6n * whole(graph.written_peak);
   return tight || graph.shape === "chain" || graph.shape.includes("tree") ? "100%" : "60%";
 }
 
@@ -33,19 +33,19 @@ export class Controller implements Actions {
   readonly planner: Planner;
   private opening: AbortController | null = null;
   private loading: AbortController | null = null;
-  private asking: AbortController | null = null;
-  private playing: string | null = null; // the plan that plays or is on its way
+  private detailsRequest: AbortController | null = null;
+  private playing: string | null = null; // the plan that is shown or being loaded
   private loaded: string | null = null;
-  private poster = true; // the step was not chosen by anyone: show the peak
-  private pendingStep: number | null = null; // of a link, to be reached exactly once
-  private file: { file: File; hash: string } | null = null; // the last one that was opened, for a server that was started again
+  private poster = true; // the user has not chosen a step: show the peak
+  private pendingStep: number | null = null; // from a link, used once
+  private file: { file: File; hash: string } | null = null; // the last opened file, to upload again if the server was restarted
 
   constructor(readonly api: Api, private readonly on: ControllerEvents, view: View, private readonly bare: boolean) {
     this.model = {
       server: "up", about: null, opened: [], view, phase: "starting", opening: "", problem: null, graph: null, layout: null, planning: idlePlanning(),
       entries: [], planWeights: [...view.weights], shown: null, frames: null, player: null, proved: {}, sweep: null, sweeping: false, following: null,
     };
-    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.say(text, "error"));
+    this.planner = new Planner(api, this.model, () => on.render(), (done) => this.choosePlan(done), (text) => on.notify(text, "error"));
     api.watch.onChange = (state) => {
       this.model.server = state;
       if (state === "up") void this.recover();
@@ -80,12 +80,12 @@ export class Controller implements Actions {
 
   retry(): void {
     void this.api.watch.check().then((state) => {
-      if (state === "down") this.on.say("The server does not answer yet.", "error");
-      if (state === "refused") this.on.say("The server still does not know this page.", "error");
+      if (state === "down") this.on.notify("The server does not answer yet.", "error");
+      if (state === "refused") this.on.notify("The server still does not accept this page.", "error");
     });
   }
 
-  /** The server is back. It may be the same one, or another that has never seen this graph. */
+  /** The server is back. It may be the same process, or a new one without this graph. */
   private async recover(): Promise<void> {
     const model = this.model;
     const graph = model.graph;
@@ -106,7 +106,7 @@ export class Controller implements Actions {
       if (source?.kind === "file" && held?.hash === source.hash) await this.load(source.name, view, (signal) => this.api.openFile(held.file, signal));
       else if (source) this.open(source, view);
     } catch (reason) {
-      if (model.server === "up") this.fail("The graph is not there any more", reason);
+      if (model.server === "up") this.fail("The server no longer has this graph", reason);
     }
   }
 
@@ -121,7 +121,7 @@ export class Controller implements Actions {
     const about = this.model.about;
     if (source.kind === "gallery") {
       const item = about?.gallery.find((one) => one.id === source.id);
-      if (!item) return this.fail("No such example", new ApiError(404, { message: `There is no example called ${source.id}.` }));
+      if (!item) return this.fail("No such example", new ApiError(404, { message: `There is no example called ${source.id}. Press G for the list.` }));
       const next = view ?? galleryView(item, this.model.view);
       return void this.load(item.title, next, (signal) => this.api.openGallery(item.id, signal));
     }
@@ -132,7 +132,7 @@ export class Controller implements Actions {
     void this.reopen(source, view ?? this.model.view);
   }
 
-  /** The server may still hold the file: named on the command line, or opened in this tab. */
+  /** The server may still have the file: from the command line, or opened in this tab. */
   private async reopen(source: { name: string; hash: string }, view: View): Promise<void> {
     const known = this.model.opened.find((one) => one.hash === source.hash)?.id ?? sessionStorage.getItem(`pebble-file-${source.hash}`);
     try {
@@ -142,13 +142,13 @@ export class Controller implements Actions {
       await this.load(graph.name, view, () => Promise.resolve(graph));
     } catch {
       this.model.view = view;
-      this.fail("This link is to a file", new ApiError(0, { message: `A link cannot hold the file itself. Open ${source.name} again, and the view is restored.` }));
+      this.fail("This link is to a file", new ApiError(0, { message: `A link does not contain the file. Open ${source.name} to restore the view.` }));
     }
   }
 
   openFile(file: File): void {
     const awaited = this.model.view.source;
-    // A link to a file waits for it: its other choices then hold.
+    // The other choices of a link to a file are applied when the file is opened.
     const restore = awaited?.kind === "file" && this.model.graph === null;
     const base = restore ? this.model.view : { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
     void this.load(file.name, base, async (signal) => {
@@ -158,13 +158,13 @@ export class Controller implements Actions {
     });
   }
 
-  /** A graph that the server holds already. */
+  /** A graph that the server already has. */
   openKnown(graph: GraphInfo): void {
     const view = { ...defaultView(), theme: this.model.view.theme, timeMs: this.model.view.timeMs, cap: "" };
     void this.load(graph.name, view, () => Promise.resolve(graph));
   }
 
-  /** Opens a graph; until it is there the one before stays. */
+  /** Opens a graph; the previous one is shown until then. */
   private async load(name: string, view: View, fetchGraph: (signal: AbortSignal) => Promise<GraphInfo>): Promise<void> {
     this.opening?.abort();
     const opening = (this.opening = new AbortController());
@@ -176,8 +176,8 @@ export class Controller implements Actions {
     try {
       const graph = await fetchGraph(opening.signal);
       if (opening.signal.aborted) return;
-      this.settle(graph, view);
-      this.planner.compare(); // plans while the picture is on its way
+      this.adoptGraph(graph, view);
+      this.planner.compare(); // plans while the layout is loading
       const [layout, names] = await Promise.all([
         this.api.layout(graph.id, { lanes: view.lanes, groups: view.groups }, opening.signal),
         this.api.names(graph.id, opening.signal),
@@ -195,7 +195,7 @@ export class Controller implements Actions {
     }
   }
 
-  private settle(graph: GraphInfo, view: View): void {
+  private adoptGraph(graph: GraphInfo, view: View): void {
     const model = this.model;
     this.planner.drop();
     if (model.graph?.hash !== graph.hash) model.proved = {};
@@ -228,7 +228,7 @@ export class Controller implements Actions {
         this.on.playerChanged();
         this.on.render();
       },
-      (reason) => this.on.say(String(reason), "error"),
+      (reason) => this.on.notify(String(reason), "error"),
     );
   }
 
@@ -257,7 +257,7 @@ export class Controller implements Actions {
     this.change({ strategies, shown: null });
   }
 
-  /** A policy matters to strategies that evict as they go; one of them joins when none is there. */
+  /** Only strategies that evict use the policy; one of them is added if there is none. */
   setPolicy(policy: string | null): void {
     const about = this.model.about;
     const takes = (name: string): boolean => !!about?.strategies.find((one) => one.name === name.split(":")[0])?.takes_policy;
@@ -268,7 +268,7 @@ export class Controller implements Actions {
   }
 
   setPrices(prices: Prices | null): void {
-    delete this.model.proved.tiered; // it depends on how much slow memory there is
+    delete this.model.proved.tiered; // it depends on the size of slow memory
     this.change({ prices });
   }
 
@@ -276,7 +276,7 @@ export class Controller implements Actions {
     this.change({ timeMs });
   }
 
-  /** Ranks what is there again; nothing is planned. */
+  /** Re-ranks the existing rows without planning. */
   setWeights(weights: WeightTexts): void {
     this.model.view = { ...this.model.view, weights };
     this.choosePlan(true);
@@ -288,7 +288,7 @@ export class Controller implements Actions {
   }
 
   stop(): void {
-    this.planner.stop().catch((reason) => this.on.say(String(reason), "error"));
+    this.planner.stop().catch((reason) => this.on.notify(String(reason), "error"));
   }
 
   private change(some: Partial<View>): void {
@@ -302,12 +302,12 @@ export class Controller implements Actions {
     this.on.render();
   }
 
-  /** The chosen row plays, else the winner; an old plan stays until a new one is there. */
+  /** Shows the plan of the chosen row, else of the winner; an old plan is shown until the new one is loaded. */
   private choosePlan(done: boolean): void {
     const model = this.model;
     const { fresh, winner } = rank(model);
-    const wanted = fresh.find((row) => rowKey(row) === model.view.shown && row.plan);
-    const row = wanted ?? (model.view.shown && !done ? null : winner);
+    const chosen = fresh.find((row) => rowKey(row) === model.view.shown && row.plan);
+    const row = chosen ?? (model.view.shown && !done ? null : winner);
     if (row?.plan) {
       if (row.plan !== this.playing) void this.loadPlan(row);
       else model.shown = row;
@@ -336,7 +336,7 @@ export class Controller implements Actions {
   }
 
   private async loadPlan(row: Row): Promise<void> {
-    if (!row.plan || !this.model.layout) return; // chosen again once the layout is there
+    if (!row.plan || !this.model.layout) return; // called again when the layout is loaded
     this.playing = row.plan;
     this.loading?.abort();
     const loading = (this.loading = new AbortController());
@@ -350,24 +350,24 @@ export class Controller implements Actions {
       this.setPlan(row, new Player(layout.nodeCount, decodeFrames(buffer), layout.size));
     } catch (reason) {
       if (!loading.signal.aborted) this.playing = null;
-      if (!loading.signal.aborted) this.on.say(reason instanceof Error ? reason.message : String(reason), "error");
+      if (!loading.signal.aborted) this.on.notify(reason instanceof Error ? reason.message : String(reason), "error");
     }
   }
 
-  /** The user moved the playhead: from now on the step is theirs. */
+  /** The user moved the playhead: from now on the step is the user's choice. */
   stepped(): void {
     this.poster = false;
     this.pendingStep = null;
   }
 
-  /** Nothing is on its way: the graph is there, its rows are planned and the plan that plays is loaded. */
+  /** Nothing is pending: the graph is loaded, its rows are planned and the shown plan is loaded. */
   get settled(): boolean {
     const model = this.model;
     const quiet = model.phase === "ready" && !isPlanning(model) && model.entries.every((entry) => !entry.stale);
     return quiet && this.loaded === this.playing;
   }
 
-  /** Nobody has moved the playhead yet: playing starts at the beginning. */
+  /** The playhead has not been moved yet: playing starts at the beginning. */
   get atPoster(): boolean {
     return this.poster;
   }
@@ -378,7 +378,7 @@ export class Controller implements Actions {
 
   follow(node: number | null, focus = false): void {
     const model = this.model;
-    this.asking?.abort();
+    this.detailsRequest?.abort();
     model.view = { ...model.view, node };
     if (node === null || !model.graph) {
       model.following = null;
@@ -388,15 +388,15 @@ export class Controller implements Actions {
     model.following = { index: node, info: same ? (model.following?.info ?? null) : null, explain: null, error: null };
     if (focus) this.on.focus(node);
     this.on.render();
-    const asking = (this.asking = new AbortController());
+    const detailsRequest = (this.detailsRequest = new AbortController());
     const put = (some: Partial<NonNullable<Model["following"]>>): void => {
-      if (asking.signal.aborted || !model.following) return;
+      if (detailsRequest.signal.aborted || !model.following) return;
       model.following = { ...model.following, ...some };
       this.on.render();
     };
     const wrong = (reason: unknown): void => put({ error: reason instanceof Error ? reason.message : String(reason) });
-    this.api.node(model.graph.id, node, asking.signal).then((info) => put({ info }), wrong);
+    this.api.node(model.graph.id, node, detailsRequest.signal).then((info) => put({ info }), wrong);
     const plan = model.player ? model.shown?.plan : null;
-    if (plan) this.api.explain(plan, node, asking.signal).then((explain) => put({ explain }), wrong);
+    if (plan) this.api.explain(plan, node, detailsRequest.signal).then((explain) => put({ explain }), wrong);
   }
 }

@@ -13,7 +13,7 @@ function fill(element: Element, props: Props | null, children: Child[]): void {
   for (const child of children) if (child) element.append(child);
 }
 
-/** An element: attributes by name, listeners as functions, children behind. */
+/** An element: attributes by name (functions become event handlers), then children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props | null = null,
@@ -45,7 +45,7 @@ export function setAttr(element: Element, name: string, value: string | null): v
 
 export type Debounced<A extends unknown[]> = ((...args: A) => void) & { cancel(): void; pending(): boolean };
 
-/** Runs `act` once after `ms` of quiet. */
+/** Runs `act` once, when there was no call for `ms`. */
 export function debounce<A extends unknown[]>(ms: number, act: (...args: A) => void): Debounced<A> {
   let timer = 0;
   const cancel = (): void => {

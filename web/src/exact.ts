@@ -1,27 +1,27 @@
-// Exact decimals. Sizes, costs and flux pass what a double holds, and the page must show the figure
-// that `pebble --json` prints, so weighted costs are integers times a power of ten, as in the library.
+// Exact decimals. Sizes, costs and flux can be too large for a double, and the page must show the same figure
+// as `pebble --json`, so weighted costs are integers times a power of ten, as in the library.
 import type { Metrics, Row, WeightTexts } from "./api";
 
 export type Whole = number | string; // a number up to 2^53, a decimal string beyond
 
-export const MOST_DIGITS = 9; // digits behind the point that the command reads
+export const MAX_DIGITS = 9; // digits after the decimal point that the command accepts
 const LARGEST = (1n << 64n) - 1n;
 
 export interface Weights {
   parts: [bigint, bigint, bigint];
-  digits: number; // each part stands for part / 10^digits
+  digits: number; // the value of each part is part / 10^digits
 }
 
 export function whole(value: Whole): bigint {
   return BigInt(value);
 }
 
-/** Reads a decimal such as 0.25; null where the command would refuse it. */
+/** Reads a decimal such as 0.25; null if the command would reject it. */
 export function parseDecimal(text: string): { value: bigint; digits: number } | null {
   const match = /^(\d*)(?:\.(\d*))?$/.exec(text.trim());
   if (!match || (!match[1] && !match[2])) return null;
   const behind = (match[2] ?? "").replace(/0+$/, "");
-  if ((match[2] ?? "").length > MOST_DIGITS) return null;
+  if ((match[2] ?? "").length > MAX_DIGITS) return null;
   const value = BigInt((match[1] || "0") + behind);
   return value > LARGEST ? null : { value, digits: behind.length };
 }
@@ -51,7 +51,7 @@ export interface CostParts {
   peak: bigint;
   flux: bigint;
   extra: bigint;
-  total: bigint; // all over 10^digits
+  total: bigint; // all to be divided by 10^digits
 }
 
 /** alpha·peak + beta·flux + gamma·(recompute + uncompute + io), times 10^digits. */
@@ -62,7 +62,7 @@ export function costParts(m: Metrics, w: Weights): CostParts {
   return { peak, flux, extra, total: peak + flux + extra };
 }
 
-/** value / 10^digits in its shortest form, as the command writes it. */
+/** value / 10^digits in its shortest form, as the command prints it. */
 export function decimalText(value: bigint, digits: number): string {
   const text = value.toString().padStart(digits + 1, "0");
   const point = text.length - digits;
@@ -88,20 +88,20 @@ export function comparePlans(a: Metrics, b: Metrics, w: Weights): number {
   );
 }
 
-/** Index of the winner under these weights; the first of equals, and -1 where no row has a plan. */
+/** Index of the winner under these weights; the first of equals, or -1 if no row has a plan. */
 export function winnerOf(rows: readonly Row[], w: Weights): number {
   let best = -1;
-  let least: Metrics | null = null;
+  let min: Metrics | null = null;
   rows.forEach((row, i) => {
-    if (row.metrics && (!least || comparePlans(row.metrics, least, w) < 0)) {
+    if (row.metrics && (!min || comparePlans(row.metrics, min, w) < 0)) {
       best = i;
-      least = row.metrics;
+      min = row.metrics;
     }
   });
   return best;
 }
 
-/** a / b as a double, also where both pass 2^53. */
+/** a / b as a double, also if both are above 2^53. */
 export function ratio(a: bigint, b: bigint): number {
   if (b === 0n) return 0;
   const scale = 1_000_000_000n;

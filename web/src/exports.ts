@@ -1,4 +1,4 @@
-// Taking things away: files of the plan and the graph, pictures, a link.
+// Exports: files of the plan and the graph, pictures, a link.
 import type { Api, FileKind, Row } from "./api";
 import { h } from "./dom";
 import type { Model } from "./model";
@@ -13,7 +13,7 @@ function offer(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** The server names files after the strategy; with the settings that were asked for two rows of one strategy are told apart. */
+/** The server names files after the strategy. The settings are added, so that two rows of one strategy get different names. */
 export function fileName(name: string, row: Pick<Row, "asked" | "strategy">): string {
   const settings = (row.asked ?? "").split(":").slice(1).join(":").replace(/[^\w.=-]+/g, "-");
   const at = name.lastIndexOf(`-${row.strategy}`);
@@ -30,12 +30,12 @@ export class Exports {
   constructor(
     private readonly api: Api,
     private readonly model: Model,
-    private readonly say: (text: string, kind?: "note" | "error") => void,
+    private readonly notify: (text: string, kind?: "note" | "error") => void,
   ) {}
 
   async plan(kind: FileKind): Promise<void> {
     const row = this.model.shown;
-    if (!row?.plan) return this.say("There is no plan to export at this cap.", "error");
+    if (!row?.plan) return this.notify("There is no plan to export at this cap. Raise the cap or add strategies.", "error");
     const { plan } = row;
     await this.save(() => this.api.planFile(plan, kind), (name) => fileName(name, row));
   }
@@ -50,7 +50,7 @@ export class Exports {
       const { blob, name } = await fetchFile();
       offer(blob, named(name));
     } catch (reason) {
-      this.say(reason instanceof Error ? reason.message : String(reason), "error");
+      this.notify(reason instanceof Error ? reason.message : String(reason), "error");
     }
   }
 
@@ -60,13 +60,13 @@ export class Exports {
   }
 
   async link(address: string): Promise<void> {
-    const file = this.model.view.source?.kind === "file" ? " The file itself is not in it and must be opened again." : "";
+    const file = this.model.view.source?.kind === "file" ? " It does not contain the file: whoever follows it must open the file too." : "";
     try {
       await navigator.clipboard.writeText(address);
-      this.say(`The link to this view is copied.${file}`);
+      this.notify(`Link copied.${file}`);
     } catch {
-      // Without leave for the clipboard the address bar holds the same link.
-      this.say(`The address bar now holds the link to this view.${file}`);
+      // Without permission to use the clipboard: the address bar has the same link.
+      this.notify(`The browser does not allow copying. Copy the link from the address bar.${file}`);
     }
   }
 }

@@ -1,13 +1,13 @@
-// A field for one value. Enter applies what was typed and leaves the field, so that keys are the page's again; Escape brings the
-// last good value back and leaves too. What cannot be read stays while one is in the field, with a sentence below; whoever leaves
-// it finds the last good value there, and the sentence until the next key.
+// A field for one value. Enter applies the text and leaves the field, so that the page handles keys again. Escape restores the
+// last valid value and leaves too. An invalid text remains while the field has the focus, with an error below. Leaving the field
+// restores the last valid value; the error is shown until the next key.
 import { h, setAttr, setText } from "./dom";
 import type { Read } from "./sizes";
 
 export interface FieldOptions<T> {
   read(text: string): Read<T>;
   apply(value: T): void;
-  error: HTMLElement; // where the sentence goes; fields may share it
+  error: HTMLElement; // shows the error; fields may share it
 }
 
 export function errorLine(testid: string): HTMLElement {
@@ -15,13 +15,13 @@ export function errorLine(testid: string): HTMLElement {
 }
 
 export class Field<T> {
-  private good = ""; // as shown for the value that holds
+  private good = ""; // the text of the value in effect
   private touched = false;
 
   constructor(readonly input: HTMLInputElement, private readonly options: FieldOptions<T>) {
     input.addEventListener("input", () => {
       this.touched = true;
-      this.say(null);
+      this.showError(null);
     });
     input.addEventListener("change", () => this.commit());
     input.addEventListener("blur", () => {
@@ -30,16 +30,16 @@ export class Field<T> {
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== "Escape") return;
       event.preventDefault();
-      event.stopPropagation(); // the page has a use for both
+      event.stopPropagation(); // the page handles both keys too
       if (event.key === "Escape") {
-        this.say(null);
+        this.showError(null);
         this.restore();
       } else if (!this.commit()) return;
       input.blur();
     });
   }
 
-  /** The value that holds, as text. Does not disturb whoever types. */
+  /** Shows the value in effect, unless the user is typing. */
   show(text: string): void {
     this.good = text;
     if (document.activeElement !== this.input || !this.touched) this.restore();
@@ -51,21 +51,21 @@ export class Field<T> {
     setAttr(this.input, "aria-invalid", null);
   }
 
-  /** False where it cannot be read. What nobody has changed is not applied: it may be a rounded figure. */
+  /** Returns false if the text cannot be read. Unchanged text is not applied: it may be a rounded figure. */
   private commit(): boolean {
     if (!this.touched) return true;
     const read = this.options.read(this.input.value);
     if (!read.ok) {
-      this.say(read.wrong);
+      this.showError(read.wrong);
       return false;
     }
     this.touched = false;
-    this.say(null);
+    this.showError(null);
     this.options.apply(read.value);
     return true;
   }
 
-  private say(wrong: string | null): void {
+  private showError(wrong: string | null): void {
     const { error } = this.options;
     setAttr(this.input, "aria-invalid", wrong === null ? null : "true");
     setText(error, wrong ?? "");

@@ -1,4 +1,4 @@
-// Numbers as people read them. Exact values stay beside in tooltips and data attributes.
+// Numbers rounded for reading. Tooltips and data attributes have the exact values.
 import type { Whole } from "./exact";
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -6,7 +6,7 @@ const METRIC = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 
 export interface Scale {
   divide: number;
-  unit: string; // as shown behind the number; "" for a bare count
+  unit: string; // shown after the number; "" for a bare count
 }
 
 function digitsFor(value: number): number {
@@ -14,13 +14,13 @@ function digitsFor(value: number): number {
   return size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
 }
 
-/** A unit that suits values up to `most`. */
-export function scaleFor(most: number, unit: string): Scale {
+/** A unit that suits values up to `max`. */
+export function scaleFor(max: number, unit: string): Scale {
   if (unit === "byte") {
-    const power = most >= 1024 ? Math.min(6, Math.floor(Math.log2(most) / 10)) : 0;
+    const power = max >= 1024 ? Math.min(6, Math.floor(Math.log2(max) / 10)) : 0;
     return { divide: 1024 ** power, unit: BINARY[power] };
   }
-  const power = most >= 1e5 ? Math.min(8, Math.floor(Math.log10(most) / 3)) : 0;
+  const power = max >= 1e5 ? Math.min(8, Math.floor(Math.log10(max) / 3)) : 0;
   return { divide: 1000 ** power, unit: METRIC[power] + (power ? (unit === "flop" ? "flop" : "") : "") };
 }
 
@@ -44,7 +44,7 @@ export function scaled(value: Whole, scale: Scale): string {
   return number === 0 ? "0" : number.toFixed(digitsFor(number));
 }
 
-/** A large bare number in short: 1.5e18 becomes 1.50 E. */
+/** A large number without unit, shortened: 1.5e18 becomes 1.50 E. */
 export function short(value: Whole): string {
   const number = Number(value);
   if (Math.abs(number) < 1e5) return Number.isInteger(number) ? group(number) : String(Number(number.toPrecision(4)));
@@ -54,18 +54,18 @@ export function short(value: Whole): string {
   return shown.toFixed(digitsFor(shown)) + "\u202f" + METRIC[power];
 }
 
-/** A number and its percent sign stay on one line. */
+/** A number and its percent sign on one line. */
 export function unbroken(text: string): string {
   return text.replace(/(\d) %/g, "$1\u202f%");
 }
 
-/** The word for several: units that are words take an s, symbols such as ms or kWh do not. */
+/** The plural: units that are words take an s, symbols such as ms or kWh do not. */
 export function unitWord(unit: string, count: number): string {
   if (count === 1 || !/^[a-z]{4,}$/.test(unit) || unit.endsWith("s")) return unit;
   return unit + (/(sh|ch|x)$/.test(unit) ? "es" : "s");
 }
 
-/** With its unit: 4.20 GiB, 13 pebbles. What is said of all below or above it is rounded so that it stays true. */
+/** With its unit: 4.20 GiB, 13 pebbles. A bound is rounded up or down so that the statement about it remains true. */
 export function amount(value: Whole, unit: string, round?: "up" | "down"): string {
   const scale = scaleFor(Number(value), unit);
   const shown = round && scale.divide > 1 ? roundedTo(Number(value) / scale.divide, round) : scaled(value, scale);
@@ -78,8 +78,8 @@ export function amount(value: Whole, unit: string, round?: "up" | "down"): strin
 export function percent(share: number, signed = false): string {
   const value = share * 100;
   const size = Math.abs(value);
-  if (size >= 1e6) return `${short(Math.round(share))}\u202f×`; // as a factor it can be read
-  if (size > 0 && size < 0.005) return "<0.01\u202f%"; // not none, but less than two digits tell
+  if (size >= 1e6) return `${short(Math.round(share))}\u202f×`; // a factor is easier to read
+  if (size > 0 && size < 0.005) return "<0.01\u202f%"; // not 0, but less than two digits can show
   const text = size === 0 ? "0" : size >= 99.95 ? value.toFixed(0) : size < 0.05 ? value.toFixed(2) : value.toFixed(1);
   return `${signed && value > 0 ? "+" : ""}${text}\u202f%`;
 }

@@ -1,4 +1,4 @@
-// The keyboard: one table from keys to actions. Keys typed into fields stay there.
+// The keyboard: one table from keys to actions. Keys typed into text fields are ignored here.
 
 export interface KeyActions {
   playPause(): void;
@@ -31,17 +31,17 @@ export interface KeyActions {
 }
 
 function typing(target: EventTarget | null): boolean {
-  // A sheet that has just closed holds the focus until the next frame.
+  // A sheet that has just closed keeps the focus until the next frame.
   if (!(target instanceof HTMLElement) || target.closest("dialog:not([open])")) return false;
   if (target instanceof HTMLInputElement) return target.type !== "range" && target.type !== "checkbox";
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement || target.isContentEditable;
 }
 
-/** Arrow keys belong to sliders and Space and Enter to buttons while those have the focus. */
+/** A focused slider handles arrow keys; a focused button handles Space and Enter. */
 function ownsKey(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLInputElement && target.type === "range") return key.startsWith("Arrow") || ["Home", "End", "PageUp", "PageDown"].includes(key);
   if (target instanceof HTMLElement && target.closest("button, summary, a")) return key === " " || key === "Enter";
-  // The memory chart is a slider of its own.
+  // The memory chart is a slider too.
   if (target instanceof HTMLElement && target.getAttribute("role") === "slider") return key.startsWith("Arrow") || ["Home", "End", "PageUp", "PageDown"].includes(key);
   return false;
 }
@@ -81,7 +81,7 @@ export function installKeys(actions: KeyActions): void {
   };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape" && event.target instanceof HTMLSelectElement && !event.target.closest("dialog")) return event.target.blur(); // keys are the page's again
+    if (event.key === "Escape" && event.target instanceof HTMLSelectElement && !event.target.closest("dialog")) return event.target.blur(); // so that the page handles keys again
     if (document.querySelector("dialog[open]") || typing(event.target) || ownsKey(event.target, event.key)) return;
     if (actions.sceneKey(event)) return event.preventDefault();
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

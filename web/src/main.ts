@@ -1,4 +1,4 @@
-// The page: builds the panels, connects them with the controller, and draws a frame when one is due.
+// The page: builds the panels, connects them to the controller, and draws frames when needed.
 import "./style.css";
 import { Api } from "./api";
 import { Controller } from "./controller";
@@ -35,7 +35,7 @@ import { installTooltips } from "./tooltip";
 
 const api = new Api();
 const toasts = new Toasts();
-const say = toasts.say.bind(toasts);
+const notify = toasts.notify.bind(toasts);
 const playback = new Playback();
 let scene: Scene | null = null;
 let chart: MemoryChart | null = null;
@@ -44,12 +44,12 @@ let renderDue = false;
 
 const controller = new Controller(
   api,
-  { render: renderSoon, layoutChanged, playerChanged, say, seek: seekTo, focus, view: () => presentView() },
+  { render: renderSoon, layoutChanged, playerChanged, notify, seek: seekTo, focus, view: () => presentView() },
   fromFragment(location.hash) ?? defaultView(),
   isBare(location.hash),
 );
 const model = controller.model;
-const exportsOf = new Exports(api, model, say);
+const exportsOf = new Exports(api, model, notify);
 
 const gallery = new Gallery(
   (item) => controller.open({ kind: "gallery", id: item.id }, galleryView(item, model.view)),
@@ -95,7 +95,7 @@ function assemble(): void {
     topbar.element,
     h("aside", { class: "left", "aria-label": "Knobs" }, ...left.map((panel) => panel.element)),
     stage.element,
-    h("aside", { class: "right", "aria-label": "Who wins" }, ...right.map((panel) => panel.element), inspector.element),
+    h("aside", { class: "right", "aria-label": "Comparison" }, ...right.map((panel) => panel.element), inspector.element),
     transport.element,
   );
 }
@@ -149,7 +149,7 @@ playback.onState = () => {
 };
 
 function playPause(): void {
-  // The first picture is the peak, as a poster; playing begins at the beginning.
+  // The first picture shows the peak; playing starts at the first move.
   if (!playback.playing && controller.atPoster && playback.player) playback.seek(0);
   playback.toggle();
 }
@@ -191,7 +191,7 @@ function focus(node: number): void {
   scene?.focus(node);
 }
 
-/** The view as it stands, with the playhead and the camera. */
+/** The current view, with the playhead and the camera. */
 function presentView(): View {
   const now = scene?.view;
   return {
@@ -246,7 +246,7 @@ function installDrop(): void {
   });
 }
 
-/** After a press with the pointer keys go to the page again, so that Space plays. Keyboard users keep their focus. */
+/** After a click the page gets the keys again, so that Space plays. Keyboard users keep their focus. */
 function installFocusRelease(): void {
   let pointed = false;
   document.addEventListener("pointerdown", () => (pointed = true), true);
@@ -317,7 +317,7 @@ function installScene(): void {
   try {
     scene = new Scene(stage.canvas, stage.overlay, theme);
   } catch (reason) {
-    say(reason instanceof Error ? reason.message : String(reason), "error");
+    notify(reason instanceof Error ? reason.message : String(reason), "error");
     return;
   }
   scene.onSelect = (node) => controller.follow(node);
@@ -352,10 +352,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (model.view.theme === "system") setTheme("system");
 });
 document.addEventListener("visibilitychange", () => {
-  if (model.server !== "up" && !document.hidden) void api.watch.check(); // whoever comes back does not wait
+  if (model.server !== "up" && !document.hidden) void api.watch.check(); // do not wait for the next retry when the user returns
 });
 addEventListener("hashchange", (event) => {
-  // The address may have been written again since: what was asked for is in the event.
+  // The address may have changed since: the event has the requested one.
   const { hash } = new URL(event.newURL);
   const view = fromFragment(hash);
   if (!view?.source) return;
@@ -367,7 +367,7 @@ renderSoon();
 requestAnimationFrame(frame);
 void controller.start();
 
-// For tests and measurements alone.
+// For tests and measurements only.
 declare global {
   interface Window {
     pebble: { scene: () => Scene | null; playback: Playback; settled: () => boolean };

@@ -1,4 +1,4 @@
-// Everything that the panels show, and what they may ask for. The controller alone writes it.
+// Everything that the panels show, and the actions that they may request. Only the controller writes it.
 import type {
   About, ApiErrorBody, Bound, GameName, GraphInfo, Incumbent, NodeExplain, NodeInfo, Prices, Progress, Row, Sweep, WeightTexts,
 } from "./api";
@@ -9,7 +9,7 @@ import type { Proved } from "./proved";
 import type { ServerState } from "./server_watch";
 import type { Source, View } from "./store";
 
-export type PlanningState = "idle" | "starting" | "queued" | "running" | "stopping" | "done" | "stopped" | "failed" | "lost"; // queued: other jobs run first; lost: the server went away
+export type PlanningState = "idle" | "starting" | "queued" | "running" | "stopping" | "done" | "stopped" | "failed" | "lost"; // queued: other jobs run first; lost: the server stopped
 export const BUSY: readonly PlanningState[] = ["starting", "queued", "running", "stopping"];
 
 export interface Planning {
@@ -22,7 +22,7 @@ export interface Planning {
 
 export interface Entry {
   row: Row;
-  stale: boolean; // of an earlier cap: shown dimmed until its successor is there
+  stale: boolean; // of an earlier cap: shown dimmed until it is replaced
 }
 
 export interface Following {
@@ -38,13 +38,13 @@ export interface Model {
   opened: GraphInfo[]; // those named on the command line
   view: View;
   phase: "starting" | "opening" | "ready" | "failed";
-  opening: string; // what is being opened
+  opening: string; // name of the graph that is being opened
   problem: { title: string; body: ApiErrorBody } | null;
   graph: GraphInfo | null;
   layout: Layout | null;
   planning: Planning;
   entries: Entry[];
-  planWeights: WeightTexts; // those that the rows were planned for
+  planWeights: WeightTexts; // the weights that the rows were planned for
   shown: Row | null;
   frames: Frames | null;
   player: Player | null;
@@ -65,7 +65,7 @@ export interface Actions {
   setWeights(weights: WeightTexts): void;
   setTime(ms: number): void;
   planAgain(): void;
-  retry(): void; // is the server back?
+  retry(): void; // check whether the server is back
   stop(): void;
   show(key: string | null): void;
   seek(step: number): void;
@@ -93,7 +93,7 @@ export interface Ranking {
   winner: Row | null;
 }
 
-/** The rows of this cap and their winner under the weights of this moment. */
+/** The rows of this cap and the winner under the current weights. */
 export function rank(model: Model): Ranking {
   const weights = parseWeights(model.view.weights);
   const fresh = model.entries.filter((entry) => !entry.stale).map((entry) => entry.row);

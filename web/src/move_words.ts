@@ -4,7 +4,7 @@ import { Frames, Names, NONE, Op, RECOMPUTE_BIT } from "./binary";
 
 const VERBS = ["compute", "uncompute", "free", "store", "load", "drop"];
 
-/** Move `i` (0-based) in words, as "recompute conv3 over relu2". */
+/** Move `i` (0-based) as text, such as "recompute conv3 in place of relu2". */
 export function moveWords(frames: Frames, i: number, names: Names): string {
   const op = frames.op[i] & ~RECOMPUTE_BIT;
   const again = (frames.op[i] & RECOMPUTE_BIT) !== 0;

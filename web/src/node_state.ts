@@ -1,4 +1,4 @@
-// How a node stands at one step of a plan. The order is also that of the colours in a theme.
+// The state of a node at one step of a plan. The colours of a theme have the same order.
 
 export const enum NodeState {
   Never = 0,
@@ -18,7 +18,7 @@ export const STATE_COUNT = 10;
 /** Words for the legend and the inspector, by NodeState. */
 export const STATE_WORDS: readonly string[] = [
   "not yet computed",
-  "given up",
+  "freed",
   "in memory",
   "computing",
   "recomputing",

@@ -1,43 +1,43 @@
 // The two jobs that the page keeps running: the comparison at this cap, and in the background a sweep over caps.
-// A changed knob drops the job at hand and starts another; rows of the old one stay, dimmed, until they are replaced.
+// A changed setting drops the current job and starts another; rows of the old one are shown dimmed until they are replaced.
 import type { About, Api, GameName, JobHandle, JobRequest, Row } from "./api";
 import { ApiError } from "./api";
 import { debounce } from "./dom";
 import { BUSY, idlePlanning, type Model, type PlanningState } from "./model";
 import { capRange } from "./panels/cap_slider";
-import { leastCap, learnBound, learnRow, learnSweep } from "./proved";
+import { minCap, learnBound, learnRow, learnSweep } from "./proved";
 import { readCap } from "./sizes";
 import { quickFirst } from "./store";
 import { rowKey } from "./words";
 
-const SWEEP_MOST_NODES = 20_000; // larger graphs are not swept unasked
+const SWEEP_MAX_NODES = 20_000; // larger graphs are not swept automatically
 const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
 const SWEEP_MOST = 12;
-const SWEEP_WAIT_MS = 600; // of quiet: whoever drags the cap asks for another comparison at once
+const SWEEP_WAIT_MS = 600; // without changes: dragging the cap starts a new comparison at once
 const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
 
-/** Whether a strategy, with or without settings, plays a game. */
+/** Whether a strategy, with or without settings, supports a game. */
 export function plays(about: Pick<About, "strategies">, text: string, game: GameName): boolean {
   return !!about.strategies.find((one) => one.name === text.split(":")[0])?.games.includes(game);
 }
 
-/** What the page shows after the server has told the state of its job. What the page knows better stays: that it asked to stop. */
-export function nextState(now: PlanningState, told: string): PlanningState {
-  if (told === "stopping" || now === "stopping") return BUSY.includes(now) ? "stopping" : now;
-  if (told === "queued") return now === "starting" ? "queued" : now;
-  return told === "running" && (now === "starting" || now === "queued") ? "running" : now;
+/** The shown state after the server reported the state of its job. A pending stop request takes precedence. */
+export function nextState(now: PlanningState, reported: string): PlanningState {
+  if (reported === "stopping" || now === "stopping") return BUSY.includes(now) ? "stopping" : now;
+  if (reported === "queued") return now === "starting" ? "queued" : now;
+  return reported === "running" && (now === "starting" || now === "queued") ? "running" : now;
 }
 
-/** The strategies that are shown, so that marks are about them, then others that say what else would fit. auto takes the time that is
- * left, so it is last. */
+/** The shown strategies, for the marks, then others, to find out what else fits. auto is last, because it takes the remaining
+ * time. */
 export function sweptStrategies(shown: readonly string[], fits: (name: string) => boolean): string[] {
   const own = shown.filter(fits);
   const others = SWEEP_STRATEGIES.filter((name) => fits(name) && !own.includes(name));
   return quickFirst([...own, ...others.slice(0, Math.max(0, SWEEP_MOST - own.length))]);
 }
 
-/** At most one live job. `take` drops the last one, also where its start is not answered yet. */
+/** At most one live job. `take` drops the previous one, also if the server has not answered its start yet. */
 class Slot {
   private handle: JobHandle | null = null;
   private turn = 0;
@@ -172,7 +172,7 @@ export class Planner {
     await this.compareSlot.stop();
   }
 
-  /** The server is gone, and with it what was running. What is on the page stays. */
+  /** The server is gone, and its jobs with it. The page keeps what it shows. */
   lost(): void {
     const { planning } = this.model;
     if (BUSY.includes(planning.state)) planning.state = "lost";
@@ -196,7 +196,7 @@ export class Planner {
   /** After a comparison, while the machine is idle: once for each graph, game and choice of strategies. */
   private sweepNow(): void {
     const { graph, view, about } = this.model;
-    if (!graph || !about || graph.nodes > SWEEP_MOST_NODES) return;
+    if (!graph || !about || graph.nodes > SWEEP_MAX_NODES) return;
     const game = view.game ?? "remat";
     const strategies = sweptStrategies(view.strategies, (name) => plays(about, name, game));
     const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices]);
@@ -208,9 +208,9 @@ export class Planner {
   private sweepCaps(): string[] {
     const { graph, view, proved } = this.model;
     if (!graph) return [];
-    const most = capRange(graph, view.game);
-    const least = Math.min(most, Math.max(1, Number(leastCap(graph, view, proved))));
-    const caps = Array.from({ length: SWEEP_POINTS }, (_, i) => Math.round(most - ((most - least) * i) / (SWEEP_POINTS - 1)));
+    const max = capRange(graph, view.game);
+    const min = Math.min(max, Math.max(1, Number(minCap(graph, view, proved))));
+    const caps = Array.from({ length: SWEEP_POINTS }, (_, i) => Math.round(max - ((max - min) * i) / (SWEEP_POINTS - 1)));
     return [...new Set([...caps, Number(graph.written_peak)])].sort((a, b) => b - a).map(String);
   }
 
@@ -243,7 +243,7 @@ export class Planner {
       });
       this.sweepSlot.accept(turn, handle);
     } catch {
-      end(); // marks are an extra: the page is whole without them
+      end(); // marks are optional
     }
   }
 }

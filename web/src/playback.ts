@@ -1,12 +1,12 @@
-// The clock of the playback. It moves the player by whole moves, as many as the time that passed asks for.
+// The clock of the playback. It advances the player by whole moves, according to the elapsed time.
 import { NONE, type Frames } from "./binary";
 import type { Player } from "./player";
 
 export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
-const WHOLE_PLAN_SECONDS = 16; // at speed 1 a plan of any length takes about as long
+const WHOLE_PLAN_SECONDS = 16; // at speed 1, a plan of any length takes about this long
 const SLOWEST = 1.5; // moves a second at speed 1, however short the plan
 
-/** The step that shows the peak: 0 where it is at the start. */
+/** The step that shows the peak; 0 if the peak is before the first move. */
 export function peakStep(frames: Frames): number {
   return frames.peakStep === NONE ? 0 : frames.peakStep + 1;
 }
@@ -20,7 +20,7 @@ export class Playback {
   private last = 0;
   private owed = 0;
 
-  /** Moves a second at the present speed. */
+  /** Moves per second at the current speed. */
   rate(): number {
     const moves = this.player?.frames.moveCount ?? 0;
     return this.speed * Math.min(Math.max(SLOWEST, moves / WHOLE_PLAN_SECONDS), Math.max(6, moves / WHOLE_PLAN_SECONDS));
@@ -75,7 +75,7 @@ export class Playback {
     this.onState?.();
   }
 
-  /** Called once a frame. */
+  /** Called once per frame. */
   tick(now: number): void {
     const player = this.player;
     if (!this.playing || !player) return;

@@ -1,8 +1,8 @@
 // A plan as states over steps: where every value is after any number of moves.
 //
-// `step` counts moves played, 0..M. One pass at construction notes for every move what it really changed, so stepping
-// back is exact; and keeps a copy of the residency every few thousand moves, so a jump replays a short distance only.
-// Nodes that a call touched are collected once each; a drawing takes them with `takeDirty` and pays for those alone.
+// `step` counts moves played, 0..M. One pass at construction records what every move changed, so stepping back is exact,
+// and keeps a copy of the residency every few thousand moves, so that a jump replays only a short distance.
+// Each touched node is collected once; drawing takes the list with `takeDirty` and updates only those nodes.
 
 import { Frames, NONE, Op, RECOMPUTE_BIT } from "./binary";
 import { NodeState } from "./node_state";
@@ -14,28 +14,28 @@ export type { Lifetime } from "./player_history";
 
 /** All key frames together take at most about this many bytes. */
 const KEY_FRAME_BYTES = 24 << 20;
-const LEAST_KEY_DISTANCE = 512;
+const MIN_KEY_DISTANCE = 512;
 
 const NODE_CHANGED = 1;
 const OVER_CHANGED = 2;
 
 const FAST = 1;
-const MOST_TIERS = 31;
+const MAX_TIERS = 31;
 
 type Bits = Uint8Array | Uint32Array;
 
 export class Player {
   step = 0;
   readonly states: Uint8Array;
-  /** Nodes whose state the last call changed, or that were made and gone again in it. */
+  /** Nodes whose state the last call changed, or that were computed and removed in it. */
   readonly changed: number[] = [];
-  /** What last happened to each node, as the state that it then passed through; for trails. */
+  /** The state that each node last passed through; for trails. */
   readonly events: Uint8Array;
   onChange?: () => void;
 
   /** Bit 0: in fast memory; bit t: in slow tier t. */
-  private readonly where: Bits;
-  /** Move that first makes each node, -1 for given ones, moveCount for never. */
+  private readonly residency: Bits;
+  /** Move that first computes each node; -1 for given nodes, moveCount for never. */
   private readonly first: Int32Array;
   private readonly undo: Uint8Array;
   private readonly undoAlso: Uint8Array;
@@ -49,7 +49,7 @@ export class Player {
   private readonly redone: Uint32Array;
   private past: History | null = null;
 
-  /** `size` (of every node) is needed for the memory before the first move alone. */
+  /** `size` (of every node) is only used for the memory before the first move. */
   constructor(
     readonly nodeCount: number,
     readonly frames: Frames,
@@ -57,7 +57,7 @@ export class Player {
   ) {
     const m = frames.moveCount;
     const perNode = frames.tierCount <= 7 ? 1 : 4;
-    this.where = perNode === 1 ? new Uint8Array(nodeCount) : new Uint32Array(nodeCount);
+    this.residency = perNode === 1 ? new Uint8Array(nodeCount) : new Uint32Array(nodeCount);
     this.states = new Uint8Array(nodeCount);
     this.events = new Uint8Array(nodeCount);
     this.touched = new Uint8Array(nodeCount);
@@ -68,7 +68,7 @@ export class Player {
     this.undoAlso = new Uint8Array(frames.also.length);
     this.redone = new Uint32Array(m + 1);
     const copies = Math.max(1, Math.floor(KEY_FRAME_BYTES / Math.max(1, nodeCount * perNode)));
-    this.keyDistance = Math.max(LEAST_KEY_DISTANCE, Math.ceil((m + 1) / copies));
+    this.keyDistance = Math.max(MIN_KEY_DISTANCE, Math.ceil((m + 1) / copies));
     this.startMemory = size && m > 0 ? this.memoryBefore(size) : m > 0 ? Math.min(frames.after[0], frames.during[0]) : 0;
     this.record();
     this.refreshAll();
@@ -81,7 +81,7 @@ export class Player {
     if (target === this.step) return;
     const key = Math.min(this.keys.length - 1, Math.round(target / this.keyDistance));
     const fromKey = Math.abs(target - key * this.keyDistance) + (this.nodeCount >> 3);
-    if (Math.abs(target - this.step) <= Math.max(fromKey, LEAST_KEY_DISTANCE)) this.walk(target);
+    if (Math.abs(target - this.step) <= Math.max(fromKey, MIN_KEY_DISTANCE)) this.walk(target);
     else this.jump(key, target);
     this.onChange?.();
   }
@@ -105,7 +105,7 @@ export class Player {
 
   /** Is the value in fast memory at the current step? */
   isResident(node: number): boolean {
-    return (this.where[node] & FAST) !== 0;
+    return (this.residency[node] & FAST) !== 0;
   }
 
   /** Recomputations among the first `step` moves. */
@@ -118,7 +118,7 @@ export class Player {
     return this.history().computeCount(node, step);
   }
 
-  /** Indices of the moves that make, remove, store or load `node`, in order. */
+  /** Indices of the moves that compute, remove, store or load `node`, in order. */
   movesOf(node: number): Uint32Array {
     return this.history().movesOf(node);
   }
@@ -133,7 +133,7 @@ export class Player {
     return this.step > 0 ? this.frames.node[this.step - 1] : null;
   }
 
-  /** Calls `visit` once for each node touched since the last time, and forgets them. */
+  /** Calls `visit` once for each node touched since the last call, then clears the list. */
   takeDirty(visit: (node: number) => void): number {
     const count = this.dirtyCount;
     for (let i = 0; i < count; i++) {
@@ -165,16 +165,16 @@ export class Player {
     return f.after[0] - made;
   }
 
-  /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0 again. */
+  /** One pass over the plan: first computations, what each move changed, key frames. Ends at step 0. */
   private record(): void {
     const f = this.frames;
-    for (const node of f.initialFast) this.where[node] |= FAST;
-    for (const node of f.initialSlow) this.where[node] |= 2;
+    for (const node of f.initialFast) this.residency[node] |= FAST;
+    for (const node of f.initialSlow) this.residency[node] |= 2;
     for (const node of f.initialFast) this.first[node] = -1;
     for (const node of f.initialSlow) this.first[node] = -1;
-    const start = this.where.slice();
+    const start = this.residency.slice();
     for (let i = 0; i < f.moveCount; i++) {
-      if (i % this.keyDistance === 0) this.keys.push(this.where.slice());
+      if (i % this.keyDistance === 0) this.keys.push(this.residency.slice());
       this.redone[i + 1] = this.redone[i] + (f.op[i] >> 7);
       if ((f.op[i] & ~RECOMPUTE_BIT) === Op.Compute) {
         if (this.first[f.node[i]] === f.moveCount) this.first[f.node[i]] = i;
@@ -184,25 +184,25 @@ export class Player {
       this.recordMove(i);
     }
     if (this.keys.length === 0) this.keys.push(start.slice());
-    this.where.set(start);
+    this.residency.set(start);
   }
 
   private recordMove(i: number): void {
     const f = this.frames;
     const bit = this.bitOf(i);
     const adds = this.adds(i);
-    if (((this.where[f.node[i]] & bit) !== 0) !== adds) this.undo[i] |= NODE_CHANGED;
+    if (((this.residency[f.node[i]] & bit) !== 0) !== adds) this.undo[i] |= NODE_CHANGED;
     const over = f.over[i];
-    if (over !== NONE && this.where[over] & FAST) this.undo[i] |= OVER_CHANGED;
+    if (over !== NONE && this.residency[over] & FAST) this.undo[i] |= OVER_CHANGED;
     for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++)
-      this.undoAlso[a] = this.where[f.also[a]] & FAST ? 0 : 1;
+      this.undoAlso[a] = this.residency[f.also[a]] & FAST ? 0 : 1;
     this.flip(i);
   }
 
   private bitOf(i: number): number {
     const op = this.frames.op[i] & ~RECOMPUTE_BIT;
     if (op !== Op.Store && op !== Op.Drop) return FAST;
-    return 1 << Math.max(1, Math.min(MOST_TIERS - 1, this.frames.tier[i]));
+    return 1 << Math.max(1, Math.min(MAX_TIERS - 1, this.frames.tier[i]));
   }
 
   private adds(i: number): boolean {
@@ -210,13 +210,13 @@ export class Player {
     return op === Op.Compute || op === Op.Load || op === Op.Store;
   }
 
-  /** Applies move i, or takes it back: what it changed is flipped, which is its own inverse. */
+  /** Applies or undoes move i: it flips what the move changed, which is its own inverse. */
   private flip(i: number): void {
     const f = this.frames;
     const undo = this.undo[i];
-    if (undo & NODE_CHANGED) this.where[f.node[i]] ^= this.bitOf(i);
-    if (undo & OVER_CHANGED) this.where[f.over[i]] ^= FAST;
-    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.where[f.also[a]] ^= FAST;
+    if (undo & NODE_CHANGED) this.residency[f.node[i]] ^= this.bitOf(i);
+    if (undo & OVER_CHANGED) this.residency[f.over[i]] ^= FAST;
+    for (let a = f.alsoStart[i]; a < f.alsoStart[i + 1]; a++) if (this.undoAlso[a]) this.residency[f.also[a]] ^= FAST;
   }
 
   private walk(target: number): void {
@@ -266,7 +266,7 @@ export class Player {
     this.changed.push(node);
   }
 
-  /** The state whose colour a trail starts from: what the node went through in this move. */
+  /** The state of the node during this move: a trail starts with its colour. */
   private eventOf(i: number): NodeState {
     const op = this.frames.op[i];
     switch (op & ~RECOMPUTE_BIT) {
@@ -286,13 +286,13 @@ export class Player {
   }
 
   private restState(node: number): NodeState {
-    const where = this.where[node];
-    if (where & FAST) return where > FAST ? NodeState.ResidentAndSlow : NodeState.Resident;
-    if (where) return NodeState.Slow;
+    const places = this.residency[node];
+    if (places & FAST) return places > FAST ? NodeState.ResidentAndSlow : NodeState.Resident;
+    if (places) return NodeState.Slow;
     return this.first[node] < this.step ? NodeState.Evicted : NodeState.Never;
   }
 
-  /** The move just played stays visible as work in progress until the next one. */
+  /** The move just played is shown as work in progress until the next one. */
   private showActive(): void {
     if (this.step <= 0) return;
     const f = this.frames;
@@ -305,7 +305,7 @@ export class Player {
   }
 
   private jump(key: number, target: number): void {
-    this.where.set(this.keys[key]);
+    this.residency.set(this.keys[key]);
     const start = key * this.keyDistance;
     for (let i = start; i < target; i++) this.flip(i);
     for (let i = start - 1; i >= target; i--) this.flip(i);

@@ -1,5 +1,5 @@
-// How much memory is proved to be needed, for each game: the strongest of what the server says of the graph, of the bounds and of
-// the rows. What was proved at one cap holds at every other, so it is kept as long as the graph stays.
+// The lower bound on the cap, for each game: the largest of the graph's own bound, the bounds of jobs and the infeasible rows.
+// A bound that was proved at one cap holds at every cap, so it is kept until another graph is opened.
 import type { Bound, GameName, GraphInfo, Prices, Row, Sweep } from "./api";
 import { whole, type Whole } from "./exact";
 import { LARGEST } from "./sizes";
@@ -16,7 +16,7 @@ export function learnBound(proved: Proved, bound: Bound): void {
   raise(proved, bound.game, bound.least_cap);
 }
 
-/** A row that is proved impossible at a cap proves that more is needed. */
+/** A row that is proved infeasible at a cap proves that more memory is needed. */
 export function learnRow(proved: Proved, row: Pick<Row, "game" | "outcome">, cap: bigint | null): void {
   if (row.outcome === "infeasible" && cap !== null && cap < LARGEST) raise(proved, row.game, cap + 1n);
 }
@@ -26,21 +26,21 @@ export function learnSweep(proved: Proved, sweep: Sweep): void {
   for (const cell of sweep.cells) learnRow(proved, cell, whole(cell.cap));
 }
 
-/** What one game needs at least; 0 where nothing is proved. */
+/** The lower bound of one game; 0 if nothing is proved. */
 export function provedIn(graph: GraphInfo, game: GameName, proved: Proved): bigint {
-  const told = graph.games.find((one) => one.game === game)?.proved_cap ?? 0;
-  const learnt = proved[game] ?? 0n;
-  return whole(told) > learnt ? whole(told) : learnt;
+  const ofGraph = graph.games.find((one) => one.game === game)?.proved_cap ?? 0;
+  const learned = proved[game] ?? 0n;
+  return whole(ofGraph) > learned ? whole(ofGraph) : learned;
 }
 
-/** The games that the view plays: all means those that can be played, and tiered only where slow memory has a price. */
-export function gamesAtHand(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }): GameName[] {
+/** The games of the view. "all" means every feasible game; tiered only if slow memory has a price. */
+export function gamesOfView(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }): GameName[] {
   if (view.game) return [view.game];
   return graph.games.filter((one) => !one.impossible && (one.game !== "tiered" || view.prices !== null)).map((one) => one.game);
 }
 
-/** The least cap that is not proved impossible in the games at hand. */
-export function leastCap(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }, proved: Proved): bigint {
-  const caps = gamesAtHand(graph, view).map((game) => provedIn(graph, game, proved));
+/** The smallest cap that is not proved infeasible in the games of the view. */
+export function minCap(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }, proved: Proved): bigint {
+  const caps = gamesOfView(graph, view).map((game) => provedIn(graph, game, proved));
   return caps.length ? caps.reduce((a, b) => (b < a ? b : a)) : 0n;
 }

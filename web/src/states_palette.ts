@@ -1,5 +1,5 @@
-// The two themes: colours by state, chosen so that states differ in lightness as well as in hue, and in shape where they rest
-// (ring, dot, disc, square), so that they are told apart without colour too.
+// The two themes: colours by state. States differ in lightness as well as in hue, and states at rest also in shape
+// (ring, dot, disc, square), so that they can be distinguished without colour.
 
 import { STATE_COUNT } from "./node_state";
 

@@ -1,4 +1,4 @@
-// What the user has chosen, and the link that brings it back. Nothing here is computed by the server.
+// The user's choices, and the link that restores them. Nothing here comes from the server.
 import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
 import { parseWeights } from "./exact";
 import { readCap, readPrice } from "./sizes";
@@ -6,7 +6,7 @@ import { readCap, readPrice } from "./sizes";
 export type Source =
   | { kind: "gallery"; id: string }
   | { kind: "family"; family: string; parameters: Record<string, string> }
-  | { kind: "file"; name: string; hash: string }; // its bytes are not in a link
+  | { kind: "file"; name: string; hash: string }; // a link does not contain its bytes
 
 export interface Camera {
   x: number;
@@ -23,7 +23,7 @@ export interface View {
   prices: Prices | null;
   weights: WeightTexts;
   timeMs: number;
-  shown: string | null; // asked/game of the row that plays; null follows the winner
+  shown: string | null; // asked/game of the shown row; null: the winner
   step: number | null; // null: the peak
   camera: Camera | null; // null: the whole graph
   node: number | null;
@@ -55,7 +55,7 @@ export function defaultView(): View {
   };
 }
 
-/** The view that a gallery example proposes. Theme and planning time stay as they were. */
+/** The view that a gallery example proposes. Theme and planning time do not change. */
 export function galleryView(item: GalleryItem, before: View): View {
   return {
     ...defaultView(),
@@ -69,7 +69,7 @@ export function galleryView(item: GalleryItem, before: View): View {
   };
 }
 
-/** `auto` takes the time that is left, so it is asked last. The order breaks ties between equal plans. */
+/** `auto` takes the remaining time, so it comes last. The order breaks ties between equal plans. */
 export function quickFirst(strategies: readonly string[]): string[] {
   const slow = (name: string): boolean => name === "auto" || name.startsWith("auto:");
   return [...strategies.filter((name) => !slow(name)), ...strategies.filter(slow)];
@@ -111,7 +111,7 @@ export function toFragment(view: View): string {
   return "#" + parts.map(([key, value]) => `${encode(key)}=${encode(value)}`).join("&");
 }
 
-/** Leaves readable what a fragment may hold. */
+/** Does not escape what a fragment may contain, so that links remain readable. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(/%2C/g, ",").replace(/%3B/g, ";").replace(/%2F/g, "/").replace(/%3A/g, ":");
 }
@@ -143,7 +143,7 @@ function readPrices(text: string | null): Prices | null {
   return { store_cost: read[0], load_cost: read[1], store_per_unit: read[2], load_per_unit: read[3], slow_cap: parts[4] };
 }
 
-/** Can it be a cap, of whatever graph? Shares are then of something. */
+/** Can it be a cap of some graph? A share is accepted without knowing the graph. */
 function isCap(text: string): boolean {
   return readCap(text, 1, "byte").ok;
 }
@@ -158,13 +158,13 @@ function oneOf<T extends string>(text: string | null, words: readonly T[], other
   return words.find((word) => word === text) ?? otherwise;
 }
 
-/** A link that names an example alone: the example's own proposals hold. */
+/** A link with only an example: the view that the example proposes is used. */
 export function isBare(fragment: string): boolean {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
   return fields.has("example") && !fields.has("cap");
 }
 
-/** Reads a link. What it does not say, or says wrongly, is as by default; null where it names no graph. */
+/** Reads a link. Missing or invalid parts have their defaults; null if it names no graph. */
 export function fromFragment(fragment: string): View | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
   const source = readSource(fields);

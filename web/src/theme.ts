@@ -1,4 +1,4 @@
-// Colours live in style.css. Canvases need them resolved, so they are read from a probe element.
+// The colours are in style.css. Canvases need them resolved, so they are read from a probe element.
 import type { Theme } from "./scene/scene";
 
 const STATES = ["never", "evicted", "resident", "computing", "recomputing", "uncomputing", "slow", "both", "loading", "storing"];

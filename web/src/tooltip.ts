@@ -1,4 +1,4 @@
-// One tooltip for the whole page: anything with data-tip explains itself on hover and on focus.
+// One tooltip for the whole page: it shows the data-tip of the element that is hovered or focused.
 import { h } from "./dom";
 
 const DELAY = 350;

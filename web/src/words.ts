@@ -1,49 +1,49 @@
-// Plain sentences: what each term means, and who wins and why.
+// The page's texts: what each term means, and which row wins and why.
 import type { GameName, GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
 import { amount, group, percent, short } from "./format";
 import { provedIn, type Proved } from "./proved";
 
 export const TERMS = {
-  cap: "The memory limit. No plan may hold more than this at any moment.",
-  infeasible: "No plan of any kind fits here: that is proved, not only not found.",
+  cap: "The memory limit. No plan may use more than this at any time.",
+  infeasible: "Proved: no plan fits under this cap.",
   flips: "At this cap another strategy becomes the cheapest.",
-  game: "The rules. remat: compute again what was freed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory.",
+  game: "The rules. remat: values may be freed and recomputed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory.",
   strategies: "The planners to compare. auto tries the others and keeps the best.",
-  policy: "What goes first when memory is full, for planners that evict as they go (demand).",
-  alpha: "α: what one unit of peak memory costs. Raise it where memory is the scarce thing.",
-  beta: "β: what holding one unit of memory for one unit of work costs. Raise it for energy or bandwidth.",
-  gamma: "γ: what one unit of repeated work (recomputing, uncomputing, moving) costs. Raise it where computing is slow.",
-  time: "How long to plan. The best plan so far is shown meanwhile.",
-  outcome: "optimal: proved to cost the least. found: a verified plan. no plan: it does not fit or does not apply. impossible: proved that none exists.",
-  peak: "The most memory that the plan holds at any moment.",
-  work: "Everything that is computed, repeated work included.",
-  recompute: "Work that is done again because a value had been given up.",
-  flux: "Memory held, summed over the time it is held.",
+  policy: "Which value is evicted first when memory is full. Only strategies that evict, such as demand, use it.",
+  alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce.",
+  beta: "β: what one unit of memory costs while one unit of work is done. Raise it if energy or bandwidth matters.",
+  gamma: "γ: what one unit of extra work (recomputing, uncomputing, transfers) costs. Raise it if computing is slow.",
+  time: "The time limit for planning. The best plan so far is shown while planning runs.",
+  outcome: "optimal: proved to have the lowest cost. found: a verified plan. no plan: it does not fit or does not apply. impossible: proved that no plan exists.",
+  peak: "The largest memory in use at any time.",
+  work: "The cost of all computations, recomputations included.",
+  recompute: "The cost of computing values again after they were freed.",
+  flux: "Memory in use, summed over time.",
   moves: "Computations, removals and transfers in the plan.",
-  cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The least cost wins.",
-  gap: "How far the work is above the least that is proved to be needed. 0 % cannot be beaten.",
+  cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The lowest cost wins.",
+  gap: "How far the work is above the proved lower bound. 0 % is optimal.",
   incumbent: "The best plan found so far, as extra work over computing each value once.",
-  bound: "No plan can need less extra work than this: that is proved.",
-  front: "Plans that nothing beats in both memory and work.",
+  bound: "Lower bound: proved that every plan needs at least this much extra work.",
+  front: "Plans that no other plan beats in both memory and work.",
   knee: "The point on the front where less memory starts to cost much more work.",
 } as const;
 
 export const STATE_NAMES: { key: string; name: string; text: string }[] = [
-  { key: "never", name: "not yet", text: "Not computed so far." },
+  { key: "never", name: "not yet", text: "Not computed yet." },
   { key: "resident", name: "in memory", text: "Its value is in fast memory now." },
   { key: "computing", name: "computing", text: "It is being computed for the first time." },
-  { key: "recomputing", name: "recomputing", text: "It is being computed again, as its value had been given up." },
-  { key: "evicted", name: "given up", text: "It was computed and its value is no longer held." },
-  { key: "uncomputing", name: "uncomputing", text: "It is being removed by computing it backwards." },
-  { key: "slow", name: "slow memory", text: "Its value is held in slow memory only." },
+  { key: "recomputing", name: "recomputing", text: "It is being computed again, because its value was freed." },
+  { key: "evicted", name: "freed", text: "It was computed, and its value has been freed." },
+  { key: "uncomputing", name: "uncomputing", text: "Its value is being removed by reversing its computation." },
+  { key: "slow", name: "slow memory", text: "Its value is in slow memory only." },
 ];
 
 export function rowKey(row: Row): string {
   return `${row.asked ?? row.strategy}/${row.game}`;
 }
 
-/** The name that a row goes by: auto with what it chose. */
+/** The displayed name of a row; for auto, with the strategy that it chose. */
 export function rowName(row: Row): string {
   const asked = (row.asked ?? row.strategy).split(":")[0];
   return asked === "auto" && row.strategy !== "auto" ? `auto → ${row.strategy}` : (row.asked ?? row.strategy);
@@ -53,13 +53,13 @@ function isBaseline(row: Row): boolean {
   return row.strategy === "last-use" || row.strategy === "cache-all";
 }
 
-/** Why a row has no plan, without what its mark says already. */
+/** Why a row has no plan, without the words that its outcome mark repeats. */
 export function failureText(row: Row): string {
   const reason = row.reason ?? "no plan";
-  return reason.replace(/^does not fit: /, "").replace(/(\d),(?=\d{3}\b)/g, "$1\u202f"); // digits grouped as everywhere on the page
+  return reason.replace(/^does not fit: /, "").replace(/(\d),(?=\d{3}\b)/g, "$1\u202f"); // digits grouped as elsewhere on the page
 }
 
-/** The same in a few words, with the row's own figure, for a sentence about others. */
+/** The same in short, with the row's name, for a sentence about other rows. */
 function briefFailure(row: Row): string {
   const text = failureText(row);
   const found = /^move ([\d\u202f]+) .*, (.+ over the cap)( of .+)?$/.exec(text);
@@ -71,10 +71,10 @@ function memoryPart(row: Row, graph: GraphInfo): string {
   if (!m) return "";
   const written = whole(graph.written_peak);
   const share = ratio(whole(m.peak), written);
-  if (whole(m.peak) === written) return "takes all the memory of the program as written";
+  if (whole(m.peak) === written) return "uses as much memory as program order";
   return share < 1
-    ? `fits in ${percent(share)} of the memory that it takes as written`
-    : `needs ${share >= 2 ? `${share.toFixed(1)} times` : percent(share)} the memory of the program as written`;
+    ? `fits in ${percent(share)} of the memory of program order`
+    : `needs ${share >= 2 ? `${share.toFixed(1)} times` : percent(share)} the memory of program order`;
 }
 
 function workPart(row: Row): string {
@@ -84,9 +84,9 @@ function workPart(row: Row): string {
 }
 
 function proofPart(row: Row, live: boolean): string {
-  if (row.outcome === "optimal" && live) return "Proved: nothing can do better.";
-  if (row.gap === 0) return "Proved: no plan can do with less work.";
-  if (row.gap !== null && row.gap > 0) return `Its work is at most ${percent(row.gap)} above the least possible.`;
+  if (row.outcome === "optimal" && live) return "Proved: no plan costs less.";
+  if (row.gap === 0) return "Proved: no plan needs less work.";
+  if (row.gap !== null && row.gap > 0) return `Its work is at most ${percent(row.gap)} above the minimum.`;
   return "";
 }
 
@@ -100,7 +100,7 @@ function rivalPart(rows: readonly Row[], winner: Row, w: Weights): string {
   if (!rival.metrics || !winner.metrics) return "";
   const mine = costText(winner.metrics, w);
   const theirs = costText(rival.metrics, w);
-  return mine === theirs ? `${rowName(rival)} costs the same.` : `Next is ${rowName(rival)}, at a cost of ${short(theirs)}.`;
+  return mine === theirs ? `${rowName(rival)} costs the same.` : `Second: ${rowName(rival)}, with a cost of ${short(theirs)}.`;
 }
 
 export interface Verdict {
@@ -108,12 +108,12 @@ export interface Verdict {
   text: string;
 }
 
-/** Who wins and why, in words. */
+/** Which row wins and why, as text; null if there is nothing to compare. */
 export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightTexts, live: boolean, proved: Proved = {}): Verdict | null {
   const w = parseWeights(weights);
   if (!w || rows.length === 0) return null;
   const index = winnerOf(rows, w);
-  if (index < 0) return nobody(rows, graph, proved);
+  if (index < 0) return noWinner(rows, graph, proved);
   const row = rows[index];
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row)}.`,
@@ -123,8 +123,8 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
 }
 
-/** What to do where no row has a plan. One row that is proved impossible speaks for all rows of its game. */
-function nobody(rows: readonly Row[], graph: GraphInfo, proved: Proved): Verdict {
+/** What to do if no row has a plan. A proof of infeasibility in one row holds for all rows of its game. */
+function noWinner(rows: readonly Row[], graph: GraphInfo, proved: Proved): Verdict {
   const games = [...new Set(rows.map((row) => row.game))];
   const proof = (game: GameName): Row | undefined => rows.find((row) => row.game === game && row.outcome === "infeasible");
   const closed = games.filter((game) => proof(game));
@@ -132,15 +132,15 @@ function nobody(rows: readonly Row[], graph: GraphInfo, proved: Proved): Verdict
   const low = (list: GameName[]): GameName => list.reduce((a, b) => (provedIn(graph, b, proved) < provedIn(graph, a, proved) ? b : a));
   const each = closed.map((game, i) => `${game}${i ? "" : " needs"} at least ${needs(game)}`).join(", ");
   if (closed.length === games.length) {
-    const least = low(games);
-    const why = games.length > 1 ? each : failureText(proof(least) as Row);
-    return { title: "No plan can fit", text: `This is proved: ${why}. Raise the cap to ${needs(least)} or more.` };
+    const smallest = low(games);
+    const why = games.length > 1 ? each : failureText(proof(smallest) as Row);
+    return { title: "No plan fits", text: `This is proved: ${why}. Raise the cap to ${needs(smallest)} or more.` };
   }
   const open = rows.filter((row) => !closed.includes(row.game));
   const timed = open.find((row) => /time limit|ticks|stopped/.test(row.reason ?? ""));
   const row = timed ?? open[0];
-  const rest = closed.length ? ` Proved: ${each}.` : "";
-  return { title: "No plan found", text: `${rowName(row)}: ${failureText(row)}.${rest} Raise the cap${timed ? ", add strategies or plan longer" : " or add strategies"}.` };
+  const also = closed.length ? ` Proved: ${each}.` : "";
+  return { title: "No plan found", text: `${rowName(row)}: ${failureText(row)}.${also} Raise the cap${timed ? ", add strategies or plan longer" : " or add strategies"}.` };
 }
 
 export function capText(value: number, graph: GraphInfo): string {

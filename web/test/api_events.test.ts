@@ -54,7 +54,7 @@ async function begin(): Promise<{ source: FakeSource; states: ServerState[]; don
   return { source: FakeSource.last, states, done, drop: () => handle.drop() };
 }
 
-test("a stream that breaks while the server is gone closes, and the watch says so", async () => {
+test("a stream that breaks while the server is gone closes, and the watch reports it", async () => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const { source, states, done } = await begin();
   status = 0;
@@ -65,7 +65,7 @@ test("a stream that breaks while the server is gone closes, and the watch says s
   mock.timers.reset();
 });
 
-test("a stream that breaks while the server lives goes on by itself; one that is over ends the job", async () => {
+test("a stream that breaks while the server runs reconnects; one that is over ends the job", async () => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const { source, states, done } = await begin();
   await source.onerror?.();
@@ -78,7 +78,7 @@ test("a stream that breaks while the server lives goes on by itself; one that is
   mock.timers.reset();
 });
 
-test("silence raises a question, events and a done event do not", async () => {
+test("silence causes a check, events and a done event do not", async () => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const { source, states, done } = await begin();
   const questions = (): number => asked.filter((path) => path === "/api/health").length;
@@ -90,7 +90,7 @@ test("silence raises a question, events and a done event do not", async () => {
     mock.timers.tick(4000);
     source.tell("ping", {});
   }
-  assert.equal(questions(), 0, "it is heard of all the time");
+  assert.equal(questions(), 0, "events arrive all the time");
   mock.timers.tick(14_000);
   await settle();
   assert.equal(questions(), 1);
@@ -104,13 +104,13 @@ test("silence raises a question, events and a done event do not", async () => {
   mock.timers.reset();
 });
 
-test("a page that the server does not know any more is told apart from one without a server", async () => {
+test("a page that the server rejects is distinguished from one without a server", async () => {
   mock.timers.enable({ apis: ["setInterval", "setTimeout", "Date"] });
   const api = new Api();
   const states: ServerState[] = [];
   api.watch.onChange = (state) => states.push(state);
   status = 403;
-  await assert.rejects(api.about(), /does not know this page/);
+  await assert.rejects(api.about(), /does not accept this page/);
   status = 0;
   await assert.rejects(api.about(), /has stopped/);
   assert.deepEqual(states, ["refused", "down"]);

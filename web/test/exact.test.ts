@@ -31,14 +31,14 @@ test("flux beyond 2^53 keeps its last digit", () => {
   assert.equal(costParts(metrics({ flux: "758085589352872673281" }), w).flux, 758085589352872673281n);
 });
 
-test("decimals are written without zeros behind", () => {
+test("decimals are written without trailing zeros", () => {
   assert.equal(decimalText(0n, 3), "0");
   assert.equal(decimalText(5n, 3), "0.005");
   assert.equal(decimalText(1500n, 3), "1.5");
   assert.equal(decimalText(2000n, 3), "2");
 });
 
-test("what the command refuses is refused", () => {
+test("what the command rejects is rejected", () => {
   for (const text of ["", ".", "-1", "1e3", "1,5", "0.0000000001", "99999999999999999999"]) {
     assert.equal(parseDecimal(text), null, text);
   }
@@ -46,7 +46,7 @@ test("what the command refuses is refused", () => {
   assert.deepEqual(parseDecimal(".5"), { value: 5n, digits: 1 });
 });
 
-test("equal weights are told whatever their form", () => {
+test("equal weights are recognised in any form", () => {
   assert.ok(sameWeights(["0", "0.0", "1"], ["0", "0", "1.000"]));
   assert.ok(!sameWeights(["0", "0", "1"], ["0", "0.1", "1"]));
 });

@@ -14,7 +14,7 @@ test("sizes in bytes take binary units", () => {
   assert.equal(amount(1_300_000, "unit"), "1.30 M units");
 });
 
-test("what is said of all below or above a size stays true when it is rounded", () => {
+test("a bound is still true after rounding", () => {
   assert.equal(amount(21248, "byte"), "20.8 KiB"); // 20.75
   assert.equal(amount(21248, "byte", "down"), "20.7 KiB");
   assert.equal(amount(21248, "byte", "up"), "20.8 KiB");

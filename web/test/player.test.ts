@@ -132,7 +132,7 @@ test("adding up sizes gives the memory of the plan", () => {
   }
 });
 
-test("every jump shows what walking there shows, and names every changed node", () => {
+test("a jump gives the same state as single steps, and reports every changed node", () => {
   const layout = layered(1500, 5);
   const frames = greedyPlan(layout, Math.round(plainPeak(layout) * 0.3), true);
   assert.ok(frames.moveCount > 2500, "long enough that jumps start at key frames");

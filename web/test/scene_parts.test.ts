@@ -46,9 +46,9 @@ test("nodes never overlap, and lonely ones are large enough to see", () => {
   assert.ok(drawnRadius(l, l.nodeCount - 1, 3) > 4);
 });
 
-test("zooming keeps what is under the pointer there", () => {
+test("zooming keeps the point under the pointer in place", () => {
   const c = camera();
-  c.leastScale = 0.01;
+  c.minScale = 0.01;
   c.stretchY = 3;
   const before = c.toWorld(200, 450);
   c.zoomAt(2.5, 200, 450);
@@ -138,7 +138,7 @@ test("lanes have a band each, and a pair for each row of a folded layout", () =>
   assert.deepEqual(bandsOf(layered(50)), []);
 });
 
-test("names are cut where they still say something", () => {
+test("names are shortened only as far as they remain useful", () => {
   const width = (t: string): number => t.length;
   assert.equal(shorten("conv1", 10, width), "conv1");
   assert.equal(shorten("encoder.layer1.relu", 6, width), "relu");
@@ -151,10 +151,10 @@ test("samples keep every extreme", () => {
   const f = greedyPlan(l, Math.round(plainPeak(l) * 0.7), true);
   for (const columns of [1, 7, 100, f.moveCount * 3]) {
     const s = sampleMoves(f, 0, f.moveCount, columns);
-    assert.equal(Math.max(...s.most), f.peak);
-    assert.equal(Math.min(...s.least), f.after.reduce((a, b) => Math.min(a, b)));
+    assert.equal(Math.max(...s.max), f.peak);
+    assert.equal(Math.min(...s.min), f.after.reduce((a, b) => Math.min(a, b)));
     assert.equal(Math.max(...s.slow), f.slow.reduce((a, b) => Math.max(a, b)));
-    assert.ok(s.most.every((v, i) => v >= s.least[i] && v <= f.cap));
+    assert.ok(s.max.every((v, i) => v >= s.min[i] && v <= f.cap));
   }
 });
 
@@ -178,7 +178,7 @@ test("colours", () => {
   for (const t of [darkTheme, lightTheme]) assert.equal(t.states.length, 10);
 });
 
-test("a move in words", () => {
+test("a move as text", () => {
   const l = layered(50, 2);
   const f = greedyPlan(l, Math.round(plainPeak(l) * 0.5), true);
   assert.equal(moveWords(f, 0, l.names), "compute op0_0");

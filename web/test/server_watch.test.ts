@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ServerWatch, type ServerState } from "../src/server_watch";
 
-test("a doubt is settled by one question, and a server that is away is asked again until it is back", async () => {
+test("concurrent checks send one request, and requests are repeated until the server is back", async () => {
   const answers = [200, 0, 0, 403, 200];
   let asked = 0;
   const told: ServerState[] = [];
@@ -23,7 +23,7 @@ test("a doubt is settled by one question, and a server that is away is asked aga
   assert.equal(asked, 5);
 });
 
-test("a probe that throws counts as silence", async () => {
+test("a probe that throws counts as no answer", async () => {
   const watch = new ServerWatch(() => Promise.reject(new Error("timeout")), 1 << 20);
   assert.equal(await watch.check(), "down");
   watch.onChange = () => undefined;

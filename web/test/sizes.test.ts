@@ -23,13 +23,13 @@ test("a typed cap is read as the command reads it", () => {
   assert.equal(capValue("none", 32, "byte"), Infinity);
 });
 
-test("what cannot be a cap is refused with the reason", () => {
+test("an invalid cap is rejected with the reason", () => {
   assert.match(String(cap("99999999999999999999GiB")), /99999999999999999999GiB is too large: .*16 EiB/);
   assert.match(String(cap("18446744073709551615")), /too large/);
   assert.match(String(cap("20EiB")), /too large/);
   assert.match(String(cap("9".repeat(400))), /^9{39}… is too large/);
-  assert.match(String(cap("-3")), /less than nothing/);
-  assert.match(String(cap("")), /no cap there/);
+  assert.match(String(cap("-3")), /is negative/);
+  assert.match(String(cap("")), /cap is empty/);
   assert.match(String(cap("4 parsec")), /parsec is not a unit/);
   assert.match(String(cap("1.5")), /whole number/);
   assert.match(String(cap("0.1234567891%")), /9 digits/);

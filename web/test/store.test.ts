@@ -20,7 +20,7 @@ const full: View = {
   groups: "collapsed",
 };
 
-test("a link brings back the exact view", () => {
+test("a link restores the exact view", () => {
   assert.deepEqual(fromFragment(toFragment(full)), full);
   const example: View = { ...defaultView(), source: { kind: "gallery", id: "unet" } };
   assert.deepEqual(fromFragment(toFragment(example)), example);
@@ -33,7 +33,7 @@ test("a link survives a round through an address", () => {
   assert.deepEqual(fromFragment(url.hash), full);
 });
 
-test("nonsense in a link is left out", () => {
+test("invalid parts of a link are ignored", () => {
   assert.equal(fromFragment(""), null);
   assert.equal(fromFragment("#cap=40%"), null);
   const view = fromFragment("#example=unet&weights=1,x,2&step=-4&camera=1,2&game=chess&time=99999999999&theme=pink");
@@ -42,6 +42,6 @@ test("nonsense in a link is left out", () => {
   for (const one of wild) assert.deepEqual(fromFragment(`#example=unet&${one}`), { ...defaultView(), source: { kind: "gallery", id: "unet" } }, one);
 });
 
-test("auto is asked last", () => {
+test("auto comes last", () => {
   assert.deepEqual(quickFirst(["auto", "sqrt", "last-use"]), ["sqrt", "last-use", "auto"]);
 });

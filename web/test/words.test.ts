@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { GraphInfo, Metrics, Row, Sweep, SweepCell } from "../src/api";
-import { capRange, flipMarks, leastKnown } from "../src/panels/cap_slider";
+import { capRange, flipMarks, minKnownPeak } from "../src/panels/cap_slider";
 import { frontOf, kneeOf, ticks } from "../src/panels/scatter";
 import { fileName } from "../src/exports";
 import { wrongStrategy } from "../src/panels/knobs";
 import { nextState, sweptStrategies } from "../src/planner";
-import { learnBound, learnRow, leastCap, type Proved } from "../src/proved";
+import { learnBound, learnRow, minCap, type Proved } from "../src/proved";
 import { failureText, rowKey, rowName, verdict } from "../src/words";
 
 const graph: GraphInfo = {
@@ -33,52 +33,52 @@ function row(strategy: string, m: Metrics | null, some: Partial<Row> = {}): Row 
   };
 }
 
-test("the verdict says who wins and why, and where the baseline fails", () => {
+test("the verdict names the winner and the reason, and where the baseline fails", () => {
   const rows = [row("last-use", null), row("sqrt", metrics(13, 82)), row("chain", metrics(13, 79), { asked: "auto", outcome: "optimal" })];
-  const said = verdict(rows, graph, ["0", "0", "1"], true);
-  assert.equal(said?.title, "auto → chain wins");
-  assert.match(said?.text ?? "", /fits in 40\.6\u202f% of the memory/);
-  assert.match(said?.text ?? "", /31\.7\u202f% more work/);
-  assert.match(said?.text ?? "", /Proved: nothing can do better/);
-  assert.match(said?.text ?? "", /last-use fails at move 12, 1 over the cap\.$/);
+  const result = verdict(rows, graph, ["0", "0", "1"], true);
+  assert.equal(result?.title, "auto → chain wins");
+  assert.match(result?.text ?? "", /fits in 40\.6\u202f% of the memory/);
+  assert.match(result?.text ?? "", /31\.7\u202f% more work/);
+  assert.match(result?.text ?? "", /Proved: no plan costs less/);
+  assert.match(result?.text ?? "", /last-use fails at move 12, 1 over the cap\.$/);
   rows[0].reason = "does not fit: move 1,234 (compute conv, wide) needs 1.5 GiB, 2.57 MiB over the cap of 1.36 GiB";
   assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails at move 1\u202f234, 2\.57 MiB over the cap\.$/);
   rows[0].reason = "the time limit was reached";
   assert.match(verdict(rows, graph, ["0", "0", "1"], true)?.text ?? "", /last-use fails: the time limit was reached\.$/);
 });
 
-test("a gap is told as work above the bound, not as work to be saved", () => {
-  const said = verdict([row("sqrt", metrics(13, 158))], graph, ["0", "0", "1"], true);
-  assert.match(said?.text ?? "", /at most 100\u202f% above the least possible/);
+test("a gap is reported as work above the bound, not as possible savings", () => {
+  const result = verdict([row("sqrt", metrics(13, 158))], graph, ["0", "0", "1"], true);
+  assert.match(result?.text ?? "", /at most 100\u202f% above the minimum/);
 });
 
-test("what was proved for other weights is not claimed", () => {
-  const said = verdict([row("chain", metrics(13, 80), { outcome: "optimal" })], graph, ["1", "0", "1"], false);
-  assert.ok(!/nothing can do better/.test(said?.text ?? ""));
+test("a proof for other weights is not claimed", () => {
+  const result = verdict([row("chain", metrics(13, 80), { outcome: "optimal" })], graph, ["1", "0", "1"], false);
+  assert.ok(!/no plan costs less/.test(result?.text ?? ""));
 });
 
-test("where nothing fits, proved and not found are told apart", () => {
+test("if nothing fits, proved and not found are distinguished", () => {
   const proved = verdict([row("sqrt", null, { outcome: "infeasible", reason: "computing n1 alone needs 2, 1 over the cap" })], graph, ["0", "0", "1"], true);
-  assert.equal(proved?.title, "No plan can fit");
+  assert.equal(proved?.title, "No plan fits");
   assert.equal(verdict([row("sqrt", null)], graph, ["0", "0", "1"], true)?.title, "No plan found");
   assert.equal(verdict([], graph, ["0", "0", "1"], true), null);
 });
 
-test("rows are named by what was asked", () => {
+test("rows are named by the requested strategy", () => {
   const chosen = row("search", metrics(1, 60), { asked: "auto" });
   assert.equal(rowName(chosen), "auto → search");
   assert.equal(rowKey(chosen), "auto/remat");
   assert.equal(failureText(row("sqrt", null)), "move 12 (compute x_13) needs 14 pebble, 1 over the cap of 13 pebble");
 });
 
-test("where a game is proved impossible nobody is told to plan longer", () => {
+test("if a game is proved infeasible, the advice is not to plan longer", () => {
   const gaveUp = row("bennett", null, { game: "reversible", reason: "the time limit was reached" });
   const auto = row("auto", null, { game: "reversible", outcome: "infeasible", reason: "the end is not there" });
   const remat = row("auto", null, { outcome: "infeasible", reason: "computing g_28 alone needs 4, 1 over the cap" });
   const proved: Proved = { remat: 5n, reversible: 6n };
-  const said = verdict([remat, gaveUp, auto], graph, ["0", "0", "1"], true, proved);
-  assert.equal(said?.title, "No plan can fit");
-  assert.match(said?.text ?? "", /remat needs at least 5 pebbles, reversible at least 6 pebbles\. Raise the cap to 5 pebbles or more\.$/);
+  const result = verdict([remat, gaveUp, auto], graph, ["0", "0", "1"], true, proved);
+  assert.equal(result?.title, "No plan fits");
+  assert.match(result?.text ?? "", /remat needs at least 5 pebbles, reversible at least 6 pebbles\. Raise the cap to 5 pebbles or more\.$/);
   const one = verdict([gaveUp, auto], graph, ["0", "0", "1"], true, proved);
   assert.match(one?.text ?? "", /proved: the end is not there\. Raise the cap to 6 pebbles or more\.$/);
   const half = verdict([row("sqrt", null, { reason: "the time limit was reached" }), auto], graph, ["0", "0", "1"], true, proved);
@@ -97,7 +97,7 @@ test("one strategy with two settings gives two rows", () => {
   assert.equal(fileName("chain-sqrt.json", { asked: "auto", strategy: "sqrt" }), "chain-sqrt.json");
 });
 
-test("a strategy that is typed is looked at before it is sent", () => {
+test("a typed strategy is checked before it is sent", () => {
   const all = [{ name: "every-k", summary: "", games: [], strength: "", takes_policy: false, options: [{ key: "k", default: "", help: "" }] }];
   assert.equal(wrongStrategy("every-k:k=2", all), null);
   assert.equal(wrongStrategy("every-k", all), null);
@@ -132,7 +132,7 @@ test("equal costs do not flip, whatever else differs", () => {
   assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["cut", "chain"]), []);
   const cut = { ...cell(20, "auto", null), reason: "the time limit was reached" };
   sweep.cells.push(cell(32, "auto", metrics(29, 59)), cut);
-  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["cut", "auto"]), [], "where the time ran out the winner is not known");
+  assert.deepEqual(flipMarks(sweep, ["0", "0", "1"], ["cut", "auto"]), [], "if the time ran out, the winner is unknown");
 });
 
 test("what is shown is swept first, and auto last", () => {
@@ -149,9 +149,9 @@ test("the slider spans what the game can need", () => {
   assert.ok(capRange(graph, "reversible") >= 61);
 });
 
-test("the least cap is the strongest that is proved, and over all games the least of these", () => {
+test("the lower bound is the largest that is proved, and over all games the smallest of these", () => {
   const proved: Proved = {};
-  const least = (game: "remat" | "reversible" | null): bigint => leastCap(graph, { game, prices: null }, proved);
+  const least = (game: "remat" | "reversible" | null): bigint => minCap(graph, { game, prices: null }, proved);
   assert.equal(least("remat"), 4n);
   assert.equal(least(null), 3n);
   learnBound(proved, { game: "remat", cap: 4, least_cap: 5, makespan: null, overhead: null, over: true });
@@ -163,16 +163,16 @@ test("the least cap is the strongest that is proved, and over all games the leas
   assert.equal(least(null), 5n);
 });
 
-test("slow memory without prices is not played, so what it needs does not count", () => {
+test("without prices the tiered game is not planned, so its bound does not count", () => {
   const games = [...graph.games, { game: "tiered" as const, impossible: false, proved_cap: 2, proved_by: "working set", proved_at: "x_1" }];
   const three: GraphInfo = { ...graph, games };
   const prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
-  assert.equal(leastCap(three, { game: null, prices: null }, {}), 3n);
-  assert.equal(leastCap(three, { game: null, prices }, {}), 2n);
-  assert.equal(leastCap(three, { game: "tiered", prices: null }, {}), 2n);
+  assert.equal(minCap(three, { game: null, prices: null }, {}), 3n);
+  assert.equal(minCap(three, { game: null, prices }, {}), 2n);
+  assert.equal(minCap(three, { game: "tiered", prices: null }, {}), 2n);
 });
 
-test("a job waits, runs and stops as the server tells", () => {
+test("a job waits, runs and stops as the server reports", () => {
   assert.equal(nextState("starting", "queued"), "queued");
   assert.equal(nextState("queued", "running"), "running");
   assert.equal(nextState("running", "queued"), "running");
@@ -193,9 +193,9 @@ test("the knee is where the front bends most", () => {
   assert.equal(kneeOf([{ peak: 10, work: 30 }, { peak: 20, work: 20 }, { peak: 30, work: 10 }]), null);
 });
 
-test("the least known peak is over rows and sweep", () => {
-  assert.equal(leastKnown({ entries: [], sweep: null }), null);
-  assert.equal(leastKnown({ entries: [{ row: row("sqrt", metrics(13, 82)), stale: false }, { row: row("old", metrics(5, 99)), stale: true }], sweep: null }), 13);
+test("the smallest known peak is over rows and sweep", () => {
+  assert.equal(minKnownPeak({ entries: [], sweep: null }), null);
+  assert.equal(minKnownPeak({ entries: [{ row: row("sqrt", metrics(13, 82)), stale: false }, { row: row("old", metrics(5, 99)), stale: true }], sweep: null }), 13);
 });
 
 test("axes have round numbers", () => {

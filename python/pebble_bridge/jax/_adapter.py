@@ -1,7 +1,6 @@
-"""Everything this package takes from inside JAX, in one place.
+"""All uses of JAX internals, in one place.
 
-What is not part of JAX's public interface may change with any release. Each such piece is looked up here, and a piece
-that is gone says which version was tried and what to do.
+JAX internals may change with any release. If one is missing, the error names the tested version and what to do.
 """
 
 from __future__ import annotations
@@ -16,35 +15,35 @@ try:
 except ImportError as problem:
     raise ImportError("pebble_bridge.jax needs JAX 0.4.36 or later: pip install jax") from problem
 
-TRIED = "0.10.2"  # the version that the tests ran with
+TRIED = "0.10.2"  # the version that the tests use
 
 Literal = extend_core.Literal
 JaxprEqn = extend_core.JaxprEqn
 ClosedJaxpr = extend_core.ClosedJaxpr
 
 
-def _gone(what: str) -> NotImplementedError:
+def _missing(what: str) -> NotImplementedError:
     return NotImplementedError(
-        f"JAX {jax.__version__} no longer has {what}, which pebble_bridge.jax needs; it was tried with "
-        f"JAX {TRIED}. Install that one, or a later pebble_bridge."
+        f"JAX {jax.__version__} no longer has {what}, which pebble_bridge.jax needs. It was tested with "
+        f"JAX {TRIED}: install that version, or a later pebble_bridge."
     )
 
 
 def bind(eqn: JaxprEqn, values: Sequence[Any]) -> list[Any]:
-    """Evaluate one equation, under whatever transformation is at work."""
+    """Evaluate one equation, under the current transformation."""
     try:
         bound = eqn.primitive.get_bind_params(eqn.params)
     except AttributeError as problem:
-        raise _gone("Primitive.get_bind_params") from problem
+        raise _missing("Primitive.get_bind_params") from problem
     functions, params = bound if isinstance(bound, tuple) else ((), bound)  # releases differ
-    with _as_written(eqn):
+    with _source_context(eqn):
         out = eqn.primitive.bind(*functions, *values, **params)
     return list(out) if eqn.primitive.multiple_results else [out]
 
 
 @contextlib.contextmanager
-def _as_written(eqn: JaxprEqn) -> Any:
-    """Whatever is traced inside belongs to the user's line and scope that the equation came from."""
+def _source_context(eqn: JaxprEqn) -> Any:
+    """Inside, traced operations get the source line and name scope of the equation."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(Exception):
             from jax._src import source_info_util
@@ -79,7 +78,7 @@ def inner_jaxprs(eqn: JaxprEqn) -> list[Any]:
 
 def where(eqn: JaxprEqn) -> str:
     """The user's line that an equation comes from, or ""."""
-    with contextlib.suppress(Exception):  # for people only: never a reason to fail
+    with contextlib.suppress(Exception):  # only for messages: never a reason to fail
         from jax._src import source_info_util
 
         frame = source_info_util.user_frame(getattr(eqn.source_info, "traceback", eqn.source_info))
@@ -100,25 +99,25 @@ def size_of(aval: Any) -> int:
     count = 1
     for length in aval.shape:
         if not isinstance(length, int):
-            raise ValueError(f"A value has the shape {aval.shape}: sizes must be known. Give shapes without symbols.")
+            raise ValueError(f"A value has the symbolic shape {aval.shape}. Pass arguments with concrete shapes.")
         count *= length
     return count * aval.dtype.itemsize
 
 
 def saved_residuals(function: Any, *args: Any) -> list[tuple[Any, str]]:
-    """What JAX keeps from the forward for the backward pass of `function`: types and where they come from."""
+    """The values that JAX keeps from the forward pass for the backward pass of `function`: types and origins."""
     try:
-        from jax._src.ad_checkpoint import saved_residuals as look
+        from jax._src.ad_checkpoint import saved_residuals as internal
     except ImportError as problem:
-        raise _gone("saved_residuals") from problem
-    return look(function, *args)
+        raise _missing("saved_residuals") from problem
+    return internal(function, *args)
 
 
 def compiler_options(backend: str | None = None) -> dict[str, str]:
-    """What a compiler must be told so that recomputation stays recomputation.
+    """Compiler options that preserve recomputation.
 
-    XLA on the CPU takes away the barriers that `jax.checkpoint` puts up, and then merges what is computed twice; the
-    option keeps them. On other backends JAX relies on them.
+    XLA on the CPU removes the barriers of `jax.checkpoint` and then merges duplicate computations; the option keeps
+    them. On other backends JAX relies on the barriers.
     """
     backend = backend or jax.default_backend()
     return {"xla_disable_hlo_passes": "cse_barrier_expander"} if backend == "cpu" else {}

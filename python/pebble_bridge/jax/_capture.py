@@ -1,8 +1,8 @@
 """From a function to the graph of its value and gradient.
 
-The forward jaxpr is flattened and every value it makes is named; the jaxpr of value and gradient is then traced from
-the named function. So each value of the joint program that carries a name is a value a policy can save, and what lies
-behind the first use of the cotangent is the backward pass.
+The forward jaxpr is flattened and every value it computes gets a name; the jaxpr of value and gradient is then traced
+from the named function. So a policy can save each named value of the joint program, and the backward pass starts at the
+first use of the cotangent.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Captured:
     nodes : list of Node
         What each node is.
     forward : Flat
-        The function itself, flat.
+        The flattened function.
     boundary : int
         The first node of the backward pass.
     notes : list of str
-        What the model leaves out.
+        What the cost model ignores.
     """
 
     graph: Graph
@@ -53,7 +53,7 @@ class Captured:
 
 
 def run_marked(flat: Flat, free: Sequence[bool], arguments: Sequence[Any]) -> list[Any]:
-    """Evaluate a flat program with names on all values that own memory, and marks where each was traced."""
+    """Evaluate a flat program with names on all values that own memory, and marks after each traced equation."""
     value: dict[int, Any] = dict(flat.constants)
     value.update(zip(flat.arguments, arguments, strict=True))
     for k, equation in enumerate(flat.equations):
@@ -91,15 +91,15 @@ def capture(
     *args
         Arrays, or `jax.ShapeDtypeStruct`: only shapes and types matter, unless costs are measured.
     argnums : int or sequence of int
-        What to differentiate by.
+        The arguments to differentiate with respect to.
     has_aux : bool
         As in `jax.grad`.
     cost : {"flops", "measured"} or callable
-        Operations counted from shapes, nanoseconds of each equation run alone, or your own number for an equation.
+        Operations counted from shapes, nanoseconds of each equation run separately, or a function of an equation.
     fuse : bool
         Treat an elementwise value that has one reader as part of its reader, as XLA does: it takes no memory.
     name : str, optional
-        Of the graph.
+        The name of the graph.
     """
     leaves, in_tree = jax.tree.flatten(args)
     closed, shape = jax.make_jaxpr(fun, return_shape=True)(*args)
@@ -110,7 +110,7 @@ def capture(
     joint = flatten(_joint(forward, free, args, argnums, has_aux, out_tree), open_custom=True)
     clock = {"flops": _cost.flops, "measured": _cost.Clock()}.get(cost, cost)
     if not callable(clock):
-        raise ValueError(f'cost is "flops", "measured" or a function of an equation, not {cost!r}.')
+        raise ValueError(f'cost must be "flops", "measured" or a function of an equation, not {cost!r}.')
     nodes, boundary, fixed = joint_nodes(joint, clock, len(out_leaves), fuse)
     fixed += sum(_adapter.size_of(v) for v in closed.in_avals) + sum(
         _adapter.size_of(forward.avals[c]) for c in forward.constants
@@ -137,13 +137,13 @@ def capture(
 def _check_output(fun: Any, shape: Any, has_aux: bool) -> None:
     loss = shape[0] if has_aux and isinstance(shape, tuple) and len(shape) == 2 else shape
     if has_aux and loss is shape:
-        raise GraphError("With has_aux the function returns a pair (scalar, aux); this one does not.")
+        raise GraphError("With has_aux=True the function must return a pair (scalar, aux). Return one.")
     leaves = jax.tree.leaves(loss)
     if len(leaves) != 1 or leaves[0].shape != () or not jax.numpy.issubdtype(leaves[0].dtype, jax.numpy.floating):
-        told = ", ".join(f"{v.dtype}{list(v.shape)}" for v in leaves) or "nothing"
+        shapes = ", ".join(f"{v.dtype}{list(v.shape)}" for v in leaves) or "nothing"
         raise GraphError(
-            f"{getattr(fun, '__name__', 'The function')} returns {told}: a gradient needs one real scalar. Return the "
-            "loss, and everything else as aux with has_aux=True."
+            f"{getattr(fun, '__name__', 'The function')} returns {shapes}: a gradient needs one real scalar. Return "
+            "the loss, and everything else as aux with has_aux=True."
         )
 
 
@@ -166,7 +166,7 @@ def _joint(
     try:
         return jax.make_jaxpr(value_and_gradient)(jax.ShapeDtypeStruct((), jax.numpy.float32), *args)
     except (TypeError, ValueError, NotImplementedError) as problem:
-        raise GraphError(f"JAX cannot differentiate this function: {problem}") from problem
+        raise GraphError(f"JAX cannot differentiate this function: {problem}. Fix jax.grad of it first.") from problem
 
 
 def _notes(forward: Flat, joint: Flat) -> list[str]:
@@ -174,13 +174,13 @@ def _notes(forward: Flat, joint: Flat) -> list[str]:
     loops = sorted({e.name for e in forward.equations if e.name in _cost.LOOPS})
     if loops:
         notes.append(
-            f"{' and '.join(loops)}: one node each with its whole cost; what is inside is not planned. Unroll a short "
-            "loop in Python to have its steps planned."
+            f"{' and '.join(loops)}: one node each, with its total cost; its body is not planned. Unroll a short "
+            "loop in Python to plan its steps."
         )
     if any(e.name == "while" for e in joint.equations):
-        notes.append("while: how often it runs is not known, so its body is counted once.")
+        notes.append("while: the number of iterations is unknown, so its body is counted once.")
     if forward.opened_checkpoints:
-        notes.append(f"{forward.opened_checkpoints} jax.checkpoint inside the function: the plan takes their place.")
+        notes.append(f"{forward.opened_checkpoints} jax.checkpoint inside the function: the plan replaces them.")
     return notes
 
 

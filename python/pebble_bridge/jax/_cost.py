@@ -1,4 +1,4 @@
-"""What an equation costs: floating-point operations counted from its shapes, or time measured."""
+"""The cost of an equation: floating-point operations counted from its shapes, or measured time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ELEMENTWISE = {
     "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "xor",
 }
 # fmt: on
-# moves elements about; a compiler makes it part of the loop that reads it
+# only moves elements; a compiler fuses it into the loop that reads it
 MOVES = {"transpose", "slice", "dynamic_slice", "pad", "rev", "concatenate", "dynamic_update_slice"}
 CUBIC = {
     "cholesky",
@@ -60,7 +60,7 @@ def _count(aval: Any) -> int:
 
 
 def flops(eqn: Any) -> int:
-    """Operations of one equation; loops with their bodies."""
+    """Operations of one equation, including the bodies of loops."""
     name, out = eqn.primitive.name, sum(_count(v.aval) for v in eqn.outvars)
     if name == "dot_general":
         (contract, _), _ = eqn.params["dimension_numbers"]
@@ -72,7 +72,7 @@ def flops(eqn: Any) -> int:
         bodies = [sum(flops(e) for e in body.eqns) for body in _adapter.inner_jaxprs(eqn)]
         if name == "scan":
             return bodies[0] * eqn.params["length"]
-        return max(bodies) if name == "cond" else sum(bodies)  # how often a while runs is not known: once
+        return max(bodies) if name == "cond" else sum(bodies)  # the number of iterations is unknown: count one
     bodies = _adapter.inner_jaxprs(eqn)
     if bodies and not name.startswith(("reduce", "scatter", "sort", "custom_")):
         return sum(flops(e) for body in bodies for e in body.eqns)
@@ -91,7 +91,7 @@ def flops(eqn: Any) -> int:
 
 
 def _convolution(eqn: Any) -> int:
-    """Multiplications and additions with elements that are there: padding and dilation cost nothing."""
+    """Multiplications and additions with real elements: padding and dilation cost nothing."""
     p, (lhs, rhs), out = eqn.params, (v.aval.shape for v in eqn.invars[:2]), eqn.outvars[0].aval.shape
     numbers = p["dimension_numbers"]
     hits = 1
@@ -143,7 +143,7 @@ def _sample(aval: Any) -> Any:
 
 
 def body_peak(eqn: Any) -> int:
-    """Memory inside one turn of a loop or the largest branch: what its equations hold at most, results left out."""
+    """Peak memory inside one iteration of a loop or the largest branch, without results."""
     peak = 0
     for body in _adapter.inner_jaxprs(eqn):
         last = {}

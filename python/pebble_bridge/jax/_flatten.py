@@ -1,4 +1,4 @@
-"""A jaxpr as one flat list of equations: calls are opened, every value has a number of its own."""
+"""A jaxpr as one flat list of equations: calls are inlined, every value has its own number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _adapter
 
-# Calls that only wrap a jaxpr. Opening a checkpoint means that the plan takes its place.
+# Calls that only wrap a jaxpr. Inlining a checkpoint means that the plan replaces it.
 CALLS = {
     "jit",
     "pjit",
@@ -21,7 +21,7 @@ CALLS = {
     "call",
     "xla_call",
 }
-# Calls with derivatives of their own: opened only where nothing is differentiated any more.
+# Calls with custom derivatives: inlined only if nothing is differentiated afterwards.
 CUSTOM_CALLS = {"custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "custom_lin"}
 
 
@@ -40,7 +40,7 @@ class Equation:
 
 @dataclass
 class Flat:
-    """A flat program: arguments, then constants, then what the equations make, numbered."""
+    """A flat program. Values are numbered: arguments, then constants, then results of equations."""
 
     equations: list[Equation] = field(default_factory=list)
     avals: list[Any] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Flat:
 
 
 def flatten(closed: Any, *, open_custom: bool) -> Flat:
-    """Open all calls of a closed jaxpr; those with their own derivatives only if asked."""
+    """Inline all calls of a closed jaxpr; those with custom derivatives only on request."""
     flat = Flat()
     flat.arguments = [flat.new(v.aval) for v in closed.jaxpr.invars]
     constants = [flat.new(v.aval) for v in closed.jaxpr.constvars]
@@ -88,7 +88,7 @@ def _open(flat: Flat, jaxpr: Any, operands: Sequence[Any], calls: set[str]) -> l
             outputs = _open(flat, body, [*constants, *inputs], calls)
             number.update(zip(eqn.outvars, outputs, strict=True))
             continue
-        # an input may be a literal of the caller: the equation gets it as one
+        # an input may be a literal of the caller: the equation gets it as a literal
         if any(
             not isinstance(i, int) and not isinstance(v, _adapter.Literal)
             for i, v in zip(inputs, eqn.invars, strict=True)

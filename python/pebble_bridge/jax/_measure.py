@@ -1,4 +1,4 @@
-"""What the compiler really allots."""
+"""The memory that the compiler actually allocates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import _adapter
 
 @dataclass(frozen=True)
 class Measured:
-    """Bytes of a compiled program: beside arguments and results (`temporary`), and of those; `flops` as it counts."""
+    """Bytes of a compiled program: temporary memory, arguments and results; and the compiler's count of `flops`."""
 
     temporary: int
     arguments: int
@@ -22,20 +22,20 @@ class Measured:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """The total bytes."""
         return self.temporary + self.arguments + self.results
 
 
 def measure(fun: Callable[..., Any], *args: Any, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Measured:
-    """Compile ``jax.value_and_grad(fun)`` for these arguments and ask the compiler for its memory.
+    """Compile ``jax.value_and_grad(fun)`` for these arguments and report the compiler's memory figures.
 
-    On the CPU the compiler is told to keep barriers (:func:`compiler_options`), as it must be for checkpoints to help.
+    On the CPU the compiler keeps barriers (:func:`compiler_options`), without which checkpoints have no effect.
     """
     lowered = jax.jit(jax.value_and_grad(fun, argnums=argnums, has_aux=has_aux)).lower(*args)
     compiled = lowered.compile(compiler_options=_adapter.compiler_options() or None)
     memory = compiled.memory_analysis()
     if memory is None:
-        raise NotImplementedError(f"The compiler of {jax.default_backend()} does not tell its memory.")
+        raise NotImplementedError(f"The {jax.default_backend()} compiler does not report memory. Use another backend.")
     costs = compiled.cost_analysis() or {}
     costs = costs[0] if isinstance(costs, (list, tuple)) else costs
     return Measured(

@@ -1,9 +1,9 @@
-"""Names on values where derivatives read them.
+"""Names on values, also for derivative rules that read them.
 
-`checkpoint_name` gives a new value, and only what reads that one profits from its being saved. The derivatives of tanh,
-exp or a softmax read their own result, as it was before it got a name: saved or not, it would be computed again. Here
-an equation is bound together with its name, by a derivative rule that is JAX's own, with the name put on the result
-before anything reads it.
+`checkpoint_name` returns a new value, and saving helps only the readers of that value. The derivatives of tanh, exp or
+a softmax read their own result without the name, so it would be recomputed even if the named value is saved. Here an
+equation is bound together with its name: its derivative rule is JAX's own, with the name put on the result before
+anything reads it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jax.custom_derivatives import SymbolicZero
 from . import _adapter, _cost
 from ._flatten import CUSTOM_CALLS
 
-NAME = "pebble."  # every name on a forward value begins so; the number of its equation follows
-DONE = "pebble-done."  # marks where the tracing of a forward equation ends
+NAME = "pebble."  # prefix of the names of forward values; the number of the equation follows
+DONE = "pebble-done."  # marks the end of tracing a forward equation
 
 
 def bind_named(eqn: Any, values: Sequence[Any], name: str) -> list[Any]:
@@ -56,7 +56,7 @@ def bind_named(eqn: Any, values: Sequence[Any], name: str) -> list[Any]:
 
 
 def _evaluate(closed: Any, arguments: Sequence[Any], name: str) -> tuple[Any, Any]:
-    """Value and tangent of a jaxpr that computes both, with a name on the value as soon as it is there."""
+    """Value and tangent of a jaxpr that computes both, with the name put on the value at once."""
     jaxpr = closed.jaxpr
     value = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*closed.consts, *arguments], strict=True))
 

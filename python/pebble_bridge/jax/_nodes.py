@@ -11,7 +11,7 @@ from . import _adapter, _cost
 from ._flatten import Equation, Flat
 from ._naming import DONE, NAME
 
-# No memory of their own: the compiler reads through them.
+# They own no memory: the compiler reads through them.
 VIEWS = {
     "reshape",
     "squeeze",
@@ -33,7 +33,7 @@ KEYS = {"random_wrap", "random_unwrap", "random_seed"}
 
 @dataclass
 class Node:
-    """A computation of the joint program, with what needs no memory of its own as a part of it."""
+    """A computation of the joint program, including equations that own no memory."""
 
     label: str
     equation: Equation
@@ -42,11 +42,11 @@ class Node:
     cost: int
     workspace: int = 0
     elements: int = 0  # of its result
-    forward: int | None = None  # the forward equation whose results these are: a policy can save them
-    place: int = 0  # the forward equation that it belongs to, unless it is of the backward pass
+    forward: int | None = None  # the forward equation of these results: a policy can save them
+    place: int = 0  # the forward equation that it belongs to; None in the backward pass
     backward: bool = False
     needed_forward: bool = False  # the function's value depends on it
-    residual_of: int | None = None  # a by-product: what only the backward pass reads of that node's computation
+    residual_of: int | None = None  # a by-product: results of that node's computation that only the backward pass reads
     once: bool = False
     effect: bool = False
     result: bool = False  # of the whole program
@@ -54,7 +54,7 @@ class Node:
 
 
 def free_equations(flat: Flat) -> list[bool]:
-    """Which equations need no memory and no work worth counting: views, keys, whatever depends on no argument."""
+    """The equations with no memory and negligible work: views, keys, and those that depend on no argument."""
     constant: set[int] = set()
     free = []
     for equation in flat.equations:
@@ -78,12 +78,12 @@ def _is_view(equation: Equation, avals: Sequence[Any]) -> bool:
 
 
 def has_effect(eqn: Any) -> bool:
-    """Whether running an equation twice could be noticed."""
+    """Whether running an equation twice has a visible effect."""
     return bool(eqn.effects) or ("callback" in eqn.primitive.name and eqn.primitive.name != "pure_callback")
 
 
 def has_collective(eqn: Any) -> bool:
-    """Whether an equation talks to other devices, itself or inside."""
+    """Whether an equation, or one inside it, communicates with other devices."""
     return eqn.primitive.name in _cost.COLLECTIVES or any(
         has_collective(e) for j in _adapter.inner_jaxprs(eqn) for e in j.eqns
     )
@@ -94,7 +94,7 @@ def joint_nodes(
 ) -> tuple[list[Node], int, int]:
     """The nodes of a joint program in program order, the first of the backward pass, and the bytes of its results.
 
-    Results have memory of their own from the start, as compiled programs allot it, and are not in their nodes' sizes.
+    Results are allocated from the start, as in compiled programs, and are not part of their nodes' sizes.
     The first argument of `joint` is the cotangent, its first `forward_results` results are the function's own.
     """
     equations = joint.equations
@@ -103,7 +103,7 @@ def joint_nodes(
     forward = _needed_values(joint, [r for r in joint.results[:forward_results] if r is not None], effects=False)
     place = _places(equations, boundary)
     free = free_equations(joint)
-    roots: dict[int, set[int]] = {}  # value: the nodes it needs, free equations seen through
+    roots: dict[int, set[int]] = {}  # value: the nodes it needs, through free equations
     nodes: list[Node] = []
     for k, equation in enumerate(equations):
         inputs = set().union(*(roots.get(i, ()) for i in equation.inputs if i is not None))
@@ -151,7 +151,7 @@ def _needed_values(joint: Flat, wanted: list[int], effects: bool) -> set[int]:
 
 
 def _places(equations: Sequence[Equation], boundary: int) -> list[int]:
-    """The forward equation that each equation before the boundary was traced for: its mark follows it."""
+    """The forward equation that each equation before the boundary was traced for, found by the mark after it."""
     place = [0] * boundary
     names = [
         int(e.eqn.params["name"][len(DONE) :]) if e.name == "name" and e.eqn.params["name"].startswith(DONE) else None
@@ -174,7 +174,7 @@ def _add(
     live: set[int],
     forward: set[int],
 ) -> None:
-    """One node; two where the forward needs some results of an equation and the backward pass others."""
+    """One node; two if the forward and the backward pass need different results of an equation."""
     eqn, used = equation.eqn, [o for o in equation.outputs if o in live]
     ahead = [o for o in used if o in forward]
     parts = [ahead, [o for o in used if o not in forward]] if ahead else [used]
@@ -202,7 +202,7 @@ def _add(
 
 
 def _fuse(nodes: list[Node]) -> list[Node]:
-    """Make each elementwise value with one reader part of it, where the compiler would make one loop of both."""
+    """Merge each elementwise value with its only reader, if the compiler would fuse both into one loop."""
     readers: list[set[int]] = [set() for _ in nodes]
     for v, node in enumerate(nodes):
         for u in node.inputs:

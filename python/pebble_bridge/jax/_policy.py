@@ -1,12 +1,12 @@
-"""What a save set means: the schedule that `jax.checkpoint` runs for it, its peak and its work.
+"""The schedule that `jax.checkpoint` runs for a save set, its peak and its work.
 
-A choice is a set of forward values that are saved, and a tail of forward equations that are left plain, outside of any
-checkpoint, so that JAX keeps whatever their backward pass reads. Everything else is dropped and computed again.
+A choice is a set of forward values that are saved, and a tail of forward equations outside of any checkpoint ("plain"),
+for which JAX keeps everything that their backward pass reads. Everything else is dropped and recomputed.
 
-The function is cut into segments wherever nothing that is computed again is read across the cut; each segment with
-something to compute again becomes one `jax.checkpoint`. When the backward pass comes to a segment, the whole of what it
-needs again is computed, once and in order, and then reversed: that is how JAX writes the program, and a compiler that
-keeps to it needs exactly this memory.
+The function is cut into segments at places that no recomputed value is read across; each segment with recomputed values
+becomes one `jax.checkpoint`. When the backward pass reaches a segment, all values that it needs are recomputed, once
+and in order, and then the segment is reversed. JAX generates the program this way, and a compiler that keeps its order
+needs exactly this memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ._nodes import Node
 
 @dataclass(frozen=True)
 class Choice:
-    """What is saved: nodes by index; forward equations from `plain` on are left outside of checkpoints."""
+    """What is saved: nodes by index; forward equations from `plain` on are outside of checkpoints."""
 
     saved: frozenset[int]
     plain: int
@@ -33,8 +33,8 @@ class Replay:
 
     peak: int
     work: int
-    again: list[int]  # computed again, in forward order
-    kept: list[int]  # held from the forward to the backward pass
+    recomputed: list[int]  # recomputed, in forward order
+    kept: list[int]  # kept from the forward to the backward pass
     cuts: list[int]  # segments end before these forward equations
     moves: list[Move] = field(default_factory=list)
 
@@ -51,35 +51,35 @@ class Model:
             for u in n.inputs:
                 self.readers[u].append(v)
         self.parts: dict[int, int] = {n.residual_of: v for v, n in enumerate(nodes) if n.residual_of is not None}
-        # results of the function stay in memory anyway: they are always saved
+        # results of the function are in memory anyway: they are always saved
         self.results = frozenset(v for v in self.keep if nodes[v].forward is not None)
         self.savable = [v for v in self.ahead if nodes[v].forward is not None and nodes[v].residual_of is None]
         self.late_reads = {u for v in self.back for u in nodes[v].inputs if not nodes[u].backward}
 
     def late(self, choice: Choice) -> tuple[set[int], set[int]]:
-        """Nodes of the forward part that the backward pass has at hand from the start, and those it computes again."""
-        nodes, kept, again = self.nodes, set(), set()
+        """Forward nodes that are in memory when the backward pass starts, and those it recomputes."""
+        nodes, kept, recomputed = self.nodes, set(), set()
         wanted = list(self.late_reads)
         while wanted:
             v = wanted.pop()
-            if v in kept or v in again:
+            if v in kept or v in recomputed:
                 continue
             if v in choice.saved or v in self.results or nodes[v].place >= choice.plain:
                 kept.add(v)
             else:
-                again.add(v)
+                recomputed.add(v)
                 wanted.extend(nodes[v].inputs)
-        return kept, again
+        return kept, recomputed
 
     def replay(self, choice: Choice, moves: bool = False) -> Replay:
-        """Run the schedule of a choice on paper; with `moves`, write it down."""
-        kept, again = self.late(choice)
-        cuts = self._cuts(again)
+        """Simulate the schedule of a choice; with `moves`, record it."""
+        kept, recomputed = self.late(choice)
+        cuts = self._cuts(recomputed)
         ledger = _Ledger(self, moves)
         first = self._first_run(kept)
         ledger.run(first, until_later=kept)
         segment, batches = {}, {}
-        for v in sorted(again):
+        for v in sorted(recomputed):
             k = bisect_right(cuts, self.nodes[v].place)
             segment[v] = k
             batches.setdefault(k, []).append(v)
@@ -90,10 +90,10 @@ class Model:
                     sequence.extend(batches.pop(segment[u], ()))
             sequence.append(v)
         ledger.run(sequence, until_later=set())
-        return Replay(ledger.peak, ledger.work, sorted(again), sorted(kept), cuts, ledger.moves)
+        return Replay(ledger.peak, ledger.work, sorted(recomputed), sorted(kept), cuts, ledger.moves)
 
     def _first_run(self, kept: set[int]) -> list[int]:
-        """What the forward pass computes: what the value needs, and what is kept beyond that with all it needs."""
+        """What the forward pass computes: everything that the value and the kept values need."""
         chosen = {v for v in self.ahead if self.nodes[v].needed_forward or self.nodes[v].effect}
         wanted = [v for v in kept if v not in chosen]
         while wanted:
@@ -103,10 +103,10 @@ class Model:
                 wanted.extend(self.nodes[v].inputs)
         return sorted(chosen)
 
-    def _cuts(self, again: set[int]) -> list[int]:
-        """Forward equations before which no value that is computed again is read from behind."""
+    def _cuts(self, recomputed: set[int]) -> list[int]:
+        """Forward equations such that no recomputed value is read across the cut before them."""
         nodes, crossing = self.nodes, [0] * (self.equations + 1)
-        for v in again:
+        for v in recomputed:
             last = max((nodes[r].place for r in self.readers[v] if not nodes[r].backward), default=nodes[v].place)
             if last > nodes[v].place:  # no cut before equations place+1 .. last
                 crossing[nodes[v].place + 1] += 1
@@ -120,7 +120,7 @@ class Model:
 
 
 class _Ledger:
-    """Memory and work while nodes are computed one after the other, each freed after its last use."""
+    """Memory and work while nodes are computed in sequence, each freed after its last use."""
 
     def __init__(self, model: Model, write: bool) -> None:
         self.model, self.write = model, write
@@ -130,7 +130,7 @@ class _Ledger:
         self.moves: list[Move] = []
 
     def run(self, sequence: list[int], until_later: set[int]) -> None:
-        """Compute a sequence; afterwards only `until_later` and results of the whole stay."""
+        """Compute a sequence; afterwards only `until_later` and results of the program are kept."""
         nodes, keep = self.model.nodes, self.model.keep
         last: dict[int, int] = {}
         for k, v in enumerate(sequence):
@@ -140,7 +140,7 @@ class _Ledger:
         members = set(sequence)
         for k, v in enumerate(sequence):
             node = nodes[v]
-            if v in self.resident:  # made together with its by-product
+            if v in self.resident:  # computed together with its by-product
                 self._release(v, k, last, until_later)
                 continue
             owner = node.residual_of
@@ -171,7 +171,7 @@ class _Ledger:
             self.moves.append(Move("compute", v, over=over, also=tuple(also)))
 
     def _compute_parts(self, owner: int, v: int, k: int, last: dict[int, int], until_later: set[int]) -> None:
-        """A by-product alone: its node's work once more, whose own value goes if nobody wants it."""
+        """Recompute a by-product: its node's work again; the node's own value is dropped if it is not needed."""
         had = owner in self.resident
         self._compute(owner, None, [v])
         if not had and last.get(owner, -1) <= k and owner not in until_later and owner not in self.model.keep:

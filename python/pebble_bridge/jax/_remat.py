@@ -1,4 +1,4 @@
-"""Plans as `jax.checkpoint` policies: the function again, cut into segments, with names on what is saved."""
+"""Plans as `jax.checkpoint` policies: the function cut into segments, with names on saved values."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def plan(
     fuse: bool = True,
     **options: Any,
 ) -> Plan:
-    """The library's plan of ``jax.value_and_grad(fun)(*args)``, which no policy binds.
+    """The library's plan of ``jax.value_and_grad(fun)(*args)``, not restricted to policies.
 
-    `budget` is a number of bytes, "8GiB", or "60%" of what the program as written needs; arguments and results count.
+    `budget` is a number of bytes, "8GiB", or "60%" of the peak in program order; arguments and results count.
     `options` go to `pebble_bridge.plan`; the other parameters are those of :func:`capture`.
     """
     return plan_graph(
@@ -54,18 +54,18 @@ def remat(
 ) -> Callable[..., Any]:
     """A function equal to `fun` whose gradient keeps only what fits the budget.
 
-    It is `fun` cut into segments, each a `jax.checkpoint` with a ``save_only_these_names`` policy over values that got
-    a `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for positional arguments of the same
-    shapes and types.
+    It is `fun` cut into segments. Each is a `jax.checkpoint` with a ``save_only_these_names`` policy over values with a
+    `checkpoint_name`. Use it in place of `fun` in `jax.grad` and `jax.jit`, for positional arguments of the same shapes
+    and types.
 
     Parameters
     ----------
     budget : int, str or None
         As in :func:`plan`.
     compare : float
-        Seconds to plan without the restriction to policies, for the report; 0: not at all.
+        Seconds for the unrestricted plan in the report; 0: omit it.
     effort : int
-        How many nodes may be looked at while save sets are compared.
+        The number of node visits for comparing save sets.
 
     Returns
     -------
@@ -75,9 +75,9 @@ def remat(
     Raises
     ------
     NothingFound
-        No save set that was tried fits; the sentence names the smallest peak.
+        No save set that was tried fits; the message has the smallest peak.
     GraphError
-        The function cannot be cut this way; the sentence names the primitive.
+        The function cannot be cut this way; the message names the primitive.
     """
     captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, fuse=fuse)
     _refuse_effects(captured)
@@ -91,11 +91,15 @@ def remat(
     replay = model.replay(best, moves=True)
     verdict = verify(graph, replay.moves, cap=replay.peak)
     if not verdict or (verdict.metrics.peak, verdict.metrics.work) != (replay.peak, replay.work):
-        raise InternalError(f"The policy's schedule does not replay as modelled: {verdict.sentence or verdict.metrics}")
+        found = verdict.sentence or verdict.metrics
+        raise InternalError(
+            f"The replay of the policy's schedule differs from its model ({found}): this is a bug in pebble_bridge; "
+            "please report it with the function."
+        )
     wrapped = _Rebuilt(captured, model, replay, best)
     function = functools.wraps(fun, updated=())(lambda *given: wrapped(*given))
     function.report = make_report(captured, model, best, replay, limit, wrapped.checkpoints)
-    if compare and replay.again:
+    if compare and replay.recomputed:
         compare_plan(function.report, captured, model, plan_graph(graph, limit, time=compare))
     return function
 
@@ -106,7 +110,7 @@ def _refuse_effects(captured: Captured) -> None:
             at = _adapter.where(equation.eqn)
             raise GraphError(
                 f"{equation.name}{' at ' + at if at else ''} has a side effect, which a checkpoint would repeat or JAX "
-                "refuses to put into one. Take it out of the function, or return what it shows as aux (has_aux=True)."
+                "rejects inside one. Move it out of the function, or return its value as aux (has_aux=True)."
             )
 
 
@@ -114,14 +118,14 @@ def _refuse_budget(captured: Captured, model: Model, limit: int | None, smallest
     if smallest is None:
         stuck = next((n for n in captured.nodes if n.once and not n.backward), None)
         raise GraphError(
-            f"{stuck.equation.name} must run only once, but what its backward pass needs has no name to be saved by. "
-            "Leave it outside of the function that is planned."
+            f"{stuck.equation.name} must run only once, but JAX has no names for what its backward pass needs. "
+            "Move it out of the planned function."
         )
-    least = model.replay(smallest).peak
+    peak = model.replay(smallest).peak
     raise NothingFound(
-        f"No save set that was tried fits {limit} bytes: the smallest peak of a policy is {least}, of which "
-        f"{model.fixed} are arguments and results. Ask for that much, or let pebble_bridge.jax.plan look for a plan "
-        "that no policy binds."
+        f"No save set that was tried fits {limit} bytes: the smallest peak of a policy is {peak}, of which "
+        f"{model.fixed} are arguments and results. Raise the budget to that, or use pebble_bridge.jax.plan, which is "
+        "not restricted to policies."
     )
 
 
@@ -130,7 +134,7 @@ class _Rebuilt:
 
     def __init__(self, captured: Captured, model: Model, replay: Replay, choice: Choice) -> None:
         self.captured, flat = captured, captured.forward
-        again = {model.nodes[v].place for v in replay.again}
+        recomputed = {model.nodes[v].place for v in replay.recomputed}
         self.names = sorted(
             model.nodes[v].forward
             for v in replay.kept
@@ -139,7 +143,7 @@ class _Rebuilt:
         edges = [0, *replay.cuts, len(flat.equations)]
         self.made_by = {o: k for k, e in enumerate(flat.equations) for o in e.outputs}
         self.segments: list[tuple[list[int], list[int], list[int], bool]] = []
-        ranges = _segments(edges, again, choice.plain if again else 0)
+        ranges = _segments(edges, recomputed, choice.plain if recomputed else 0)
         reads = [self._roots(range(a, b)) for a, b, _ in ranges]
         later: list[set[int]] = [set() for _ in ranges]
         wanted = self._seen_through([r for r in flat.results if r is not None])
@@ -153,7 +157,7 @@ class _Rebuilt:
         self.checkpoints = sum(s[3] for s in self.segments)
 
     def _seen_through(self, values: Sequence[int]) -> set[int]:
-        """The values behind free equations: those are evaluated anew wherever they are read."""
+        """The values that free equations depend on: free equations are evaluated at each use."""
         found, wanted = set(), list(values)
         while wanted:
             v = wanted.pop()
@@ -201,7 +205,7 @@ class _Rebuilt:
         return [value[o] for o in outputs]
 
     def _make(self, v: int, value: dict[int, Any]) -> None:
-        """Evaluate the free equations behind a value."""
+        """Evaluate the free equations that lead to a value."""
         if v not in value:
             equation = self.captured.forward.equations[self.made_by[v]]
             for i in equation.inputs:
@@ -210,15 +214,15 @@ class _Rebuilt:
             run_equation(equation, value, None)
 
 
-def _segments(edges: list[int], again: set[int], plain: int) -> list[tuple[int, int, bool]]:
+def _segments(edges: list[int], recomputed: set[int], plain: int) -> list[tuple[int, int, bool]]:
     """Ranges of forward equations, and whether each is a checkpoint: all before `plain` are.
 
-    A range with nothing to compute again joins the one behind it, for fewer checkpoints.
+    A range with nothing to recompute is merged with the next one, for fewer checkpoints.
     """
     ranges, start = [], 0
     for a, b in pairwise(edges):
         ahead = b > plain
-        if any(a <= p < b for p in again) or b == edges[-1] or (not ahead and b == plain):
+        if any(a <= p < b for p in recomputed) or b == edges[-1] or (not ahead and b == plain):
             ranges.append((start, b, not ahead))
             start = b
     return ranges
@@ -226,10 +230,10 @@ def _segments(edges: list[int], again: set[int], plain: int) -> list[tuple[int, 
 
 def _check_arguments(captured: Captured, leaves: list[Any], tree: Any) -> None:
     if tree != captured.in_tree:
-        raise InvalidArgument(f"The plan is for arguments of the structure {captured.in_tree}, not {tree}.")
+        raise InvalidArgument(f"The plan is for arguments of the structure {captured.in_tree}, not {tree}. Plan again.")
     for k, (given, planned) in enumerate(zip(leaves, captured.in_avals, strict=True)):
         if jax.numpy.shape(given) != planned.shape or jax.numpy.result_type(given) != planned.dtype:
             raise InvalidArgument(
                 f"Leaf {k} of the arguments is {jax.numpy.result_type(given)}{list(jax.numpy.shape(given))}; the plan "
-                f"is for {planned.dtype}{list(planned.shape)}. Plan again for other shapes."
+                f"is for {planned.dtype}{list(planned.shape)}. Plan again for these shapes."
             )

@@ -1,4 +1,4 @@
-"""What a policy keeps and costs, and what it cannot say."""
+"""What a policy keeps and costs, and what it cannot express."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ._policy import Choice, Model, Replay
 
 @dataclass(frozen=True)
 class Saved:
-    """A value that is held from the forward to the backward pass.
+    """A value that is kept from the forward to the backward pass.
 
-    `name` is its `checkpoint_name`, or None where it is kept because its part of the function is left plain.
+    `name` is its `checkpoint_name`, or None if it is kept because its part of the function is outside of checkpoints.
     """
 
     name: str | None
@@ -27,29 +27,29 @@ class Saved:
 
 @dataclass
 class Report:
-    """What a policy keeps and costs, beside the plan that no policy binds.
+    """What a policy keeps and costs, compared with the unrestricted plan.
 
     Attributes
     ----------
     budget : int or None
-        Bytes that were allowed.
+        The budget in bytes.
     written_peak, written_work : int
-        The program as written: nothing computed again.
+        Peak and work in program order: nothing is recomputed.
     peak, work : int
         The policy's schedule, replayed by the library's verifier.
     fixed : int
         Bytes of arguments and results, part of every peak.
     saved : list of Saved
     recomputed : int
-        Computations that are done again.
+        The number of recomputations.
     segments : int
-        Parts of the function that became a `jax.checkpoint` each.
+        The number of `jax.checkpoint` segments.
     plan : Plan or None
         The unrestricted plan for the same budget.
     lost : list of str
-        What that plan does and a policy cannot say.
+        What that plan does and a policy cannot express.
     notes : list of str
-        What the model leaves out.
+        What the cost model ignores.
     """
 
     budget: int | None
@@ -68,29 +68,29 @@ class Report:
 
     @property
     def saved_bytes(self) -> int:
-        """Bytes that are held from the forward to the backward pass."""
+        """Bytes that are kept from the forward to the backward pass."""
         return sum(s.bytes for s in self.saved)
 
     @property
     def overhead(self) -> float:
-        """Work beyond computing everything once, as a part of it."""
+        """Extra work, as a share of computing everything once."""
         return self.work / self.written_work - 1 if self.written_work else 0.0
 
     def __str__(self) -> str:
         lines = [
-            f"policy: peak {_bytes(self.peak)} (as written {_bytes(self.written_peak)}, of both {_bytes(self.fixed)} "
-            f"are arguments and results), {100 * self.overhead:.1f} % more work",
-            f"  saves {len(self.saved)} values, {_bytes(self.saved_bytes)}; computes {self.recomputed} again in "
+            f"policy: peak {_bytes(self.peak)} (program order {_bytes(self.written_peak)}; both include "
+            f"{_bytes(self.fixed)} of arguments and results), {100 * self.overhead:.1f} % extra work",
+            f"  saves {len(self.saved)} values, {_bytes(self.saved_bytes)}; recomputes {self.recomputed} in "
             f"{self.segments} segment{'s' * (self.segments != 1)}",
         ]
         if self.plan:
             m = self.plan.metrics
             more = self.work / m.work - 1 if m.work else 0.0
             lines.append(
-                f"plan without that restriction: peak {_bytes(m.peak)}, {100 * (m.work / self.written_work - 1):.1f} % "
-                f"more work; the policy needs {100 * more:.1f} % more than it"
+                f"unrestricted plan: peak {_bytes(m.peak)}, {100 * (m.work / self.written_work - 1):.1f} % "
+                f"extra work; the policy needs {100 * more:.1f} % more work than this plan"
             )
-        lines += [f"  a policy cannot say: {what}" for what in self.lost]
+        lines += [f"  a policy cannot express: {what}" for what in self.lost]
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
@@ -127,7 +127,7 @@ def make_report(
         model.fixed,
         graph.cost_unit,
         saved,
-        len(replay.again),
+        len(replay.recomputed),
         segments,
         notes=list(captured.notes),
     )
@@ -138,11 +138,11 @@ def compare_plan(report: Report, captured: Captured, model: Model, found: Plan) 
         report.plan = found
         report.lost = _lost(captured, model, found)
     else:
-        report.notes.append("the policy's own schedule is the cheapest plan that was found.")
+        report.notes.append("nothing: the policy's own schedule is the cheapest plan that was found.")
 
 
 def _lost(captured: Captured, model: Model, found: Plan) -> list[str]:
-    """What an unrestricted plan does that has no words in a policy, counted."""
+    """What an unrestricted plan does that a policy cannot express, with counts."""
     nodes, times, early, first = captured.nodes, Counter(), Counter(), []
     resident: set[int] = set()
     held: set[int] | None = None
@@ -162,19 +162,19 @@ def _lost(captured: Captured, model: Model, found: Plan) -> list[str]:
     lost = []
     often = sum(n > 2 for n in times.values())
     if often:
-        lost.append(f"values that are computed more than twice: {often}. A policy computes each once more at most.")
+        lost.append(f"values that are computed more than twice: {often}. A policy recomputes each at most once.")
     twice = sum(early[v] > 1 for v in early)
     if twice:
-        lost.append(f"values that are dropped and made again within the forward pass: {twice}.")
-    again = sum(times[v] > 1 for v in model.back)
-    if again:
-        lost.append(f"values of the backward pass that are computed twice: {again}.")
+        lost.append(f"values that are dropped and recomputed within the forward pass: {twice}.")
+    recomputed = sum(times[v] > 1 for v in model.back)
+    if recomputed:
+        lost.append(f"values of the backward pass that are computed twice: {recomputed}.")
     if first != sorted(first):
-        lost.append("the backward pass runs in another order than JAX writes it.")
+        lost.append("the backward pass runs in another order than in JAX.")
     unnamed = [v for v in (held or ()) if nodes[v].forward is None and not nodes[v].backward and nodes[v].size]
     if unnamed:
         lost.append(
-            "values that JAX makes for the backward pass alone, which have no names, and are kept: "
+            "kept values that JAX computes only for the backward pass, which have no names: "
             f"{len(unnamed)} ({_bytes(sum(nodes[v].size for v in unnamed))})."
         )
     return lost

@@ -1,4 +1,4 @@
-"""Finds a good save set: many are proposed, each is replayed exactly, the best that fits is improved value by value."""
+"""Finds a good save set: many are proposed and replayed exactly; the best that fits is improved value by value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEVER = 1 << 60
 
 
 class Search:
-    """The cheapest choice whose replay fits a budget, as far as a number of replays goes.
+    """Searches the cheapest choice whose replay fits a budget, within a limited effort.
 
     Deterministic: effort is counted in node visits, not in time.
     """
@@ -32,10 +32,10 @@ class Search:
             self._try(choice)
         if self.best is None:
             self._shrink()
-        if self.best is not None and self._replay(self.best).again:
+        if self.best is not None and self._replay(self.best).recomputed:
             self._grow()
-        if self.best is not None and self._replay(self.best).again:
-            everywhere = Choice(self.best.saved, NEVER)  # nothing plain, if that is no worse
+        if self.best is not None and self._replay(self.best).recomputed:
+            everywhere = Choice(self.best.saved, NEVER)  # nothing plain, if that is not worse
             if self._figures(everywhere) == self._figures(self.best):
                 self.best = everywhere
         return self.best, self.smallest
@@ -49,10 +49,10 @@ class Search:
         return self.seen[choice]
 
     def _try(self, choice: Choice) -> bool:
-        """Look at a choice; True if it is the best so far that fits."""
+        """Evaluate a choice; True if it is the best so far that fits."""
         choice = Choice(choice.saved | self.must, choice.plain)
         found = self._replay(choice)
-        if any(self.model.nodes[v].once for v in found.again):
+        if any(self.model.nodes[v].once for v in found.recomputed):
             return False
         if self.smallest is None or (found.peak, found.work) < self._figures(self.smallest, peak_first=True):
             self.smallest = choice
@@ -71,7 +71,7 @@ class Search:
 
     def _proposals(self) -> Iterator[Choice]:
         yield Choice(frozenset(), 0)  # no checkpoint at all
-        yield Choice(frozenset(), NEVER)  # everything again
+        yield Choice(frozenset(), NEVER)  # recompute everything
         dense = self._by_density()
         for saved in dense:
             yield Choice(saved, NEVER)
@@ -86,14 +86,14 @@ class Search:
         yield from self._planned()
 
     def _by_density(self) -> list[frozenset[int]]:
-        """Values that cost at least so much work for each byte."""
+        """Values that cost at least this much work per byte."""
         nodes = self.model.nodes
         order = sorted((v for v in self.model.savable if nodes[v].size), key=lambda v: -nodes[v].cost / nodes[v].size)
         points = sorted({round(len(order) * k / 8) for k in range(1, 9)})
         return [frozenset(order[:p]) for p in points]
 
     def _segments(self, target: int) -> tuple[list[int], frozenset[int]]:
-        """Cuts that leave about `target` bytes between them, each at the place nearby that the fewest bytes cross."""
+        """Cuts about `target` bytes apart, each at the nearby place that the fewest bytes cross."""
         crossing, made = self._crossing()
         cuts, saved, held, start = [], set(), 0, 0
         for k in range(1, self.model.equations):
@@ -112,7 +112,7 @@ class Search:
         return cuts, frozenset(saved)
 
     def _crossing(self) -> tuple[list[list[int]], list[int]]:
-        """For each forward equation: savable values read across the cut before it, and the bytes it makes for later."""
+        """For each forward equation: savable values read across the cut before it, and bytes it computes for later."""
         if not hasattr(self, "_crossed"):
             nodes, count = self.model.nodes, self.model.equations + 1
             crossing: list[list[int]] = [[] for _ in range(count)]
@@ -126,7 +126,7 @@ class Search:
         return self._crossed
 
     def _planned(self) -> Iterator[Choice]:
-        """What the plan without the restriction keeps when the backward pass begins, for this budget."""
+        """What the unrestricted plan for this budget keeps when the backward pass begins."""
         if self.budget >= self.graph.written_peak or not self.model.late_reads:
             return
         resident: set[int] = set()
@@ -143,7 +143,7 @@ class Search:
     # ---- improving ----
 
     def _shrink(self) -> None:
-        """Towards a smaller peak, until it fits."""
+        """Reduce the peak until it fits."""
         moved = True
         while moved and self.best is None and self.left > 0:
             moved, base = False, self.smallest
@@ -155,12 +155,13 @@ class Search:
             moved = self._replay(self.smallest).peak < peak
 
     def _grow(self) -> None:
-        """Save more, leave more plain, or exchange, while that saves work and fits."""
+        """Save more, leave more plain, or exchange values, while that reduces work and fits."""
         nodes, moved = self.model.nodes, True
         while moved and self.left > 0:
             moved = False
-            again = set(self._replay(self.best).again)
-            for v in sorted(again & set(self.model.savable), key=lambda v: (-nodes[v].cost / max(1, nodes[v].size), v)):
+            recomputed = set(self._replay(self.best).recomputed)
+            savable = recomputed & set(self.model.savable)
+            for v in sorted(savable, key=lambda v: (-nodes[v].cost / max(1, nodes[v].size), v)):
                 moved |= self.left > 0 and self._try(Choice(self.best.saved | {v}, self.best.plain))
             last = min(self.best.plain, self.model.equations)
             for cut in [c for c in self._replay(self.best).cuts if c < last][-4:]:
@@ -169,11 +170,11 @@ class Search:
                 moved = self._exchange()
 
     def _exchange(self) -> bool:
-        """Give one value up for another of at most its size."""
+        """Drop one saved value for another of at most its size."""
         nodes, found = self.model.nodes, self._replay(self.best)
-        wanted = sorted(set(found.again) & set(self.model.savable), key=lambda v: (-nodes[v].cost, v))[:24]
+        candidates = sorted(set(found.recomputed) & set(self.model.savable), key=lambda v: (-nodes[v].cost, v))[:24]
         for u in sorted(self.best.saved & set(found.kept), key=lambda v: (nodes[v].cost, v))[:24]:
-            for v in wanted:
+            for v in candidates:
                 if self.left <= 0:
                     return False
                 if self._try(Choice((self.best.saved - {u}) | {v}, self.best.plain)):

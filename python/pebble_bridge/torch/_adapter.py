@@ -1,7 +1,7 @@
-"""Every use of torch beyond its documented interface, in this one file.
+"""All uses of undocumented torch interfaces, in this one file.
 
-Written against torch 2.13; `check_version` refuses what it was not tried on, so that a change inside torch becomes a
-sentence and not a wrong plan.
+Written for torch 2.13; `check_version` rejects versions that were not tested, so that a change inside torch causes an
+error and not a wrong plan.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ TESTED = (2, 13)
 
 
 def check_version(version: str | None = None) -> None:
-    """Raises `UnsupportedTorch` where the installed torch is not one that this file knows."""
+    """Raises `UnsupportedTorch` if the installed version of torch is not supported."""
     text = version or torch.__version__
     try:
         found = tuple(int(part) for part in text.split("+")[0].split(".")[:2])
     except ValueError:
         found = (0, 0)
     if found != TESTED:
-        wanted = ".".join(map(str, TESTED))
+        supported = ".".join(map(str, TESTED))
         raise UnsupportedTorch(
-            f"pebble_bridge.torch is written for torch {wanted}, and this is torch {text}: install torch {wanted}, "
-            "or plan from a graph file with pebble_bridge alone"
+            f"pebble_bridge.torch supports torch {supported}, and this is torch {text}: install torch {supported}, "
+            "or plan a graph file with pebble_bridge, without torch"
         )
 
 
@@ -45,14 +45,14 @@ COLLECTIVES = {"_c10d_functional", "c10d", "c10d_functional", "_c10d_functional_
 
 
 def op_name(target: Any) -> str:
-    """How people know an operation: ``aten.relu``, with its overload where it is not the default."""
+    """The displayed name of an operation: ``aten.relu``, with its overload unless that is the default."""
     if target is operator.getitem:
         return "getitem"
     return str(target).removesuffix(".default")
 
 
 def storage_key(tensor: torch.Tensor) -> int:
-    """The same for tensors that share memory, for as long as one of them is alive."""
+    """A key that is equal for tensors that share memory, while one of them is alive."""
     return tensor.untyped_storage()._cdata
 
 
@@ -63,12 +63,12 @@ def writes_in_place(target: Any) -> bool:
 
 
 def is_random(target: Any) -> bool:
-    """Draws from a generator: another call gives another result."""
+    """Whether it draws from a random generator, so that another call gives another result."""
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ())
 
 
 def has_effects(target: Any) -> bool:
-    """A collective, or an operation that this file cannot vouch for: computed once."""
+    """A collective, or an unknown operation: computed only once."""
     schema = getattr(target, "_schema", None)
     if schema is None:
         return True
@@ -78,7 +78,7 @@ def has_effects(target: Any) -> bool:
 
 
 def refuse_mutation(node: fx.Node) -> None:
-    """Captured steps are functional; what still writes to its arguments cannot be repeated."""
+    """Captured steps are functional; an operation that still writes to its arguments cannot be repeated."""
     schema = getattr(node.target, "_schema", None)
     if schema is None:
         raise Unsupported(
@@ -105,16 +105,16 @@ class Trace(NamedTuple):
 
 
 class _Scribe:
-    """Writes into each node of the trace which module it comes from: forward by hooks, backward by the autograd node
-    that runs.
+    """Records the module of each node of the trace: in the forward pass by hooks, in the backward pass by the autograd
+    node that runs.
 
-    Nodes get their mark when something changes: all that are new since the last change belong to what ran until now.
+    Nodes are marked at each change of the module: all nodes since the last change belong to the previous module.
     """
 
     def __init__(self) -> None:
         self.stack: list[str] = [""]
         self.now = ""
-        self.sequences: list[tuple[int, str]] = []  # from this sequence number of autograd on, this module
+        self.sequences: list[tuple[int, str]] = []  # autograd sequence numbers from this one on belong to this module
         self.hooks: list[Any] = []
 
     def listen(self, model: nn.Module) -> None:
@@ -151,7 +151,7 @@ class _Scribe:
         self.sequences.append((torch.autograd._get_sequence_nr(), self.stack[-1]))
 
     def backward(self, loss: Any) -> None:
-        """Called with the loss, before the backward pass: asks every autograd node to tell when it runs."""
+        """Called with the loss before the backward pass: adds a hook to every autograd node."""
         self.change("")
         first = loss.grad_fn if isinstance(loss, torch.Tensor) else None
         waiting, seen = [first] if first is not None else [], {first}
@@ -169,7 +169,7 @@ class _Scribe:
     def runs(self, sequence: int) -> None:
         if (
             self.sequences and sequence <= self.sequences[-1][0]
-        ):  # accumulation into leaves carries the largest number of all
+        ):  # accumulation into leaves has the largest sequence number
             place = bisect.bisect_right(self.sequences, sequence, key=lambda entry: entry[0])
             self.change(self.sequences[place - 1][1] if place else "")
 
@@ -186,7 +186,7 @@ def trace(
     Parameters
     ----------
     model : nn.Module
-        Where module names come from.
+        The source of module names.
     run : callable
         ``run(parameters, buffers, inputs)`` returns the loss.
     parameters, buffers, inputs : sequences of tensors
@@ -194,7 +194,7 @@ def trace(
     """
     found = _trace_once(model, run, parameters, buffers, inputs)
     if any("mkldnn_rnn" in str(node.target) for node in found.module.graph.nodes):
-        # torch traces this kernel as for inference, and its backward pass would fail: take the operations inside
+        # torch traces this kernel as for inference, and its backward pass would fail: use the operations inside it
         with torch.backends.mkldnn.flags(enabled=False):
             found = _trace_once(model, run, parameters, buffers, inputs)
     return found
@@ -235,7 +235,7 @@ def _trace_once(
     finally:
         scribe.close()
     for node in list(module.graph.find_nodes(op="placeholder"))[state + len(inputs) :]:
-        module.graph.erase_node(node)  # tangents: the loss's is one
+        module.graph.erase_node(node)  # tangents: that of the loss is 1
     written = list(metadata.mutated_inp_runtime_indices)
     if any(index >= state for index in written):
         raise Unsupported(
@@ -263,8 +263,8 @@ def _trace_once(
 
 @contextmanager
 def dropout_between_layers() -> Iterator[None]:
-    """Recurrent networks with the dropout between their layers, which torch's own decomposition leaves out (it
-    compares the number of layers with the wrong side of the index)."""
+    """Recurrent networks with the dropout between their layers, which torch's own decomposition omits (it compares the
+    number of layers with the wrong side of the index)."""
     from torch._decomp import decompositions
 
     whole = decompositions._rnn_helper
@@ -301,7 +301,7 @@ def dropout_between_layers() -> Iterator[None]:
 
 
 def _why_not(error: Exception) -> str:
-    """A sentence from what torch says when it cannot capture."""
+    """Our message for an error that torch raises while capturing."""
     from torch._subclasses.fake_tensor import (
         DataDependentOutputException,
         DynamicOutputShapeException,
@@ -314,7 +314,7 @@ def _why_not(error: Exception) -> str:
             name = op_name(cause.func)
             advice = next((text for start, text in FIXED_SHAPES.items() if name.startswith(start)), OUTSIDE)
             line = place_of(error)
-            return f"{name} makes a tensor whose shape depends on data{line}; a plan needs fixed shapes: {advice}"
+            return f"{name} returns a tensor whose shape depends on data{line}; a plan needs fixed shapes: {advice}"
         if isinstance(cause, DataDependentOutputException):
             line = place_of(error)
             if "one_hot(" in line:
@@ -364,7 +364,7 @@ FIXED_SHAPES = {  # what to do instead of an operation whose result has no fixed
 
 
 def place_of(error: BaseException) -> str:
-    """The line of the model or the loss that an error comes from, in parentheses."""
+    """The line of the model or the loss that caused an error, in parentheses."""
     import linecache
 
     found = ""
@@ -385,7 +385,7 @@ TORCH_FOLDER, OWN_FOLDER = os.path.dirname(torch.__file__), os.path.dirname(__fi
 
 
 class Fakes:
-    """Tensors without data: shapes, layouts and aliasing of a step at no cost."""
+    """Tensors without data, to get the shapes, layouts and aliasing of a step without computing."""
 
     def __init__(self) -> None:
         from torch._subclasses.fake_tensor import FakeTensorMode
@@ -413,8 +413,8 @@ class AllocatorEvent(NamedTuple):
 
 @contextmanager
 def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Iterator[None]:
-    """Fills `events`, in order of time, with what the tensor allocator of `device` gave and took inside the block."""
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else it writes a line to standard error at each start and stop
+    """Fills `events`, in order of time, with the allocations and frees of `device` inside the block."""
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # otherwise it writes to standard error at each start and stop
     from torch.autograd.profiler import profile
 
     with profile(use_kineto=True, profile_memory=True) as profiler:
@@ -430,7 +430,7 @@ def allocator_events(events: list[AllocatorEvent], device: str = "cpu") -> Itera
 
 
 class Marker:
-    """Marks ranges among the allocator's events: each call ends the range before."""
+    """Marks ranges among the allocator's events: each call ends the previous range."""
 
     def __init__(self) -> None:
         self.handle: Any = None
@@ -453,7 +453,7 @@ def host_buffer(size: int, device: torch.device) -> torch.Tensor:
 
 
 def flop_formula(target: Any) -> Callable | None:
-    """torch's own count of multiply-adds for an operation, where it has one."""
+    """torch's own count of multiply-adds for an operation, if it has one."""
     from torch.utils.flop_counter import flop_registry
 
     return flop_registry.get(getattr(target, "overloadpacket", target))
@@ -463,14 +463,14 @@ def flop_formula(target: Any) -> Callable | None:
 
 
 def knapsack_base() -> type:
-    """The class that torch wants a solver for ``activation_memory_budget_solver`` to be of."""
+    """The base class that torch requires for ``activation_memory_budget_solver``."""
     from torch._inductor.custom_graph_pass import CustomKnapsackSolver
 
     return CustomKnapsackSolver
 
 
 def runtime_base() -> type:
-    """The class that torch wants an estimator for ``activation_memory_budget_runtime_estimator`` to be of."""
+    """The base class that torch requires for ``activation_memory_budget_runtime_estimator``."""
     from torch._inductor.custom_graph_pass import CustomRuntimeEstimator
 
     return CustomRuntimeEstimator
@@ -478,7 +478,7 @@ def runtime_base() -> type:
 
 @contextmanager
 def real_tensors() -> Iterator[None]:
-    """Inside torch's tracing, a place where tensors have data."""
+    """A context, inside torch's tracing, in which tensors have data."""
     from torch._subclasses.fake_tensor import unset_fake_temporarily
     from torch.utils._mode_utils import no_dispatch
 
@@ -487,7 +487,7 @@ def real_tensors() -> Iterator[None]:
 
 
 def real_like(fake: Any) -> Any:
-    """A tensor with data and the layout of a fake one; what is no tensor is itself."""
+    """A tensor with data and the layout of a fake one; other values are returned unchanged."""
     if isinstance(fake, (list, tuple)):
         return type(fake)(real_like(item) for item in fake)
     if not isinstance(fake, torch.Tensor):
@@ -532,7 +532,7 @@ def partitioned_step(run: Callable, budget: float | None, solver: Any = "dp", es
     def functional(parameters: list[torch.Tensor], buffers: list[torch.Tensor], inputs: list[torch.Tensor]) -> tuple:
         copies = [
             buffer.clone() for buffer in buffers
-        ]  # else a backward pass that recomputes would read buffers already updated
+        ]  # otherwise a backward pass that recomputes would read updated buffers
         return run(parameters, copies, inputs), copies
 
     compiled = aot_function(

@@ -21,11 +21,11 @@ from .state import State, kernels_alone
 
 @dataclass(repr=False)
 class Captured:
-    """A training step: what it computes, and how its placeholders and results belong to the model."""
+    """A training step: its program, and the meaning of its placeholders and results for the model."""
 
     program: Program
     model: nn.Module
-    parameters: list[nn.Parameter]  # those that get gradients
+    parameters: list[nn.Parameter]  # parameters that get gradients
     buffers: list[torch.Tensor]  # all others, frozen parameters first
     parameter_names: list[str]
     loss_place: int
@@ -44,7 +44,7 @@ class Captured:
         return [*self.parameters, *self.buffers, *inputs, *constants]
 
     def plain_step(self, inputs: Sequence[torch.Tensor] | None = None) -> torch.Tensor:
-        """One step as people write it: forward, loss, backward into ``.grad``."""
+        """One step of eager PyTorch: forward, loss, backward into ``.grad``."""
         loss = self.run(self.parameters, self.buffers, self.example_inputs if inputs is None else inputs)
         loss.backward()
         return loss.detach()
@@ -66,25 +66,26 @@ def capture(
     model : nn.Module
         In the mode (``train()`` or ``eval()``) in which it will be trained.
     example_inputs : tensor or sequence of tensors
-        What a step is given: the model's inputs, then the loss's.
+        The inputs of a step: the model's, then the loss's.
     loss : callable, optional
         ``loss(output, *rest)`` returns a scalar. How many of the last inputs it takes follows from its signature.
         Without it, the model's own output is the loss.
     model_inputs : int, optional
-        How many of the inputs the model takes, where the loss's signature does not tell.
+        How many of the inputs the model takes, if that does not follow from the signature of the loss.
     inplace : bool
-        Let operations that can be made over an input be.
+        Allow operations to overwrite an input.
     trials : bool
-        Try replacements of kernels on random data, one operation at a time; without, only what needs no trial is done.
+        Try replacements of kernels on random data, one operation at a time; otherwise only those that need no trial are
+        used.
 
     Raises
     ------
     Unsupported
-        With a sentence that names the operation and what to do about it.
+        The message names the operation and what to do.
     """
     _adapter.check_version()
     if not isinstance(example_inputs, (torch.Tensor, Sequence)):
-        raise Unsupported(f"example_inputs are a tensor or a sequence of them, not {type(example_inputs).__name__}")
+        raise Unsupported(f"example_inputs: expected a tensor or several, not {type(example_inputs).__name__}")
     inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     check(model, inputs)
     split = inputs_of_model(len(inputs), loss, model_inputs)
@@ -93,7 +94,7 @@ def capture(
     state = State(model, loss)
     trained, others = list(state.trained.values()), list(state.others.values())
     if not trained:
-        raise Unsupported("no parameter of the model requires a gradient: there is no backward pass to plan")
+        raise Unsupported("no parameter of the model requires a gradient, so nothing to plan: set requires_grad")
 
     def run(
         parameters: Sequence[torch.Tensor], buffers: Sequence[torch.Tensor], values: Sequence[torch.Tensor]
@@ -105,7 +106,7 @@ def capture(
             shape = tuple(result.shape) if isinstance(result, torch.Tensor) else type(result).__name__
             raise Unsupported(f"the loss must be one number, and it is {shape}: reduce it, for example with mean()")
         if not result.requires_grad:
-            raise Unsupported("the loss does not depend on any parameter that requires a gradient")
+            raise Unsupported("the loss does not depend on any parameter that requires a gradient: check the loss")
         return result
 
     trace = trace_as_found(state, run, inputs, {"model": model} if loss is None else {"model": model, "loss": loss})
@@ -137,13 +138,13 @@ def capture(
 def trace_as_found(
     state: State, run: Callable, inputs: Sequence[torch.Tensor], roots: dict[str, Any]
 ) -> _adapter.Trace:
-    """Traces the step, and leaves the model and the loss as they were; `state` keeps what the trace depends on."""
+    """Traces the step and restores the model and the loss; `state` keeps what the trace depends on."""
     reads, generators = Reads(), other_generators()
     modules = [module for owner, _ in state.owners for module in owner.modules()]
-    backward = has_backward_hooks(modules)  # then Python runs in the backward pass too
+    backward = has_backward_hooks(modules)  # then Python code runs in the backward pass too
 
     def observed(*values: Sequence[torch.Tensor]) -> torch.Tensor:
-        with reads.recording(found.objects, not backward and not found.samples):  # once: it takes time
+        with reads.recording(found.objects, not backward and not found.samples):  # only once, because it is slow
             result = run(*values)
         found.sample()
         return result
@@ -161,11 +162,11 @@ def trace_as_found(
 
 
 def refuse_what_moves(found: Found, generators: tuple[Any, Any]) -> None:
-    """Refuses a model whose Python code does something else at each call."""
+    """Rejects a model whose Python code behaves differently at each call."""
     drawn = other_generators_drew(generators)
     if drawn is not None:
         raise Unsupported(
-            f"the model or the loss draws from {drawn}, and a captured step would repeat the same numbers for ever: "
+            f"the model or the loss draws from {drawn}, and a captured step would always use the same numbers: "
             "draw them with torch (torch.rand), or outside of the step, and pass them in as a tensor"
         )
     for owner, name, before, after in found.moving():
@@ -178,7 +179,7 @@ def refuse_what_moves(found: Found, generators: tuple[Any, Any]) -> None:
 
 def check(model: nn.Module, inputs: Sequence[Any]) -> None:
     if not isinstance(model, nn.Module):
-        raise Unsupported(f"the model must be a torch.nn.Module, and it is {type(model).__name__}")
+        raise Unsupported(f"model: expected a torch.nn.Module, not {type(model).__name__}")
     for name, parameter in model.named_parameters():
         if isinstance(parameter, nn.UninitializedParameter):
             raise Unsupported(f'"{name}" has no shape yet: run the model once on a batch first')
@@ -186,8 +187,8 @@ def check(model: nn.Module, inputs: Sequence[Any]) -> None:
     for index, value in enumerate(inputs):
         if not isinstance(value, torch.Tensor):
             raise Unsupported(
-                f"input {index} is {type(value).__name__}: a step takes tensors; close over other values in the loss "
-                "or the model"
+                f"input {index} is {type(value).__name__}: a step takes only tensors; close over other values in the "
+                "loss or the model"
             )
         if value.requires_grad:
             raise Unsupported(
@@ -196,10 +197,10 @@ def check(model: nn.Module, inputs: Sequence[Any]) -> None:
 
 
 def inputs_of_model(count: int, loss: Callable | None, stated: int | None) -> int:
-    """How many of the inputs go to the model; the rest goes to the loss."""
+    """How many of the inputs go to the model; the others go to the loss."""
     if stated is not None:
         if not 0 <= stated <= count:
-            raise Unsupported(f"model_inputs is {stated}, and there are {count} inputs")
+            raise Unsupported(f"model_inputs={stated}, but there are {count} inputs: pass a number from 1 to {count}")
         return stated
     if loss is None:
         return count
@@ -213,9 +214,10 @@ def inputs_of_model(count: int, loss: Callable | None, stated: int | None) -> in
     ]
     if any(p.kind == p.VAR_POSITIONAL for p in parameters) or not positional:
         raise Unsupported(
-            "how many inputs the loss takes cannot be told from its signature: say model_inputs=N, the number of "
+            "the number of inputs of the loss does not follow from its signature: pass model_inputs=N, the number of "
             "inputs that the model takes"
         )
     if len(positional) - 1 > count:
-        raise Unsupported(f"the loss takes the output and {len(positional) - 1} inputs, and there are {count}")
+        needed = len(positional) - 1
+        raise Unsupported(f"the loss takes the output and {needed} inputs, but there are {count}: pass all inputs")
     return count - (len(positional) - 1)

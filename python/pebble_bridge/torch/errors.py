@@ -1,4 +1,4 @@
-"""What can go wrong with a model, each with a sentence that says which operation and what to do."""
+"""Exceptions about models and plans. Each message names the operation and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pebble_bridge.errors import PebbleError
 
 
 class TorchPlanError(PebbleError, RuntimeError):
-    """Base of what this package raises about models and plans."""
+    """Base class of the exceptions about models and plans."""
 
 
 class Unsupported(TorchPlanError):
@@ -14,11 +14,11 @@ class Unsupported(TorchPlanError):
 
 
 class UnsupportedTorch(TorchPlanError, ImportError):
-    """This version of torch is not one that the adapter knows."""
+    """This version of torch is not supported."""
 
 
 class DoesNotFit(TorchPlanError):
-    """No plan was found, or none exists, for the budget; `proved` says which."""
+    """No plan was found for the budget or, if `proved` is true, none exists."""
 
     def __init__(self, sentence: str, proved: bool = False) -> None:
         super().__init__(sentence)
@@ -26,4 +26,4 @@ class DoesNotFit(TorchPlanError):
 
 
 class PeakExceeded(TorchPlanError):
-    """The planned step took more memory than the budget, and planning again did not help."""
+    """The planned step used more memory than the budget, and planning again did not help."""

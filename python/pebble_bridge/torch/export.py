@@ -1,8 +1,8 @@
-"""Decisions of a plan for people who stay with ``torch.utils.checkpoint``.
+"""Decisions of a plan for use with ``torch.utils.checkpoint``.
 
-Both forms say less than a plan does. They cannot express an order of their own, a value that is made more than twice
-or again in the middle of the backward pass, memory that is overwritten, values stored on the host, or what happens to
-gradients; their peak is not the plan's, so measure it with `measure_peak`.
+Both forms express less than a plan. They cannot express another order, a value that is computed more than twice or
+recomputed in the middle of the backward pass, in-place memory, values on the host, or the handling of gradients. Their
+peak differs from the plan's, so measure it with `measure_peak`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SAME = {
 
 
 def kind_of(operation: Any) -> str:
-    """A name that an operation has in the captured graph and in eager mode alike: there relu may be in place."""
+    """A name that is equal in the captured graph and in eager mode, where relu may be in place."""
     packet = getattr(operation, "overloadpacket", operation)
     name = str(packet).rsplit(".", 1)[-1]
     return SAME.get(name, name.removesuffix("_") if not name.endswith("__") else name)
@@ -43,16 +43,16 @@ def inside(module: str, block: str) -> bool:
 def modules_to_checkpoint(planned: Planned, share: float = 0.5) -> list[str]:
     """The outermost modules to wrap with ``torch.utils.checkpoint``.
 
-    A wrapped module keeps its input and computes everything inside twice, so those are named in which the plan makes
-    at least `share` of the bytes that wait for the backward pass again. Modules without children are left alone:
-    their input is about what they would save, and those that work in place cannot be wrapped.
+    A wrapped module keeps its input and computes everything inside twice. So the result has the modules in which the
+    plan recomputes at least `share` of the bytes that the backward pass reads. Modules without children are skipped:
+    their input is about as large as what they would save, and in-place modules cannot be wrapped.
 
     Returns
     -------
     list of str
         Names as in ``model.named_modules()``, none inside another.
     """
-    made_again: Counter[str] = Counter()
+    recomputed: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
     for decision in decisions(planned):
         name = decision.value.operation.module
@@ -60,14 +60,14 @@ def modules_to_checkpoint(planned: Planned, share: float = 0.5) -> list[str]:
         for depth in range(1, len(parts) + 1):
             prefix = ".".join(parts[:depth])
             waiting[prefix] += decision.value.size
-            made_again[prefix] += decision.value.size * (decision.kind != "kept")
+            recomputed[prefix] += decision.value.size * (decision.kind != "kept")
     total = sum(decision.value.size for decision in decisions(planned))
     chosen: list[str] = []
     for name, module in planned.captured.model.named_modules():
         block = any(True for _ in module.children()) and not isinstance(module, (nn.ModuleList, nn.ModuleDict))
-        most = waiting[name] > 0.6 * total  # wrapping it frees little: all of it is made again at once
-        wanted = waiting[name] and made_again[name] >= share * waiting[name]
-        if name and block and wanted and not most and not any(inside(name, other) for other in chosen):
+        dominates = waiting[name] > 0.6 * total  # wrapping it frees little: all of it is recomputed at once
+        worthwhile = waiting[name] and recomputed[name] >= share * waiting[name]
+        if name and block and worthwhile and not dominates and not any(inside(name, other) for other in chosen):
             chosen.append(name)
     return chosen
 
@@ -76,21 +76,21 @@ def modules_to_checkpoint(planned: Planned, share: float = 0.5) -> list[str]:
 def checkpointed(
     model: nn.Module, names: list[str], contexts: dict[str, Callable] | None = None
 ) -> Iterator[nn.Module]:
-    """The model with the named modules under ``torch.utils.checkpoint``, for the time of the block.
+    """Inside the block, the named modules run under ``torch.utils.checkpoint``.
 
     Parameters
     ----------
     model : nn.Module
-        Left as it was afterwards.
+        Restored afterwards.
     names : list of str
-        As `modules_to_checkpoint` gives them.
+        As returned by `modules_to_checkpoint`.
     contexts : dict, optional
-        For some of them, a ``context_fn`` such as `selective_contexts` makes.
+        A ``context_fn`` for some of them, as returned by `selective_contexts`.
     """
     known = dict(model.named_modules())
     for name in names:
         if name not in known:
-            raise Unsupported(f'the model has no module "{name}"')
+            raise Unsupported(f'the model has no module "{name}"; model.named_modules() lists them')
     before = {name: vars(known[name]).get("forward") for name in names}
     for name in names:
         options: dict[str, Any] = {"use_reentrant": False}
@@ -110,7 +110,7 @@ def checkpointed(
 
 
 class Policy:
-    """Saves the n-th call of an operation in a block where the plan keeps its value."""
+    """Saves the n-th call of an operation in a block if the plan keeps its value."""
 
     def __init__(self, saved: dict[str, set[int]]) -> None:
         self.saved = saved
@@ -127,11 +127,11 @@ class Policy:
 
 def selective_contexts(planned: Planned, block: str) -> Callable[[], tuple]:
     """A ``context_fn`` for ``torch.utils.checkpoint.checkpoint`` of one block: what the plan keeps is saved, the rest
-    made again.
+    is recomputed.
 
-    Operations are told apart by name and by how many of that name the block called before, so the block must call the
-    same ones each time. Results of operations that write in place are never saved, nor are those of which only a
-    small part is kept (the statistics of a normalisation): torch saves all outputs of an operation or none.
+    Operations are identified by name and by the number of earlier calls of that name in the block, so the block must
+    call the same ones each time. Results of in-place operations are never saved, nor are those of which only a small
+    part is kept (the statistics of a normalisation): torch saves all outputs of an operation or none.
     """
     kept = {
         decision.value.operation
@@ -149,12 +149,12 @@ def selective_contexts(planned: Planned, block: str) -> Callable[[], tuple]:
                 saved.setdefault(kind, set()).add(calls[kind])
             calls[kind] += 1
     if not found:
-        raise Unsupported(f'nothing of the step was computed in a module "{block}"')
+        raise Unsupported(f'the step has no operation in a module "{block}"; model.named_modules() lists the modules')
     return lambda: create_selective_checkpoint_contexts(Policy(saved))
 
 
 def as_code(planned: Planned) -> str:
-    """Lines of Python that wrap the modules of `modules_to_checkpoint`, to be pasted where the model is made."""
+    """Python code that wraps the modules of `modules_to_checkpoint`, to paste after the model is created."""
     lines = ["from torch.utils.checkpoint import checkpoint", ""]
     for name in modules_to_checkpoint(planned):
         lines.append(

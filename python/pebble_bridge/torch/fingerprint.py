@@ -1,13 +1,13 @@
-"""Everything that a captured step took from Python objects, and whether it is still the same.
+"""The values that a captured step read from Python objects, and whether they have changed.
 
 Capture runs the Python code of a model and its loss once. What that code read (attributes of modules and of their
 configuration, closures, default arguments, global variables, class attributes, hooks) is part of the graph from then
-on. While capture runs, `Reads` notes which attributes were read and which functions were called. `Fingerprint` keeps
-those values, and compares them before each step.
+on. During capture, `Reads` records which attributes were read and which functions were called. `Fingerprint` keeps
+those values and compares them before each step.
 
 The comparison is by identity first, container by container, without a loop in Python over entries:
 `operator.itemgetter` gets the entries and `all(map(is_, ...))` compares them. Only a container with a difference is
-looked at in detail.
+examined in detail.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .errors import Unsupported
 from .found import LARGE, MISSING, contents, slots_of
 
 TORCH = os.path.dirname(torch.__file__) + os.sep
-ALWAYS = ("training", "_parameters", "_buffers", "_modules")  # of a module, whatever its code mentions
+ALWAYS = ("training", "_parameters", "_buffers", "_modules")  # of a module, always watched
 HOOKS = (
     "_forward_pre_hooks",
     "_forward_hooks",
@@ -46,7 +46,7 @@ GLOBAL_HOOKS = (
     "_global_backward_hooks",
 )
 IGNORED = {"_compiled_call_impl", "__weakref__", "__dict__", "__doc__", "__module__"}
-SETTINGS = {  # of torch, that Python code of a model may depend on
+SETTINGS = {  # settings of torch that Python code of a model may depend on
     "the default dtype": torch.get_default_dtype,
     "the default device": torch.get_default_device,
     "torch.use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
@@ -60,8 +60,8 @@ SETTING_OBJECTS = (types.SimpleNamespace, argparse.Namespace)
 
 
 class Reads:
-    """What code has read: attributes of objects, the functions that were called with their global variables, and all
-    names that their code mentions."""
+    """What code has read: attributes of objects, the called functions with their global variables, and all names in
+    their code."""
 
     def __init__(self) -> None:
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
@@ -70,7 +70,7 @@ class Reads:
 
     @contextmanager
     def recording(self, classes: Iterable[type], now: bool = True) -> Iterator[None]:
-        """Notes calls of functions, and reads of attributes of objects of some classes."""
+        """Records function calls, and reads of attributes of objects of some classes."""
         if not now:
             yield
             return
@@ -89,9 +89,9 @@ class Reads:
 
     @contextmanager
     def reading(self, kind: type) -> Iterator[None]:
-        """Notes reads of attributes, by a method of the class in the place of its own."""
+        """Records reads of attributes, by replacing a method of the class."""
         own, read, attributes = vars(kind).get("__getattribute__"), kind.__getattribute__, self.attributes
-        aliases = getattr(kind, "attribute_map", None)  # other names of attributes, as transformers has them
+        aliases = getattr(kind, "attribute_map", None)  # attribute aliases, as in transformers
         aliases = aliases if isinstance(aliases, dict) else {}
 
         def get(thing: Any, name: str) -> Any:
@@ -116,14 +116,14 @@ class Reads:
                 kind.__getattribute__ = own
 
     def of(self, thing: Any, keys: Iterable[str]) -> list[str]:
-        """Those of an object's attributes that code has read; where that was not seen, those that it mentions."""
+        """The attributes of an object that code has read; if that was not recorded, those that its code names."""
         names = self.attributes.get(id(thing), ()) if type(thing) in self.seen_classes else self.names
-        if "__dict__" in names and not isinstance(thing, nn.Module):  # read past its attributes; modules always do
+        if "__dict__" in names and not isinstance(thing, nn.Module):  # it reads its __dict__, as modules do
             names = self.names
         return [key for key in keys if key in names and key not in IGNORED]
 
     def finish(self) -> None:
-        """Keeps the code of models, losses and torch.nn, and drops that of torch's own machinery."""
+        """Keeps the code of models, losses and torch.nn, and drops that of torch internals."""
         self.codes = {code: own for code, own in self.codes.items() if not is_machinery(code, own)}
         self.names = {name for code in self.codes for name in names_in(code)} - IGNORED
 
@@ -137,12 +137,12 @@ class Reads:
 
 
 def is_written_in_python(kind: type) -> bool:
-    """Whether a class is one that models are made of, and can be watched."""
+    """Whether a class is part of the model's code and can be watched."""
     package = kind.__module__.partition(".")[0]
     return bool(kind.__flags__ & HEAP_TYPE) and (package not in FOREIGN - {"torch"} or kind in SETTING_OBJECTS)
 
 
-HEAP_TYPE = 1 << 9  # of the interpreter: made by a class statement
+HEAP_TYPE = 1 << 9  # a class statement sets this flag in the interpreter
 
 
 def has_backward_hooks(modules: Iterable[nn.Module]) -> bool:
@@ -152,8 +152,7 @@ def has_backward_hooks(modules: Iterable[nn.Module]) -> bool:
 
 
 def is_machinery(code: types.CodeType, variables: dict[str, Any]) -> bool:
-    """Code that runs because of capture, or that models call and do not set: Python's library, torch outside of its
-    modules and functions, and this package."""
+    """Code that is not the model's: Python's library, torch outside of its modules and functions, and this package."""
     if not code.co_filename.startswith(TORCH):
         name = str(variables.get("__name__", ""))
         return name.partition(".")[0] in MACHINERY or name.startswith("pebble_bridge.torch")
@@ -162,7 +161,7 @@ def is_machinery(code: types.CodeType, variables: dict[str, Any]) -> bool:
 
 
 def names_in(code: types.CodeType) -> Iterator[str]:
-    """Names of attributes and variables, and texts that could be given to ``getattr``."""
+    """Names of attributes and variables, and strings that could be passed to ``getattr``."""
     yield from code.co_names
     for constant in code.co_consts:
         for text in constant if isinstance(constant, (tuple, frozenset)) else (constant,):
@@ -171,7 +170,7 @@ def names_in(code: types.CodeType) -> Iterator[str]:
 
 
 class Watch:
-    """Entries of one container: `get` reads them from `source`, which has `length` entries in all."""
+    """Entries of one container: `get` reads them from `source`, which has `length` entries in total."""
 
     __slots__ = ("get", "keys", "kind", "length", "path", "source", "values")
 
@@ -190,7 +189,7 @@ class Fingerprint:
     Parameters
     ----------
     roots : dict of str to object
-        The model and the loss, by the names that messages call them.
+        The model and the loss, by their names in messages.
     reads : Reads
         What ran during capture.
     """
@@ -199,7 +198,7 @@ class Fingerprint:
         self.reads = reads
         self.watches: list[Watch] = []
         self.place: dict[int, int] = {}  # of a watched container
-        self.seen: dict[int, Any] = {}  # by id, kept alive so that ids stay theirs
+        self.seen: dict[int, Any] = {}  # by id; kept alive so that ids are not reused
         self.tensors: list[list[Any]] = []  # plain ones: [tensor, version, path]
         self.arrays: list[tuple[Any, bytes, str]] = []
         self.sets: list[list[Any]] = []  # [set, its contents, path]
@@ -265,7 +264,7 @@ class Fingerprint:
         self.add_type(module, path)
         self.add(own, keys, path, "module")
         for table in ("_parameters", "_buffers", "_modules"):
-            # parameters and buffers are inputs of the captured step: only which ones they are is compared
+            # parameters and buffers are inputs of the captured step: only their identity is compared
             if own[table]:
                 self.add(own[table], list(own[table]), path, table)
             else:
@@ -359,8 +358,7 @@ class Fingerprint:
     # -- what the model's own code writes --------------------------------------------------------------------------
 
     def see(self, changes: list[tuple[Any, Any, Any]]) -> None:
-        """Notes what a run of the model has changed in its own objects (`Found.changes`): that is not somebody else's
-        change."""
+        """Records what a run of the model changes in its own objects (`Found.changes`): such changes are allowed."""
         tables = {id(hooks) for hooks in self.empty} | {id(w.source) for w in self.watches if w.kind == "hooks"}
         for part, key, now in changes:
             self.seen[id(part)] = part
@@ -408,7 +406,7 @@ class Fingerprint:
                 raise changed(name, before, SETTINGS[name]())
 
     def look(self, watch: Watch) -> None:
-        """Raises for a container that differs in something that matters; otherwise remembers it as it is now."""
+        """Raises for a container with a relevant difference; otherwise stores its current state."""
         if watch.kind == "hooks":
             self.look_at_hooks(watch)
         elif watch.kind in KEYED:
@@ -436,7 +434,7 @@ class Fingerprint:
         watch.get = getter(watch.keys)
 
     def matters(self, watch: Watch, key: Any) -> bool:
-        """Whether code would read an entry that was not there."""
+        """Whether code would read an entry that did not exist."""
         if watch.kind in ("module", "object"):
             return key not in INNER and bool(self.reads.of(self.owner[id(watch.source)], [key]))
         return watch.kind != "class" or key in self.reads.names
@@ -456,7 +454,7 @@ class Fingerprint:
         raise changed(place_name(watch.path, key, watch.kind), before, now)
 
     def follow(self, before: Any, now: Any) -> None:
-        """Watches an equal object in the place of one that was replaced."""
+        """Watches an equal object in place of one that was replaced."""
         if isinstance(now, (list, tuple, dict, deque)) and id(before) in self.place:
             watch = self.watches[self.place[id(before)]]
             parts = zip(watch.values, watch.get(now), strict=False)
@@ -510,14 +508,14 @@ def version_of(tensor: torch.Tensor) -> int:
 
 
 def code_of(hook: Any) -> Any:
-    """What two hooks have in common that the same code has made."""
+    """A key that is equal for hooks that the same code created."""
     while isinstance(hook, functools.partial):
         hook = hook.func
     return getattr(getattr(hook, "__func__", hook), "__code__", type(hook))
 
 
 def place_name(path: str, key: Any, kind: str) -> str:
-    """How a program would write it: ``model.encoder[2].p``."""
+    """The Python expression: ``model.encoder[2].p``."""
     if kind == "closure":
         return f"the variable {key} of {path}"
     if kind == "file":
@@ -528,7 +526,7 @@ def place_name(path: str, key: Any, kind: str) -> str:
 
 
 def same(before: Any, now: Any) -> bool:
-    """Whether code that reads them would find the same."""
+    """Whether two values are the same for code that reads them."""
     if before is now:
         return True
     if type(before) is not type(now):

@@ -1,4 +1,4 @@
-"""A model as it was found: what capture and trial runs change in Python objects is put back, also after a failure."""
+"""Restores the Python objects of a model after capture and trial runs, also after a failure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 
-DEPTH = 4  # objects inside objects that are put back, counted from a module
-LARGE = 10_000  # entries of a container that is data rather than settings: left alone
+DEPTH = 4  # nesting depth of restored objects, from a module
+LARGE = 10_000  # a container with more entries is data rather than settings: ignored
 NUMBERS = (bool, int, float, complex, str)
 CONTAINERS = (dict, list, tuple, set, deque)
 OPAQUE = (torch.Tensor, type, types.ModuleType, enum.Enum, *NUMBERS)
@@ -54,7 +54,7 @@ class Found:
                         waiting += [(value, 0 if isinstance(value, nn.Module) else depth + 1) for value in inside]
 
     def sample(self) -> None:
-        """Notes numbers and texts, to see later which of them change from call to call."""
+        """Records numbers and strings, to find those that change from call to call."""
         self.samples.append(
             {
                 (id(part), key): value
@@ -66,7 +66,7 @@ class Found:
         )
 
     def moving(self) -> Iterator[tuple[dict, Any, Any, Any]]:
-        """Numbers and texts that the last two samples have different: container, key, one value and the next."""
+        """Numbers and strings that differ between the last two samples: container, key, old and new value."""
         if len(self.samples) < 2:
             return
         before, after = self.samples[-2:]
@@ -75,7 +75,7 @@ class Found:
                 yield self.copies[place[0]][0], place[1], before[place], value
 
     def changes(self) -> list[tuple[Any, Any, Any]]:
-        """Entries that are not as they were found: the container, the key (None: all of it) and what is there now."""
+        """Entries that have changed: the container, the key (None: all of it) and the current value."""
         differences: list[tuple[Any, Any, Any]] = []
         for part, before in self.copies.values():
             if before is None or unchanged(part, before):
@@ -104,7 +104,7 @@ MISSING = object()
 
 
 def parts_of(thing: Any) -> list[tuple[Any, list[Any]]]:
-    """The containers that an object consists of, each with the values in it."""
+    """The containers of an object, each with its values."""
     if isinstance(thing, OPAQUE):
         return []
     if isinstance(thing, CONTAINERS) and not isinstance(thing, dict):
@@ -132,7 +132,7 @@ def parts_of(thing: Any) -> list[tuple[Any, list[Any]]]:
 
 
 def slots_of(thing: Any) -> list[str]:
-    """Attributes of an object that has places for them in the stead of a dictionary."""
+    """Attributes of an object with __slots__."""
     names: list[str] = []
     for kind in () if type(thing).__module__ == "builtins" else type(thing).__mro__:
         slots = vars(kind).get("__slots__", ())
@@ -185,13 +185,13 @@ def put_back(part: Any, before: Any) -> None:
                 setattr(part, name, value) if value is not MISSING else delattr(part, name)
     elif not isinstance(part, tuple):
         kind = next(kind for kind in (OrderedDict, dict, list, set, deque) if isinstance(part, kind))
-        kind.clear(part)  # not the methods of a subclass, which may forbid it
+        kind.clear(part)  # not the methods of a subclass, which may raise
         (kind.extend if kind in (list, deque) else kind.update)(part, before)
 
 
 @contextmanager
 def as_found(roots: Iterable[Any]) -> Iterator[Found]:
-    """Leaves the objects, and Python's and numpy's generators, as they were."""
+    """Restores the objects, and Python's and numpy's generators."""
     found, generators = Found(roots), other_generators()
     try:
         yield found
@@ -203,13 +203,13 @@ def as_found(roots: Iterable[Any]) -> Iterator[Found]:
 
 
 def other_generators() -> tuple[Any, Any]:
-    """States of the generators that are not torch's; numpy's only where it is imported."""
+    """States of the generators of Python and, if it is imported, numpy."""
     numpy = sys.modules.get("numpy")
     return random.getstate(), numpy.random.get_state() if numpy is not None else None
 
 
 def other_generators_drew(before: tuple[Any, Any]) -> str | None:
-    """Which generator outside of torch has drawn numbers since `before`."""
+    """The generator outside of torch that has drawn numbers since `before`."""
     now = other_generators()
     if now[0] != before[0]:
         return "random"

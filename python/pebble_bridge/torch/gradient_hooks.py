@@ -1,8 +1,8 @@
-"""Hooks that autograd would run on gradients, and a planned step does not: they are refused.
+"""Rejects hooks on gradients, which autograd runs and a planned step does not.
 
-Hooks of a parameter, and of the node that accumulates its gradient, can be seen from Python. Those of
-DistributedDataParallel are set in C++ and cannot: the wrapper itself is looked for when a step is captured, and
-noticed when it is made later.
+Hooks of a parameter, and of the node that accumulates its gradient, are visible from Python. Those of
+DistributedDataParallel are set in C++ and are not: the wrapper itself is searched for when a step is captured, and
+detected when it is created later.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from torch import nn
 from .errors import Unsupported
 
 ADVICE = (
-    "which the planned step would not run, as it does not call autograd; remove it, and change .grad after the step "
-    "instead, before optimizer.step()"
+    "which the planned step would not run, because it does not use autograd; remove it, and change .grad after the "
+    "step, before optimizer.step()"
 )
 AVERAGE = (
-    "wrap no module in it, and average the gradients after each step: torch.distributed.all_reduce(p.grad) and "
+    "remove the wrapper, and average the gradients after each step: torch.distributed.all_reduce(p.grad) and "
     "p.grad /= torch.distributed.get_world_size() for each parameter p"
 )
 
 
 def wrapper_types() -> tuple[type, ...]:
-    """Modules that synchronize gradients by hooks of autograd."""
+    """Modules that synchronize gradients with autograd hooks."""
     sharded = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", None)
     return (nn.parallel.DistributedDataParallel, *([sharded] if sharded else []))
 
 
 def refuse_wrappers(model: nn.Module) -> None:
-    """Refuses a model that is, has inside, or is part of, a wrapper that synchronizes gradients."""
+    """Rejects a model that is, contains, or is part of a wrapper that synchronizes gradients."""
     kinds = wrapper_types()
     for name, module in model.named_modules():
         if isinstance(module, kinds):
             what = f'the module "{name}"' if name else "the model"
             raise Unsupported(
-                f"{what} is wrapped in {type(module).__name__}, which synchronizes gradients by hooks of autograd that "
+                f"{what} is wrapped in {type(module).__name__}, which synchronizes gradients with autograd hooks that "
                 f"a planned step does not run: {AVERAGE}"
             )
     if torch.distributed.is_available() and torch.distributed.is_initialized():
@@ -53,8 +53,8 @@ def refuse_wrappers(model: nn.Module) -> None:
     for name, parameter in model.named_parameters():
         if type(parameter).__name__ == "DTensor" or type(parameter.data).__name__ == "DTensor":
             raise Unsupported(
-                f'"{name}" is sharded (a DTensor, as fully_shard makes them): a planned step is for parameters that '
-                "are whole on this device"
+                f'"{name}" is sharded (a DTensor, as fully_shard makes them): a planned step needs parameters that '
+                "are complete on this device; plan the model before sharding it"
             )
 
 
@@ -66,7 +66,7 @@ def wrapped(wrapper: nn.Module) -> Unsupported:
 
 
 class Wrappings:
-    """Notices when a module of a planned step is put into a wrapper, for as long as there are such steps."""
+    """Detects when a module of a planned step is put into a wrapper, while such steps exist."""
 
     def __init__(self) -> None:
         self.guards: weakref.WeakSet[GradientGuard] = weakref.WeakSet()
@@ -91,21 +91,21 @@ WRAPPINGS = Wrappings()
 
 
 class GradientGuard:
-    """The hooks on gradients of some parameters: none when it is made, and none later.
+    """Checks that some parameters have no gradient hooks, now and later.
 
     Parameters
     ----------
     parameters : dict of str to parameter
-        Those that get gradients.
+        The parameters that get gradients.
     modules : iterable of modules
-        Those that hold them.
+        The modules that contain them.
     """
 
     def __init__(self, parameters: dict[str, nn.Parameter], modules: Iterable[nn.Module]) -> None:
         self.names, self.parameters = list(parameters), list(parameters.values())
         self.modules = {id(module) for module in modules}
         self.wrappers: list[weakref.ref] = []
-        # While a node is alive, all its hooks from Python are in one dictionary; a handle gives it.
+        # While a node is alive, all its Python hooks are in one dictionary; a handle refers to it.
         self.nodes = [torch.autograd.graph.get_gradient_edge(parameter).node for parameter in self.parameters]
         self.tables: list[Any] = []
         for node in self.nodes:

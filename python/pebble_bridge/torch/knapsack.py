@@ -2,14 +2,14 @@
 
 torch's partitioner decides by a knapsack which activations to save. Its default solver rounds sizes to ten thousand
 steps and counts
-operations without a formula as free. For users of ``torch.compile`` who stay with it:
+operations without a formula as free. To use this solver with ``torch.compile``:
 
     import torch._functorch.config as config
     from pebble_bridge.torch import KnapsackSolver, MeasuredRuntime
     config.activation_memory_budget = 0.5
     config.activation_memory_budget_solver = KnapsackSolver(MeasuredRuntime())
 
-The budget remains what torch takes it for: a share of the saved bytes, not of the peak. `fit` plans the peak.
+The budget is still torch's: a share of the saved bytes, not of the peak. `fit` plans the peak.
 """
 
 from __future__ import annotations
@@ -24,33 +24,32 @@ from torch import fx
 
 from . import _adapter
 
-STATES = 100_000  # of the list of undominated choices; beyond, the answer may be less than the best
+STATES = 100_000  # length of the list of undominated choices; if it is longer, the result may not be optimal
 
 
 class Choice(NamedTuple):
-    """What to pack, and whether nothing better exists."""
+    """The items to pack, and whether the choice is optimal."""
 
     packed: list[int]
     optimal: bool
 
 
 def pack(sizes: Sequence[int], worths: Sequence[float], capacity: int, states: int = STATES) -> Choice:
-    """The most worth within `capacity`: a 0/1 knapsack.
+    """Solves a 0/1 knapsack: the maximum worth within `capacity`.
 
-    Undominated choices are kept in a list, from the item of most worth per size on; those whose best completion, with
-    the last item cut, is no better than a choice that is known are dropped. No size is rounded, and the capacity is
-    never passed.
+    Undominated choices are kept in a list, items in order of descending worth per size; choices whose best fractional
+    completion is not better than a known choice are dropped. No size is rounded, and the capacity is never exceeded.
 
     Parameters
     ----------
     sizes : sequence of int
-        What each item takes, not negative.
+        The size of each item, not negative.
     worths : sequence of float
-        What each is worth, not negative.
+        The worth of each item, not negative.
     capacity : int
-        What they may take together.
+        The limit on the total size.
     states : int
-        How many choices are kept at most.
+        The maximum number of choices to keep.
     """
     free = [i for i, size in enumerate(sizes) if size == 0]
     items = sorted(
@@ -97,7 +96,7 @@ def greedy(items: Sequence[int], sizes: Sequence[int], worths: Sequence[float], 
 
 
 class Bound:
-    """The worth that the items from `place` on can still add, the last of them cut to fit."""
+    """The worth that the items from `place` on can add, with the last one cut to fit."""
 
     def __init__(
         self,
@@ -119,11 +118,11 @@ class Bound:
         if end < len(self.items):
             left = room - (self.size_before[end] - self.size_before[self.place])
             worth += self.worths[self.items[end]] * left / self.sizes[self.items[end]]
-        return worth * (1 + 1e-12)  # sums of floating-point numbers must not hide a choice
+        return worth * (1 + 1e-12)  # rounding errors must not hide a choice
 
 
 def undominated(one: list[tuple], other: list[tuple]) -> list[tuple]:
-    """Two lists by size, merged; what takes as much as another and is worth no more is dropped."""
+    """Merges two lists by size; a choice that is as large as another and not worth more is dropped."""
     merged, best = [], -1.0
     for state in sorted(one + other, key=lambda state: (state[0], -state[1])):
         if state[1] > best:
@@ -135,7 +134,7 @@ def undominated(one: list[tuple], other: list[tuple]) -> list[tuple]:
 class MeasuredRuntime(_adapter.runtime_base()):
     """Milliseconds of an operation, measured on its device: an estimator for torch, and for `KnapsackSolver`.
 
-    torch's own ``"profile"`` estimator works on GPUs alone.
+    torch's own ``"profile"`` estimator works only on GPUs.
     """
 
     def __init__(self, repeats: int = 3) -> None:
@@ -186,7 +185,7 @@ class KnapsackSolver(_adapter.knapsack_base()):
     Parameters
     ----------
     runtime : callable, optional
-        What making a node again costs; `MeasuredRuntime`, or by default its floating-point operations and bytes.
+        The cost of recomputing a node: `MeasuredRuntime`, or by default its floating-point operations and bytes.
     """
 
     def __init__(self, runtime: Callable[[fx.Node], float] | None = None) -> None:

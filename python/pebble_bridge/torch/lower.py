@@ -1,4 +1,4 @@
-"""A program as a graph for the planner, and the planner's moves back as moves of the program."""
+"""Converts a program to a graph for the planner, and the planner's moves to moves of the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
 
 @dataclass(repr=False)
 class Lowered:
-    """The graph, and what each of its nodes is: an operation by its main value, a further value of one, or a token."""
+    """The graph, and what each of its nodes is: an operation (by its main value), another value of one, or a token."""
 
     graph: pb.Graph
     operation_at: dict[int, Operation]
@@ -27,23 +27,22 @@ class Lowered:
 def lower(
     program: Program, *, replay: bool = False, scale: int = 1, cost_unit: str = "ns", name: str = "step"
 ) -> Lowered:
-    """Writes `program` as a graph.
+    """Converts `program` to a graph.
 
-    An operation is the node of its largest output; its other outputs are by-products. The kernel makes all outputs,
-    whichever are wanted, so by-products count in its workspace too, except where it runs once and all are wanted.
-    Random operations are chained by by-products of no size: however a plan orders them, they draw from the generator
-    in the order of the program.
+    An operation is the node of its largest output; its other outputs are by-products. The kernel computes all outputs,
+    also unneeded ones, so by-products count in its workspace too, unless it runs once and all are needed. Random
+    operations are chained by by-products of size 0: in every plan they draw from the generator in program order.
 
     Parameters
     ----------
     program : Program
         With costs and workspaces filled in.
     replay : bool
-        Random operations may be computed again; their generator's states are then always in memory.
+        Random operations may be recomputed; their generator's states are then always in memory.
     scale : int
-        Factor for costs, where the unit is smaller than theirs.
+        Factor for costs, if the graph's unit is smaller than theirs.
     cost_unit, name : str
-        Of the graph, for people.
+        The graph's unit and name, for display.
     """
     writer = _Writer(replay, scale)
     for operation in program.operations:
@@ -109,7 +108,7 @@ class _Writer:
             self.inplace[node] = [self.node_of[value] for value in operation.over]
 
     def chain(self, operation: Operation, node: int, group: str) -> None:
-        """Lets the draw wait for the one before it in the program."""
+        """Makes a draw depend on the previous one in the program."""
         if self.token is not None:
             self.edges.append((self.token, node))
         self.token = self.add(f"{operation.name}.drawn", 0, group)
@@ -140,26 +139,26 @@ class _Writer:
 
 
 def better_once(operation: Operation, others: list[Value]) -> bool:
-    """Gradients made several at once, such as those of attention: nothing is won by making them again, and a kernel
-    that runs once has an exact peak."""
+    """Whether a kernel computes several gradients at once, such as that of attention: recomputing it gains nothing, and
+    the peak of a kernel that runs once is exact."""
     return operation.backward and 16 * sum(value.size for value in others) > operation.main.size
 
 
 def group_of(operation: Operation) -> str:
-    """The module, with the two passes apart."""
+    """The module, with "(backward)" in the backward pass."""
     name = operation.module or "(model)"
     return f"{name} (backward)" if operation.backward else name
 
 
 def moves_of(lowered: Lowered, moves: Any) -> list[Move]:
-    """The planner's moves in terms of operations and values; moves of tokens alone do nothing."""
+    """The planner's moves in terms of operations and values; moves of tokens have no effect."""
     found: list[Move] = []
     for move in moves:
         if move.op == "compute":
             operation = lowered.operation_at[move.node]
-            wanted = [operation.main] + [lowered.value_at[w] for w in (move.also or ()) if w in lowered.value_at]
+            needed = [operation.main] + [lowered.value_at[w] for w in (move.also or ()) if w in lowered.value_at]
             over = lowered.value_at[move.over] if move.over is not None else None
-            found.append(("compute", operation, (wanted, over)))
+            found.append(("compute", operation, (needed, over)))
         elif move.node in lowered.value_at:
             found.append((move.op, lowered.value_at[move.node], None))
     return found

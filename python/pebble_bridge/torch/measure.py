@@ -1,8 +1,8 @@
-"""Peaks and times of real steps, by the same means for every way to run them.
+"""Peaks and times of real steps, measured in the same way however they are run.
 
-The peak of a step is the most that torch's tensor allocator holds at any moment of it, above what it holds when the
-step begins: activations, gradients, and what kernels take from the allocator inside. Parameters, buffers, optimiser
-state and the batch are there before, and do not count.
+The peak of a step is the maximum memory of torch's tensor allocator during the step, minus that at its beginning:
+activations, gradients, and temporary memory of kernels. Parameters, buffers, optimiser state and the batch are
+allocated before, and do not count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .state import kernels_alone
 
 
 def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
-    """Bytes that the tensor allocator holds at most while `run` runs, above what it held before.
+    """The peak of the tensor allocator while `run` runs, minus the bytes allocated before.
 
     On CUDA this is the allocator's own counter; on the CPU, which has none, every change of the allocator is recorded.
     """
@@ -41,20 +41,20 @@ def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
     with _adapter.allocator_events(events, device):
         kept = run()
     del kept
-    held = most = 0
+    held = peak = 0
     for event in events:
         held += event.bytes
-        most = max(most, held)
-    return most
+        peak = max(peak, held)
+    return peak
 
 
 def measure_time(
     runs: Sequence[Callable[[], Any]], repeats: int = 5, clock: Callable[[], float] = time.perf_counter
 ) -> list[float]:
-    """The least seconds of each of several ways to run, taken in turns so that a slow moment of the machine meets all
-    alike.
+    """The minimum time, in seconds, of each of several functions, run in turns so that a slow moment of the machine
+    affects all of them.
 
-    With ``clock=time.process_time`` it is processor time, which is steadier where others use the machine too.
+    With ``clock=time.process_time`` it is processor time, which varies less on a shared machine.
     """
     best = [float("inf")] * len(runs)
     for _ in range(repeats):
@@ -67,8 +67,7 @@ def measure_time(
 
 @contextmanager
 def untouched(captured: Captured) -> Iterator[None]:
-    """Leaves generators, buffers, gradients and all Python objects of the model as they were: trials are not
-    training."""
+    """Restores generators, buffers, gradients and all Python objects of the model, because trials are not training."""
     gradients = [parameter.grad for parameter in captured.parameters]
     buffers = [buffer.detach().clone() for buffer in captured.buffers]
     devices = sorted({t.device.index or 0 for t in captured.parameters if t.device.type == "cuda"})
@@ -87,13 +86,13 @@ def untouched(captured: Captured) -> Iterator[None]:
 
 
 def plain_peak(captured: Captured) -> int:
-    """Peak of the step as people write it, by eager autograd."""
+    """Peak of the step with eager autograd."""
 
     def run() -> None:
         captured.plain_step()
 
     with untouched(captured):
-        for _ in range(2):  # the first run may set up what stays
+        for _ in range(2):  # the first run may allocate persistent memory
             for parameter in captured.parameters:
                 parameter.grad = None
             peak = measure_peak(run, device_of(captured))
@@ -108,13 +107,13 @@ def check_results(captured: Captured, start: torch.Tensor, results: tuple) -> No
     for one, other in zip(expected, results, strict=True):
         if one is not None and not nearly_equal(one, other, scale):
             raise TorchPlanError(
-                "the planned step gives other results than the captured step in program order: a kernel depends on "
+                "the results of the planned step differ from those in program order: a kernel depends on "
                 "more than its arguments, or this is a bug in pebble_bridge; please report it with the model"
             )
 
 
 def program_order(captured: Captured, start: torch.Tensor) -> tuple:
-    """The results of the captured step, each operation once and in the order of the program."""
+    """The results of the captured step in program order, each operation computed once."""
     step = compile_step(captured.program, as_written(captured.program))
     with untouched(captured), kernels_alone(device_of(captured)):
         torch.set_rng_state(start)
@@ -122,8 +121,8 @@ def program_order(captured: Captured, start: torch.Tensor) -> tuple:
 
 
 def check_capture(captured: Captured) -> None:
-    """Runs the model and the captured step with the same random numbers, and refuses a capture that computes something
-    else: what a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
+    """Runs the model and the captured step with the same random numbers, and rejects a capture with other results: what
+    a model does outside of tensors (other generators, clocks, counters in Python) is not in the graph."""
     step = compile_step(captured.program, as_written(captured.program))
     with untouched(captured):
         start = torch.get_rng_state()
@@ -145,37 +144,37 @@ def check_capture(captured: Captured) -> None:
         pairs.append((f"the gradient of {captured.parameter_names[index]}", gradients[index], results[place]))
     updated = {index: results[place] for place, index in captured.buffer_places.items()}
     for index, name in enumerate(captured.state.others):
-        pairs.append((f'what becomes of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
+        pairs.append((f'the update of "{name}"', buffers[index], updated.get(index, captured.buffers[index])))
     scale = largest(gradients)
-    for what, wanted, found in pairs:
-        if not nearly_equal(wanted, found, scale):
+    for what, expected, found in pairs:
+        if not nearly_equal(expected, found, scale):
             raise Unsupported(
-                f"{what} in the captured step is not the model's: something in it changes from run to run, depends on "
+                f"{what} in the captured step differs from the model's: something changes from run to run, depends on "
                 "state that is not a tensor, or is done by a hook on gradients; do it outside of the step"
             )
 
 
-def nearly_equal(wanted: torch.Tensor, found: torch.Tensor, scale: float = 0.0) -> bool:
+def nearly_equal(expected: torch.Tensor, found: torch.Tensor, scale: float = 0.0) -> bool:
     """Equal up to the order of sums, for the precision of the numbers.
 
-    `scale` is the size of numbers that these are sums of: where they cancel, as in the gradient of a bias before a
-    normalisation, nothing but rounding is left, and no two orders agree about that.
+    `scale` is the magnitude of the summands: if they cancel, as in the gradient of a bias before a normalisation, only
+    rounding errors are left, and these differ between orders.
     """
-    if not wanted.is_floating_point() and not wanted.is_complex():
-        return torch.equal(found, wanted)
-    real = wanted.dtype.to_real()
+    if not expected.is_floating_point() and not expected.is_complex():
+        return torch.equal(found, expected)
+    real = expected.dtype.to_real()
     share = 1e-8 if real is torch.float64 else 1e-3 if real is torch.float32 else 0.1
-    room = share * largest([wanted]) + share / 100 * scale + 1e-12
-    return torch.allclose(found, wanted, rtol=share, atol=room, equal_nan=True)
+    room = share * largest([expected]) + share / 100 * scale + 1e-12
+    return torch.allclose(found, expected, rtol=share, atol=room, equal_nan=True)
 
 
 def largest(tensors: Iterable[torch.Tensor | None]) -> float:
-    """The largest finite magnitude among real or complex numbers; 0 where there are none."""
-    most = 0.0
+    """The largest finite magnitude among real or complex numbers; 0 if there are none."""
+    peak = 0.0
     for tensor in tensors:
         if tensor is not None and tensor.numel() and (tensor.is_floating_point() or tensor.is_complex()):
-            most = max(most, tensor.detach().abs().nan_to_num(0.0, 0.0, 0.0).max().item())
-    return most
+            peak = max(peak, tensor.detach().abs().nan_to_num(0.0, 0.0, 0.0).max().item())
+    return peak
 
 
 def device_of(captured: Captured) -> str:
@@ -183,10 +182,10 @@ def device_of(captured: Captured) -> str:
 
 
 def profile(captured: Captured, repeats: int = 3) -> None:
-    """Fills in what each operation costs in nanoseconds and which memory its kernel takes beside its results.
+    """Fills in the cost of each operation in nanoseconds, and its kernel's memory in addition to the results.
 
-    The step runs as written, once for the allocator's events and `repeats` times for the clock, after one run to warm
-    up; the least time of each operation counts, as others use the machine too.
+    The step runs in program order, once for the allocator's events and `repeats` times for the clock, after one warm-up
+    run; the minimum time of each operation counts, because the machine may be shared.
     """
     program = captured.program
     step = compile_step(program, as_written(program), marks=True)
@@ -219,15 +218,15 @@ def times_of(step: Step, given: list[Any], count: int, wait: Callable[[], None])
 
 
 def workspaces(step: Step, given: list[Any], operations: list[Operation], device: str) -> list[int]:
-    """What each kernel holds at its worst moment beyond the values that it is run for."""
+    """The peak of each kernel, minus the values that it is run for."""
     spaces = [0] * len(operations)
-    for index, most in marked_peaks(step, given, None, device):
-        spaces[index] = max(0, most - sum(value.size for value in operations[index].values))
+    for index, peak in marked_peaks(step, given, None, device):
+        spaces[index] = max(0, peak - sum(value.size for value in operations[index].values))
     return spaces
 
 
 def marked_peaks(step: Step, given: list[Any], host: Any, device: str) -> list[tuple[int, int]]:
-    """Runs a step that was compiled with marks; the peak of each range above its beginning, in order."""
+    """Runs a step that was compiled with marks; returns the peak of each range minus its beginning, in order."""
     events: list[_adapter.AllocatorEvent] = []
     marker = _adapter.Marker()
     with _adapter.allocator_events(events, device):
@@ -238,22 +237,22 @@ def marked_peaks(step: Step, given: list[Any], host: Any, device: str) -> list[t
 
 
 def peaks_between_marks(events: Iterable[_adapter.AllocatorEvent]) -> Iterator[tuple[int, int]]:
-    """For each marked range, the most that was held in it above what was held when it began."""
-    current, held, most = None, 0, 0
+    """For each marked range, its peak minus the memory at its beginning."""
+    current, held, peak = None, 0, 0
     for event in events:
         if event.mark is not None:
             if current is not None:
-                yield current, most
-            current, held, most = int(event.mark), 0, 0
+                yield current, peak
+            current, held, peak = int(event.mark), 0, 0
         else:
             held += event.bytes
-            most = max(most, held)
+            peak = max(peak, held)
     if current is not None:
-        yield current, most
+        yield current, peak
 
 
 BYTES_WORTH = (
-    8  # floating-point operations in the time of moving a byte, about right for processors and accelerators alike
+    8  # floating-point operations in the time of moving a byte, approximately, on processors and accelerators
 )
 
 
@@ -266,7 +265,7 @@ def count_flops(captured: Captured) -> None:
 
 
 def work_of(target: Any, args: tuple, kwargs: dict, out: Any) -> int:
-    """Floating-point operations by torch's own formulas, and the bytes that an operation moves in their worth."""
+    """Floating-point operations by torch's own formulas, plus the moved bytes converted to operations."""
     tensors = [leaf for leaf in _adapter.pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
     moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
     formula = _adapter.flop_formula(target)

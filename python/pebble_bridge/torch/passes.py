@@ -1,4 +1,4 @@
-"""What is done to a captured graph before planning: less of it, in smaller pieces, with the freedom to overwrite."""
+"""Passes over a captured graph before planning: simplify it, split kernels, and find in-place operations."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ aten = torch.ops.aten
 
 
 def simplify(trace: _adapter.Trace, trials: bool) -> None:
-    """Removes what does nothing, and reads that only want a shape; results stay equal bit for bit.
+    """Removes no-ops, and reads that only need a shape; results are bitwise equal.
 
-    With `trials`, replacements of kernels are run on random data of the shapes at hand, and taken where the bits are
-    equal; without, they are left out.
+    With `trials`, replacements of kernels are run on random data of the same shapes, and used if the results are
+    bitwise equal; without, they are not used.
     """
     graph = trace.module.graph
     for node in list(graph.nodes):
@@ -46,7 +46,7 @@ def simplify(trace: _adapter.Trace, trials: bool) -> None:
 
 
 NOTHING = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
-# Backward operations, and the argument of which they want the shape alone.
+# Backward operations, and the argument of which they need only the shape.
 SHAPE_ONLY = {
     aten.max_pool2d_with_indices_backward.default: 1,
     aten.avg_pool2d_backward.default: 1,
@@ -55,7 +55,7 @@ SHAPE_ONLY = {
 
 
 def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> fx.Node:
-    """A call in the place of another, and of the same module."""
+    """A call in place of another, of the same module."""
     with trace.module.graph.inserting_before(before):
         node = trace.module.graph.call_function(target, args)
     trace.origin[node] = trace.origin[before]
@@ -63,7 +63,7 @@ def insert(trace: _adapter.Trace, before: fx.Node, target: Any, args: tuple) -> 
 
 
 def read_shape_only(trace: _adapter.Trace, node: fx.Node, place: int, tried: dict[Any, bool]) -> None:
-    """Puts one number, seen in the shape of the argument, in its place: the argument need not be in memory."""
+    """Replaces the argument by one number expanded to its shape, so that the argument need not be in memory."""
     value = node.args[place].meta["val"]
     if not value.is_contiguous():
         return
@@ -91,14 +91,14 @@ def same_bits(node: fx.Node, one: Any, other: Any, tried: dict[Any, bool]) -> bo
         real = {source: _adapter.real_like(source.meta["val"]) for source in node.all_input_nodes}
         args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
         with torch.no_grad():
-            wanted, found = one(*args, **kwargs), other(*args, **kwargs)
-        tried[key] = wanted.stride() == found.stride() and torch.equal(wanted, found)
+            expected, found = one(*args, **kwargs), other(*args, **kwargs)
+        tried[key] = expected.stride() == found.stride() and torch.equal(expected, found)
     return tried[key]
 
 
 def is_plain_copy(node: fx.Node) -> bool:
-    """A copy with the layout of its source, which fills its storage: nothing in a functional graph can tell them
-    apart."""
+    """Whether this is a copy with the layout of its source, which fills its storage: in a functional graph both are
+    interchangeable."""
     source = node.args[0].meta.get("val")
     copy = node.meta.get("val")
     if source is None or copy is None or any(user.op == "output" for user in node.users):
@@ -108,9 +108,9 @@ def is_plain_copy(node: fx.Node) -> bool:
 
 
 def split_convolution_backward(trace: _adapter.Trace, node: fx.Node, tried: dict[Any, bool] | None) -> None:
-    """One call for the gradient of the input and one for those of the weights: the kernel does them one after the
-    other anyway, and apart they need not be in memory together. The first is a transposed convolution, which does not
-    read the input. Without trials, or where bits would differ, the node stays as it is."""
+    """Splits the kernel into one call for the gradient of the input and one for those of the weights: it computes them
+    in sequence anyway, and split they need not be in memory together. The first is a transposed convolution, which does
+    not read the input. Without trials, or if results would differ, the node is unchanged."""
     mask = list(node.args[10])
     items = {user.args[1]: user for user in node.users if user.target is operator.getitem and user.users}
     weights = [place for place in (1, 2) if place in items]
@@ -140,7 +140,7 @@ gradient_of_input = gradient_of(0)
 
 
 def by_part(node: fx.Node, part: list[bool], place: int) -> Any:
-    """One gradient of a convolution from a call that makes only a part of them."""
+    """One gradient of a convolution from a call that computes only some of them."""
 
     def parted(*args: Any) -> torch.Tensor:
         return node.target(*args[:10], part)[place]
@@ -177,7 +177,7 @@ def transposed_arguments(node: fx.Node) -> tuple | None:
 
 def settle_gradients(trace: _adapter.Trace, program: Program, parameters: Sequence[torch.Tensor]) -> bool:
     """Copies gradients that are views of something else, or not in the layout of their parameter, as autograd does
-    when it accumulates them. True where there were such: the program is then to be analysed again."""
+    when it accumulates them. True if there were such: then the program must be analysed again."""
     changed, seen = False, set()
     output = trace.module.graph.output_node()
     for place, index in trace.gradients.items():
@@ -207,8 +207,8 @@ def replace_result(output: fx.Node, place: int, node: fx.Node) -> None:
     output.args = (_adapter.pytree.tree_unflatten(leaves, shape),)
 
 
-# Elementwise operations that can write over an input: the overload that does, the name of its out argument ("" where
-# it writes to its first argument), and the arguments that may be overwritten. Only kernels that really work in place:
+# Elementwise operations that can overwrite an input: the overload that does, the name of its out argument ("" if it
+# writes to its first argument), and the arguments that may be overwritten. Only kernels that really work in place:
 # overloads that torch generates allocate a result and copy it.
 OVERWRITING: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
     aten.relu.default: (aten.relu_.default, "", (0,)),
@@ -229,7 +229,7 @@ OVERWRITING: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
     aten.sigmoid_backward.default: (aten.sigmoid_backward.grad_input, "grad_input", (0, 1)),
     aten.tanh_backward.default: (aten.tanh_backward.grad_input, "grad_input", (0, 1)),
 }
-# The same for kernels that work row by row: they are believed after a trial on the shapes at hand.
+# The same for kernels that work row by row: they are used after a successful trial with the actual shapes.
 OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
     aten._softmax.default: (aten._softmax.out, "out", (0,)),
     aten._log_softmax.default: (aten._log_softmax.out, "out", (0,)),
@@ -239,8 +239,8 @@ OVERWRITING_BY_ROWS: dict[Any, tuple[Any, str, tuple[int, ...]]] = {
 
 
 def find_inplace(program: Program) -> None:
-    """Marks inputs that an operation may be made over: the same layout, the whole storage, read by nothing else that
-    overlaps it."""
+    """Marks inputs that an operation may overwrite: they have the same layout, fill their storage, and no other
+    argument overlaps them."""
     for operation in program.operations:
         target = operation.node.target
         known = OVERWRITING.get(target) or OVERWRITING_BY_ROWS.get(target)
@@ -253,7 +253,7 @@ def find_inplace(program: Program) -> None:
 
 
 def try_inplace(program: Program, trials: bool) -> None:
-    """Keeps the doubtful ones of `find_inplace` that give the same bits on random data; without `trials`, none."""
+    """Keeps the uncertain results of `find_inplace` that are bitwise equal on random data; without `trials`, none."""
     tried: dict[Any, bool] = {}
     for operation in program.operations:
         for value, how in list(operation.over.items()):
@@ -270,8 +270,8 @@ def same_in_place(program: Program, operation: Operation, how: Overwrite) -> boo
     real = {source: _adapter.real_like(program.fake[source]) for source in node.all_input_nodes}
     args, kwargs = fx.map_arg((node.args, node.kwargs), real.__getitem__)
     with torch.no_grad():
-        wanted = node.target(*args, **kwargs)
-        return torch.equal(how.function(*args, **kwargs, **{how.out: real[how.node]}), wanted)
+        expected = node.target(*args, **kwargs)
+        return torch.equal(how.function(*args, **kwargs, **{how.out: real[how.node]}), expected)
 
 
 def overwritable(program: Program, operation: Operation, place: int) -> Value | None:

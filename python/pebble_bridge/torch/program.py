@@ -1,8 +1,8 @@
 """A training step as a program of operations over storages.
 
-The captured fx graph speaks of tensors; memory is of storages. Here every fx node is one of: a *given* tensor
-(parameter, buffer, input, constant), an *operation* that makes one or more new storages, or a *view* into a storage
-that exists. Views own no memory: they are made again with every copy of their base and die with it.
+The captured fx graph has tensors, but memory consists of storages. Here every fx node is one of: a *given* tensor
+(parameter, buffer, input, constant), an *operation* that allocates one or more new storages, or a *view* of an existing
+storage. Views own no memory: they are created again whenever their base is recomputed, and freed with it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from . import _adapter
 from .errors import Unsupported
 
 
-@dataclass(eq=False, repr=False)  # values and operations name each other: written out, they would never end
+@dataclass(eq=False, repr=False)  # values and operations refer to each other: a full repr would not end
 class Value:
-    """One storage that an operation makes."""
+    """One storage that an operation allocates."""
 
     index: int
     operation: Operation
@@ -32,29 +32,29 @@ class Value:
 
 
 class Overwrite(NamedTuple):
-    """How an operation is made in the memory of an input."""
+    """How an operation overwrites an input."""
 
     function: Any
-    out: str  # the out argument's name, or "" where the function writes to its first argument
+    out: str  # the out argument's name, or "" if the function writes to its first argument
     node: fx.Node  # the tensor that is overwritten
-    certain: bool  # elementwise; else a trial has to tell
+    certain: bool  # elementwise; otherwise a trial must decide
 
 
 @dataclass(eq=False, repr=False)
 class Operation:
-    """One call that makes new storages."""
+    """One call that allocates new storages."""
 
     index: int
     node: fx.Node
-    outputs: list[Value | None]  # by place; None for outputs that are no tensor or that nothing reads
+    outputs: list[Value | None]  # by place; None for outputs that are not tensors or are not read
     reads: list[Value]  # without repetition, views folded into their base
     module: str = ""
     backward: bool = False
     random: bool = False
     once: bool = False
     cost: int = 1
-    workspace: int = 0  # bytes that the kernel takes beside its outputs, outputs that nothing reads included
-    over: dict[Value, Overwrite] = field(default_factory=dict)  # inputs whose memory it may take
+    workspace: int = 0  # bytes that the kernel needs in addition to its outputs, including outputs that are not read
+    over: dict[Value, Overwrite] = field(default_factory=dict)  # inputs that it may overwrite
 
     @property
     def values(self) -> list[Value]:
@@ -62,7 +62,7 @@ class Operation:
 
     @property
     def main(self) -> Value:
-        """The output that stands for the operation in the graph: the largest, the first of equals."""
+        """The output that represents the operation in the graph: the largest, the first of equals."""
         return max(self.values, key=lambda value: (value.size, -value.place))
 
     @property
@@ -85,7 +85,7 @@ class Program:
     module: fx.GraphModule
     operations: list[Operation]
     values: list[Value]
-    value_of: dict[fx.Node, Value]  # for every node whose storage some operation made
+    value_of: dict[fx.Node, Value]  # for every node whose storage an operation allocated
     root_of: dict[fx.Node, Value]  # of these, the nodes that are the output itself, not a view of it
     given: list[fx.Node]  # placeholders in order, then constants
     results: list[fx.Node | None]  # what the step returns, in order
@@ -93,7 +93,7 @@ class Program:
 
 
 def tensors(value: Any) -> list[torch.Tensor | None]:
-    """The outputs of a call by place: a tensor alone is a list of one."""
+    """The outputs of a call by place: a single tensor is a list of one."""
     if isinstance(value, torch.Tensor):
         return [value]
     if isinstance(value, (tuple, list)):
@@ -109,7 +109,7 @@ def analyse(module: fx.GraphModule, inputs: list[torch.Tensor]) -> Program:
     module : fx.GraphModule
         A functional graph: placeholders, calls of aten operations, one output.
     inputs : list of tensors
-        The tensors for the placeholders, in order; their data is not looked at.
+        The tensors for the placeholders, in order; their data is not read.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class _Analysis:
         self.module, self.graph = module, module.graph
         self.fake: dict[fx.Node, Any] = {}
         self.owner: dict[int, Value | None] = {}  # by storage; None: given
-        self.alive: list[torch.Tensor] = []  # keeps storages, and so their keys, from being used again
+        self.alive: list[torch.Tensor] = []  # keeps storages alive, so that their keys are not reused
         self.operations: list[Operation] = []
         self.values: list[Value] = []
         self.value_of: dict[fx.Node, Value] = {}
@@ -143,7 +143,7 @@ class _Analysis:
         elif node.op == "call_function":
             self.call(node)
         elif node.op != "output":
-            raise Unsupported(f"the captured step has a node of kind {node.op} ({node.format_node()})")
+            raise Unsupported(f"nodes of kind {node.op} are not supported ({node.format_node()}): remove it")
 
     def hand_in(self, node: fx.Node, value: Any) -> None:
         self.fake[node] = value
@@ -165,7 +165,7 @@ class _Analysis:
         for tensor in outputs:
             if tensor is not None and tensor.layout is not torch.strided:
                 raise Unsupported(
-                    f"{_adapter.op_name(node.target)} makes a tensor of the layout {tensor.layout}: only dense ones "
+                    f"{_adapter.op_name(node.target)} returns a tensor of the layout {tensor.layout}: only dense ones "
                     "can be planned; for nn.Embedding use sparse=False"
                 )
         fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
@@ -174,7 +174,7 @@ class _Analysis:
         elif isinstance(out, torch.Tensor):
             self.alias(node, out)
         elif any(t is not None for t in outputs):
-            self.alias(node, next(t for t in outputs if t is not None))  # several views at once, such as of split
+            self.alias(node, next(t for t in outputs if t is not None))  # several views at once, such as from split
         else:
             raise Unsupported(
                 f"{_adapter.op_name(node.target)} returns no tensor; a plan needs values that do not depend on data: "
@@ -248,9 +248,9 @@ class _Analysis:
         )
 
     def drop_unread(self) -> None:
-        """Outputs that nobody wants are memory of the kernel alone; operations without any other are not there."""
+        """Counts unused outputs as memory of the kernel, and removes operations without other outputs."""
         for operation in reversed(self.operations):
-            effect = operation.main if operation.once else None  # a draw that nobody reads still moves the generator
+            effect = operation.main if operation.once else None  # an unused draw still advances the generator
             for place, value in enumerate(operation.outputs):
                 if value is not None and value is not effect and not value.readers and not value.kept:
                     operation.outputs[place] = None

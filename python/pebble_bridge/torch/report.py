@@ -1,4 +1,4 @@
-"""What a plan does, in the words of the model: module by module, with the figures behind each decision."""
+"""Reports on a plan, by module, with the figures of each decision."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Decision:
-    """What happens to one value of the forward pass that the backward pass reads, or that is made more than once."""
+    """The decision about one forward value that the backward pass reads, or that is computed more than once."""
 
     value: Value
-    times: int  # computations of its operation
+    times: int  # number of computations of its operation
     stored: bool
     overwritten: bool
 
@@ -35,11 +35,11 @@ class Decision:
         if operation.once and self.kind == "kept":
             return f"{size}; {'random' if operation.random else 'with effects'}: computed once"
         if self.kind == "kept":
-            return f"{size}; making it again would take {cost}"
+            return f"{size}; recomputing it would cost {cost}"
         if self.kind == "stored":
-            return f"{size} wait on the host; making it again would take {cost}"
-        again = f"{self.times - 1} more time" + ("s" if self.times > 2 else "")
-        return f"frees {size} for {cost}, {again}"
+            return f"{size} on the host; recomputing it would cost {cost}"
+        often = "once" if self.times == 2 else f"{self.times - 1} times"
+        return f"recomputed {often}: +{cost}{' each' if self.times > 2 else ''}, frees {size}"
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Module:
 
 
 def decisions(planned: Planned) -> list[Decision]:
-    """Every decision of a plan about values of the forward pass, in the order of the program."""
+    """Every decision of a plan about forward values, in program order."""
     times: Counter[Operation] = Counter()
     stored: set[Value] = set()
     overwritten: set[Value] = set()
@@ -94,7 +94,7 @@ def unit_of(planned: Planned) -> str:
 def one_line(planned: Planned) -> str:
     metrics, plan = planned.plan.metrics, planned.plan
     plain = (
-        f" of {bytes_text(planned.plain_peak)} plain ({100 * planned.budget / planned.plain_peak:.0f} %)"
+        f" ({100 * planned.budget / planned.plain_peak:.0f} % of {bytes_text(planned.plain_peak)} without a plan)"
         if planned.plain_peak
         else ""
     )
@@ -107,7 +107,7 @@ def one_line(planned: Planned) -> str:
     return (
         f"peak {bytes_text(planned.measured_peak)} measured, {bytes_text(planned.planned_peak)} planned ({equal}), "
         f"budget {bytes_text(planned.budget)}{plain}{host}; "
-        f"{100 * metrics.overhead:.1f} % more work planned, {plan.outcome} by {plan.strategy}"
+        f"{100 * metrics.overhead:.1f} % extra work planned, {plan.outcome} by {plan.strategy}"
     )
 
 
@@ -125,7 +125,7 @@ def table(rows: list[list[str]]) -> list[str]:
 
 
 def text(planned: Planned) -> str:
-    """The report: peaks, then a line for each module whose values wait for the backward pass."""
+    """The report: peaks, then a line for each module with values that the backward pass reads."""
     unit = unit_of(planned)
     rows = [["module", "kept", "recomputed", "stored", "extra", "why"]]
     modules = by_module(planned)
@@ -148,14 +148,14 @@ def text(planned: Planned) -> str:
     lines = [
         one_line(planned),
         f"{count['compute']} computations for {len(planned.captured.program.operations)} operations, {over} of them "
-        f"in the memory of an input; {count['store']} stores, {count['load']} loads",
+        f"in place; {count['store']} stores, {count['load']} loads",
         "",
     ]
     return "\n".join(lines + table(rows))
 
 
 def explain(planned: Planned, module: str) -> str:
-    """Each decision about the values of `module` and of the modules inside it."""
+    """Each decision about the values of `module` and its submodules."""
     unit, lines = unit_of(planned), []
     for decision in decisions(planned):
         name = decision.value.operation.module
@@ -164,9 +164,9 @@ def explain(planned: Planned, module: str) -> str:
             lines.append(
                 f"{name or '(model)'}: {decision.value.operation.target} ({decision.value.operation.name}) is "
                 f"{decision.kind}: {decision.why(unit)}; read {readers} time{'s' if readers != 1 else ''} "
-                "by the backward pass" + ("; its memory is then taken over" if decision.overwritten else "")
+                "by the backward pass" + ("; then its memory is reused in place" if decision.overwritten else "")
             )
     if lines:
         return "\n".join(lines)
     known = sorted({operation.module for operation in planned.captured.program.operations} - {""})
-    return f'no value of "{module}" waits for the backward pass; the modules are: {", ".join(known)}'
+    return f'the backward pass reads no value of "{module}"; choose one of: {", ".join(known)}'

@@ -1,8 +1,7 @@
-"""Carries a schedule out: one Python function with a line for each move, no interpreter between kernels.
+"""Executes a schedule: one generated Python function with a line for each move.
 
-A value is a local variable; freeing it sets the variable and those of its views to None, and the storage goes back to
-the allocator at that moment. Views are made when a computation first reads them, and again after their base was made
-again.
+A value is a local variable; freeing it sets the variable and those of its views to None, which returns the storage to
+the allocator. Views are created when a computation first reads them, and again after their base was recomputed.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ Step = Callable[..., tuple]
 
 
 class Compiler:
-    """Writes the source of a step; see `compile_step`."""
+    """Generates the source of a step; see `compile_step`."""
 
     def __init__(self, program: Program, marks: bool, replayed: set[Operation]) -> None:
         self.program, self.marks, self.replayed = program, marks, replayed
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"host": None, "mark": None}
         self.constants: dict[int, str] = {}
-        self.held: dict[Value, list[str]] = {}  # variables that hold its storage, while it is resident
+        self.held: dict[Value, list[str]] = {}  # variables that refer to its storage, while it is resident
         self.variable: dict[fx.Node, str] = {}  # views and given tensors that exist now
         self.drawn: set[Operation] = set()
         self.stored: set[Value] = set()
@@ -38,7 +37,7 @@ class Compiler:
     # -- pieces of source ------------------------------------------------------------------------------------------
 
     def constant(self, thing: Any, stem: str) -> str:
-        """A name for an object that the source cannot spell."""
+        """A name for an object without a literal in the source."""
         if id(thing) not in self.constants:
             self.constants[id(thing)] = f"{stem}{len(self.names)}"
             self.names[self.constants[id(thing)]] = thing
@@ -61,7 +60,7 @@ class Compiler:
         return f"{self.constant(function or node.target, 'f')}({', '.join(words)})"
 
     def tensor(self, node: fx.Node) -> str:
-        """The variable of a node that is resident or given, making the views on the way to it."""
+        """The variable of a resident or given node; creates its views if needed."""
         if node in self.program.root_of:
             return name_of(self.program.root_of[node])
         if node not in self.variable:
@@ -75,23 +74,22 @@ class Compiler:
 
     # -- moves -----------------------------------------------------------------------------------------------------
 
-    def compute(self, operation: Operation, wanted: Sequence[Value], over: Value | None) -> None:
-        """Runs the kernel and holds `wanted` of its outputs; those that are there already are made anew in their
-        place."""
+    def compute(self, operation: Operation, needed: Sequence[Value], over: Value | None) -> None:
+        """Runs the kernel and keeps its outputs `needed`; outputs that are already in memory are replaced."""
         if self.marks:
             self.lines.append(f"mark({operation.index})")
         for node in operation.node.all_input_nodes:
             self.tensor(node)
-        for value in wanted:
+        for value in needed:
             if value in self.held:
                 self.release(value)
         if over is not None:
-            self.lines.append(f"{name_of(wanted[0])} = {self.overwrite(operation, over)}")
+            self.lines.append(f"{name_of(needed[0])} = {self.overwrite(operation, over)}")
             self.release(over)
         else:
             before, after = self.around(operation)
-            self.lines += before + self.receive(operation, wanted) + after
-        for value in wanted:
+            self.lines += before + self.receive(operation, needed) + after
+        for value in needed:
             self.hold(value)
 
     def overwrite(self, operation: Operation, over: Value) -> str:
@@ -99,7 +97,7 @@ class Compiler:
         return self.call(operation.node, how.function, {how.out: self.tensor(how.node)} if how.out else None)
 
     def around(self, operation: Operation) -> tuple[list[str], list[str]]:
-        """Random operations that are repeated replay the generator's state of their first time."""
+        """Recomputed random operations use the generator's state of their first computation."""
         if operation not in self.replayed:
             return [], []
         generator, state = self.constant(torch.default_generator, "generator"), f"s{operation.index}"
@@ -111,17 +109,17 @@ class Compiler:
             "now = None",
         ]
 
-    def receive(self, operation: Operation, wanted: Sequence[Value]) -> list[str]:
+    def receive(self, operation: Operation, needed: Sequence[Value]) -> list[str]:
         call = self.call(operation.node)
         if isinstance(self.program.fake[operation.node], torch.Tensor):
-            return [f"{name_of(wanted[0])} = {call}"]
-        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in wanted] + ["t = None"]
+            return [f"{name_of(needed[0])} = {call}"]
+        return [f"t = {call}"] + [f"{name_of(value)} = t[{value.place}]" for value in needed] + ["t = None"]
 
     def hold(self, value: Value) -> None:
         self.held[value] = [name_of(value)]
 
     def release(self, value: Value) -> None:
-        """Forgets the value and every view into it."""
+        """Drops the value and all its views."""
         gone = self.held.pop(value)
         self.lines.append(" = ".join(gone) + " = None")
         dead = set(gone)
@@ -145,7 +143,7 @@ class Compiler:
         self.stored.remove(value)
         self.lines.append(f"host.drop(h{value.index}); h{value.index} = None")
 
-    # -- the whole -------------------------------------------------------------------------------------------------
+    # -- the step --------------------------------------------------------------------------------------------------
 
     def finish(self) -> Step:
         for value in sorted(self.stored, key=lambda value: value.index):
@@ -173,14 +171,14 @@ Move = tuple[str, Operation | Value, Any]
 
 
 def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False) -> Step:
-    """A function that carries out `moves`.
+    """A function that executes `moves`.
 
     Parameters
     ----------
     program : Program
         The captured step.
     moves : sequence of (str, Operation or Value, argument)
-        ``("compute", operation, (wanted values, overwritten value or None))``, ``("free", value, None)`` and, with a
+        ``("compute", operation, (needed values, overwritten value or None))``, ``("free", value, None)`` and, with a
         host pool, ``("store" | "load" | "drop", value, None)``.
     marks : bool
         Call ``mark(operation index)`` before each computation, and ``mark(-1)`` before each store and load.
@@ -188,7 +186,7 @@ def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False
     Returns
     -------
     callable
-        ``step(given, host, mark)`` returning the results in the order of ``program.results``; its text is
+        ``step(given, host, mark)`` returning the results in the order of ``program.results``; its source is
         ``step.source``.
     """
     times = Counter(what for kind, what, _ in moves if kind == "compute")
@@ -206,7 +204,7 @@ def compile_step(program: Program, moves: Sequence[Move], *, marks: bool = False
 
 
 def as_written(program: Program) -> list[Move]:
-    """The moves of the program in its own order: every value made once and freed after its last use."""
+    """The moves of the program in program order: every value computed once and freed after its last use."""
     last: dict[Operation, list[Value]] = {}
     for value in program.values:
         if not value.kept:
@@ -220,10 +218,10 @@ def as_written(program: Program) -> list[Move]:
 
 
 class HostPool:
-    """Slow memory for values that a plan stores away: buffers outside of the device's allocator, used again by size.
+    """Slow memory for offloaded values: buffers outside of the device's allocator, reused by size.
 
-    On CUDA they are pinned host memory; on the CPU anonymous maps that the tensor allocator does not see, so that
-    what is stored there is not measured as fast memory.
+    On CUDA they are pinned host memory; on the CPU they are anonymous maps outside of the tensor allocator, so that
+    they are not measured as fast memory.
     """
 
     def __init__(self) -> None:

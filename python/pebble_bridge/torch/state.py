@@ -1,4 +1,4 @@
-"""What a step holds of a model and its loss: parameters, buffers and modes, and whether they are still those."""
+"""The state of a model and its loss that a step uses: parameters, buffers and modes, and whether it has changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .errors import Unsupported
 from .fingerprint import Fingerprint, Reads
 from .gradient_hooks import GradientGuard
 
-LOSS = "(loss)."  # before the names of a loss's own tensors
+LOSS = "(loss)."  # prefix of the names of a loss's own tensors
 
 
 class State:
-    """The tensors of a model, and of a loss that is a module; each once, though it may have several names.
+    """The tensors of a model, and of a loss that is a module; each once, even if it has several names.
 
     Attributes
     ----------
@@ -49,25 +49,26 @@ class State:
         return next((tensor.device.type for tensor in self.trained.values()), "cpu")
 
     def named(self, parameters: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> dict[str, torch.Tensor]:
-        """Other tensors in the place of these."""
+        """Other tensors in place of these."""
         return dict(zip(self.trained, parameters, strict=True)) | dict(zip(self.others, others, strict=True))
 
     def call(self, module: Any, values: dict[str, torch.Tensor], inputs: Sequence[Any]) -> Any:
-        """The module's output with `values` for its tensors; a buffer that it assigns anew would be lost."""
+        """The module's output with `values` for its tensors; rejects a module that replaces a buffer, which would be
+        lost."""
         for owner, names in self.owners:
             if owner is module:
                 return call_with(owner, {own: values[here] for own, here in names.items()}, inputs)
         return module(*inputs)
 
     def keep(self, roots: dict[str, Any], reads: Reads, changes: list) -> None:
-        """Keeps what the captured step took from Python objects, and who may change it."""
+        """Keeps the values that the captured step read from Python objects, and which of them the model may change."""
         self.roots = list(roots.values())
         self.fingerprint = Fingerprint(roots, reads)
         self.fingerprint.see(changes)
         self.guard = GradientGuard(self.trained, [module for owner, _ in self.owners for module in owner.modules()])
 
     def check(self) -> None:
-        """Refuses to go on if something that the captured step depends on has changed since."""
+        """Raises if something that the captured step depends on has changed."""
         self.fingerprint.check()
         if list(map(kind_of, self.tensors)) != self.kinds:
             for name, tensor, kind in zip(self.paths, self.tensors, self.kinds, strict=True):
@@ -81,7 +82,7 @@ class State:
                 f"and runs inside autocast to {now_cast}: call it outside, or call fit inside"
             )
         if torch.is_inference_mode_enabled():
-            raise Unsupported("a training step cannot run in inference_mode: its gradients could not be used")
+            raise Unsupported("a training step cannot run in inference_mode, without usable gradients: leave it")
 
 
 def tensors_of(owner: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
@@ -93,13 +94,13 @@ kind_of = attrgetter("requires_grad", "dtype", "device", "shape")
 
 
 def path_of(name: str) -> str:
-    """A tensor's name as a program would write it: ``model[0].weight`` for "0.weight"."""
+    """A tensor's name as a Python expression: ``model[0].weight`` for "0.weight"."""
     root, name = ("loss", name.removeprefix(LOSS)) if name.startswith(LOSS) else ("model", name)
     return root + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
 def autocast_of(device: str) -> torch.dtype | None:
-    """What autocast makes of real numbers now; None where it is off."""
+    """The current dtype of autocast; None if it is off."""
     return torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else None
 
 
@@ -115,13 +116,13 @@ def refuse_assignment(module: nn.Module, given: dict[str, torch.Tensor]) -> None
     for name, tensor in tensors_of(module):
         if tensor is not given.get(name):
             raise Unsupported(
-                f'the model assigns a new tensor to "{name}", which a captured step would lose: write into it, as in '
+                f'the model assigns a new tensor to "{name}", which a captured step would lose: write in place, as in '
                 f"self.{name.rpartition('.')[2]}.copy_(...)"
             )
 
 
 @contextmanager
 def kernels_alone(device: str) -> Iterator[None]:
-    """For running captured operations: autograd and autocast had their say when they were captured."""
+    """A context for captured operations, without autograd and autocast, which were applied at capture."""
     with torch.no_grad(), torch.autocast(torch.device(device).type, enabled=False):
         yield

@@ -1,4 +1,4 @@
-"""`fit`: from a model and a budget to a training step that keeps it."""
+"""`fit`: from a model and a budget to a training step within it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .runner import HostPool, Move, compile_step
 from .state import kernels_alone
 from .units import bytes_text, parse_budget
 
-ROUNDS = 4  # of planning again after a kernel took more than it did when it was measured
+ROUNDS = 4  # of planning again after a kernel used more memory than when it was measured
 
 
 @dataclass
@@ -42,13 +42,13 @@ class Planned:
     plan : pebble_bridge.Plan
         The schedule, its outcome and its bound.
     budget : int
-        Bytes above what is there before the step.
+        Bytes in addition to what is allocated before the step.
     plain_peak : int or None
-        Measured peak of the step by eager autograd; None where costs were not measured.
+        Measured peak of the step with eager autograd; None if costs were not measured.
     planned_peak, measured_peak : int
-        What the plan says and what the tensor allocator held, in bytes.
+        The peak of the plan, and of the tensor allocator, in bytes.
     host_peak : int
-        Bytes that were stored away at most, with ``offload``.
+        The peak of host memory in bytes, with ``offload``.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Planned:
 
     @property
     def source(self) -> str:
-        """The Python function that carries the plan out, line for line."""
+        """The source of the Python function that executes the plan."""
         return self.step.source
 
     def run(self, inputs: Sequence[torch.Tensor]) -> tuple:
@@ -93,16 +93,16 @@ class Planned:
         return results[captured.loss_place]
 
     def check(self, inputs: Sequence[torch.Tensor]) -> None:
-        """Refuses inputs, or a state of the model, that the step is not for."""
+        """Rejects inputs, or a state of the model, that differ from those of the plan."""
         self.captured.state.check()
         examples = self.captured.example_inputs
         if len(inputs) != len(examples):
-            raise Unsupported(f"the step was planned for {len(examples)} inputs, and got {len(inputs)}")
+            raise Unsupported(f"the step takes {len(examples)} inputs, and got {len(inputs)}: pass as many as to fit")
         for index, (value, example) in enumerate(zip(inputs, examples, strict=False)):
             if not isinstance(value, torch.Tensor):
-                raise Unsupported(f"input {index} is {type(value).__name__}: a step takes tensors")
+                raise Unsupported(f"input {index} is {type(value).__name__}: a step takes only tensors; pass a tensor")
             if value.requires_grad:
-                raise Unsupported(f"input {index} requires a gradient, and the step makes none for inputs: detach it")
+                raise Unsupported(f"input {index} requires a gradient, which the step does not compute: detach it")
             if value.shape != example.shape or value.dtype != example.dtype or value.device != example.device:
                 raise Unsupported(
                     f"input {index} is {describe(value)}, and the step was planned for {describe(example)}: "
@@ -110,16 +110,16 @@ class Planned:
                 )
             if layout_of(value) != layout_of(example):
                 raise Unsupported(
-                    f"input {index} lies in memory with the strides {value.stride()}, and the step was planned for "
+                    f"input {index} has the strides {value.stride()}, and the step was planned for "
                     f"{example.stride()}: copy it into that layout, for example with contiguous()"
                 )
 
     def report(self) -> str:
-        """What is kept, recomputed and stored away, module by module, and the measured peak against the plan's."""
+        """What is kept, recomputed and offloaded, by module, and the measured and the planned peak."""
         return report.text(self)
 
     def explain(self, module: str) -> str:
-        """Why the values of one module (and those inside it) are kept or made again."""
+        """Why the values of one module and its submodules are kept or recomputed."""
         return report.explain(self, module)
 
     def __repr__(self) -> str:
@@ -127,7 +127,7 @@ class Planned:
 
 
 def layout_of(tensor: torch.Tensor) -> list[int]:
-    """Strides, where they matter."""
+    """Strides of dimensions longer than 1."""
     return [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1]
 
 
@@ -154,16 +154,16 @@ class Planner:
         self.options = options or Options()
         if self.options.random not in ("once", "replay"):
             raise Unsupported(
-                f'random is "{self.options.random}": say "once" (never drawn again) or "replay" (from the saved '
+                f'random="{self.options.random}": expected "once" (never recomputed) or "replay" (from the saved '
                 "generator state)"
             )
         if self.options.costs not in ("measured", "flops"):
-            raise Unsupported(f'costs is "{self.options.costs}": say "measured" or "flops"')
+            raise Unsupported(f'costs="{self.options.costs}": expected "measured" or "flops"')
         self.captured = capture(
             model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured"
         )
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
-            raise Unsupported('random="replay" works on the CPU alone: use random="once"')
+            raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
         if self.options.costs == "measured":
             measure.check_capture(self.captured)
@@ -171,16 +171,16 @@ class Planner:
             measure.profile(self.captured)
         else:
             measure.count_flops(self.captured)
-        self.best: list[Any] = []  # plans so far: one for a smaller budget serves a larger one
+        self.best: list[Any] = []  # plans so far: one for a smaller budget can be used for a larger one
 
     def with_options(self, **changes: Any) -> Planner:
-        """The same captured and measured step, to be planned otherwise: ``planner.with_options(offload=True)``."""
+        """The same captured and measured step with other options: ``planner.with_options(offload=True)``."""
         other = copy.copy(self)
         other.options, other.best = replace(self.options, **changes), []
         return other
 
     def lower(self) -> Lowered:
-        scale = 1000 if self.options.offload else 1  # bytes move in less than a nanosecond each
+        scale = 1000 if self.options.offload else 1  # moving a byte takes less than a nanosecond
         return lower(
             self.captured.program,
             replay=self.options.random == "replay",
@@ -192,7 +192,7 @@ class Planner:
     def fit(self, budget: int | float | str) -> Planned:
         """A step within `budget`; see the function `fit`.
 
-        The model may have been trained since: each plan is compared with the captured step at the parameters of now.
+        The model may have been trained since: each plan is compared with the captured step at the current parameters.
         """
         self.captured.state.check()
         for _ in range(ROUNDS):
@@ -209,10 +209,10 @@ class Planner:
                 break
             self.best = []
         raise PeakExceeded(
-            f"the plan says {bytes_text(planned.planned_peak)}, and the step took "
+            f"the planned peak is {bytes_text(planned.planned_peak)}, and the step used "
             f"{bytes_text(planned.measured_peak)} with a budget of {bytes_text(cap)}: "
-            "a kernel takes different memory from run to run; pin the number of threads, "
-            "or ask for a smaller budget"
+            "the memory of a kernel varies from run to run; fix the number of threads, "
+            "or use a smaller budget"
         )
 
     def plan(self, lowered: Lowered, cap: int) -> Any:
@@ -233,15 +233,15 @@ class Planner:
             proved = plan.outcome == "infeasible"
             raise DoesNotFit(
                 f"no plan {'exists' if proved else 'was found'} for {bytes_text(cap)}: {plan.reason}. "
-                + ("Ask for more, make the batch smaller" if proved else "Ask for more, or give it longer (time=)")
-                + ("" if self.options.offload else ", or let it store values on the host (offload=True)"),
+                + ("Raise the budget, make the batch smaller" if proved else "Raise the budget or the time")
+                + ("" if self.options.offload else ", or allow offloading to the host (offload=True)"),
                 proved,
             )
         return plan
 
     def measure(self, planned: Planned) -> bool:
-        """Runs the plan: for its peak, for its results (compared with those in program order), and, if the peak is over
-        the budget, once more for the kernels that took more than was known. True if such were found."""
+        """Runs the plan to measure its peak and to compare its results with those in program order. If the peak is over
+        the budget, runs it again to find the kernels that used more memory than expected. True if there were such."""
         captured, device = self.captured, measure.device_of(self.captured)
         given = captured.given(captured.example_inputs)
         results: list[tuple] = []
@@ -256,26 +256,26 @@ class Planner:
         return planned.measured_peak > planned.budget and self.learn(planned, given, device)
 
     def learn(self, planned: Planned, given: list[Any], device: str) -> bool:
-        """Finds the kernels that take more than the graph says; it says so from now on."""
+        """Finds the kernels that use more memory than the graph states, and corrects the graph."""
         captured, found = self.captured, False
         step = compile_step(captured.program, planned.moves, marks=True)
         with measure.untouched(captured), kernels_alone(device):
             ranges = measure.marked_peaks(step, given, planned.host, device)
         computes = [(what, argument[1]) for kind, what, argument in planned.moves if kind == "compute"]
-        peaks = [most for index, most in ranges if index >= 0]
-        for (operation, over), most in zip(computes, peaks, strict=True):
+        peaks = [peak for index, peak in ranges if index >= 0]
+        for (operation, over), peak in zip(computes, peaks, strict=True):
             known = operation.workspace + sum(value.size for value in operation.values) - (over.size if over else 0)
-            if most > known:
-                operation.workspace += most - known
+            if peak > known:
+                operation.workspace += peak - known
                 found = True
         return found
 
 
 def host_tier(captured: Captured) -> dict[str, int]:
-    """What moving a byte to the host and back costs here, in picoseconds."""
+    """The cost of moving a byte to the host and back, in picoseconds."""
     pool, device = HostPool(), measure.device_of(captured)
     sample = torch.zeros(1 << 23, dtype=torch.uint8, device=device)
-    pool.drop(pool.store(sample))  # the first time takes fresh pages
+    pool.drop(pool.store(sample))  # the first run allocates new pages
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     kept: list[Any] = [None]
 
@@ -322,28 +322,28 @@ def fit(
     example_inputs : tensor or sequence of tensors
         A batch: the model's inputs, then the loss's. Later batches must have the same shapes.
     loss : callable, optional
-        ``loss(output, *rest)``, a scalar; its signature tells how many of the inputs it takes. None: the model
-        returns it.
+        ``loss(output, *rest)``, a scalar; the number of inputs that it takes is read from its signature. None: the
+        model returns the loss.
     budget : int or str
-        The peak of a step above what is there before it: bytes, ``"8GiB"``, or a percentage of the plain step's
-        measured peak.
+        The peak of a step in addition to what is allocated before it: bytes, ``"8GiB"``, or a percentage of the
+        measured peak of the step without a plan.
     model_inputs : int, optional
-        How many of the inputs the model takes, where the loss's signature does not tell.
+        How many of the inputs the model takes, if that does not follow from the signature of the loss.
     costs : {"measured", "flops"}
-        Times of kernels measured here, or counted without running the plain step (which may not fit); a percentage is
-        then of the captured step's own peak.
+        Kernel times measured here, or operations counted without running the step without a plan, which may not fit;
+        a percentage is then of the captured step's own peak.
     offload : bool
-        Plans may store values in host memory and load them again.
+        Plans may store values in host memory and load them later.
     random : {"once", "replay"}
-        Random operations are computed once; or may be repeated from the generator's saved state.
+        Random operations are computed once, or may be recomputed from the generator's saved state.
     inplace : bool
-        Elementwise operations may be made in the memory of an input that is not needed any more.
+        Elementwise operations may overwrite an input that is no longer needed.
     time : float
-        Seconds for the planner.
+        The planner's time limit in seconds.
     seed, threads : int
-        Of the planner.
+        The planner's seed and threads.
     verbose : bool
-        Print the measured peak against the plan's.
+        Print the measured and the planned peak.
 
     Returns
     -------
@@ -353,9 +353,9 @@ def fit(
     Raises
     ------
     Unsupported
-        The model cannot be captured; the sentence says which operation and what to do.
+        The model cannot be captured; the message names the operation and what to do.
     DoesNotFit
-        The budget is too small: proved, or nothing was found.
+        The budget is too small: this is proved, or no plan was found.
     """
     options = Options(time=time, seed=seed, threads=threads, offload=offload, random=random, costs=costs)
     planned = Planner(model, example_inputs, loss, model_inputs=model_inputs, inplace=inplace, options=options).fit(
@@ -369,14 +369,14 @@ def fit(
 def sweep(planner: Planner, budgets: Iterable[int | float | str]) -> list[Planned | DoesNotFit]:
     """Plans one captured step under several budgets; more memory never gives a slower plan.
 
-    Returns the steps in the order of `budgets`; where none was found, the exception that says why.
+    Returns the steps in the order of `budgets`; in place of a step that was not found, the exception.
     """
-    wanted = list(budgets)
+    requested = list(budgets)
     whole = planner.plain_peak or int(planner.lower().graph.written_peak)
     results: dict[int, Planned | DoesNotFit] = {}
-    for index in sorted(range(len(wanted)), key=lambda i: parse_budget(wanted[i], whole)):
+    for index in sorted(range(len(requested)), key=lambda i: parse_budget(requested[i], whole)):
         try:
-            results[index] = planner.fit(wanted[index])
+            results[index] = planner.fit(requested[index])
         except DoesNotFit as error:
             results[index] = error
-    return [results[index] for index in range(len(wanted))]
+    return [results[index] for index in range(len(requested))]

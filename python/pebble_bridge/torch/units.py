@@ -1,4 +1,4 @@
-"""Budgets in and bytes out, as people write them."""
+"""Parses budgets and formats bytes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def parse_budget(budget: int | float | str, whole: int) -> int:
     """Bytes of a budget: a number of them, ``"60%"`` of `whole`, or a number with a unit."""
     if isinstance(budget, (int, float)) and not isinstance(budget, bool):
         if not 0 < budget < float("inf") or budget != int(budget):
-            raise DoesNotFit(f'a budget of {budget}: say a whole number of bytes, or a percentage as "60%"')
+            raise DoesNotFit(f'budget={budget}: expected a whole number of bytes, or a percentage such as "60%"')
         return int(budget)
     found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(%|[A-Za-z]*)\s*", str(budget))
     if found and found[2] == "%":
         return int(float(found[1]) * whole / 100)
     if found and found[2].upper() in UNITS:
         return int(float(found[1]) * UNITS[found[2].upper()])
-    raise DoesNotFit(f'a budget of "{budget}" is not understood: say bytes (123456), "8GiB" or "60%"')
+    raise DoesNotFit(f'budget="{budget}": expected bytes (123456), "8GiB" or "60%"')
 
 
 def bytes_text(count: float) -> str:

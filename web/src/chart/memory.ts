@@ -1,7 +1,7 @@
-// Memory over the moves of a plan: filled area, cap line, mark at the peak, playhead. Slow memory hangs below as a second area.
+// Memory over the moves of a plan: filled area, cap line, mark at the peak, playhead. Slow memory is a second area below.
 //
-// Two canvases: the curve is drawn when the plan, the range or the size changes; the playhead, and what the pointer shows, lie on the second
-// one, so that playing costs a line and a veil. Drag scrubs, the wheel zooms in time, a double click shows all, arrow keys step.
+// Two canvases: the curve is drawn when the plan, the range or the size changes; the playhead and the hover line are on the second
+// one, so that playing draws little. Drag scrubs, the wheel zooms in time, a double click shows all, arrow keys step.
 
 import type { Frames } from "../binary";
 import { MARGIN, Plot, drawAxes, drawCap, drawFast, drawPeak, drawPlayhead, drawPointer, drawSlow, drawVeil, memoryTicks, plotWidth } from "./paint";
@@ -9,10 +9,10 @@ import { sampleMoves } from "./samples";
 import { group } from "../format";
 import { Theme, withAlpha } from "../states_palette";
 
-const LEAST_SPAN = 12;
+const MIN_SPAN = 12;
 const FONT = "11px";
-const LEAST_LEFT = 44;
-const MOST_LEFT = 130;
+const MIN_LEFT = 44;
+const MAX_LEFT = 130;
 
 export class MemoryChart {
   onScrub?: (step: number) => void;
@@ -32,7 +32,7 @@ export class MemoryChart {
   private family = "sans-serif";
 
   constructor(host: HTMLElement, theme: Theme) {
-    this.plot = { width: 0, height: 0, left: LEAST_LEFT, from: 0, to: 1, ceiling: 1, slowCeiling: 0, theme, format: String };
+    this.plot = { width: 0, height: 0, left: MIN_LEFT, from: 0, to: 1, ceiling: 1, slowCeiling: 0, theme, format: String };
     this.box = document.createElement("div");
     this.box.style.cssText = "position:relative;width:100%;height:100%;touch-action:none;cursor:crosshair";
     this.box.tabIndex = 0;
@@ -56,7 +56,7 @@ export class MemoryChart {
     this.resize();
   }
 
-  /** `describe` gives a move in words, for the tooltip. */
+  /** `describe` returns a move as text, for the tooltip. */
   setFrames(frames: Frames | null, format: (v: number) => string, describe?: (move: number) => string): void {
     this.frames = frames;
     this.plot.format = format;
@@ -108,7 +108,7 @@ export class MemoryChart {
     let slow = 0;
     for (let i = 0; i < f.moveCount; i++) if (f.slow[i] > slow) slow = f.slow[i];
     this.plot.slowCeiling = f.tierCount > 0 ? slow : 0;
-    // A cap far above what is used would press the curve flat: then it is not shown.
+    // A cap far above the memory in use would flatten the curve: then it is not shown.
     const cap = Number.isFinite(f.cap) && f.cap <= f.peak * 4 ? f.cap : 0;
     this.plot.ceiling = Math.max(f.peak, cap, 1) * 1.06;
     this.box.setAttribute("aria-valuemin", "0");
@@ -138,7 +138,7 @@ export class MemoryChart {
     const f = this.frames;
     if (c && f && f.moveCount > 0) {
       const labels = [...memoryTicks(p), p.slowCeiling].map((v) => c.measureText(p.format(v)).width);
-      p.left = Math.round(Math.max(LEAST_LEFT, Math.min(MOST_LEFT, Math.max(...labels) + 18)));
+      p.left = Math.round(Math.max(MIN_LEFT, Math.min(MAX_LEFT, Math.max(...labels) + 18)));
       const samples = sampleMoves(f, p.from, p.to, Math.max(1, Math.round(plotWidth(p) * this.dpr)));
       drawAxes(c, p);
       drawFast(c, p, samples);
@@ -190,7 +190,7 @@ export class MemoryChart {
     this.tip.style.visibility = "hidden";
   }
 
-  /** Keeps the playhead on a zoomed chart. */
+  /** Scrolls a zoomed chart so that the playhead is visible. */
   private follow(): void {
     const { from, to } = this.plot;
     if (!this.frames || to - from >= this.frames.moveCount || this.dragging) return;
@@ -199,7 +199,7 @@ export class MemoryChart {
 
   private setRange(from: number, span: number): void {
     const count = this.frames?.moveCount ?? 1;
-    const wide = Math.min(count, Math.max(Math.min(count, LEAST_SPAN), span));
+    const wide = Math.min(count, Math.max(Math.min(count, MIN_SPAN), span));
     this.plot.from = Math.max(0, Math.min(count - wide, from));
     this.plot.to = this.plot.from + wide;
     this.draw();

@@ -7,14 +7,14 @@ import { NodeState } from "../node_state";
 import { Theme, withAlpha } from "../states_palette";
 
 export const MARGIN = { right: 14, top: 16, bottom: 20 };
-/** Share of the height for fast memory where there is slow memory too. */
+/** Share of the height for fast memory if there is slow memory too. */
 const FAST_SHARE = 0.68;
 
-/** Where things are: sizes in CSS pixels, the range of moves shown, and what the top of each area stands for. */
+/** Geometry: sizes in CSS pixels, the range of moves shown, and the value at the top of each area. */
 export interface Plot {
   width: number;
   height: number;
-  /** Free at the left for the labels of the axis. */
+  /** Width at the left for the labels of the axis. */
   left: number;
   from: number;
   to: number;
@@ -62,7 +62,7 @@ export function drawAxes(c: Pen, p: Plot): void {
     c.fillText(group(v), Math.min(xOf(p, v), right - 14), p.height - MARGIN.bottom + 5);
 }
 
-/** Two tones: what stays after moves, and above it what moves need while they run. */
+/** Two tones: the memory after moves, and above it what moves need while they run. */
 export function drawFast(c: Pen, p: Plot, s: Samples): void {
   const colour = p.theme.states[NodeState.Resident];
   const ground = yOf(p, 0);
@@ -71,14 +71,14 @@ export function drawFast(c: Pen, p: Plot, s: Samples): void {
   fade.addColorStop(0, withAlpha(colour, p.theme.dark ? 0.5 : 0.42));
   fade.addColorStop(1, withAlpha(colour, p.theme.dark ? 0.1 : 0.12));
   c.fillStyle = withAlpha(colour, 0.2);
-  area(c, p, s.most, y, ground);
+  area(c, p, s.max, y, ground);
   c.fillStyle = fade;
-  area(c, p, s.least, y, ground);
+  area(c, p, s.min, y, ground);
   c.strokeStyle = withAlpha(colour, 0.95);
-  outline(c, p, s.most, y);
+  outline(c, p, s.max, y);
 }
 
-/** Slow memory hangs below the line, on a scale of its own. */
+/** Slow memory is drawn below the line, on its own scale. */
 export function drawSlow(c: Pen, p: Plot, s: Samples): void {
   const colour = p.theme.states[NodeState.Slow];
   const ground = yOf(p, 0) + 5;
@@ -91,7 +91,7 @@ export function drawSlow(c: Pen, p: Plot, s: Samples): void {
   c.textAlign = "right";
   c.textBaseline = "middle";
   c.fillStyle = colour;
-  // On a low chart the axis above leaves room for one line.
+  // On a low chart there is room for one line.
   const roomy = depth >= 30;
   if (roomy) c.fillText("slow", p.left - 8, ground + depth / 2 - 6);
   c.fillText(p.format(p.slowCeiling), p.left - 8, ground + depth - 4);
@@ -143,7 +143,7 @@ export function drawCap(c: Pen, p: Plot, f: Frames): void {
   c.lineTo(right, y);
   c.stroke();
   c.setLineDash([]);
-  // Its name stands at the end where the mark of the peak does not.
+  // The label goes to the end without the mark of the peak.
   const atLeft = xOf(p, f.peakStep < f.moveCount ? f.peakStep : 0) > p.left + plotWidth(p) * 0.85;
   c.textAlign = atLeft ? "left" : "right";
   c.textBaseline = "bottom";
@@ -177,7 +177,7 @@ function haloed(c: Pen, p: Plot, text: string, x: number, y: number, colour: str
   c.fillText(text, x, y);
 }
 
-/** What is still to come lies under a veil. */
+/** Dims the moves after the playhead. */
 export function drawVeil(c: Pen, p: Plot, step: number): void {
   const right = p.width - MARGIN.right;
   const x = Math.max(p.left, Math.min(right, xOf(p, step)));

@@ -1,20 +1,20 @@
-// Memory over a range of moves, reduced to what a row of pixels can show without losing any extreme.
+// Memory over a range of moves, reduced to one sample per pixel column without losing any extreme.
 
 import type { Frames } from "../binary";
 
 export interface Samples {
-  /** Most memory during any move of the column. */
-  most: Float64Array;
-  /** Least memory left after any move of the column. */
-  least: Float64Array;
-  /** Most slow memory after any move of the column. */
+  /** Largest memory during any move of the column. */
+  max: Float64Array;
+  /** Smallest memory after any move of the column. */
+  min: Float64Array;
+  /** Largest slow memory after any move of the column. */
   slow: Float64Array;
 }
 
-/** `columns` columns over the moves [from, to); where there are fewer moves than columns a move fills several. */
+/** `columns` columns over the moves [from, to); if there are fewer moves than columns, a move fills several. */
 export function sampleMoves(f: Frames, from: number, to: number, columns: number): Samples {
-  const most = new Float64Array(columns);
-  const least = new Float64Array(columns);
+  const max = new Float64Array(columns);
+  const min = new Float64Array(columns);
   const slow = new Float64Array(columns);
   const span = to - from;
   for (let c = 0; c < columns; c++) {
@@ -26,11 +26,11 @@ export function sampleMoves(f: Frames, from: number, to: number, columns: number
       if (f.after[i] < low) low = f.after[i];
       if (f.slow[i] > deep) deep = f.slow[i];
     }
-    most[c] = high;
-    least[c] = Math.min(low, high);
+    max[c] = high;
+    min[c] = Math.min(low, high);
     slow[c] = deep;
   }
-  return { most, least, slow };
+  return { max, min, slow };
 }
 
 /** Round values for an axis from 0 to `top`: at most `count` steps of 1, 2 or 5 times a power of ten (or of two for `binary`). */

@@ -1,4 +1,4 @@
-// What the cost is made of: alpha·peak, beta·flux and gamma·recompute, for the cheapest rows.
+// The parts of the cost: alpha·peak, beta·flux and gamma·recompute, for the cheapest rows.
 import type { Row } from "../api";
 import { h } from "../dom";
 import { comparePlans, costParts, decimalText, ratio, type Weights } from "../exact";
@@ -21,7 +21,7 @@ export class CostBars implements Panel {
   constructor() {
     this.element = h(
       "section",
-      { class: "chart-card cost-card", "aria-label": "What the cost is made of", "data-testid": "cost-bars" },
+      { class: "chart-card cost-card", "aria-label": "Parts of the cost", "data-testid": "cost-bars" },
       h(
         "div",
         { class: "chart-head" },
@@ -41,31 +41,31 @@ export class CostBars implements Panel {
     const rows = fresh.filter((row) => row.metrics);
     rows.sort((a, b) => (a.metrics && b.metrics ? comparePlans(a.metrics, b.metrics, weights) : 0));
     const top = rows.slice(0, MOST);
-    const most = top.reduce((least, row) => {
+    const max = top.reduce((largest, row) => {
       const total = row.metrics ? costParts(row.metrics, weights).total : 0n;
-      return total > least ? total : least;
+      return total > largest ? total : largest;
     }, 0n);
-    const scale = scaleFor(Number(decimalText(most, weights.digits)), "");
-    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, most, scale, rowKey(row) === shown)));
-    if (!top.length && fresh.length) this.list.append(h("p", { class: "muted" }, "There is no plan to price at this cap."));
+    const scale = scaleFor(Number(decimalText(max, weights.digits)), "");
+    this.list.replaceChildren(...top.map((row) => this.bar(row, weights, max, scale, rowKey(row) === shown)));
+    if (!top.length && fresh.length) this.list.append(h("p", { class: "muted" }, "No plan at this cap. Raise the cap or add strategies."));
   }
 
-  private bar(row: Row, w: Weights, most: bigint, scale: Scale, shown: boolean): HTMLElement {
+  private bar(row: Row, w: Weights, max: bigint, scale: Scale, shown: boolean): HTMLElement {
     const m = row.metrics;
     const parts = m ? costParts(m, w) : null;
     const track = h("div", { class: "cost-track" });
-    const told: string[] = [];
+    const tips: string[] = [];
     for (const part of PARTS) {
       const value = parts ? parts[part.key] : 0n;
       if (!parts || value === 0n) continue;
       const text = decimalText(value, w.digits);
-      told.push(`${part.name} ${group(text)} (${percent(ratio(value, parts.total))})`);
+      tips.push(`${part.name} ${group(text)} (${percent(ratio(value, parts.total))})`);
       const fill = h("i", { class: `part-${part.css}`, "data-part": part.key, "data-value": text });
-      fill.style.width = `${100 * ratio(value, most)}%`;
+      fill.style.width = `${100 * ratio(value, max)}%`;
       track.append(fill);
     }
     const total = parts ? decimalText(parts.total, w.digits) : "";
-    const tip = told.length ? told.join(" + ") : "Nothing that the weights price: the cost is 0.";
+    const tip = tips.length ? tips.join(" + ") : "With these weights the cost is 0.";
     return h(
       "div",
       { class: shown ? "cost-row shown" : "cost-row", title: tip },

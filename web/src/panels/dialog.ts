@@ -1,4 +1,4 @@
-// A modal sheet over the page, on the native dialog element: focus stays inside, Escape closes it.
+// A modal sheet over the page, based on the dialog element: it traps the focus, and Escape closes it.
 import { h, icon, uniqueId } from "../dom";
 
 export class Sheet {
@@ -31,7 +31,7 @@ export class Sheet {
     if (!this.element.isConnected) document.body.append(this.element);
     if (this.element.open) return;
     this.element.showModal();
-    // The first thing to choose has the focus, not the button that closes.
+    // Focus the first choice, not the close button.
     this.body.querySelector<HTMLElement>("[aria-current], button, input, select")?.focus();
   }
 

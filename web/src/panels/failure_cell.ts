@@ -1,4 +1,4 @@
-// Why a row has no plan. The node at which it fails is a button that shows it in the graph.
+// Why a row has no plan. The name of the failing node is a button that shows the node in the graph.
 import type { Row } from "../api";
 import { h } from "../dom";
 import { failureText } from "../words";

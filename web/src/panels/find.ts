@@ -1,4 +1,4 @@
-// Finding a node by its name, for those who do not point.
+// Finding a node by its name, without a pointer.
 import type { Layout } from "../binary";
 import { h } from "../dom";
 import { Sheet } from "./dialog";
@@ -20,7 +20,7 @@ export class Finder {
       if (event.key === "Enter") buttons[0]?.click();
       else if (event.key === "ArrowDown") buttons[0]?.focus();
       else return;
-      event.preventDefault(); // the key must not reach what has the focus when the sheet is gone
+      event.preventDefault(); // the key must not reach the element that gets the focus when the sheet closes
     });
     this.sheet.body.append(this.input, this.list);
   }
@@ -38,12 +38,12 @@ export class Finder {
   }
 
   private draw(): void {
-    const wanted = this.input.value.trim().toLowerCase();
+    const searched = this.input.value.trim().toLowerCase();
     const hits: number[] = [];
-    const exact = this.lower.indexOf(wanted);
+    const exact = this.lower.indexOf(searched);
     if (exact >= 0) hits.push(exact);
     for (let i = 0; i < this.names.length && hits.length < MOST; i++) {
-      if (i !== exact && this.lower[i].includes(wanted)) hits.push(i);
+      if (i !== exact && this.lower[i].includes(searched)) hits.push(i);
     }
     this.list.replaceChildren(
       ...hits.map((node) =>
@@ -59,7 +59,7 @@ export class Finder {
           this.names[node],
         ),
       ),
-      ...(hits.length ? [] : [h("p", { class: "muted" }, "No node has that in its name.")]),
+      ...(hits.length ? [] : [h("p", { class: "muted" }, "No node name contains this text. Try a shorter part of the name.")]),
     );
   }
 }

@@ -4,7 +4,7 @@ import { h, svg } from "../dom";
 import { plural, unbroken } from "../format";
 import { Sheet } from "./dialog";
 
-/** A small drawing for a kind of graph, so that examples are told apart at a glance. */
+/** A small drawing for a kind of graph, so that examples are easy to distinguish. */
 function sketch(family: string): SVGSVGElement {
   const drawing = svg("svg", { viewBox: "0 0 72 40", class: "sketch", "aria-hidden": "true" });
   const line = (d: string): void => drawing.append(svg("path", { d }));

@@ -1,4 +1,4 @@
-// A form for every family of graphs, made from what the server tells of its parameters.
+// A form for every family of graphs, built from the server's list of parameters.
 import type { About, Family, Parameter } from "../api";
 import { h, setText, uniqueId } from "../dom";
 import { LARGEST } from "../sizes";
@@ -97,7 +97,7 @@ export class Generator {
     if (parameter.kind === "word") return null;
     const form = parameter.kind === "integer" ? /^\d+$/ : /^\d+(\.\d+)?$/;
     if (!form.test(value)) return `${parameter.key} must be ${parameter.kind === "integer" ? "a whole number" : "a number such as 0.5"}.`;
-    if (parameter.kind === "integer" && BigInt(value) > LARGEST) return `${parameter.key} is too large: numbers stay below 2^64.`;
+    if (parameter.kind === "integer" && BigInt(value) > LARGEST) return `${parameter.key} is too large: it must be below 2^64.`;
     const number = Number(value);
     if (parameter.least != null && number < Number(parameter.least)) return `${parameter.key} must be at least ${parameter.least}.`;
     if (parameter.most != null && number > Number(parameter.most)) return `${parameter.key} must be at most ${parameter.most}.`;

@@ -1,4 +1,4 @@
-// Every key, and what the page shows, on one sheet.
+// All keys, and a short explanation of the page, on one sheet.
 import { h } from "../dom";
 import { TERMS } from "../words";
 import { Sheet } from "./dialog";
@@ -7,21 +7,21 @@ export const KEYS: { group: string; keys: [string, string][] }[] = [
   {
     group: "Play",
     keys: [
-      ["Space", "play or pause"], ["← →", "one move back, on"], ["PgUp PgDn", "a twentieth of the plan"],
-      ["Home End", "first, last"], ["P", "jump to the peak"], [", .", "slower, faster"],
+      ["Space", "play or pause"], ["← →", "one move back, forward"], ["PgUp PgDn", "a twentieth of the plan"],
+      ["Home End", "first, last move"], ["P", "jump to the peak"], [", .", "slower, faster"],
     ],
   },
   {
     group: "Knobs",
     keys: [
-      ["[ ]", "lower, raise the cap"], ["M", "type a cap"], ["W", "change the weights"], ["R", "plan again"], ["X", "stop planning, keep the best"],
+      ["[ ]", "lower, raise the cap"], ["M", "type a cap"], ["W", "change the weights"], ["R", "plan again"], ["X", "stop planning, keep the best plan"],
       ["↑ ↓", "play the plan of the row above, below"], ["1 … 9", "play the plan of that row"], ["B", "play the plan of the winner"],
     ],
   },
   {
     group: "Graph",
     keys: [
-      ["+ −", "closer, farther"], ["F", "the whole graph"], ["Shift ←", "move the view, any arrow"], ["/", "find and follow a node"],
+      ["+ −", "zoom in, out"], ["F", "show the whole graph"], ["Shift ←", "move the view (any arrow)"], ["/", "find and follow a node"],
       ["Click", "follow a node"], ["Z", "show the followed node"], ["Esc", "stop following"],
     ],
   },
@@ -46,8 +46,8 @@ export class Help {
       h(
         "p",
         null,
-        "A graph is a computation: every node makes a value from the values that it reads. Memory is limited, so values are given up and computed again, ",
-        "uncomputed, or moved to slow memory. A plan says when. Press Space to watch one; lower the cap and see which strategies still fit.",
+        "A graph is a computation: every node computes a value from the values that it reads. Memory is limited, so values are freed and recomputed, ",
+        "uncomputed, or moved to slow memory. A plan is the list of these moves. Press Space to play one; lower the cap to see which strategies still fit.",
       ),
       h(
         "div",

@@ -1,4 +1,4 @@
-// A small card beside the pointer: the name of the node below it and what it holds.
+// A small card next to the pointer: name, size, cost and state of the node below it.
 import { h, setText } from "../dom";
 import { amount } from "../format";
 import type { Model } from "../model";

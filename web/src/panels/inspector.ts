@@ -1,10 +1,10 @@
-// Following one node: what it is, when its value is there, and why each recomputation happens.
+// Details of one node: what it is, when its value is in memory, and why it is recomputed.
 import type { Life, NodeExplain, NodeInfo, NodeRef } from "../api";
 import { h, icon, setText, svg } from "../dom";
 import { amount, group, plural } from "../format";
 import type { Actions, Following, Model, Panel } from "../model";
 
-const MOST_LIVES = 40;
+const MAX_LIVES = 40;
 const FLAG_WORDS: Record<string, string> = {
   given: "given at the start", target: "a result", pinned: "pinned", keep: "kept to the end", once: "computed at most once",
 };
@@ -62,9 +62,9 @@ export class Inspector implements Panel {
     const facts = [
       info.op || null,
       info.group ? `in ${info.group}` : null,
-      `costs ${amount(info.cost, graph.cost_unit)}`,
-      `holds ${amount(info.size, graph.size_unit)}`,
-      info.work && Number(info.work) ? `works in ${amount(info.work, graph.size_unit)} more` : null,
+      `cost ${amount(info.cost, graph.cost_unit)}`,
+      `size ${amount(info.size, graph.size_unit)}`,
+      info.work && Number(info.work) ? `workspace ${amount(info.work, graph.size_unit)}` : null,
       ...info.flags.filter((flag) => flag !== "needed").map((flag) => FLAG_WORDS[flag] ?? flag),
     ];
     setText(this.facts, facts.filter(Boolean).join(" · "));
@@ -74,12 +74,12 @@ export class Inspector implements Panel {
     this.strip.replaceChildren();
     const player = model.player;
     if (!player) return;
-    const most = Math.max(1, player.frames.moveCount);
+    const max = Math.max(1, player.frames.moveCount);
     this.strip.setAttribute("viewBox", "0 0 1000 14");
     this.strip.append(svg("rect", { class: "lives-base", x: 0, y: 5, width: 1000, height: 4 }));
     for (const life of player.lifetimes(following.index)) {
-      const from = (1000 * life.from) / most;
-      const width = Math.max(3, (1000 * (life.to - life.from)) / most);
+      const from = (1000 * life.from) / max;
+      const width = Math.max(3, (1000 * (life.to - life.from)) / max);
       this.strip.append(svg("rect", { class: `life ${life.why}`, x: from, y: 1, width, height: 12, rx: 2 }));
     }
     this.strip.append(this.head);
@@ -88,10 +88,10 @@ export class Inspector implements Panel {
   private drawStory(model: Model, following: Following): void {
     const explain = following.explain;
     if (following.error) return this.story.replaceChildren(h("li", { class: "muted" }, following.error));
-    if (!explain) return this.story.replaceChildren(h("li", { class: "muted" }, model.player ? "…" : "No plan to follow it through."));
-    const lives = explain.lives.slice(0, MOST_LIVES).map((life, i) => this.life(life, i, explain, model));
-    if (explain.lives.length > MOST_LIVES) lives.push(h("li", { class: "muted" }, `and ${explain.lives.length - MOST_LIVES} more lives`));
-    if (!lives.length) lives.push(h("li", { class: "muted" }, "This plan never makes it."));
+    if (!explain) return this.story.replaceChildren(h("li", { class: "muted" }, model.player ? "…" : "There is no plan yet."));
+    const lives = explain.lives.slice(0, MAX_LIVES).map((life, i) => this.life(life, i, explain, model));
+    if (explain.lives.length > MAX_LIVES) lives.push(h("li", { class: "muted" }, `and ${explain.lives.length - MAX_LIVES} more lifetimes`));
+    if (!lives.length) lives.push(h("li", { class: "muted" }, "This plan never computes it."));
     this.story.replaceChildren(...lives);
   }
 
@@ -108,26 +108,26 @@ export class Inspector implements Panel {
     const work = model.graph?.cost_unit ?? "";
     const item = h("li", { class: index > 0 ? "again" : "" });
     const again = index > 0 && life.made_by === "compute";
-    if (life.made === null) item.append("There from the start");
-    else item.append(life.made_by === "load" ? "Loaded at " : again ? "Computed again at " : "Computed at ", this.move(life.made));
+    if (life.made === null) item.append("In memory from the start");
+    else item.append(life.made_by === "load" ? "Loaded at " : again ? "Recomputed at " : "Computed at ", this.move(life.made));
     if (again && life.first_use !== null) item.append(", because ", this.move(life.first_use), " needs it");
     item.append(life.uses ? `, read ${plural(life.uses, "time")}` : ", never read");
     if (life.removed !== null) {
-      const how = life.removed_by === "uncompute" ? "uncomputed" : life.removed_by === "free" ? "freed" : `gone (${life.removed_by ?? "?"})`;
+      const how = life.removed_by === "uncompute" ? "uncomputed" : life.removed_by === "free" ? "freed" : `removed (${life.removed_by ?? "?"})`;
       item.append(`, ${how} at `, this.move(life.removed));
-    } else item.append(", there to the end");
+    } else item.append(", in memory to the end");
     item.append(".");
     const away = life.while_away;
     if (away) {
       const room = Number(away.over_cap) > 0
         ? `would need a cap of ${amount(away.cap_to_keep, unit)}, ${amount(away.over_cap, unit)} more,`
         : `fits under this cap (${amount(away.cap_to_keep, unit)})`;
-      item.append(h("small", null, `Keeping it meanwhile ${room} and would spare ${amount(away.keeping_spares, work)}.`));
+      item.append(h("small", null, `Keeping it in memory ${room} and would save ${amount(away.keeping_spares, work)}.`));
     }
     const saved = life.waits.filter((wait) => wait.saves !== null && Number(wait.saves) > 0);
     if (saved.length && index === explain.lives.length - 1) {
       const best = saved.reduce((a, b) => (Number(a.saves) >= Number(b.saves) ? a : b));
-      item.append(h("small", null, `Holding it until move ${group(best.to)} saves ${amount(best.saves ?? 0, work)}.`));
+      item.append(h("small", null, `Keeping it until move ${group(best.to)} saves ${amount(best.saves ?? 0, work)}.`));
     }
     return item;
   }

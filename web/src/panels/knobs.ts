@@ -1,4 +1,4 @@
-// The rules and the planners: game, prices of slow memory, strategies, policy, planning time.
+// Rules and strategies: game, prices of slow memory, strategies, policy, planning time.
 import type { GameName, Prices, StrategyInfo } from "../api";
 import { h, setAttr, setText } from "../dom";
 import { errorLine, Field } from "../field";
@@ -9,27 +9,27 @@ import { quickFirst } from "../store";
 import { TERMS } from "../words";
 
 const GAMES: { value: GameName | ""; label: string; tip: string }[] = [
-  { value: "", label: "all", tip: "Every game that applies; the winner is over all of them." },
-  { value: "remat", label: "remat", tip: "Compute and free: what was freed is computed again." },
-  { value: "reversible", label: "reversible", tip: "Nothing may be erased: values go by uncomputing them." },
-  { value: "tiered", label: "tiered", tip: "As remat, and values may be stored in a slow memory at a price." },
+  { value: "", label: "all", tip: "Every game that applies. The cheapest plan of all games wins." },
+  { value: "remat", label: "remat", tip: "Values may be freed and recomputed." },
+  { value: "reversible", label: "reversible", tip: "Values may not be erased, only uncomputed." },
+  { value: "tiered", label: "tiered", tip: "Like remat, and values may also be stored in a slow memory, at a price." },
 ];
 
 const TIMES = [500, 1000, 2000, 5000, 15000, 60000];
 const START_PRICES: Prices = { store_cost: 1, load_cost: 1, store_per_unit: 0, load_per_unit: 0, slow_cap: "none" };
 type PriceKey = Exclude<keyof Prices, "slow_cap">;
 const PRICE_FIELDS: { key: PriceKey; label: string; tip: string }[] = [
-  { key: "store_cost", label: "store", tip: "What each move of a value to slow memory costs." },
-  { key: "load_cost", label: "load", tip: "What each move back costs." },
-  { key: "store_per_unit", label: "store/u", tip: "Beside that, what each unit of size costs on the way out." },
-  { key: "load_per_unit", label: "load/u", tip: "Beside that, what each unit of size costs on the way back." },
+  { key: "store_cost", label: "store", tip: "Cost of each store to slow memory." },
+  { key: "load_cost", label: "load", tip: "Cost of each load from slow memory." },
+  { key: "store_per_unit", label: "store/u", tip: "Additional cost of a store for each unit of size." },
+  { key: "load_per_unit", label: "load/u", tip: "Additional cost of a load for each unit of size." },
 ];
 
-/** What is wrong with a strategy as typed; values are left to the server. */
+/** What is wrong with a typed strategy; null if nothing. The server checks the values. */
 export function wrongStrategy(text: string, all: StrategyInfo[]): string | null {
   const [name, ...rest] = text.split(":");
   const info = all.find((one) => one.name === name);
-  if (!info) return text ? `There is no strategy called ${name}.` : "Write a strategy, such as every-k:k=10.";
+  if (!info) return text ? `There is no strategy called ${name}. The list below has all of them.` : "Write a strategy, such as every-k:k=10.";
   const settings = rest.join(":");
   if (!rest.length) return null;
   for (const setting of settings.split(",")) {
@@ -89,7 +89,7 @@ export class Knobs implements Panel {
     });
     this.element = h(
       "section",
-      { class: "knob", "aria-label": "Rules and planners" },
+      { class: "knob", "aria-label": "Rules and strategies" },
       h("h3", { "data-tip": TERMS.game }, "Game"),
       h("div", { class: "segments", role: "group", "aria-label": "Game" }, ...this.games),
       this.prices,
@@ -152,7 +152,7 @@ export class Knobs implements Panel {
     const fits = about.strategies.filter(applies);
     const focused = this.element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-testid") : null;
     this.chips.replaceChildren(...chosen.map((name) => this.chip(name, about.strategies, fits, chosen)));
-    const others = fits.filter((s) => !chosen.includes(s.name)); // one with settings may stand next to the plain one
+    const others = fits.filter((s) => !chosen.includes(s.name)); // a strategy may be listed both with and without settings
     setText(this.moreCount, others.length ? `Add (${others.length} more)` : "All compared");
     this.moreList.replaceChildren(
       this.presets(fits),
@@ -184,29 +184,29 @@ export class Knobs implements Panel {
     );
   }
 
-  /** A strategy with settings of its own, written as for the command. */
+  /** A strategy with settings, in the form that the command takes. */
   private own(all: StrategyInfo[], chosen: string[]): HTMLElement {
     const input = h("input", {
       type: "text", placeholder: "every-k:k=10", spellcheck: "false", "aria-label": "A strategy with its settings", "data-testid": "strategy-own",
       "data-tip": "A strategy with settings, as the command takes it: every-k:k=10. Enter adds it.",
-      input: () => this.sayOwn(input, null),
+      input: () => this.showOwnError(input, null),
       keydown: (event: KeyboardEvent) => {
         if (event.key !== "Enter") return;
         event.preventDefault();
         const name = input.value.trim();
-        const wrong = wrongStrategy(name, all) ?? (chosen.includes(name) ? `${name} is there already.` : null);
-        this.sayOwn(input, wrong);
+        const wrong = wrongStrategy(name, all) ?? (chosen.includes(name) ? `${name} is already in the list.` : null);
+        this.showOwnError(input, wrong);
         if (wrong !== null) return;
         input.value = "";
         this.more.open = false;
-        input.blur(); // keys are the page's again
+        input.blur(); // so that the page handles keys again
         this.actions.setStrategies(quickFirst([...chosen, name]));
       },
     });
     return input;
   }
 
-  private sayOwn(input: HTMLElement, wrong: string | null): void {
+  private showOwnError(input: HTMLElement, wrong: string | null): void {
     setAttr(input, "aria-invalid", wrong === null ? null : "true");
     setText(this.ownError, wrong ?? "");
     this.ownError.hidden = wrong === null;
@@ -216,11 +216,11 @@ export class Knobs implements Panel {
     const base = name.split(":")[0];
     const info = all.find((s) => s.name === base);
     const applies = fits.some((s) => s.name === base);
-    const tip = `${info?.summary ?? "unknown"}${applies ? "" : " (not in this game)"}. Press to leave it out.`;
+    const tip = `${info?.summary ?? "unknown"}${applies ? "" : " (not in this game)"}. Click to remove it.`;
     return h(
       "button",
       {
-        type: "button", class: applies ? "chip" : "chip off", "data-tip": tip, "aria-label": `Leave out ${name}`, "data-testid": `chip-${name}`,
+        type: "button", class: applies ? "chip" : "chip off", "data-tip": tip, "aria-label": `Remove ${name}`, "data-testid": `chip-${name}`,
         click: () => this.actions.setStrategies(chosen.filter((other) => other !== name)),
       },
       name,

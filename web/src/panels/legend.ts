@@ -1,4 +1,4 @@
-// What the colours mean: only those that the game at hand can show.
+// What the colours mean: only the states that occur in the current game.
 import { h } from "../dom";
 import type { Model, Panel } from "../model";
 import { STATE_NAMES } from "../words";

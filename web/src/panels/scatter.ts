@@ -1,10 +1,10 @@
-// Peak against work: a dot for every strategy at this cap, faint ones for other caps, the front that nothing beats,
-// its knee, and what is proved to be out of reach.
+// Peak versus work: a dot for every strategy at this cap, faint dots for other caps, the Pareto front with its knee,
+// and the proved lower bound.
 import type { GraphInfo, Metrics, Row } from "../api";
 import { h, setText, svg } from "../dom";
 import { amount, group, percent, scaleFor, unitWord } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
-import { leastCap } from "../proved";
+import { minCap } from "../proved";
 import { capValue } from "../sizes";
 import { rowKey, rowName, TERMS } from "../words";
 
@@ -27,10 +27,10 @@ function pointOf(m: Metrics): Point {
 }
 
 /** Round numbers for an axis. */
-export function ticks(low: number, high: number, wanted: number): number[] {
+export function ticks(low: number, high: number, count: number): number[] {
   const span = high - low;
   if (!(span > 0)) return [low];
-  const rough = span / wanted;
+  const rough = span / count;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= rough) ?? 10 * power;
   const out: number[] = [];
@@ -38,7 +38,7 @@ export function ticks(low: number, high: number, wanted: number): number[] {
   return out;
 }
 
-/** The points that no other beats in both, from the least peak on. */
+/** The points that no other point beats in both, by ascending peak. */
 export function frontOf(points: Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a.peak - b.peak || a.work - b.work);
   const front: Point[] = [];
@@ -46,7 +46,7 @@ export function frontOf(points: Point[]): Point[] {
   return front;
 }
 
-/** The point farthest below the line between the ends, as in a sweep; null where it bends nowhere. */
+/** The point farthest below the line between the ends, as in a sweep; null if there is no bend. */
 export function kneeOf(front: Point[]): Point | null {
   if (front.length < 3) return null;
   const last = front[0]; // least memory, most work
@@ -65,7 +65,7 @@ export function kneeOf(front: Point[]): Point | null {
 
 export class Scatter implements Panel {
   readonly element: HTMLElement;
-  private readonly drawing = svg("svg", { class: "scatter", role: "img", "aria-label": "Peak memory against work", "data-testid": "scatter" });
+  private readonly drawing = svg("svg", { class: "scatter", role: "img", "aria-label": "Peak memory versus work", "data-testid": "scatter" });
   private readonly note = h("span", { class: "chart-note", "data-testid": "scatter-note" });
   private drawn = "";
   private model: Model | null = null;
@@ -73,8 +73,8 @@ export class Scatter implements Panel {
   constructor(private readonly actions: Actions) {
     this.element = h(
       "section",
-      { class: "chart-card scatter-card", "aria-label": "Memory against work" },
-      h("div", { class: "chart-head" }, h("h3", { "data-tip": "Each dot is a plan. Down and to the left is better." }, "Memory against work"), this.note),
+      { class: "chart-card scatter-card", "aria-label": "Memory versus work" },
+      h("div", { class: "chart-head" }, h("h3", { "data-tip": "Each dot is a plan. Down and to the left is better." }, "Memory versus work"), this.note),
       this.drawing,
     );
     new ResizeObserver(() => {
@@ -86,10 +86,10 @@ export class Scatter implements Panel {
   update(model: Model): void {
     this.model = model;
     setText(this.note, model.sweeping ? "sweeping caps…" : "");
-    const graphLeast = model.graph ? String(leastCap(model.graph, model.view, model.proved)) : "";
+    const graphMin = model.graph ? String(minCap(model.graph, model.view, model.proved)) : "";
     const key = JSON.stringify([
       model.entries.map((entry) => [rowKey(entry.row), entry.stale, entry.row.metrics?.peak, entry.row.metrics?.makespan]),
-      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, graphLeast, isPlanning(model) && model.planning.incumbent,
+      model.sweep?.cells.length, model.sweep?.front, model.shown && rowKey(model.shown), model.view.cap, model.view.weights, model.graph?.id, graphMin, isPlanning(model) && model.planning.incumbent,
     ]);
     if (key === this.drawn) return;
     this.drawn = key;
@@ -123,14 +123,14 @@ export class Scatter implements Panel {
     this.incumbent(model, space);
   }
 
-  /** Work may reach many times the least: the axis ends above the front, and what lies beyond is a ring at its edge. */
+  /** Work may be many times the minimum: the axis ends above the front, and plans beyond it are rings at its edge. */
   private space(graph: GraphInfo, points: Point[], front: Point[], width: number, height: number): Space {
     const needed = Number(graph.needed_cost);
     const highX = Math.max(Number(graph.written_peak), ...points.map((p) => p.peak), ...front.map((p) => p.peak)) * 1.06 || 1;
-    const least = Math.min(...points.map((p) => p.work), Infinity);
+    const min = Math.min(...points.map((p) => p.work), Infinity);
     const ends = (front.length ? front : points).map((p) => p.work);
-    const most = Math.max(needed, Number.isFinite(least) ? least : needed, ...ends);
-    const highY = Math.max(needed * 1.04, most + (most - needed) * 0.15);
+    const max = Math.max(needed, Number.isFinite(min) ? min : needed, ...ends);
+    const highY = Math.max(needed * 1.04, max + (max - needed) * 0.15);
     const lowY = needed - (highY - needed) * 0.1;
     return {
       x: (value) => MARGIN.left + (Math.min(value, highX) / highX) * (width - MARGIN.left - MARGIN.right),
@@ -167,10 +167,10 @@ export class Scatter implements Panel {
 
   private proved(model: Model, graph: GraphInfo, space: Space): void {
     const top = space.y(space.height);
-    const least = Math.min(Number(leastCap(graph, model.view, model.proved)), space.width);
+    const min = Math.min(Number(minCap(graph, model.view, model.proved)), space.width);
     const bottom = Number(this.drawing.getAttribute("viewBox")?.split(" ")[3] ?? 0) - MARGIN.bottom;
-    if (least > 0) {
-      const zone = svg("rect", { class: "zone", x: MARGIN.left, y: top, width: Math.max(0, space.x(least) - MARGIN.left), height: bottom - top });
+    if (min > 0) {
+      const zone = svg("rect", { class: "zone", x: MARGIN.left, y: top, width: Math.max(0, space.x(min) - MARGIN.left), height: bottom - top });
       zone.append(svg("title", null, TERMS.infeasible));
       this.drawing.append(zone);
     }
@@ -178,7 +178,7 @@ export class Scatter implements Panel {
     if (cap !== null && Number.isFinite(cap) && cap <= space.width) {
       const x = space.x(cap);
       const best = rank(model).winner?.metrics;
-      const high = best ? space.y(Number(best.makespan)) < top + 26 : false; // the winner's name stands there
+      const high = best ? space.y(Number(best.makespan)) < top + 26 : false; // the winner's name is there
       const line = svg("line", { class: "cap-line", x1: x, x2: x, y1: top, y2: bottom });
       line.append(svg("title", null, `the cap, ${amount(cap, graph.size_unit)}`));
       this.drawing.append(line, svg("text", { class: "cap-label", x: x + 4, y: high ? bottom - 4 : top + 8 }, "cap"));
@@ -188,10 +188,10 @@ export class Scatter implements Panel {
     if (bound !== null && cap !== null) {
       const y = space.y(Number(bound));
       const line = svg("line", { class: "bound", x1: MARGIN.left, x2: space.x(Math.min(cap, space.width)), y1: y, y2: y });
-      line.append(svg("title", null, "lower bound: under this cap no plan can do with less work"));
+      line.append(svg("title", null, "Lower bound: proved that no plan under this cap needs less work"));
       this.drawing.append(line);
       if (space.x(Math.min(cap, space.width)) > MARGIN.left + 150) {
-        this.drawing.append(svg("text", { class: "bound-label", x: MARGIN.left + 5, y: y - 4 }, "least work at this cap"));
+        this.drawing.append(svg("text", { class: "bound-label", x: MARGIN.left + 5, y: y - 4 }, "lower bound at this cap"));
       }
     }
   }
@@ -220,7 +220,7 @@ export class Scatter implements Panel {
     this.drawing.append(ring, svg("text", { class: "knee-label", x: x - 6, y: low ? y - 10 : y + 17, "text-anchor": "end" }, "knee"));
   }
 
-  /** The best plan of a search that still runs. */
+  /** The best plan of a search that is still running. */
   private incumbent(model: Model, space: Space): void {
     const best = model.planning.incumbent;
     if (!best || !isPlanning(model)) return;
@@ -247,7 +247,7 @@ export class Scatter implements Panel {
       this.drawing.append(dot);
       if (row !== winner) continue;
       const x = space.x(p.peak);
-      const late = x > space.x(space.width) * 0.75; // there is no room on the right
+      const late = x > space.x(space.width) * 0.75; // no room on the right
       this.drawing.append(svg("text", { class: "dot-label", x: late ? x - 9 : x + 9, y: space.y(p.work) - 7, "text-anchor": late ? "end" : "start" }, rowName(row)));
     }
   }

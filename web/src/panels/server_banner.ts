@@ -1,4 +1,4 @@
-// Over everything while the server does not answer. The graph and the plan below stay and play on: they are in the page.
+// Shown over everything while the server does not answer. The graph and the plan are in the page, so they can still be played.
 import { h, icon, setText } from "../dom";
 import type { Actions, Model, Panel } from "../model";
 
@@ -16,10 +16,10 @@ export class ServerBanner implements Panel {
     this.element.hidden = model.server === "up";
     if (model.server === "down") {
       setText(this.title, "The server has stopped.");
-      setText(this.text, "Start pebble ui again and open the address that it prints. This page keeps what it shows, and goes on by itself where the --port is the same.");
+      setText(this.text, "Start pebble ui again and open the address that it prints. If the --port is the same, this page reconnects; until then you can still play its plan.");
     } else if (model.server === "refused") {
-      setText(this.title, "The server does not know this page.");
-      setText(this.text, "pebble ui was started again and has a new key. Open the address that it prints; this page then goes on by itself.");
+      setText(this.title, "The server does not accept this page.");
+      setText(this.text, "pebble ui was restarted and has a new key. Open the address that it prints; then this page works again too.");
     }
   }
 }

@@ -1,4 +1,4 @@
-// The scene in the middle with what lies over it: one line on what to do, the legend, and the states in which there is no graph.
+// The scene in the middle with its overlays: a hint, the legend, and the messages that are shown when there is no graph.
 import { h, icon, setText } from "../dom";
 import { plural, unbroken } from "../format";
 import type { Actions, Model, Panel } from "../model";
@@ -28,13 +28,13 @@ export class Stage implements Panel {
     this.hint = h(
       "div",
       { class: "hint", "data-testid": "hint" },
-      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see who still fits · click a node to follow it")),
-      h("button", { type: "button", class: "quiet", "aria-label": "Hide this line", click: () => this.hideHint() }, icon("close")),
+      h("div", null, h("p", null, this.title, this.text), h("p", { class: "todo" }, h("kbd", null, "Space"), " plays the plan · drag the cap to see what still fits · click a node to follow it")),
+      h("button", { type: "button", class: "quiet", "aria-label": "Hide this hint", click: () => this.hideHint() }, icon("close")),
     );
     const tool = (name: string, label: string, key: string, act: () => void, testid: string): HTMLButtonElement =>
       h("button", { type: "button", class: "tool", "aria-label": label, "data-tip": `${label} (${key})`, "data-testid": testid, click: act }, icon(name));
-    this.groups = h("button", { type: "button", class: "tool text", "data-testid": "groups", "data-tip": "Draw each group of nodes as one box, or all its nodes" }, "groups");
-    this.lanes = h("button", { type: "button", class: "tool text", "data-testid": "lanes", "data-tip": "Draw forward and backward pass as two facing lanes, or by depth" }, "lanes");
+    this.groups = h("button", { type: "button", class: "tool text", "data-testid": "groups", "data-tip": "Draw each group of nodes as one box, or draw all nodes" }, "groups");
+    this.lanes = h("button", { type: "button", class: "tool text", "data-testid": "lanes", "data-tip": "Draw the forward and backward pass as two parallel lanes, or arrange nodes by depth" }, "lanes");
     const tools = h(
       "div",
       { class: "tools", role: "group", "aria-label": "View" },
@@ -42,7 +42,7 @@ export class Stage implements Panel {
       this.lanes,
       tool("target", "Find a node", "/", stage.find, "find"),
       tool("make", "Closer", "+", () => stage.zoom(1.3), "zoom-in"),
-      tool("fit", "The whole graph", "F", stage.fit, "fit"),
+      tool("fit", "Show the whole graph", "F", stage.fit, "fit"),
     );
     const scene = h("div", { class: "scene" }, this.canvas, this.overlay, ...over);
     this.element = h("main", { class: "stage" }, this.hint, scene, h("div", { class: "stage-foot" }, legend, tools), this.cover);
@@ -68,14 +68,14 @@ export class Stage implements Panel {
     const graph = model.graph;
     this.hint.classList.toggle("waiting", !graph);
     if (!graph || model.phase === "opening") {
-      if (!graph) setText(this.title, "\u00a0"); // its room is kept
+      if (!graph) setText(this.title, "\u00a0"); // keeps the line's height
       return;
     }
     const source = model.view.source;
     const example = source?.kind === "gallery" ? model.about?.gallery.find((item) => item.id === source.id) : undefined;
     const title = example ? example.title : graph.name;
     setText(this.title, title);
-    const own = `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}; as written it needs ${capText(Number(graph.written_peak), graph)}.`;
+    const own = `${plural(graph.nodes, "node")}, ${plural(graph.edges, "edge")}; program order needs ${capText(Number(graph.written_peak), graph)}.`;
     setText(this.text, example ? unbroken(example.text) : own);
     this.hint.hidden = this.hidden === title;
   }
@@ -95,7 +95,7 @@ export class Stage implements Panel {
     }
     else if (!model.graph) {
       this.cover.replaceChildren(
-        h("div", { class: "card" }, h("h2", null, "No graph yet"), h("p", null, "Drop a file here, or begin with an example."), h("button", { type: "button", class: "primary", click: this.stage.gallery }, "Examples")),
+        h("div", { class: "card" }, h("h2", null, "No graph yet"), h("p", null, "Drop a graph file here, or choose an example."), h("button", { type: "button", class: "primary", click: this.stage.gallery }, "Examples")),
       );
     }
   }

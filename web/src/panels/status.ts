@@ -1,4 +1,4 @@
-// Planning while you look: incumbent, bound and gap as they move, and a button that stops and keeps the best.
+// Progress of planning: incumbent, lower bound and gap, and a button that stops and keeps the best plan.
 import type { Bound, Incumbent } from "../api";
 import { h, icon, setAttr, setText } from "../dom";
 import { ratio, whole } from "../exact";
@@ -11,7 +11,7 @@ function figure(label: string, tip: string, testid: string): { element: HTMLElem
   return { element: h("div", { class: "figure", "data-tip": tip }, h("span", null, label), value), value };
 }
 
-/** In full: there is room for two lines. */
+/** The full text; there is room for two lines. */
 function planningError(model: Model): string | null {
   return model.planning.state === "failed" ? model.planning.error : null;
 }
@@ -21,7 +21,7 @@ export class StatusPanel implements Panel {
   private readonly what = h("p", { class: "status-what", "aria-live": "polite", "data-testid": "status" });
   private readonly bar = h("div", { class: "progress" }, h("div"));
   private readonly incumbent = figure("best so far", TERMS.incumbent, "incumbent");
-  private readonly bound = figure("proved least", TERMS.bound, "bound");
+  private readonly bound = figure("lower bound", TERMS.bound, "bound");
   private readonly gap = figure("gap", TERMS.gap, "gap");
   private readonly button: HTMLButtonElement;
 
@@ -49,7 +49,7 @@ export class StatusPanel implements Panel {
     this.element.classList.toggle("failed", ["failed", "lost"].includes(model.planning.state));
     this.button.disabled = !model.graph || model.planning.state === "stopping";
     this.button.replaceChildren(icon(this.busy ? "stop" : "again"), h("span", null, this.busy ? "Stop" : "Plan"));
-    this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best so far. (X)" : "Plan again with these knobs. (R)");
+    this.button.setAttribute("data-tip", this.busy ? "Stop planning and keep the best plan so far. (X)" : "Plan again with these settings. (R)");
     setText(this.what, this.text(model));
     setAttr(this.what, "title", planningError(model));
     const progress = model.planning.progress;
@@ -61,10 +61,10 @@ export class StatusPanel implements Panel {
   private text(model: Model): string {
     const planning = model.planning;
     if (!model.graph) return "No graph yet";
-    if (planning.state === "lost") return "Planning was cut off: the server has stopped";
+    if (planning.state === "lost") return "Planning was interrupted: the server has stopped";
     if (planning.state === "failed") return planning.error ?? "Planning failed";
     if (planning.state === "stopping") return "Stopping…";
-    if (planning.state === "stopped") return "Stopped; the best so far is kept";
+    if (planning.state === "stopped") return "Stopped; the best plan so far is kept";
     if (planning.state === "starting") return "Planning…";
     if (planning.state === "queued") return "Waiting for another job to end…";
     if (planning.state === "running") {
@@ -85,10 +85,10 @@ export class StatusPanel implements Panel {
     const game = moving?.game ?? ranking.winner?.game ?? model.view.game ?? "remat";
     const bound = model.planning.bounds.find((one) => one.game === game) ?? null;
     const overhead = this.bestOverhead(best?.overhead ?? null, moving);
-    const least = this.boundShare(bound, model, ranking.winner?.lower_bound ?? null);
+    const lower = this.boundShare(bound, model, ranking.winner?.lower_bound ?? null);
     setText(this.incumbent.value, overhead === null ? "–" : percent(overhead, true));
-    setText(this.bound.value, least === null ? "–" : percent(least, true));
-    const gap = overhead !== null && least !== null ? (1 + overhead) / (1 + least) - 1 : null;
+    setText(this.bound.value, lower === null ? "–" : percent(lower, true));
+    const gap = overhead !== null && lower !== null ? (1 + overhead) / (1 + lower) - 1 : null;
     const exact = !this.busy ? (ranking.winner?.gap ?? gap) : gap;
     setText(this.gap.value, exact === null ? "–" : percent(Math.max(0, exact)));
   }

@@ -1,22 +1,22 @@
-// Strategies side by side, best first. The figures are those of the server's rows; only the cost follows the weights.
+// Comparison of the strategies, best first. The figures are those of the server's rows; only the cost depends on the weights.
 import type { Metrics, Row } from "../api";
 import { h, setText } from "../dom";
 import { comparePlans, costText, sameWeights, whole, type Weights } from "../exact";
 import { amount, group, percent, scaled, scaleFor, type Scale } from "../format";
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { capValue } from "../sizes";
-import { wayOut } from "../way_out";
+import { suggestion } from "../suggestion";
 import { rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
 
 type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
 
 const COLUMNS: { key: Column; label: string; tip: string }[] = [
-  { key: "strategy", label: "strategy", tip: "Press a row to play its plan." },
+  { key: "strategy", label: "strategy", tip: "Click a row to play its plan." },
   { key: "outcome", label: "", tip: TERMS.outcome },
   { key: "peak", label: "peak", tip: TERMS.peak },
   { key: "work", label: "work", tip: TERMS.work },
-  { key: "recompute", label: "again", tip: TERMS.recompute },
+  { key: "recompute", label: "recompute", tip: TERMS.recompute },
   { key: "flux", label: "flux", tip: TERMS.flux },
   { key: "moves", label: "moves", tip: TERMS.moves },
   { key: "cost", label: "cost", tip: TERMS.cost },
@@ -24,7 +24,7 @@ const COLUMNS: { key: Column; label: string; tip: string }[] = [
 ];
 
 const OUTCOMES = {
-  optimal: { mark: "◆", text: "optimal: proved to cost the least" },
+  optimal: { mark: "◆", text: "optimal: proved to have the lowest cost" },
   found: { mark: "●", text: "found: a verified plan" },
   infeasible: { mark: "⊘", text: "impossible: proved that no plan fits" },
   gave_up: { mark: "✗", text: "no plan" },
@@ -69,7 +69,7 @@ export class ComparisonTable implements Panel {
         ),
       );
     });
-    const table = h("table", { class: "compare", "data-testid": "comparison", "aria-label": "Strategies side by side" });
+    const table = h("table", { class: "compare", "data-testid": "comparison", "aria-label": "Comparison of strategies" });
     table.append(h("thead", null, h("tr", null, ...this.heads)), this.body);
     this.element = h(
       "section",
@@ -80,14 +80,14 @@ export class ComparisonTable implements Panel {
   }
 
   private sortBy(column: Column): void {
-    // Upwards, then downwards, then best first again.
+    // Ascending, then descending, then best first.
     if (this.sort?.column !== column) this.sort = { column, down: false };
     else this.sort = this.sort.down ? null : { column, down: true };
     this.drawn = "";
     if (this.model) this.update(this.model);
   }
 
-  /** Keys of the rows as they stand, best first: for the keyboard. */
+  /** Keys of the rows in displayed order, for the keyboard. */
   keys(): string[] {
     return [...this.body.querySelectorAll<HTMLElement>("tr[data-plan]")].map((row) => row.dataset.key ?? "");
   }
@@ -129,16 +129,16 @@ export class ComparisonTable implements Panel {
     const live = sameWeights(model.planWeights, model.view.weights);
     this.drawRaise(model, rows);
     const settled = !isPlanning(model) || rows.some((row) => row.metrics);
-    const said = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live, model.proved) : null;
+    const result = model.graph && settled ? verdict(rows, model.graph, model.view.weights, live, model.proved) : null;
     if (model.graph && !settled && rows.length) {
       setText(this.title, "Planning…");
       setText(this.text, stillLooking(model, rows));
-    } else if (said) {
-      setText(this.title, said.title);
-      setText(this.text, said.text);
+    } else if (result) {
+      setText(this.title, result.title);
+      setText(this.text, result.text);
     } else if (!model.entries.length) {
       const idle = model.graph && !model.view.strategies.length;
-      setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Who wins, and why");
+      setText(this.title, idle ? "Nothing to compare" : model.graph ? "Planning…" : "Comparison");
       setText(this.text, "");
     }
   }
@@ -146,31 +146,31 @@ export class ComparisonTable implements Panel {
   private drawRaise(model: Model, rows: Row[]): void {
     const stuck = rows.length > 0 && !isPlanning(model) && rows.every((row) => !row.metrics);
     const graph = model.graph;
-    const way = stuck && graph ? wayOut(model.sweep, capValue(model.view.cap, graph.written_peak, graph.size_unit), model.view.strategies) : null;
-    this.raise.hidden = !way;
-    if (!way || !graph) return;
-    if (way.kind === "raise") {
-      setText(this.raise, `Raise it to ${amount(way.cap, graph.size_unit)}`);
-      this.raise.onclick = () => this.actions.setCap(String(way.cap));
+    const offer = stuck && graph ? suggestion(model.sweep, capValue(model.view.cap, graph.written_peak, graph.size_unit), model.view.strategies) : null;
+    this.raise.hidden = !offer;
+    if (!offer || !graph) return;
+    if (offer.kind === "raise") {
+      setText(this.raise, `Raise the cap to ${amount(offer.cap, graph.size_unit)}`);
+      this.raise.onclick = () => this.actions.setCap(String(offer.cap));
     } else {
-      setText(this.raise, `Add ${way.strategy}, which fits`);
-      this.raise.onclick = () => this.actions.setStrategies([...model.view.strategies, way.strategy]);
+      setText(this.raise, `Add ${offer.strategy}, which fits`);
+      this.raise.onclick = () => this.actions.setStrategies([...model.view.strategies, offer.strategy]);
     }
   }
 
   private scales(model: Model, weights: Weights | null): Scales {
     const rows = model.entries.map((entry) => entry.row.metrics).filter((m): m is Metrics => m !== null);
     const graph = model.graph;
-    const most = (pick: (m: Metrics) => number | string): number => Math.max(0, ...rows.map((m) => Number(pick(m))));
-    const peak = scaleFor(most((m) => m.peak), graph?.size_unit ?? "");
-    const work = scaleFor(most((m) => m.work), graph?.cost_unit ?? "");
+    const max = (pick: (m: Metrics) => number | string): number => Math.max(0, ...rows.map((m) => Number(pick(m))));
+    const peak = scaleFor(max((m) => m.peak), graph?.size_unit ?? "");
+    const work = scaleFor(max((m) => m.work), graph?.cost_unit ?? "");
     const unit = (key: Column, text: string): void => {
       const element = this.units[key];
       if (element) setText(element, text);
     };
-    const flux = scaleFor(most((m) => m.flux), "");
-    const moves = scaleFor(most((m) => m.moves), "");
-    const cost = scaleFor(weights ? most((m) => costText(m, weights)) : 0, "");
+    const flux = scaleFor(max((m) => m.flux), "");
+    const moves = scaleFor(max((m) => m.moves), "");
+    const cost = scaleFor(weights ? max((m) => costText(m, weights)) : 0, "");
     unit("peak", peak.unit);
     unit("work", work.unit);
     unit("recompute", work.unit);
@@ -217,7 +217,7 @@ export class ComparisonTable implements Panel {
     const row = entry.row;
     const key = rowKey(row);
     const wins = winner === row && !entry.stale;
-    // What was proved for other weights is not proved for these.
+    // A proof for other weights does not hold for these.
     const outcome = row.outcome === "optimal" && !live ? "found" : row.outcome;
     const line = h("tr", {
       class: [entry.stale ? "stale" : "", wins ? "winner" : "", key === shown ? "shown" : "", row.metrics ? "" : "failed"].join(" ").trim(),
@@ -248,7 +248,7 @@ export class ComparisonTable implements Panel {
     return line;
   }
 
-  /** The server names the strategy without its settings: of several that wait, the first is at work. */
+  /** The server reports the strategy without its settings: of several pending rows, the first is being planned. */
   private drawPending(name: string, model: Model, first: boolean): HTMLElement {
     const best = model.planning.incumbent;
     const mine = first && best && base(best.strategy) === base(name) ? best : null;
@@ -277,17 +277,17 @@ export class ComparisonTable implements Panel {
     const works = model.entries.map((entry) => Number(entry.row.metrics?.work ?? 0));
     return [
       cell("peak", scaled(m.peak, scales.peak), m.peak, `${amount(m.peak, size)} = ${group(m.peak)} ${size}`, Number(m.peak) / Math.max(1, ...peaks)),
-      cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} over computing each value once`, Number(m.work) / Math.max(1, ...works)),
+      cell("work", scaled(m.work, scales.work), m.work, `${group(m.work)} ${cost}, ${percent(m.overhead)} more than computing each value once`, Number(m.work) / Math.max(1, ...works)),
       cell("recompute", scaled(m.recompute, scales.work), m.recompute, `${group(m.recompute)} ${cost} in ${group(m.recompute_count)} computations${extras(m)}`),
       cell("flux", scaled(m.flux, scales.flux), m.flux, `${group(m.flux)} ${size} × ${cost}`),
-      cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves, the longest chain of them ${group(m.depth)}`),
+      cell("moves", scaled(m.moves, scales.moves), m.moves, `${group(m.moves)} moves (critical path ${group(m.depth)})`),
       cell("cost", shortCost(text, scales.cost), text, `${group(text)} with weights ${model.view.weights.join(", ")}`),
-      cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `the least possible is ${group(row.lower_bound)} ${cost}`),
+      cell("gap", row.gap === null ? "–" : percent(row.gap), row.gap, row.lower_bound === null ? "" : `lower bound ${group(row.lower_bound)} ${cost}`),
     ];
   }
 }
 
-/** Settings may stand on a line of their own, so that they are seen: they tell rows of one strategy apart. */
+/** Settings may wrap to their own line, so that they are visible: they distinguish rows of one strategy. */
 function nameSpan(name: string): HTMLElement {
   const [head, ...settings] = name.split(/(?<=:)/);
   return h("span", { class: settings.length || name.includes("→") ? "name settings" : "name" }, head, ...settings.flatMap((text) => [h("wbr"), text]));
@@ -297,7 +297,7 @@ function base(text: string): string {
   return text.split(":")[0];
 }
 
-/** Strategies that are asked and have no row yet, not even an old one. */
+/** Requested strategies that have no row yet, not even an old one. */
 function pending(model: Model): string[] {
   if (!isPlanning(model)) return [];
   const game = model.view.game;
@@ -312,15 +312,15 @@ function pending(model: Model): string[] {
 function stillLooking(model: Model, rows: Row[]): string {
   const best = model.planning.incumbent;
   const none = rows.length === 1 ? `${rowName(rows[0])} has no plan here.` : `${rows.length} strategies have no plan here.`;
-  if (!best || !model.graph) return `${none} The others are still at it.`;
-  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra work and looks for a better one.`;
+  if (!best || !model.graph) return `${none} The others are still planning.`;
+  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra work and is searching for a better one.`;
 }
 
 function extras(m: Metrics): string {
   const parts = [];
   if (Number(m.uncompute)) parts.push(`${group(m.uncompute)} uncomputing`);
-  if (Number(m.io)) parts.push(`${group(m.io)} moving`);
-  return parts.length ? `; beside that ${parts.join(" and ")}` : "";
+  if (Number(m.io)) parts.push(`${group(m.io)} transfers`);
+  return parts.length ? `; in addition ${parts.join(" and ")}` : "";
 }
 
 /** Short costs are shown in full, longer ones in the unit of their column. */

@@ -1,4 +1,4 @@
-// The bar above: which graph, where others come from, what can be taken away.
+// The bar at the top: the graph, ways to open another one, exports.
 import type { FileKind } from "../api";
 import { h, icon, setText, svg } from "../dom";
 import { group } from "../format";
@@ -53,7 +53,7 @@ export class TopBar implements Panel {
         plan("Schedule", "JSON, for pebble verify", "schedule"),
         plan("Schedule, binary", ".pbs", "pbs"),
         plan("Metrics", "JSON", "metrics"),
-        plan("Decisions", "what to keep, free, redo", "decisions"),
+        plan("Decisions", "what to keep, free, recompute", "decisions"),
         plan("Moves", "CSV", "csv"),
         plan("Trace", "for Perfetto", "trace"),
         plan("Graph with plan", "DOT", "dot"),
@@ -61,7 +61,7 @@ export class TopBar implements Panel {
         { label: "Picture", hint: "PNG", testid: "export-png", act: () => actions.exportPicture("png") },
         { label: "Picture", hint: "SVG", testid: "export-svg", act: () => actions.exportPicture("svg") },
       ],
-      "Take the plan, its figures or the picture away (E)",
+      "Save the plan, its figures or the picture (E)",
     );
     const top = (iconName: string, label: string, testid: string, tip: string, act: () => void): HTMLButtonElement =>
       h("button", { type: "button", "data-testid": testid, "data-tip": tip, click: act }, icon(iconName), h("span", null, label));
@@ -75,11 +75,11 @@ export class TopBar implements Panel {
         this.name, this.size, icon("down"),
       ),
       top("open", "Open", "open", "Open a graph file, or drop one anywhere (O)", () => this.openDialog()),
-      top("make", "Generate", "generate", "Make a graph of a known family (N)", actions.generate),
+      top("make", "Generate", "generate", "Generate a graph of a known family (N)", actions.generate),
       this.file,
       h("span", { class: "spring" }),
       this.exportMenu.element,
-      top("link", "Link", "link", "Copy a link that brings back exactly this view (C)", actions.copyLink),
+      top("link", "Link", "link", "Copy a link to exactly this view (C)", actions.copyLink),
       this.theme,
       h("button", { type: "button", class: "quiet", "data-testid": "help", "aria-label": "Keys and help", "data-tip": "Keys and help (?)", click: actions.help }, icon("help")),
     );

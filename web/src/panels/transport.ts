@@ -1,4 +1,4 @@
-// Playing the plan: buttons, speed, where it stands, and the memory chart beside.
+// Playing the plan: buttons, speed, current move, and the memory chart.
 import { h, icon, setAttr, setText } from "../dom";
 import { amount, group, percent } from "../format";
 import type { MemoryChart } from "../chart/memory";
@@ -40,7 +40,7 @@ export class Transport implements Panel {
       button("first", "First move", "Home", "first", () => seek(0)),
       button("back", "One move back", "←", "back", () => playback.stepBy(-1)),
       this.play,
-      button("forward", "One move on", "→", "forward", () => playback.stepBy(1)),
+      button("forward", "One move forward", "→", "forward", () => playback.stepBy(1)),
       button("last", "Last move", "End", "last", () => seek(last())),
       button("peak", "Jump to the peak", "P", "peak", () => seek(playback.player ? peakStep(playback.player.frames) : 0)),
     ];
@@ -84,8 +84,8 @@ export class Transport implements Panel {
 
   private why(model: Model | null): string {
     if (model?.phase !== "ready" || !model.graph) return "";
-    if (!model.view.strategies.length) return "No strategy is chosen.";
-    return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise it until one fits.";
+    if (!model.view.strategies.length) return "Choose at least one strategy on the left.";
+    return isPlanning(model) || model.shown ? "Planning…" : "No plan to play at this cap. Raise the cap or add strategies.";
   }
 
   /** Called whenever the step changes; cheap. */
@@ -95,7 +95,7 @@ export class Transport implements Panel {
     if (!player || !model?.graph || !model.layout) {
       setText(this.counter, "–");
       setText(this.now, this.why(model));
-      setAttr(this.chartHost, "data-note", model?.phase === "ready" && !isPlanning(model) && !model.shown ? "Memory over time is drawn here as soon as there is a plan." : "");
+      setAttr(this.chartHost, "data-note", model?.phase === "ready" && !isPlanning(model) && !model.shown ? "Memory over time is shown here when there is a plan." : "");
       setText(this.memory, "");
       return;
     }

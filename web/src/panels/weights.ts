@@ -1,4 +1,4 @@
-// The weights of the cost. Moving one ranks the rows again at once; nothing is planned for that.
+// The weights of the cost. Changing one re-ranks the rows at once, without planning.
 import type { WeightTexts } from "../api";
 import { h, setAttr } from "../dom";
 import { sameWeights } from "../exact";
@@ -49,14 +49,14 @@ export class WeightKnobs implements Panel {
       "button",
       {
         type: "button", class: "small weights-note", "data-testid": "plan-again", click: () => actions.planAgain(),
-        "data-tip": "The rows are ranked anew under these weights, but their plans were made for others. Plan again to look for better ones.",
+        "data-tip": "The rows are ranked with these weights, but were planned for other weights. Plan again to search for better plans.",
       },
-      "Plan for these",
+      "Plan for these weights",
     );
     this.element = h(
       "section",
       { class: "knob", "aria-label": "Weights" },
-      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "What counts"), this.note),
+      h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.cost }, "Weights"), this.note),
       ...NAMES.map((one, i) =>
         h(
           "div",

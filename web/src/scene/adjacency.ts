@@ -1,4 +1,4 @@
-// Edges as a scene needs them: by node in both directions, which way they run, and in an order fit for samples.
+// Edges as a scene needs them: by node in both directions, their main direction, and in an order suited for sampling.
 
 import { Layout, LayoutKind } from "../binary";
 
@@ -51,7 +51,7 @@ export function flowOf(layout: Layout): Flow {
     sx += Math.sign(Math.round(ex * 4));
     sy += Math.sign(Math.round(ey * 4));
   }
-  // Lanes and folded rows go both ways: there the signs cancel and the longer distances decide.
+  // In lanes and folded rows edges go both ways: their signs cancel, and the longer distances decide.
   const clear = Math.max(Math.abs(sx), Math.abs(sy)) > 0.6 * count;
   const alongX = clear ? Math.abs(sx) >= Math.abs(sy) : layout.kind === LayoutKind.Lanes || dx >= dy;
   return { dx: dx / Math.max(1, count), dy: dy / Math.max(1, count), alongX, bow: outward(layout, alongX) };
@@ -68,8 +68,8 @@ function outward(layout: Layout, alongX: boolean): 1 | -1 {
   return sum[1] / count[1] >= sum[0] / count[0] ? 1 : -1;
 }
 
-/** Indices of edges such that every beginning of the list is a fair sample, the same each time; at most `most`. */
-export function sampleOrder(edgeCount: number, most: number): Uint32Array {
+/** Indices of edges, at most `max`, such that every prefix of the list is a fair sample. The order is deterministic. */
+export function sampleOrder(edgeCount: number, max: number): Uint32Array {
   const order = new Uint32Array(edgeCount);
   for (let e = 0; e < edgeCount; e++) order[e] = e;
   let seed = 12345;
@@ -80,5 +80,5 @@ export function sampleOrder(edgeCount: number, most: number): Uint32Array {
     order[e] = order[k];
     order[k] = kept;
   }
-  return order.subarray(0, most);
+  return order.subarray(0, max);
 }

@@ -1,16 +1,16 @@
-// What lies behind the graph: a faint band for each lane and a box for each group.
+// The background of the graph: a faint band for each lane and a box for each group.
 
 import { Layout, LayoutKind } from "../binary";
 import type { Extent } from "./camera";
 import { GL, Program, makeBuffer, makeProgram } from "./gl";
-import { BOX_FRAGMENT, BOX_VERTEX, MOST_BEND } from "./shaders";
+import { BOX_FRAGMENT, BOX_VERTEX, MAX_BEND } from "./shaders";
 import type { SceneLayout } from "./shape";
 import { Theme, parseColour } from "../states_palette";
 
 const FLOATS = 14;
 export const BOX_ATTRIBUTES: readonly string[] = ["aBox", "aFill", "aStroke", "aLook"];
 
-/** Pixels around the nodes of a lane, where there is room. */
+/** Pixels around the nodes of a lane, if there is room. */
 export const BAND_MARGIN = 24;
 
 export interface Band {
@@ -24,17 +24,17 @@ export interface Band {
 }
 
 /**
- * The lanes of a layout as boxes with titles; none where all nodes share one. A folded layout has several rows of both lanes, and so
+ * The lanes of a layout as boxes with titles; none if all nodes share one. A folded layout has several rows of both lanes, and so
  * several boxes of each; the first of each has the title.
  */
 export function bandsOf(layout: Layout): Band[] {
   if (layout.kind !== LayoutKind.Lanes) return [];
   const runs = lanesDownward(layout);
-  if (runs.length < 2 || runs.length > MOST_BANDS) return [];
+  if (runs.length < 2 || runs.length > MAX_BANDS) return [];
   const left = Math.min(...runs.map((r) => r.left));
   const right = Math.max(...runs.map((r) => r.right));
-  // Edges that pass over others of their lane bend outward, so that is where a lane is wider.
-  const bends = [0, 1].map((lane) => (hasBends(layout, lane) ? MOST_BEND : 0));
+  // Edges that pass other nodes of their lane bend outward, so a lane is wider on that side.
+  const bends = [0, 1].map((lane) => (hasBends(layout, lane) ? MAX_BEND : 0));
   const forwardAbove = runs[0].lane === 0;
   return runs.map((r, i) => {
     const upward = (r.lane === 0) === forwardAbove;
@@ -45,13 +45,13 @@ export function bandsOf(layout: Layout): Band[] {
 }
 
 const TITLES = ["Forward", "Backward"];
-const MOST_BANDS = 24;
+const MAX_BANDS = 24;
 
 interface Run extends Extent {
   lane: number;
 }
 
-/** From top to bottom, the stretches in which all nodes are of one lane. */
+/** From top to bottom, the ranges in which all nodes are in one lane. */
 function lanesDownward(layout: Layout): Run[] {
   const { x, y, lane } = layout;
   const order = Uint32Array.from({ length: layout.nodeCount }, (_, v) => v).sort((a, b) => y[a] - y[b] || lane[a] - lane[b]);
@@ -60,7 +60,7 @@ function lanesDownward(layout: Layout): Run[] {
   for (const v of order) {
     const of = lane[v] ? 1 : 0;
     if (!last || last.lane !== of) {
-      if (runs.length > MOST_BANDS) return runs;
+      if (runs.length > MAX_BANDS) return runs;
       runs.push((last = { lane: of, left: x[v], right: x[v], top: y[v], bottom: y[v] }));
     }
     last.left = Math.min(last.left, x[v]);

@@ -1,7 +1,7 @@
-// Where the scene is looked at from: centre, scale, and the stretch that lets long thin graphs use the screen.
+// The camera: centre, scale, and the stretch that lets long thin graphs use the whole screen.
 //
 // World units are slots of the layout. `scale` is in CSS pixels for a slot along the axis that is not stretched; circles stay circles,
-// only distances grow along the other axis. Movements are eased; each `tick` says whether there is more to come.
+// only distances grow along the other axis. Movements are eased; `tick` returns whether the view changed.
 
 export interface View {
   x: number;
@@ -16,13 +16,13 @@ export interface Extent {
   bottom: number;
 }
 
-/** Pixels for a slot to which a fitted view stretches at most, along each axis, and without stretching. */
+/** Maximum pixels per slot of a fitted view, along each axis, and without stretching. */
 const WIDEST_SLOT = 260;
 const HIGHEST_SLOT = 110;
-const MOST_FITTED = 64;
+const MAX_FITTED = 64;
 const FLIGHT_MS = 420;
 const ZOOM_EASE_MS = 55;
-const MOST_SCALE = 160;
+const MAX_SCALE = 160;
 
 interface Flight {
   from: View;
@@ -44,7 +44,7 @@ export class Camera {
   /** Size of the viewport in CSS pixels. */
   width = 1;
   height = 1;
-  leastScale = 0.001;
+  minScale = 0.001;
   reducedMotion = false;
   private flight: Flight | null = null;
   private zoom: Zoom | null = null;
@@ -65,7 +65,7 @@ export class Camera {
     ];
   }
 
-  /** What part of the world is on the screen, with `margin` pixels around it. */
+  /** The visible part of the world, with `margin` pixels around it. */
   visible(margin: number): Extent {
     const [left, top] = this.toWorld(-margin, -margin);
     const [right, bottom] = this.toWorld(this.width + margin, this.height + margin);
@@ -79,11 +79,11 @@ export class Camera {
     const freeX = Math.max(40, this.width - 2 * padX);
     const freeY = Math.max(40, this.height - 2 * padY);
     const ratio = (w * freeY) / (h * freeX);
-    const plain = Math.min(freeX / w, freeY / h, MOST_FITTED);
+    const plain = Math.min(freeX / w, freeY / h, MAX_FITTED);
     this.stretchX = ratio < 1 ? Math.max(1, Math.min(1 / ratio, WIDEST_SLOT / plain)) : 1;
     this.stretchY = ratio > 1 ? Math.max(1, Math.min(ratio, HIGHEST_SLOT / plain)) : 1;
-    const scale = Math.min(freeX / (w * this.stretchX), freeY / (h * this.stretchY), MOST_FITTED);
-    this.leastScale = scale / 6;
+    const scale = Math.min(freeX / (w * this.stretchX), freeY / (h * this.stretchY), MAX_FITTED);
+    this.minScale = scale / 6;
     return { x: (extent.left + extent.right) / 2, y: (extent.top + extent.bottom) / 2, scale };
   }
 
@@ -105,11 +105,11 @@ export class Camera {
     this.view.y -= dy / (this.view.scale * this.stretchY);
   }
 
-  /** Zooms by a factor, keeping what is under (px, py) there; eased unless `now` is absent. */
+  /** Zooms by a factor around (px, py); eased unless `now` is absent. */
   zoomAt(factor: number, px: number, py: number, now?: number): void {
     this.flight = null;
     const from = this.zoom ? this.zoom.scale : this.view.scale;
-    const scale = Math.min(MOST_SCALE, Math.max(this.leastScale, from * factor));
+    const scale = Math.min(MAX_SCALE, Math.max(this.minScale, from * factor));
     if (now === undefined || this.reducedMotion) {
       this.zoom = null;
       this.scaleAround(scale, px, py);
@@ -122,7 +122,7 @@ export class Camera {
     return this.flight !== null || this.zoom !== null;
   }
 
-  /** Goes on with an eased movement; true if the view changed. */
+  /** Continues an eased movement; true if the view changed. */
   tick(now: number): boolean {
     if (this.flight) return this.tickFlight(this.flight, now);
     if (this.zoom) return this.tickZoom(this.zoom, now);

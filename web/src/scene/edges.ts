@@ -1,8 +1,8 @@
 // Edges: which of them are drawn, how strongly, and when.
 //
-// Few edges are drawn every frame and show whether their value is in memory. Of many, only those of the nodes on the screen are drawn,
-// when those are few; else edges go into a layer that is kept while the view stands still: a sample of them while it moves, and
-// while a plan plays the layer is renewed now and then. So playing a plan of a huge graph draws few edges but the highlighted ones.
+// In a small graph all edges are drawn every frame and show whether their value is in memory. In a large one, if few nodes are on the
+// screen, only their edges are drawn. Otherwise edges are drawn into a layer that is kept while the view does not move, and only a sample
+// while it moves. While a plan plays the layer is redrawn at intervals, so most frames draw only the highlighted edges.
 
 import { NONE } from "../binary";
 import type { Camera } from "./camera";
@@ -14,16 +14,16 @@ import { EDGE_FRAGMENT, EDGE_VERTEX } from "./shaders";
 import type { SceneLayout } from "./shape";
 
 const FEW_EDGES = 4_000;
-const MOST_LOCAL = 16 * TEXTURE_COLUMNS;
-/** Nodes on the screen of which all edges are drawn, with a graphics card and without. */
+const MAX_LOCAL = 16 * TEXTURE_COLUMNS;
+/** Maximum nodes on the screen for drawing all their edges, with a graphics card and without. */
 const FEW_NODES = { card: 5_000, none: 2_400 };
-/** Edges drawn at once while the view moves and when it stands. */
+/** Edges drawn at once while the view moves and while it does not. */
 const MOVING_SAMPLE = { card: 16_000, none: 2_000 };
 const SETTLED_SAMPLE = { card: 400_000, none: 30_000 };
-const MOST_CHOSEN = TEXTURE_COLUMNS;
-/** A sample is drawn stronger, for those left out, but no more than this. */
-const MOST_BOOST = 2.5;
-/** Least time between two drawings of all edges while a plan plays, and the same in frames on slow machines. */
+const MAX_CHOSEN = TEXTURE_COLUMNS;
+/** A sample is drawn stronger, to compensate for the omitted edges, up to this factor. */
+const MAX_BOOST = 2.5;
+/** Minimum time between two drawings of all edges while a plan plays, and the same in frames on slow machines. */
 const RENEW_MS = 180;
 const RENEW_FRAMES = 14;
 
@@ -48,7 +48,7 @@ export interface EdgeFrame {
   strength: number;
 }
 
-/** A list of edges on the card: from, to, kind and nothing. */
+/** A list of edges on the card: from, to, kind, unused. */
 class EdgeList {
   readonly texture: WebGLTexture;
   readonly data: Uint32Array;
@@ -56,9 +56,9 @@ class EdgeList {
 
   constructor(
     private readonly gl: GL,
-    most: number,
+    max: number,
   ) {
-    const rows = textureRows(most);
+    const rows = textureRows(max);
     this.texture = makeNodeTexture(gl, gl.RGBA32UI, rows);
     this.data = new Uint32Array(4 * rows * TEXTURE_COLUMNS);
   }
@@ -76,7 +76,7 @@ class EdgeList {
     this.count++;
   }
 
-  /** Sends the list; the bytes sent. A short list is part of one row. */
+  /** Sends the list; returns the bytes sent. A short list is part of one row. */
   send(): number {
     if (this.count === 0) return 0;
     const gl = this.gl;
@@ -98,7 +98,7 @@ export class EdgeLayer {
   private readonly chosen: EdgeList;
   private readonly kept: KeptLayer;
   private readonly onScreen: Uint8Array;
-  /** Whether the edges of the nodes on the screen are drawn alone; null when not known. */
+  /** Whether only the edges of the nodes on the screen are drawn; null if not known. */
   private near: boolean | null = null;
   private keptComplete = false;
   private keptStale = false;
@@ -118,17 +118,17 @@ export class EdgeLayer {
     this.flow = flowOf(layout);
     this.onScreen = new Uint8Array(layout.nodeCount);
     this.power = drawsInSoftware(gl) ? "none" : "card";
-    const most = SETTLED_SAMPLE[this.power];
-    this.all = new EdgeList(gl, Math.max(1, Math.min(m, most)));
-    for (const e of sampleOrder(m, most))
+    const max = SETTLED_SAMPLE[this.power];
+    this.all = new EdgeList(gl, Math.max(1, Math.min(m, max)));
+    for (const e of sampleOrder(m, max))
       if (this.shows(layout.edgeFrom[e], layout.edgeTo[e])) this.all.add(layout.edgeFrom[e], layout.edgeTo[e], EdgeKind.Plain);
     this.all.send();
-    this.local = new EdgeList(gl, MOST_LOCAL);
-    this.chosen = new EdgeList(gl, MOST_CHOSEN);
+    this.local = new EdgeList(gl, MAX_LOCAL);
+    this.chosen = new EdgeList(gl, MAX_CHOSEN);
     this.kept = new KeptLayer(gl);
   }
 
-  /** Inside a collapsed group edges would say nothing. */
+  /** Edges inside a collapsed group are not drawn. */
   private shows(from: number, to: number): boolean {
     const { collapsed, group } = this.layout;
     return !collapsed || group[from] === NONE || group[from] !== group[to];
@@ -146,14 +146,14 @@ export class EdgeLayer {
     this.bytes += this.chosen.send();
   }
 
-  /** Bytes sent since last asked. */
+  /** Bytes sent since the last call. */
   takeBytes(): number {
     const b = this.bytes;
     this.bytes = 0;
     return b;
   }
 
-  /** True while what is shown is a sample or out of date, so that another frame is due. */
+  /** True while the picture is a sample or out of date, so that another frame is needed. */
   get unfinished(): boolean {
     return this.kept.ready && (!this.keptComplete || this.keptStale);
   }
@@ -191,7 +191,7 @@ export class EdgeLayer {
     gl.uniform2f(p.at("uFlow"), this.flow.alongX ? 1 : 0, this.flow.alongX ? 0 : 1);
     gl.uniform1i(p.at("uSegments"), segments);
     gl.uniform1f(p.at("uWidth"), look.width * f.dpr);
-    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.min(MOST_BOOST, Math.sqrt(of / Math.max(1, count))));
+    gl.uniform1f(p.at("uOpacity"), look.opacity * Math.min(MAX_BOOST, Math.sqrt(of / Math.max(1, count))));
     gl.uniform1f(p.at("uBow"), this.flow.bow);
     gl.uniform1f(p.at("uSeconds"), f.lively ? (f.now / 1000) % 1000 : 0);
     gl.uniform1f(p.at("uStub"), Math.max(60, 2.2 * view.scale) * f.dpr);
@@ -200,14 +200,14 @@ export class EdgeLayer {
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, (2 * segments + 4) * count);
   }
 
-  /** Curves where they can be seen; straight lines in a crowd. */
+  /** Curves if they are visible; straight lines if there are many edges. */
   private segments(slot: number, count: number): number {
     const many = this.power === "card" ? count : 4 * count;
     if (many > 60_000 || (slot < 3 && many > 8_000)) return 1;
     return many > 8_000 ? 7 : 16;
   }
 
-  /** Opacity falls with the share of the screen that edges would cover, so that dense parts stay calm. */
+  /** Opacity falls with the share of the screen that edges would cover, so that dense parts remain readable. */
   private strength(f: EdgeFrame, count: number): { opacity: number; width: number } {
     const { view, stretchX, stretchY, width, height } = f.camera;
     const length = Math.hypot(this.flow.dx * stretchX, this.flow.dy * stretchY) * view.scale;
@@ -223,7 +223,7 @@ export class EdgeLayer {
     return { opacity: Math.max(0.12, (f.strength * (0.42 + 0.2 * close)) / (1 + cover)), width: 0.8 + 0.5 * close };
   }
 
-  /** Are the nodes on the screen few? Then their edges are collected. */
+  /** Collects the edges of the nodes on the screen, if these are few. */
   private isNear(f: EdgeFrame): boolean {
     if (!f.viewChanged && this.near !== null) return this.near;
     return (this.near = this.collect(f));
@@ -262,7 +262,7 @@ export class EdgeLayer {
     this.kept.show();
   }
 
-  /** Colours changed: what is kept is out of date. */
+  /** Colours changed: the kept layer is out of date. */
   forget(): void {
     this.near = null;
     this.kept.forget();

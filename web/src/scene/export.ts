@@ -1,4 +1,4 @@
-// The scene as a picture to take away: SVG of what is on the screen, written from the same positions, states and colours.
+// The scene as a picture to save: SVG of what is on the screen, with the same positions, states and colours.
 
 import { NodeState } from "../node_state";
 import type { Band } from "./boxes";
@@ -6,11 +6,11 @@ import type { Camera } from "./camera";
 import type { Flow } from "./adjacency";
 import type { NodeGrid } from "./grid";
 import type { Label } from "./labels";
-import { MOST_BEND } from "./shaders";
+import { MAX_BEND } from "./shaders";
 import { GroupBox, SceneLayout, boxOnScreen, drawnRadius } from "./shape";
 import type { Theme } from "../states_palette";
 
-const MOST_EDGES = 200_000;
+const MAX_EDGES = 200_000;
 
 export interface SvgSource {
   layout: SceneLayout;
@@ -24,7 +24,7 @@ export interface SvgSource {
   selected: number | null;
 }
 
-/** Sizes and opacities of resting states, as the shader has them. */
+/** Sizes and opacities of states at rest, as in the shader. */
 const SIZE = [0.74, 0.52, 1, 1.08, 1.08, 0.95, 0.86, 0.96, 1.04, 1.04];
 const FILL = [0.1, 0.62, 1, 1, 1, 1, 0.26, 1, 1, 1];
 
@@ -70,7 +70,7 @@ function edges(s: SvgSource): string {
   const seen = camera.visible(0);
   const plain: string[] = [];
   const held: string[] = [];
-  for (let e = 0; e < layout.edgeCount && plain.length + held.length < MOST_EDGES; e++) {
+  for (let e = 0; e < layout.edgeCount && plain.length + held.length < MAX_EDGES; e++) {
     const u = layout.edgeFrom[e], v = layout.edgeTo[e];
     const ux = layout.x[u], uy = layout.y[u], vx = layout.x[v], vy = layout.y[v];
     if (Math.max(ux, vx) < seen.left || Math.min(ux, vx) > seen.right) continue;
@@ -83,7 +83,7 @@ function edges(s: SvgSource): string {
   return path(plain, s.theme.edge, 1) + path(held, s.theme.states[NodeState.Resident], 1.6);
 }
 
-/** The curve of an edge, by the rule of the edge shader. */
+/** The curve of an edge, by the same rule as in the edge shader. */
 function curve(s: SvgSource, u: number, v: number): string {
   const { layout, camera, flow } = s;
   const [x0, y0] = camera.toScreen(layout.x[u], layout.y[u]);
@@ -96,7 +96,7 @@ function curve(s: SvgSource, u: number, v: number): string {
   const aside = Math.abs(flow.alongX ? y1 - y0 : x1 - x0);
   let bend = 0;
   if (!crossing && along > 1.8 * slot && aside < 0.4 * slot)
-    bend = Math.min(0.3 * along, Math.min(0.4 + 0.1 * Math.sqrt(along / slot), MOST_BEND) * slotAside, 80) * 1.33 * (layout.lane[u] ? flow.bow : -flow.bow);
+    bend = Math.min(0.3 * along, Math.min(0.4 + 0.1 * Math.sqrt(along / slot), MAX_BEND) * slotAside, 80) * 1.33 * (layout.lane[u] ? flow.bow : -flow.bow);
   const bx = flow.alongX ? 0 : bend, by = flow.alongX ? bend : 0;
   const cx = leanX ? (x1 - x0) / 2 : 0, cy = leanX ? 0 : (y1 - y0) / 2;
   const first = `${short(x0 + cx + bx)} ${short(y0 + cy + by)}`;
@@ -133,16 +133,16 @@ function label(l: Label, theme: Theme): string {
   return `<text x="${short(l.x)}" y="${short(l.y + 10)}"${anchor}${weight} fill="${colour}" fill-opacity="${l.opacity.toFixed(2)}">${escapeXml(l.text)}</text>`;
 }
 
-/** Both canvases in one picture. The first must have been drawn in this very task. */
+/** Both canvases in one picture. The first must have been drawn in the same task. */
 export function flatten(scene: HTMLCanvasElement, overlay: HTMLCanvasElement): Promise<Blob> {
   const sheet = document.createElement("canvas");
   sheet.width = scene.width;
   sheet.height = scene.height;
   const c = sheet.getContext("2d");
-  if (!c) return Promise.reject(new Error("the browser gives no 2D canvas"));
+  if (!c) return Promise.reject(new Error("the browser does not provide a 2D canvas; try another browser"));
   c.drawImage(scene, 0, 0);
   c.drawImage(overlay, 0, 0);
   return new Promise((resolve, reject) => {
-    sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not write the picture"))), "image/png");
+    sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser could not write the picture; try SVG, or a smaller window"))), "image/png");
   });
 }

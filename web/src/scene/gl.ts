@@ -1,17 +1,17 @@
-// Small helpers over WebGL2: programs with their uniforms, textures of node data.
+// Small helpers for WebGL2: programs with their uniforms, textures of node data.
 
-/** Nodes lie in textures of this many columns. */
+/** Columns of the textures with node data. */
 export const TEXTURE_COLUMNS = 1024;
 
 export type GL = WebGL2RenderingContext;
 
 export interface Program {
-  /** Makes it the program of the next drawing. */
+  /** Selects this program for the next drawing. */
   use(): void;
   at(name: string): WebGLUniformLocation | null;
 }
 
-/** Compiling takes long where the processor draws: each program is made once for a context. */
+/** Compiling is slow without a graphics card: each program is created once per context. */
 const programs = new WeakMap<GL, Map<string, Program>>();
 
 /** After the loss of a context its programs are gone. */
@@ -21,15 +21,15 @@ export function forgetPrograms(gl: GL): void {
 
 function startShader(gl: GL, kind: number, source: string): WebGLShader {
   const s = gl.createShader(kind);
-  if (!s) throw new Error("the browser could not make a shader");
+  if (!s) throw new Error("the browser could not create a shader; reload the page");
   gl.shaderSource(s, `#version 300 es\n${source}`);
   gl.compileShader(s);
   return s;
 }
 
 /**
- * A program of two shaders. Attributes are bound to locations in the order given. Compiling only starts here; the browser goes on with it by
- * itself, and the first use waits for what is left.
+ * A program of two shaders. Attributes are bound to locations in the order given. Compiling only starts here; the browser continues it in
+ * the background, and the first use waits until it is done.
  */
 export function makeProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[] = []): Program {
   let known = programs.get(gl);
@@ -42,7 +42,7 @@ export function makeProgram(gl: GL, vertex: string, fragment: string, attributes
 
 function startProgram(gl: GL, vertex: string, fragment: string, attributes: readonly string[]): Program {
   const program = gl.createProgram();
-  if (!program) throw new Error("the browser could not make a program");
+  if (!program) throw new Error("the browser could not create a shader program; reload the page");
   const shaders = [startShader(gl, gl.VERTEX_SHADER, vertex), startShader(gl, gl.FRAGMENT_SHADER, fragment)];
   for (const s of shaders) gl.attachShader(program, s);
   for (const [i, name] of attributes.entries()) gl.bindAttribLocation(program, i, name);
@@ -70,7 +70,7 @@ function check(gl: GL, program: WebGLProgram, shaders: readonly WebGLShader[]): 
   for (const s of shaders) gl.deleteShader(s);
 }
 
-/** Is the drawing done by the processor? Then there is less of it to spend. */
+/** Is drawing done in software, on the processor? Then less can be drawn per frame. */
 export function drawsInSoftware(gl: GL): boolean {
   const known = softly.get(gl);
   if (known !== undefined) return known;
@@ -81,14 +81,14 @@ export function drawsInSoftware(gl: GL): boolean {
   return answer;
 }
 
-/** Asked once: the question waits for everything that is being drawn. */
+/** Cached, because the query waits for all pending drawing. */
 const softly = new WeakMap<GL, boolean>();
 
 export function textureRows(nodes: number): number {
   return Math.max(1, Math.ceil(nodes / TEXTURE_COLUMNS));
 }
 
-/** Texture units. Data is sent through one of its own, so that sending never takes away what a drawing is about to read. */
+/** Texture units. Uploads use a separate unit, so that they never unbind a texture that a drawing is about to read. */
 export const enum Unit {
   Nodes = 0,
   States = 1,
@@ -101,10 +101,10 @@ export function bindTexture(gl: GL, unit: Unit, texture: WebGLTexture | null): v
   gl.bindTexture(gl.TEXTURE_2D, texture);
 }
 
-/** A texture with one texel for each node, read by texelFetch alone. It is left bound for sending. */
+/** A texture with one texel for each node, read only with texelFetch. It remains bound for uploads. */
 export function makeNodeTexture(gl: GL, format: number, rows: number): WebGLTexture {
   const texture = gl.createTexture();
-  if (!texture) throw new Error("the browser could not make a texture");
+  if (!texture) throw new Error("the browser could not create a texture; reload the page");
   bindTexture(gl, Unit.Sending, texture);
   gl.texStorage2D(gl.TEXTURE_2D, 1, format, TEXTURE_COLUMNS, rows);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -118,7 +118,7 @@ export interface IntegerAttribute {
   offset: number;
 }
 
-/** A vertex array of unsigned integers that advance once an instance, or once a vertex with divisor 0. */
+/** A vertex array of unsigned integers that advance once per instance, or once per vertex with divisor 0. */
 export function integerArray(
   gl: GL,
   buffer: WebGLBuffer,
@@ -127,7 +127,7 @@ export function integerArray(
   divisor = 1,
 ): WebGLVertexArrayObject {
   const vao = gl.createVertexArray();
-  if (!vao) throw new Error("the browser could not make a vertex array");
+  if (!vao) throw new Error("the browser could not create a vertex array; reload the page");
   gl.bindVertexArray(vao);
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   for (const a of list) {
@@ -141,6 +141,6 @@ export function integerArray(
 
 export function makeBuffer(gl: GL): WebGLBuffer {
   const buffer = gl.createBuffer();
-  if (!buffer) throw new Error("the browser could not make a buffer");
+  if (!buffer) throw new Error("the browser could not create a buffer; reload the page");
   return buffer;
 }

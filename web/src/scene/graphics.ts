@@ -1,5 +1,5 @@
-// Everything of one layout that lives on the graphics card, and the order in which a frame is drawn.
-// It can be made anew at any time from the layout and the player, as after the loss of the context.
+// All data of one layout on the graphics card, and the order in which a frame is drawn.
+// It can be rebuilt at any time from the layout and the player, for example after the context was lost.
 
 import { NodeState } from "../node_state";
 import type { Player } from "../player";
@@ -16,7 +16,7 @@ import type { SceneLayout } from "./shape";
 import { StateTexture, TICK_MS, packWord } from "./states";
 import { Theme, parseColour, stateColours } from "../states_palette";
 
-/** Starts making the programs of all layers, so that they are ready by the time that there is something to draw. */
+/** Starts to compile the programs of all layers, so that they are ready when there is something to draw. */
 export function warmUp(gl: GL): void {
   makeProgram(gl, BOX_VERTEX, BOX_FRAGMENT, BOX_ATTRIBUTES);
   makeProgram(gl, NODE_VERTEX, NODE_FRAGMENT);
@@ -35,12 +35,12 @@ export interface FrameInput {
   dpr: number;
   now: number;
   viewChanged: boolean;
-  /** Movement of light on working nodes and their inputs. */
+  /** Animation of active nodes and their inputs. */
   lively: boolean;
 }
 
 const PULSE_MS = 1_400;
-/** Pixels for a slot below which nodes are points; a point vanishes when its middle leaves the screen. */
+/** Pixels per slot below which nodes are drawn as points; a point vanishes when its centre leaves the screen. */
 const SMALL_SLOT = 14;
 
 export class Graphics {
@@ -79,7 +79,7 @@ export class Graphics {
     this.edges.forget();
   }
 
-  /** Takes all states anew; without a player everything rests. */
+  /** Reloads all states; without a player all nodes are at rest. */
   showAll(player: Player | null): void {
     player?.takeDirty(() => undefined);
     this.states.setAll((words) => {
@@ -97,7 +97,7 @@ export class Graphics {
     return true;
   }
 
-  /** Marks and highlighted edges: what is chosen, and the move being played. */
+  /** Marks and highlighted edges: the selected node and the move being played. */
   choose(choice: Choice, player: Player | null): void {
     const marks: { node: number; mark: number }[] = [];
     const lines: { node: number; kinds: EdgeKind[] }[] = [];
@@ -121,7 +121,7 @@ export class Graphics {
     return this.states.waiting;
   }
 
-  /** Draws one frame; the bytes sent to the card for it. */
+  /** Draws one frame; returns the bytes sent to the card for it. */
   draw(f: FrameInput): number {
     const gl = this.gl;
     const sent = this.states.flush();

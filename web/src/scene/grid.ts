@@ -1,4 +1,4 @@
-// Nodes in square cells, for picking and for finding what is on the screen.
+// Nodes in square cells, for picking and for finding the nodes on the screen.
 
 import type { Extent } from "./camera";
 

@@ -17,7 +17,7 @@ interface Finger {
   y: number;
 }
 
-/** Listens on all `elements` (a canvas and what lies over it); returns how to stop. */
+/** Adds event handlers to all `elements` (a canvas and its overlays); returns a function that removes them. */
 export function listen(elements: readonly HTMLElement[], origin: HTMLElement, to: InputTarget): () => void {
   const fingers = new Map<number, Finger>();
   let travelled = 0;

@@ -1,5 +1,5 @@
-// Text over the scene: titles of lanes, names of groups and of nodes. Drawn only where it can be read, never over other text, and only
-// when the view or what is chosen changes: playing a plan leaves it alone.
+// Text over the scene: titles of lanes, names of groups and of nodes. Drawn only if it is readable, never over other text, and only
+// when the view or the selection changes: playing a plan does not redraw it.
 
 import type { Band } from "./boxes";
 import type { Camera } from "./camera";
@@ -7,15 +7,15 @@ import type { NodeGrid } from "./grid";
 import { SceneLayout, boxOnScreen, drawnRadius } from "./shape";
 import { Theme, withAlpha } from "../states_palette";
 
-const MOST_LABELS = 320;
-const MOST_CANDIDATES = 2_400;
-const LEAST_SCALE = 17;
+const MAX_LABELS = 320;
+const MAX_CANDIDATES = 2_400;
+const MIN_SCALE = 17;
 const ROW = 4;
 const LONGEST = 150;
-/** A narrow group may have a name this wide, where nothing is in the way. */
-const LEAST_GROUP = 64;
-/** A name cut shorter than this tells nothing. */
-const LEAST_LETTERS = 6;
+/** A narrow group may have a name this wide, if nothing is in the way. */
+const MIN_GROUP = 64;
+/** A name cut shorter than this is not shown. */
+const MIN_LETTERS = 6;
 
 export interface Label {
   text: string;
@@ -35,7 +35,7 @@ export interface LabelSource {
   width: (text: string, kind: Label["kind"]) => number;
 }
 
-/** Keeps track of which parts of the screen hold text. */
+/** Keeps track of the parts of the screen that are covered by text. */
 class Occupied {
   private readonly rows = new Map<number, number[]>();
 
@@ -65,22 +65,22 @@ export function placeLabels(s: LabelSource): Label[] {
   placeChosen(s, out, occupied);
   placeLanes(s, out, occupied);
   placeGroups(s, out, occupied);
-  if (s.camera.view.scale >= LEAST_SCALE) placeNodes(s, out, occupied);
+  if (s.camera.view.scale >= MIN_SCALE) placeNodes(s, out, occupied);
   return out;
 }
 
-/** As much of a name as fits: all of it, its last part, or a beginning that still says something; else nothing. */
-export function shorten(text: string, most: number, width: (t: string) => number): string {
-  if (width(text) <= most) return text;
+/** As much of a name as fits: all of it, its last part, or a beginning of MIN_LETTERS or more; else nothing. */
+export function shorten(text: string, max: number, width: (t: string) => number): string {
+  if (width(text) <= max) return text;
   const last = text.slice(Math.max(text.lastIndexOf("."), text.lastIndexOf("/"), text.lastIndexOf(" ")) + 1);
-  if (last.length > 2 && last.length < text.length && width(last) <= most) return last;
+  if (last.length > 2 && last.length < text.length && width(last) <= max) return last;
   let low = 0, high = text.length;
   while (low < high) {
     const mid = (low + high + 1) >> 1;
-    if (width(`${text.slice(0, mid)}…`) <= most) low = mid;
+    if (width(`${text.slice(0, mid)}…`) <= max) low = mid;
     else high = mid - 1;
   }
-  return low >= LEAST_LETTERS ? `${text.slice(0, low)}…` : "";
+  return low >= MIN_LETTERS ? `${text.slice(0, low)}…` : "";
 }
 
 function nodeLabel(s: LabelSource, v: number, kind: "node" | "chosen", opacity: number, occupied: Occupied): Label | null {
@@ -120,24 +120,24 @@ function placeLanes(s: LabelSource, out: Label[], occupied: Occupied): void {
 function placeGroups(s: LabelSource, out: Label[], occupied: Occupied): void {
   const { layout, camera } = s;
   for (const b of layout.boxes) {
-    if (out.length >= MOST_LABELS) return;
+    if (out.length >= MAX_LABELS) return;
     const [left, top, right, bottom] = boxOnScreen(camera, b);
     if (Math.min(right - left, bottom - top) < 14 || right < 0 || left > camera.width || bottom < 0 || top > camera.height) continue;
-    const text = shorten(layout.names.get(layout.nodeCount + b.group), Math.max(right - left - 8, LEAST_GROUP), (t) => s.width(t, "group"));
+    const text = shorten(layout.names.get(layout.nodeCount + b.group), Math.max(right - left - 8, MIN_GROUP), (t) => s.width(t, "group"));
     if (text.length < 2) continue;
     const width = s.width(text, "group");
     const y = top - 14;
-    // Over the left corner, or over the right one where something stands there already.
+    // Over the left corner, or over the right one if the left is occupied.
     const x = [left + 5, right - width - 5].find((at) => occupied.take(at - 2, y, at + width + 2, y + 12));
     if (x !== undefined) out.push({ text, x, y, align: "left", kind: "group", opacity: 1 });
   }
 }
 
 function placeNodes(s: LabelSource, out: Label[], occupied: Occupied): void {
-  const opacity = Math.min(1, (s.camera.view.scale - LEAST_SCALE) / 7 + 0.25);
+  const opacity = Math.min(1, (s.camera.view.scale - MIN_SCALE) / 7 + 0.25);
   const near: number[] = [];
-  s.grid.within(s.camera.visible(0), (v) => near.push(v) < MOST_CANDIDATES);
-  if (near.length >= MOST_CANDIDATES) return;
+  s.grid.within(s.camera.visible(0), (v) => near.push(v) < MAX_CANDIDATES);
+  if (near.length >= MAX_CANDIDATES) return;
   const size = s.layout.radius;
   for (const v of near) {
     const [x, y] = s.camera.toScreen(s.layout.x[v], s.layout.y[v]);
@@ -146,7 +146,7 @@ function placeNodes(s: LabelSource, out: Label[], occupied: Occupied): void {
   }
   near.sort((a, b) => size[b] - size[a] || a - b);
   for (const v of near) {
-    if (out.length >= MOST_LABELS) break;
+    if (out.length >= MAX_LABELS) break;
     if (s.chosen.includes(v)) continue;
     const label = nodeLabel(s, v, "node", opacity, occupied);
     if (label) out.push(label);
@@ -160,7 +160,7 @@ const FONTS: Record<Label["kind"], string> = {
   lane: "600 11px",
 };
 
-/** Draws labels on the overlay canvas, remembering how wide texts are. */
+/** Draws labels on the overlay canvas; caches the widths of texts. */
 export class LabelPainter {
   private readonly context: CanvasRenderingContext2D;
   private family: string;
@@ -169,7 +169,7 @@ export class LabelPainter {
 
   constructor(private readonly canvas: HTMLCanvasElement) {
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("the browser gives no 2D canvas");
+    if (!context) throw new Error("the browser does not provide a 2D canvas; try another browser");
     this.context = context;
     this.family = getComputedStyle(canvas).fontFamily || "sans-serif";
   }

@@ -1,11 +1,11 @@
-// Nodes: one quad each, read from the textures of positions and states; and the marks drawn again on top.
+// Nodes: one quad each, read from the textures of positions and states; marked nodes are drawn a second time, on top.
 
 import { GL, Program, TEXTURE_COLUMNS, Unit, bindTexture, makeNodeTexture, makeProgram, textureRows } from "./gl";
 import { NODE_FRAGMENT, NODE_VERTEX } from "./shaders";
 import { RADIUS_RULE, SceneLayout } from "./shape";
 
-const MOST_MARKS = 256;
-/** Vertices of a node in the strip of all. */
+const MAX_MARKS = 256;
+/** Vertices of one node in the triangle strip. */
 const STRIP = 6;
 
 export const enum Mark {
@@ -17,7 +17,7 @@ export const enum Mark {
 export interface NodeFrame {
   shared: (p: Program) => void;
   unit: number;
-  /** Nodes are so small that points will do, a sixth of the vertices. */
+  /** Nodes are small enough to be drawn as points, with a sixth of the vertices. */
   small: boolean;
   pulse: number;
   dark: boolean;
@@ -28,7 +28,7 @@ export class NodeLayer {
   readonly positions: WebGLTexture;
   private readonly program: Program;
   private readonly marks: WebGLTexture;
-  private readonly markData = new Uint32Array(2 * MOST_MARKS);
+  private readonly markData = new Uint32Array(2 * MAX_MARKS);
   private markCount = 0;
 
   constructor(
@@ -50,9 +50,9 @@ export class NodeLayer {
     this.marks = makeNodeTexture(gl, gl.RG32UI, 1);
   }
 
-  /** Replaces the nodes drawn on top; the bytes sent. */
+  /** Replaces the nodes drawn on top; returns the bytes sent. */
   mark(list: readonly { node: number; mark: number }[]): number {
-    const count = Math.min(list.length, MOST_MARKS);
+    const count = Math.min(list.length, MAX_MARKS);
     for (let i = 0; i < count; i++) {
       this.markData[2 * i] = list[i].node;
       this.markData[2 * i + 1] = list[i].mark;

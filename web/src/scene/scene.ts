@@ -1,7 +1,7 @@
-// The scene: a graph on a canvas, showing where every value is as a plan plays.
+// The scene: a graph on a canvas that shows the state of every value while a plan plays.
 //
-// Call `draw()` once an animation frame: it does nothing while nothing changed and nothing moves. Uploads follow what the player
-// changed since the last frame. All sizes given to and by the methods are CSS pixels relative to the canvas.
+// Call `draw()` once per animation frame: it does nothing if nothing changed and nothing moves. It uploads only what the player
+// changed since the last frame. All sizes that methods take and return are CSS pixels relative to the canvas.
 
 import type { Layout } from "../binary";
 import type { Player } from "../player";
@@ -20,7 +20,7 @@ import type { Theme } from "../states_palette";
 export type { Theme } from "../states_palette";
 export type { View } from "./camera";
 
-/** Sums since the scene was made, and the same of the last frame drawn. */
+/** Sums since the scene was created, and figures of the last frame drawn. */
 export interface SceneStats {
   scriptMs: number;
   bytesUploaded: number;
@@ -29,9 +29,9 @@ export interface SceneStats {
   lastBytes: number;
 }
 
-/** Trails and pulses go on for this long after the last change. */
+/** Duration of trails and pulses after the last change. */
 const LIVELY_MS = 2_600;
-/** Free at the sides, and above and below, where names stand. */
+/** Margins at the sides, and above and below, for names. */
 const FIT_PAD: [number, number] = [30, 46];
 const PICK_SLACK = 7;
 
@@ -41,7 +41,7 @@ export class Scene {
   readonly stats: SceneStats = { scriptMs: 0, bytesUploaded: 0, frames: 0, lastScriptMs: 0, lastBytes: 0 };
   onSelect?: (node: number | null) => void;
   onHover?: (node: number | null, x: number, y: number) => void;
-  /** Called when a frame is due; for pages that do not draw on every animation frame. */
+  /** Called when a frame is needed; for pages that do not draw on every animation frame. */
   onInvalidate?: () => void;
 
   private readonly gl: WebGL2RenderingContext;
@@ -63,7 +63,7 @@ export class Scene {
   private choiceDue = true;
   private frameDue = true;
   private livelyUntil = 0;
-  /** Whether the view is still the one that shows everything; then it stays so when the canvas changes. */
+  /** Whether the view shows the whole graph; then it is fitted again when the canvas changes. */
   private fitted = false;
 
   constructor(
@@ -72,7 +72,7 @@ export class Scene {
     private theme: Theme,
   ) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
-    if (!gl) throw new Error("this browser offers no WebGL2, which the picture of the graph needs");
+    if (!gl) throw new Error("This browser does not support WebGL2, which is needed to draw the graph. Enable hardware acceleration or use another browser.");
     this.gl = gl;
     warmUp(gl);
     this.painter = new LabelPainter(overlay);
@@ -111,7 +111,7 @@ export class Scene {
   /** Shows a plan over the layout, or with null the graph alone. */
   setPlayer(player: Player | null): void {
     if (player && this.layout && player.nodeCount !== this.layout.nodeCount)
-      throw new RangeError("the plan is of another graph than the one shown");
+      throw new RangeError("the plan belongs to another graph than the one shown; plan again");
     this.player = player;
     this.graphics?.showAll(player);
     this.choiceDue = true;
@@ -139,12 +139,12 @@ export class Scene {
     const sent = g.draw({ camera: this.camera, dpr: this.dpr, now: start, viewChanged: this.viewChanged, lively });
     if (this.labelsDue) this.paintLabels();
     this.viewChanged = this.labelsDue = this.choiceDue = false;
-    // One more frame after the last lively one, so that lights come to rest.
+    // One more frame after the last animated one, so that animations end at rest.
     this.frameDue = this.camera.moving || lively;
     this.count(performance.now() - start, sent);
   }
 
-  /** True while something moves by itself, so that more frames are due. */
+  /** True while an animation runs, so that more frames are needed. */
   get busy(): boolean {
     return this.frameDue || this.camera.moving || performance.now() < this.livelyUntil || (this.graphics?.edges.unfinished ?? false);
   }
@@ -152,14 +152,14 @@ export class Scene {
   fit(): void {
     const { stretchX, stretchY } = this.camera;
     const to = this.camera.fitted(this.extent(), ...FIT_PAD);
-    // A new stretch moves everything: the flight starts where the eye is now, as near as that can be told.
+    // A new stretch moves everything: the movement starts as close as possible to the current view.
     if (stretchX !== this.camera.stretchX || stretchY !== this.camera.stretchY) this.camera.jump(to);
     else this.camera.fly(to, performance.now());
     this.fitted = true;
     this.moved();
   }
 
-  /** Brings a node to the middle, near enough to read. */
+  /** Centres a node, zoomed in enough to read its name. */
   focus(node: number): void {
     if (!this.layout || node >= this.layout.nodeCount) return;
     const scale = Math.max(this.camera.view.scale, 30);
@@ -181,12 +181,12 @@ export class Scene {
     const [left, top] = camera.toWorld(x - reach, y - reach);
     const [right, bottom] = camera.toWorld(x + reach, y + reach);
     let best: number | null = null;
-    let least = Infinity;
+    let min = Infinity;
     this.grid.within({ left, top, right, bottom }, (v) => {
       const [px, py] = camera.toScreen(layout.x[v], layout.y[v]);
       const gap = Math.hypot(px - x, py - y) - drawnRadius(layout, v, camera.view.scale);
-      if (gap < least && gap <= PICK_SLACK) {
-        least = gap;
+      if (gap < min && gap <= PICK_SLACK) {
+        min = gap;
         best = v;
       }
     });
@@ -208,7 +208,7 @@ export class Scene {
     this.wandered();
   }
 
-  /** Keys of the view: + and - zoom, 0 fits, shift and arrows pan. True when the key was one of them. */
+  /** Keys of the view: + and - zoom, 0 fits, shift and arrows pan. True if the key was one of them. */
   handleKey(e: KeyboardEvent): boolean {
     if (e.ctrlKey || e.metaKey || e.altKey) return false;
     const pans: Record<string, [number, number]> = { ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] };
@@ -221,7 +221,7 @@ export class Scene {
     return true;
   }
 
-  /** At twice the pixels of a plain screen at least, so that it prints well. The canvas is its old self before the browser shows it. */
+  /** At least twice the pixels of a plain screen, for printing. The canvas is restored before the browser shows it. */
   toPNG(): Promise<Blob> {
     const usual = this.dpr;
     this.setPixels(Math.max(PICTURE_DPR, usual));
@@ -264,7 +264,7 @@ export class Scene {
     this.camera.width = width;
     this.camera.height = height;
     if (this.fitted) this.fitNow();
-    // A resized canvas is blank until drawn: that is done in this task, before the browser shows it.
+    // A resized canvas is blank until drawn: draw it in this task, before the browser shows it.
     this.setPixels(dpr);
   }
 
@@ -326,7 +326,7 @@ export class Scene {
     this.painter.paint(this.labels, this.theme, this.dpr);
   }
 
-  /** The view was moved away from the one that shows everything. */
+  /** The user moved the view, so it no longer shows the whole graph. */
   private wandered(): void {
     this.fitted = false;
     this.moved();

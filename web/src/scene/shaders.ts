@@ -1,7 +1,7 @@
 // The shaders of the scene. Positions and states are read from textures by node index, so edges and nodes share them and a changed
 // state reaches both without any other upload. Distances are in device pixels throughout.
 //
-// Nothing is instanced: each vertex finds its node or edge from its own number, as instances of a few vertices are slow on many drivers.
+// Nothing is instanced: each vertex computes its node or edge from its index, because instances of a few vertices are slow on many drivers.
 // All nodes, and all edges, are one long triangle strip in which the first and last vertex of each are doubled; small nodes are points.
 
 const COMMON = `
@@ -23,7 +23,7 @@ bool working(uint s) { return (s >= 3u && s <= 5u) || s >= 8u; }
 `;
 
 export const NODE_VERTEX = `${COMMON}
-uniform highp usampler2D uMarks;   // nodes drawn again on top, and how: 1 selected, 2 hovered
+uniform highp usampler2D uMarks;   // nodes drawn a second time, on top: 1 selected, 2 hovered
 uniform int uMarked;               // 1: of the marks, not of all nodes
 uniform int uVertices;             // of a node: 6 in the strip, 1 as a point
 uniform float uUnit;               // device pixels for a slot on the axis that is not stretched
@@ -65,16 +65,16 @@ void main() {
   float size = mix(SIZE[state], SIZE[from], trail);
   float free = min(node.z * uRadius.y * uPixel, uRadius.z * abs(node.w) * uUnit);
   float exact = max(node.z * uRadius.x * uUnit, free) * size;
-  float least = (busy ? 2.6 : mix(inFast(state) ? 1.15 : 0.80, 1.6, trail)) * uPixel;
-  float r = max(exact, least);
-  // A node too small for its ring shows as a plain dot of the opacity that the ring would have had from afar.
+  float minRadius = (busy ? 2.6 : mix(inFast(state) ? 1.15 : 0.80, 1.6, trail)) * uPixel;
+  float r = max(exact, minRadius);
+  // A node too small for its ring is drawn as a plain dot with the opacity that the ring would have from a distance.
   float close = smoothstep(2.2, 4.2, r / uPixel);
   float fill = mix(FAR[state], FILL[state], close);
   fill = max(fill, trail);
-  float thin = clamp(exact / least, inFast(state) ? 0.92 : 0.6, 1.0);
+  float thin = clamp(exact / minRadius, inFast(state) ? 0.92 : 0.6, 1.0);
 
   vRadius = r;
-  // The body takes its new colour soon, its light keeps the old one longer: half of each would be neither.
+  // The body takes its new colour early, the glow keeps the old one longer: a mix of both colours would be misleading.
   vColour = mix(uColours[state], uColours[from], smoothstep(0.45, 0.95, trail));
   vShape = vec4(fill * mix(thin, 1.0, trail), RING[state] * close, state == 6u ? 1.0 - trail : 0.0, max(uPixel * 1.2, r * 0.14));
   float glow = busy ? 1.0 : (working(from) ? trail * 0.8 : 0.0);
@@ -84,7 +84,7 @@ void main() {
   vExtra = vec4(glow, state == 7u ? close : 0.0, float(mark), pulse);
   vRing = state == 7u && mark == 0u ? uColours[6] : uAccent;
 
-  // As small a quad as will do: a hundred thousand of them lie side by side.
+  // As small a quad as possible: there may be a hundred thousand of them.
   bool ringed = mark != 0u || vExtra.y > 0.0;
   float around = max(reach, ringed ? 5.0 * uPixel : (r > 3.5 * uPixel ? 2.2 * uPixel : 0.0)) + 0.75;
   float outer = max(r + around, pulse + 2.0 * uPixel);
@@ -124,7 +124,7 @@ void main() {
   float d = mix(round - vRadius, square, vShape.z);
   vec4 c = vec4(0.0);
 
-  // The glow adds light on a dark ground and lays a soft tint on a light one.
+  // The glow adds light on a dark background and a soft tint on a light one.
   if (vExtra.x > 0.0) {
     float g = clamp(1.0 - max(d, 0.0) / vGlow.w, 0.0, 1.0);
     g = g * g * vExtra.x * mix(0.50, 0.62, uDark);
@@ -135,23 +135,23 @@ void main() {
     float ring = cover(abs(round - vExtra.w) - 0.75 * uPixel) * clamp(1.0 - far * 0.75, 0.0, 1.0) * 0.8;
     over(c, vColour, ring);
   }
-  // A rim of ground keeps edges from touching the node.
+  // A rim in the background colour keeps edges from touching the node.
   if (vRadius > 3.5 * uPixel) over(c, uBackground, cover(d - 1.6 * uPixel) * (1.0 - vExtra.x * 0.7));
   float body = cover(d);
   float rim = body - cover(d + vShape.w);
   over(c, vColour, max(body * vShape.x, rim * vShape.y));
-  // Memory in both tiers: a second, thinner outline.
+  // A value in both memories: a second, thinner outline.
   if (vExtra.y > 0.0) over(c, vRing, cover(abs(d - 3.0 * uPixel) - 0.8 * uPixel) * vExtra.y);
   if (vExtra.z > 0.0) over(c, vRing, cover(abs(d - 3.6 * uPixel) - 0.95 * uPixel) * (vExtra.z >= 2.0 && vExtra.z < 2.5 ? 0.75 : 1.0));
   if (c.a <= 0.002) discard;
   outColour = c;
 }`;
 
-/** Slots that an edge along its row bends away at most; a layout leaves as much free around it. */
-export const MOST_BEND = 0.95;
+/** Maximum bend, in slots, of an edge along its row; a layout leaves this much room around it. */
+export const MAX_BEND = 0.95;
 
 export const EDGE_VERTEX = `${COMMON}
-const float MOST_BEND = ${MOST_BEND.toFixed(2)};
+const float MAX_BEND = ${MAX_BEND.toFixed(2)};
 uniform highp usampler2D uEdges;   // from, to, and kind: 0 plain, 1 input of the move, 2 into and 3 out of a chosen node
 uniform float uSlot;               // device pixels for a slot along the flow
 uniform vec2 uFlow;                // unit vector of the direction of the layout
@@ -190,11 +190,11 @@ void main() {
   bool crossing = (a.w < 0.0) != (b.w < 0.0);
   vec2 lean = crossing ? across * aside * 0.5 : uFlow * along * 0.5;
   vec2 c1 = p + lean, c2 = q - lean;
-  // An edge along its own row would run through the nodes between: it bends away from them, more the farther it goes.
+  // An edge along its own row would cross the nodes in between: it bends away from them, more if it is longer.
   float steps = abs(along) / uSlot;
   float flat_ = 1.0 - smoothstep(0.15, 0.6, abs(aside) / max(uSlot, 1.0));
   float far = smoothstep(1.4, 2.2, steps) * flat_ * (crossing ? 0.0 : 1.0);
-  float bend = far * min(0.30 * abs(along), min(min(0.40 + 0.10 * sqrt(steps), MOST_BEND) * dot(uView.zw, across), 80.0 * uPixel));
+  float bend = far * min(0.30 * abs(along), min(min(0.40 + 0.10 * sqrt(steps), MAX_BEND) * dot(uView.zw, across), 80.0 * uPixel));
   vec2 away = across * bend * (a.w < 0.0 ? uBow : -uBow) * 1.33;
   c1 += away;
   c2 += away;
@@ -217,7 +217,7 @@ void main() {
     opacity = kind == 3u ? 0.6 : 0.9;
     width = max(uWidth, 1.5 * uPixel);
   }
-  // Edges back to the start of another row would cross everything between: of those only the ends stay.
+  // Edges back to the start of another row would cross everything in between: only their ends are drawn.
   float turns = smoothstep(5.0, 14.0, steps) * smoothstep(0.8, 1.8, abs(aside) / max(dot(uView.zw, across), 1.0));
   vFade = chosen ? 1.0 : mix(0.30, 0.05, turns);
   vLength = length(d);
@@ -240,12 +240,12 @@ flat in float vLength;
 flat in float vFade;
 uniform float uPixel;
 uniform float uSeconds;
-uniform float uStub;               // pixels at each end where a long edge stays clear
+uniform float uStub;               // pixels at each end where a long edge is fully visible
 out vec4 outColour;
 
 void main() {
   float line = clamp(vLook.x + 0.5 - abs(vSide), 0.0, 1.0);
-  // Long edges fade in the middle, and every edge is a little stronger where it arrives.
+  // Long edges fade in the middle, and every edge is a little stronger at its target.
   float near = min(vAlong, 1.0 - vAlong) * vLength;
   float keep = mix(1.0, vFade, smoothstep(uStub, uStub * 3.0, near));
   float alpha = vColour.a * line * keep * mix(0.62, 1.0, vAlong);
@@ -257,7 +257,7 @@ void main() {
   outColour = vec4(colour * alpha, alpha);
 }`;
 
-/** Share of a slot that the margin of a box may take, so that neighbours stay apart. */
+/** Share of a slot that the margin of a box may take, so that neighbouring boxes do not touch. */
 export const BOX_WITHIN = 0.47;
 
 export const BOX_VERTEX = `
@@ -266,7 +266,7 @@ const float WITHIN = ${BOX_WITHIN.toFixed(2)};
 in vec4 aBox;                      // left, top, width, height in slots
 in vec4 aFill;
 in vec4 aStroke;
-in vec2 aLook;                     // corner radius and margin, CSS pixels; a negative margin stays within its slot
+in vec2 aLook;                     // corner radius and margin, CSS pixels; a negative margin is limited to its slot
 uniform vec4 uView;
 uniform vec2 uHalf;
 uniform float uPixel;
@@ -284,7 +284,7 @@ void main() {
   vExtent = (high - low) * 0.5;
   vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1)) * 2.0 - 1.0;
   vAt = corner * (vExtent + 1.5);
-  // Boxes too narrow to be told apart fade away.
+  // Boxes too narrow to distinguish fade out.
   float wide = smoothstep(5.0, 22.0, 2.0 * min(vExtent.x, vExtent.y) / uPixel);
   vFill = aFill * vec4(1.0, 1.0, 1.0, mix(0.5, 1.0, wide));
   vStroke = aStroke * vec4(1.0, 1.0, 1.0, wide);

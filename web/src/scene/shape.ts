@@ -1,4 +1,4 @@
-// A layout made ready for the screen: very long thin graphs are folded into rows, and every node knows how much room it has.
+// A layout prepared for the screen: very long thin graphs are folded into rows, and the free room around every node is computed.
 
 import { Layout, LayoutKind } from "../binary";
 import type { Camera } from "./camera";
@@ -12,7 +12,7 @@ export interface GroupBox {
   top: number;
   width: number;
   height: number;
-  /** In pixels; negative: at most that, and within the slots of the members. */
+  /** In pixels; negative: at most that much, and within the slots of the members. */
   margin: number;
 }
 
@@ -26,33 +26,33 @@ export interface Rows {
 export function boxOnScreen(c: Camera, b: Omit<GroupBox, "group">): [number, number, number, number] {
   const [left, top] = c.toScreen(b.left, b.top);
   const [right, bottom] = c.toScreen(b.left + b.width, b.top + b.height);
-  const most = b.margin < 0 ? BOX_WITHIN * c.view.scale : Infinity;
-  const mx = Math.min(Math.abs(b.margin), most * c.stretchX);
-  const my = Math.min(Math.abs(b.margin), most * c.stretchY);
+  const max = b.margin < 0 ? BOX_WITHIN * c.view.scale : Infinity;
+  const mx = Math.min(Math.abs(b.margin), max * c.stretchX);
+  const my = Math.min(Math.abs(b.margin), max * c.stretchY);
   return [left - mx, top - my, right + mx, bottom + my];
 }
 
 export interface SceneLayout extends Layout {
   boxes: GroupBox[];
-  /** Distance to the nearest other node in slots as stretched on the screen, at most MOST_ROOM. */
+  /** Distance to the nearest other node in slots as stretched on the screen, at most MAX_ROOM. */
   room: Float32Array;
 }
 
-/** Layout radii leave neighbours touching almost; drawn a little smaller, edges show between them. */
+/** With the layout's radii neighbours almost touch; drawn a little smaller, edges are visible between them. */
 export const NODE_SCALE = 0.85;
-/** Where there is room a node is at least about this many pixels in radius. */
+/** If there is room, the radius of a node is at least about this many pixels. */
 export const WISHED_RADIUS = 5;
 const USUAL_RADIUS = 0.33;
 const ROOM_SHARE = 0.36;
 const NEAR = 1.1;
-const MOST_ROOM = 5;
+const MAX_ROOM = 5;
 
 const THIN = 4;
 const LONG = 30;
 const ROW_GAP = 1.3;
 const BOX_MARGIN = 20;
 
-/** Radius on the screen of a node at rest; the node shader has the same rule. */
+/** Radius on the screen of a node at rest; the node shader uses the same rule. */
 export function drawnRadius(l: SceneLayout, node: number, scale: number): number {
   const radius = l.radius[node];
   return Math.max(radius * NODE_SCALE * scale, Math.min((WISHED_RADIUS * radius) / USUAL_RADIUS, ROOM_SHARE * l.room[node] * scale));
@@ -61,7 +61,7 @@ export function drawnRadius(l: SceneLayout, node: number, scale: number): number
 /** Numbers of `drawnRadius` for the shader. */
 export const RADIUS_RULE: readonly [number, number, number] = [NODE_SCALE, WISHED_RADIUS / USUAL_RADIUS, ROOM_SHARE];
 
-/** Chains and their like would be a line across an empty screen: they go to and fro in rows instead. */
+/** Chains and similar graphs would be one line across an empty screen: they are folded into rows with alternating direction. */
 export function folded(l: Layout, aspect: number): Layout {
   if (l.kind !== LayoutKind.Layered || l.groupCount > 0 || l.height > THIN || l.width < LONG) return l;
   const rowHeight = l.height + ROW_GAP;
@@ -83,12 +83,12 @@ export function withRoom(l: Layout, grid: NodeGrid, stretchX: number, stretchY: 
   const room = new Float32Array(l.nodeCount);
   for (let v = 0; v < l.nodeCount; v++) {
     const near = nearest(l, grid, v, NEAR, stretchX, stretchY);
-    room[v] = near < NEAR ? near : nearest(l, grid, v, MOST_ROOM, stretchX, stretchY);
+    room[v] = near < NEAR ? near : nearest(l, grid, v, MAX_ROOM, stretchX, stretchY);
   }
   return { ...l, room, boxes: groupBoxes(l, bands) };
 }
 
-/** Collapsed groups have their box from the layout; else it lies close around the members, in each band apart. */
+/** Collapsed groups have a box from the layout; otherwise there is a tight box around the members, one in each band. */
 export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
   const out: GroupBox[] = [];
   if (l.collapsed) {
@@ -108,7 +108,7 @@ export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
     if (!b) made.set(key, (b = { group: g, left: Infinity, top: Infinity, width: -Infinity, height: -Infinity, margin: -BOX_MARGIN }));
     b.left = Math.min(b.left, l.x[v]);
     b.top = Math.min(b.top, l.y[v]);
-    // Right and bottom while members come in.
+    // Right and bottom while members are added.
     b.width = Math.max(b.width, l.x[v]);
     b.height = Math.max(b.height, l.y[v]);
   }
@@ -119,11 +119,11 @@ export function groupBoxes(l: Layout, bands: readonly Rows[]): GroupBox[] {
 function nearest(l: Layout, grid: NodeGrid, v: number, reach: number, sx: number, sy: number): number {
   const x = l.x[v], y = l.y[v];
   const box = { left: x - reach / sx, right: x + reach / sx, top: y - reach / sy, bottom: y + reach / sy };
-  let least = reach * reach;
+  let min = reach * reach;
   grid.within(box, (u) => {
     const dx = (l.x[u] - x) * sx, dy = (l.y[u] - y) * sy;
     const d = dx * dx + dy * dy;
-    if (d < least && u !== v) least = d;
+    if (d < min && u !== v) min = d;
   });
-  return Math.sqrt(least);
+  return Math.sqrt(min);
 }

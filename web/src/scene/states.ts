@@ -1,4 +1,4 @@
-// The state of every node on the graphics card, kept up to date by sending what changed and nothing else.
+// The state of every node on the graphics card, updated by sending only the changes.
 //
 // A node's word: state (4 bits), the state that its trail starts from (4), and when it last changed (24 bits, in ticks of 4 ms).
 // Changes of one frame go up as (node, word) pairs in one small buffer and are drawn as points into the texture of words, so a
@@ -43,7 +43,7 @@ export class StateTexture {
     this.vao = integerArray(gl, this.buffer, 8, [{ location: 0, size: 2, offset: 0 }], 0);
   }
 
-  /** Notes one node; each node at most once between two flushes. */
+  /** Adds one node; each node at most once between two flushes. */
   set(node: number, word: number): void {
     this.words[node] = word;
     if (this.everything) return;
@@ -56,7 +56,7 @@ export class StateTexture {
     this.pairs[i + 1] = word;
   }
 
-  /** Says that all words may have changed. */
+  /** Call this if all words may have changed. */
   setAll(fill: (words: Uint32Array) => void): void {
     fill(this.words);
     this.everything = true;
@@ -66,7 +66,7 @@ export class StateTexture {
     return this.everything || this.pending > 0;
   }
 
-  /** Sends what is pending; the number of bytes sent. */
+  /** Sends what is pending; returns the number of bytes sent. */
   flush(): number {
     const count = this.pending;
     this.pending = 0;

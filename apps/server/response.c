@@ -1,4 +1,4 @@
-/* answer.c -- answers, filled and sent. */
+/* response.c -- fills responses and creates them for the HTTP library. */
 #define _XOPEN_SOURCE 700
 #include "common/json_print.h"
 #include "request.h"
@@ -10,37 +10,38 @@
 
 static const char json_type[] = "application/json; charset=utf-8";
 
-void answer_bytes(request *r, const char *type, char *bytes, size_t length)
+void respond_bytes(request *r, const char *type, char *bytes, size_t length)
 {
-    r->answer.status = MHD_HTTP_OK;
-    r->answer.type = type;
-    r->answer.bytes = bytes;
-    r->answer.length = length;
-    r->answer.fixed = false;
-    r->answer.policy = NULL;
+    r->response.status = MHD_HTTP_OK;
+    r->response.type = type;
+    r->response.bytes = bytes;
+    r->response.length = length;
+    r->response.fixed = false;
+    r->response.policy = NULL;
 }
 
-void answer_no_memory(request *r)
+void respond_no_memory(request *r)
 {
-    static const char text[] = "{\"error\":{\"message\":\"out of memory\",\"code\":\"PB_ENOMEM\"}}";
-    r->answer = (answer){.status = MHD_HTTP_SERVICE_UNAVAILABLE, .type = json_type, .fixed = true};
-    r->answer.bytes = (char *)(uintptr_t)text;
-    r->answer.length = sizeof text - 1;
+    static const char text[] = "{\"error\":{\"message\":\"the server is out of memory; close other programs, or try "
+                               "again later\",\"code\":\"PB_ENOMEM\"}}";
+    r->response = (http_response){.status = MHD_HTTP_SERVICE_UNAVAILABLE, .type = json_type, .fixed = true};
+    r->response.bytes = (char *)(uintptr_t)text;
+    r->response.length = sizeof text - 1;
 }
 
-void answer_text(request *r, unsigned status, text_out *text)
+void respond_text(request *r, unsigned status, text_out *text)
 {
     size_t length = 0;
     char *bytes = text_end(text, &length);
     if (!bytes) {
-        answer_no_memory(r);
+        respond_no_memory(r);
         return;
     }
-    answer_bytes(r, json_type, bytes, length);
-    r->answer.status = status;
+    respond_bytes(r, json_type, bytes, length);
+    r->response.status = status;
 }
 
-void answer_fail(request *r, unsigned status, const char *format, ...)
+void respond_error(request *r, unsigned status, const char *format, ...)
 {
     char sentence[700];
     va_list args;
@@ -54,7 +55,7 @@ void answer_fail(request *r, unsigned status, const char *format, ...)
         json_text(out, sentence);
         fputs("}}", out);
     }
-    answer_text(r, status, &text);
+    respond_text(r, status, &text);
 }
 
 static const char *status_name(pb_status status)
@@ -76,12 +77,12 @@ static unsigned http_status(pb_status status)
     case PB_EFORMAT:
     case PB_EGRAPH: return MHD_HTTP_BAD_REQUEST;
     case PB_ENOMEM:
-    case PB_ELIMIT: return 413; /* its name differs between versions of the library */
+    case PB_ELIMIT: return 413; /* content too large; its name differs between versions of the library */
     default: return MHD_HTTP_INTERNAL_SERVER_ERROR;
     }
 }
 
-void answer_status(request *r, pb_status status, const pb_error *error)
+void respond_status(request *r, pb_status status, const pb_error *error)
 {
     text_out text;
     FILE *out = text_begin(&text);
@@ -94,13 +95,13 @@ void answer_status(request *r, pb_status status, const pb_error *error)
                     (unsigned long long)error->column);
         fputs("}}", out);
     }
-    answer_text(r, http_status(status), &text);
+    respond_text(r, http_status(status), &text);
 }
 
-/* ---- pages for those who are not let in ---- */
+/* ---- pages for refused requests ---- */
 
 #define PAGE_STYLE "body{font:16px/1.5 sans-serif;max-width:40em;margin:3em auto;padding:0 1em}"
-/* The hash is that of PAGE_STYLE; tests/server/test_access.py checks it. */
+/* The hash of PAGE_STYLE; tests/server/test_access.py checks it. */
 static const char page_policy[] =
     "default-src 'none'; style-src 'sha256-pfd9GyRe6Hi/zOieSDKRZl+ySIiBIsGiVWy8l+MaDPs='; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -108,30 +109,29 @@ static const char page_policy[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"                              \
     "<meta name=\"viewport\" content=\"width=device-width\"><title>Pebble-Bridge: " title "</title>" \
     "<style>" PAGE_STYLE "</style></head>\n<body><h1>" title "</h1>\n"
-#define PAGE_HELP                                                                                                    \
-    "<h2>What to do</h2>\n<ul><li>Copy the whole address that <code>pebble ui</code> printed in its terminal, from " \
-    "<code>http://</code> to the end of the token, and open it here. It works in every browser of this machine, as " \
-    "often as you like while <code>pebble ui</code> runs.</li>\n"                                                    \
-    "<li>If that terminal is gone or does not show the address any more, end <code>pebble ui</code> and start it "   \
-    "again: it prints a new one.</li></ul>\n</body></html>\n"
+#define PAGE_HELP                                                                                                      \
+    "<h2>What to do</h2>\n<ul><li>Copy the whole address that <code>pebble ui</code> printed in its terminal, from "   \
+    "<code>http://</code> to the end of the token, and open it here. It works in every browser of this machine while " \
+    "<code>pebble ui</code> runs.</li>\n"                                                                              \
+    "<li>If you no longer have that terminal or address, stop <code>pebble ui</code> and start it again: it prints "   \
+    "a new address.</li></ul>\n</body></html>\n"
 
 static const char token_page[] = PAGE_HEAD(
-    "this browser has no access yet") "<p>The page is shown by a <code>pebble ui</code> on this machine, which "
-                                      "lets a browser in only with the address that it printed when it began. "
-                                      "That address ends in a token, a secret that stays in the browser it was "
-                                      "opened in.</p>\n<p>A link that was copied from another browser, a "
-                                      "bookmark or a link of an earlier <code>pebble ui</code> has no such "
-                                      "token, or one that is not good any more.</p>\n" PAGE_HELP;
+    "this browser has no access yet") "<p><code>pebble ui</code> runs on this machine and accepts a browser "
+                                      "only with the address that it printed when it started. That address ends "
+                                      "in a token, a secret that only the browser that opened it keeps.</p>\n"
+                                      "<p>A link from another browser, a bookmark or a link from an earlier "
+                                      "<code>pebble ui</code> has no token or an old one.</p>\n" PAGE_HELP;
 static const char address_page[] =
-    PAGE_HEAD("this is not the address of the page") "<p>This request reached a <code>pebble ui</code>, but by a name "
-                                                     "that it does not know, or from another page. It answers only "
+    PAGE_HEAD("this is not the address of the page") "<p>This request reached a <code>pebble ui</code>, but with "
+                                                     "another host name, or from another page. It accepts only "
                                                      "requests to the address that it printed when it "
-                                                     "began.</p>\n" PAGE_HELP;
+                                                     "started.</p>\n" PAGE_HELP;
 static const char path_page[] =
-    PAGE_HEAD("there is nothing here") "<p><code>pebble ui</code> runs, but has nothing at this address. "
-                                       "<a href=\"/\">Its page is here.</a></p>\n</body></html>\n";
+    PAGE_HEAD("there is nothing here") "<p><code>pebble ui</code> runs, but this address does not exist. "
+                                       "<a href=\"/\">Open its page.</a></p>\n</body></html>\n";
 
-/* Does a browser ask for something to show to a person? */
+/* Is this a page view in a browser, rather than an API call? */
 static bool is_visit(const request *r)
 {
     const char *accept = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, "Accept");
@@ -139,7 +139,7 @@ static bool is_visit(const request *r)
            accept && strstr(accept, "text/html");
 }
 
-void answer_refused(request *r, unsigned status, refusal why, const char *sentence)
+void respond_refused(request *r, unsigned status, refusal why, const char *sentence)
 {
     static const struct {
         const char *text;
@@ -148,12 +148,13 @@ void answer_refused(request *r, unsigned status, refusal why, const char *senten
                  {address_page, sizeof address_page - 1},
                  {path_page, sizeof path_page - 1}};
     if (!is_visit(r)) {
-        answer_fail(r, status, "%s", sentence);
+        respond_error(r, status, "%s", sentence);
         return;
     }
-    r->answer = (answer){.status = status, .type = "text/html; charset=utf-8", .fixed = true, .policy = page_policy};
-    r->answer.bytes = (char *)(uintptr_t)pages[why].text;
-    r->answer.length = pages[why].length;
+    r->response =
+        (http_response){.status = status, .type = "text/html; charset=utf-8", .fixed = true, .policy = page_policy};
+    r->response.bytes = (char *)(uintptr_t)pages[why].text;
+    r->response.length = pages[why].length;
 }
 
 /* ---- responses ---- */
@@ -170,7 +171,7 @@ void response_headers(struct MHD_Response *response, const char *policy)
                                    : "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
 }
 
-struct MHD_Response *response_new(request *r, const answer *a)
+struct MHD_Response *response_new(request *r, const http_response *a)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(a->length, a->bytes, a->fixed ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_FREE);
