@@ -29,7 +29,7 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--plan runs a schedule that is there; -o would write it again");
     if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
         return app_usage(a, "--slow-cap is the limit of slow memory: --slow says where that is");
-    *s = (settings){.request = {.seed = 1, .threads = 1}};
+    *s = (settings){.request = PB_REQUEST_DEFAULT};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
         !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, LEAST_STEPS, &s->steps) ||
         !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))

@@ -1,27 +1,30 @@
-/* bindings.h -- libpebble for other languages: opaque handles, plain arrays, numbers and texts. No struct crosses this border.
+/* bindings.h -- the rest of the session, for other languages: opaque handles, plain arrays, numbers and texts, and no
+ * structs. pebble.h has the first calls.
  *
  *     pb_session *s = pb_session_new();
  *     pb_session_set(s, "cap", "60%");
  *     const pb_graph *g;
  *     const pb_plan_result *p;
  *     if (pb_session_read_graph(s, bytes, length, NULL, &g) != PB_OK || pb_session_plan(s, g, NULL, &p) != PB_OK)
- *         tell(pb_session_message(s));
+ *         report(pb_session_message(s));
  *     else if (pb_session_write_plan(s, p, "summary") == PB_OK)
  *         use(pb_session_text(s, &length));
  *     pb_session_free(s);
  *
- * A session is a desk: settings, limits, the last error, the last text, and the memory of everything that was made at it.
- * What a call makes stays until its session is freed, and never changes: other sessions, of other threads too, may read it
- * meanwhile. A plan borrows its graph, so the graph's session must outlive the plan's. One thread works at a session at a
- * time; pb_session_stop and pb_session_progress may be called by any other meanwhile.
+ * Graphs and plans of a session may be read by other sessions, also of other threads. A plan borrows its graph, so the
+ * graph's session must outlive the plan's. One thread uses a session at a time; pb_session_stop and pb_session_progress
+ * may be called by any other meanwhile. Every pb_session_ function accepts a NULL session: it returns PB_EINVAL, 0, NULL
+ * or "".
  *
- * Results leave through the last pointer and are untouched on failure. This border has a clock of its own, for time limits.
+ * Results leave through the last pointer and are unchanged on failure. Sessions have a clock of their own, for time
+ * limits.
  */
 #ifndef PEBBLE_BINDINGS_H
 #define PEBBLE_BINDINGS_H
 
 #include "adjoint.h"
 #include "api.h"
+#include "pebble.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,35 +32,13 @@ extern "C" {
 
 /* ---- sessions ---- */
 
-typedef struct pb_session pb_session;
-
-pb_session *pb_session_new(void); /* NULL: no memory */
-void pb_session_free(pb_session *s);
-
-/* What later calls go by, as text; NULL takes a setting back.
- *   game      remat, reversible, tiered            strategy  NAME[:key=value,...]; several for compare and sweep
- *   cap       4096, 8GiB, 60%, none                policy    what to evict
- *   borrow    likewise                             seed, threads, ticks, memory (bytes)
- *   weights   a,b,c; for sweep a,b,c;a,b,c...      time      5s, 500ms, 2m
- *   tiers     store_cost=1,load_cost=1,store_per_unit=0,load_per_unit=0,cap=none;...
- *   patient   1: use all the time or ticks there are, also where the search seems to be done (with time or ticks: always)
- *   inputs    what becomes of a circuit's inputs: free, given, computed
- *   dims      NAME=N,...: sizes that an ONNX model leaves open; batch  N: its batch
- *   train     1: the model as a training step, with optimizer (none, sgd, momentum, adam) and grads (accumulate, keep, update)
- *   caps, points   of sweep: 100%..30%,20%,least
- *   any_graph 1: a schedule may have been made for another graph
- * returns PB_EUNKNOWN there is no such setting; a bad value is told by the call that reads it. */
-pb_status pb_session_set(pb_session *s, const char *key, const char *value);
-
 /* Asks the call at work to stop, and every later one, until pb_session_go_on. From any thread or signal handler. */
 void pb_session_stop(pb_session *s);
 void pb_session_go_on(pb_session *s);
 /* Why the last call stopped early: a pb_stop. */
 int pb_session_stopped(const pb_session *s);
 
-/* Of the last call that failed: its status, a full sentence, and for readers line and column from 1 (0: no place). */
-int pb_session_status(const pb_session *s);
-const char *pb_session_message(const pb_session *s);
+/* Where the last call that failed found the error in a file, from 1 (0: no place). */
 uint64_t pb_session_line(const pb_session *s);
 uint64_t pb_session_column(const pb_session *s);
 /* What readers had to tell that is no error, a line each; "" for nothing. */
