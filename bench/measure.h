@@ -2,7 +2,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* plan_a_graph.c -- reads a graph, plans it in half the memory it takes as written, prints the moves to carry out. */
-#include <pebble/pebble.h>
+#include <pebble/full.h>
 #include <stdio.h>
 
 static pb_status read_input(void *state, char *bytes, size_t room, size_t *got)

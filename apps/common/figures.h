@@ -2,7 +2,7 @@
 #ifndef PEBBLE_COMMON_FIGURES_H
 #define PEBBLE_COMMON_FIGURES_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 enum { FIGURE_ROOM = 128 };
 

@@ -2,7 +2,7 @@
 #ifndef PEBBLE_COMMON_ROW_JSON_H
 #define PEBBLE_COMMON_ROW_JSON_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <stdio.h>
 

@@ -88,16 +88,9 @@ exit_code app_status(app *a, pb_status status)
 bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
 {
     const char *text = app_option(a, id);
-    char *end;
     *out = standard;
-    if (!text)
+    if (!text || pb_number_read(&a->ctx, text, UINT64_MAX, out) == PB_OK)
         return true;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno == ERANGE) {
-        app_usage(a, "--%s: expected a whole number below 2^64, not `%s`", option_specs[id].name, text);
-        return false;
-    }
-    *out = value;
-    return true;
+    app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);
+    return false;
 }

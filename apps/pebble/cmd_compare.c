@@ -27,25 +27,14 @@ typedef struct contest {
 
 static exit_code read_settings(app *a, contest *c)
 {
-    bool game_given, tiers_given;
-    pb_game_kind kind = PB_GAME_REMAT;
     exit_code code = read_graph(a, a->opts.positional[0], &c->base.graph);
     if (code != EXIT_DONE)
         return code;
     const pb_graph *g = c->base.graph;
-    if (!setting_game(a, &kind, &game_given) || !setting_tiers(a, g, &c->base, &tiers_given) ||
-        !setting_size(a, OPT_CAP, g, &c->base.cap) || !setting_weights(a, &c->base.weights) ||
-        !setting_request(a, &c->request))
+    pb_settings s = settings_of(a);
+    if (!setting_game(a, &c->base) || !setting_request(a, &c->request))
         return EXIT_USAGE;
-    if (game_given && tiers_given && kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
-                         pb_game_kind_name(kind));
-    c->games = game_given ? (unsigned)kind : PB_GAME_REMAT | PB_GAME_REVERSIBLE | (tiers_given ? PB_GAME_TIERED : 0u);
-    if ((c->games & PB_GAME_TIERED) && !tiers_given) {
-        c->base.tier_count = 1;
-        c->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-    }
-    c->base.kind = kind;
+    c->games = pb_settings_games(&s, &c->base);
     pb_status status = pb_graph_program_peak(&a->ctx, g, &c->program_peak);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
@@ -356,7 +345,7 @@ static pb_status make_front(app *a, contest *c)
 
 exit_code cmd_compare(app *a)
 {
-    contest c = {.base = {.cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT}, .request = {.seed = 1, .threads = 1}};
+    contest c = {.base = PB_GAME_DEFAULT(NULL), .request = PB_REQUEST_DEFAULT};
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph file, as in pebble compare g.json --cap 60%%");
     if (!app_option(a, OPT_CAP))

@@ -3,40 +3,16 @@
 #include "commands.h"
 #include "files.h"
 
-#include <string.h>
-
-typedef enum form { DECISIONS, CSV, JSON, DOT, TRACE, ACTIONS, FORM_COUNT } form;
-static const char *const form_names[FORM_COUNT] = {"decisions", "csv", "json", "dot", "trace", "actions"};
-
-static bool find_form(app *a, form *out)
+static bool find_form(app *a, const pb_plan_form **out)
 {
     const char *name = app_option(a, OPT_AS);
-    for (int i = 0; name && i < FORM_COUNT; i++)
-        if (strcmp(form_names[i], name) == 0) {
-            *out = (form)i;
-            return true;
-        }
-    const char *near = name ? nearest_name(name, form_names, FORM_COUNT) : NULL;
     if (!name)
-        app_usage(a, "--as is missing; choose decisions, csv, json, dot, trace or actions");
-    else if (near)
-        app_usage(a, "--as: there is no form `%s`; did you mean %s?", name, near);
+        app_usage(a, "--as is missing; choose decisions, csv, json, dot, trace, actions or explain");
+    else if (pb_plan_form_find(&a->ctx, name, out) == PB_OK)
+        return true;
     else
-        app_usage(a, "--as: there is no form `%s`; choose decisions, csv, json, dot, trace or actions", name);
+        app_usage(a, "--as: %s", a->ctx.error.message);
     return false;
-}
-
-static pb_status write_form(app *a, form f, const certified *c, pb_sink sink)
-{
-    const pb_certificate *proof = c->judged.verdict.certificate;
-    switch (f) {
-    case DECISIONS: return pb_decisions_write(&a->ctx, proof, sink);
-    case CSV: return pb_steps_csv_write(&a->ctx, proof, sink);
-    case JSON: return pb_steps_json_write(&a->ctx, proof, &c->schedule, sink);
-    case DOT: return pb_plan_dot_write(&a->ctx, proof, sink);
-    case ACTIONS: return pb_actions_write(&a->ctx, proof, sink);
-    default: return pb_trace_write(&a->ctx, proof, sink);
-    }
 }
 
 static exit_code export_graph(app *a)
@@ -60,7 +36,7 @@ static exit_code export_graph(app *a)
 exit_code cmd_export(app *a)
 {
     certified c;
-    form f;
+    const pb_plan_form *form;
     file_out out;
     if (a->opts.positional_count == 1)
         return export_graph(a);
@@ -70,7 +46,7 @@ exit_code cmd_export(app *a)
             "expected a graph and a schedule, or a graph alone, as in pebble export g.json plan.json --as decisions");
     if (app_option(a, OPT_FORMAT))
         return app_usage(a, "--format is for a graph alone; use --as for a plan");
-    if (!find_form(a, &f))
+    if (!find_form(a, &form))
         return EXIT_USAGE;
     exit_code code = certify(a, a->opts.positional[0], a->opts.positional[1], &c);
     if (code == EXIT_ILLEGAL && c.has_verdict)
@@ -79,5 +55,6 @@ exit_code cmd_export(app *a)
         return code;
     if (!file_create(a, app_option(a, OPT_OUTPUT), &out))
         return EXIT_FAILED;
-    return file_finish(a, &out, write_form(a, f, &c, file_sink(&out)));
+    pb_status status = form->write(&a->ctx, c.judged.verdict.certificate, &c.schedule, file_sink(&out));
+    return file_finish(a, &out, status);
 }

@@ -12,20 +12,14 @@
 
 static exit_code find_all(app *a, pb_info *f)
 {
-    bool game_given, tiers_given;
-    pb_game_kind only = PB_GAME_REMAT;
-    pb_game game = {.graph = f->g, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
-    pb_request request = {.seed = 1, .threads = 1};
-    if (!setting_game(a, &only, &game_given) || !setting_tiers(a, f->g, &game, &tiers_given) ||
-        !setting_request(a, &request))
+    pb_game game = PB_GAME_DEFAULT(f->g);
+    pb_request request = PB_REQUEST_DEFAULT;
+    pb_settings s = settings_of(a);
+    if (!setting_game(a, &game) || !setting_request(a, &request))
         return EXIT_USAGE;
-    if (game_given && only == PB_GAME_TIERED && !tiers_given) {
-        game.tier_count = 1;
-        game.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-    }
+    unsigned games = pb_settings_games(&s, &game);
     for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED; bit *= 2) {
-        bool wanted = game_given ? bit == (unsigned)only : bit != PB_GAME_TIERED || tiers_given;
-        if (!wanted)
+        if (!(games & bit))
             continue;
         game.kind = (pb_game_kind)bit;
         progress_planning(&a->progress, true);

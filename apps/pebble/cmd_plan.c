@@ -48,7 +48,6 @@ static exit_code take_request(app *a, const char *path, pb_game *game, pb_reques
 static exit_code read_settings(app *a, pb_game *game, pb_request *request)
 {
     const char *like = app_option(a, OPT_LIKE);
-    bool game_given, tiers_given;
     if (like && strcmp(like, "-") == 0 && strcmp(a->opts.positional[0], "-") == 0)
         return app_usage(a,
                          "the graph and the schedule cannot both come from standard input; put one of them in a file");
@@ -57,21 +56,7 @@ static exit_code read_settings(app *a, pb_game *game, pb_request *request)
         code = take_request(a, like, game, request);
     if (code != EXIT_DONE)
         return code;
-    if (!setting_game(a, &game->kind, &game_given) || !setting_tiers(a, game->graph, game, &tiers_given) ||
-        !setting_size(a, OPT_CAP, game->graph, &game->cap) ||
-        !setting_size(a, OPT_BORROW, game->graph, &game->borrow) || !setting_weights(a, &game->weights) ||
-        !setting_request(a, request))
-        return EXIT_USAGE;
-    if (tiers_given && game_given && game->kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
-                         pb_game_kind_name(game->kind));
-    if (tiers_given)
-        game->kind = PB_GAME_TIERED;
-    if (game->kind == PB_GAME_TIERED && game->tier_count == 0) {
-        game->tier_count = 1;
-        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-    }
-    return EXIT_DONE;
+    return setting_game(a, game) && setting_request(a, request) ? EXIT_DONE : EXIT_USAGE;
 }
 
 static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-12s %s", name, text); }
@@ -257,8 +242,8 @@ static bool addresses_fit(app *a, const pb_plan_result *p)
 
 exit_code cmd_plan(app *a)
 {
-    pb_game game = {.kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
-    pb_request request = {.seed = 1, .threads = 1};
+    pb_game game = PB_GAME_DEFAULT(NULL);
+    pb_request request = PB_REQUEST_DEFAULT;
     pb_plan_result planned;
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)

@@ -29,7 +29,7 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--plan runs an existing schedule, so there is nothing to write; leave out -o");
     if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
         return app_usage(a, "--slow-cap limits slow memory, but there is none; add --slow FOLDER");
-    *s = (settings){.request = {.seed = 1, .threads = 1}};
+    *s = (settings){.request = PB_REQUEST_DEFAULT};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
         !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) ||
         !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))

@@ -16,37 +16,24 @@ enum { PATH_ROOM = 1024, DEFAULT_POINTS = 20 };
 typedef struct study {
     pb_game base;
     pb_sweep_request request;
-    pb_weights weights[MAX_WEIGHTS];
     uint64_t points;
 } study;
 
 static bool take_weights(app *a, study *t)
 {
-    for (uint32_t i = 0; i < a->opts.weights_count; i++)
-        if (pb_weights_parse(&a->ctx, a->opts.weights[i], &t->weights[i]) != PB_OK) {
-            app_usage(a, "--weights: %s", a->ctx.error.message);
-            return false;
-        }
-    t->request.weights = t->weights;
-    t->request.weights_count = a->opts.weights_count;
-    return true;
+    pb_settings s = settings_of(a);
+    pb_weights *list = NULL;
+    pb_status status = pb_settings_weights(&a->ctx, &s, &a->arena, &list, &t->request.weights_count);
+    t->request.weights = list;
+    return setting_done(a, &s, status);
 }
 
 static exit_code take_settings(app *a, study *t, const pb_graph *g)
 {
-    bool game_given, tiers_given;
-    pb_game_kind kind = PB_GAME_REMAT;
-    t->base = (pb_game){.graph = g, .kind = PB_GAME_REMAT, .weights = PB_WEIGHTS_DEFAULT, .cap = PB_UNLIMITED};
-    if (!setting_game(a, &kind, &game_given) || !setting_tiers(a, g, &t->base, &tiers_given))
+    t->base = PB_GAME_DEFAULT(g);
+    if (!setting_game(a, &t->base))
         return EXIT_USAGE;
-    if (game_given && tiers_given && kind != PB_GAME_TIERED)
-        return app_usage(a, "slow memory is part of the tiered game; use --game tiered, or leave out --game %s",
-                         pb_game_kind_name(kind));
-    if (game_given && kind == PB_GAME_TIERED && !tiers_given) {
-        t->base.tier_count = 1;
-        t->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-    }
-    t->request.game = game_given ? (unsigned)kind : 0;
+    t->request.game = app_option(a, OPT_GAME) ? (unsigned)t->base.kind : 0;
     return EXIT_DONE;
 }
 

@@ -6,15 +6,8 @@
 
 #include <stdio.h>
 
-/* A file that is being written. The bytes go to a temporary file next to it, which is renamed at the end, so that
- * a reader finds either the old file or the new one, complete. Devices and pipes are written directly. */
-typedef struct file_out {
-    FILE *stream;
-    const char *path;      /* as given */
-    const char *real_path; /* links followed */
-    char *temporary;       /* NULL when written directly */
-    int error;             /* errno of the first failure */
-} file_out;
+/* A file that is written, or standard output: see pebble/io.h. */
+typedef pb_file_out file_out;
 
 /* NULL or "-": standard output. False after printing why. */
 bool file_create(app *a, const char *path, file_out *out);

@@ -15,51 +15,9 @@ const option_spec option_specs[OPT_COUNT] = {
 
 enum { LONGEST_NAME = 63 };
 
-/* The number of edits that turn a into b; a swap of neighbours is one edit. */
-static unsigned edit_distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    unsigned before[LONGEST_NAME + 2] = {0}, last[LONGEST_NAME + 2], row[LONGEST_NAME + 2];
-    if (n > LONGEST_NAME || m > LONGEST_NAME)
-        return LONGEST_NAME;
-    for (size_t j = 0; j <= m; j++)
-        last[j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++) {
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned least = last[j - 1] + (a[i - 1] != b[j - 1]);
-            if (last[j] + 1 < least)
-                least = last[j] + 1;
-            if (row[j - 1] + 1 < least)
-                least = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < least)
-                least = before[j - 2] + 1;
-            row[j] = least;
-        }
-        memcpy(before, last, sizeof last);
-        memcpy(last, row, sizeof row);
-    }
-    return last[m];
-}
-
 const char *nearest_name(const char *word, const char *const *names, size_t count)
 {
-    const char *best = NULL;
-    size_t length = strlen(word);
-    /* Typing errors only: one in seven letters or fewer, two in longer words; or the beginning of a name. */
-    unsigned least = length <= 1 ? 1 : length <= 7 ? 2 : 3;
-    for (size_t i = 0; i < count; i++) {
-        if (!names[i])
-            continue;
-        unsigned distance = edit_distance(word, names[i]);
-        if (length >= 3 && strncmp(word, names[i], length) == 0)
-            distance = 1;
-        if (distance < least) {
-            least = distance;
-            best = names[i];
-        }
-    }
-    return best;
+    return pb_nearest_name(word, names, count);
 }
 
 /* True if any family has this parameter: the family itself may come later on the command line. */
@@ -100,7 +58,7 @@ const char *option_words(option_id id)
         {OPT_GAME, "remat reversible tiered"},
         {OPT_FORMAT, "json dot csv"},
         {OPT_COLOR, "auto always never"},
-        {OPT_AS, "decisions csv json dot trace actions man bash zsh fish"},
+        {OPT_AS, "decisions csv json dot trace actions explain man bash zsh fish"},
         {OPT_CAP, "100% 80% 60% 40% none"},
         {OPT_CAPS, "100%..least 100%..50% 100%..30%"},
         {OPT_CLOCK, "wall cpu"},

@@ -2,7 +2,7 @@
 #ifndef PEBBLE_APP_OPTIONS_H
 #define PEBBLE_APP_OPTIONS_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 enum {
     ON_GEN = 1,

@@ -5,191 +5,135 @@
 
 #include <string.h>
 
+/* The option of each setting. A later row wins when both are given. */
+static const struct {
+    pb_setting setting;
+    option_id option;
+} options_of[] = {
+    {PB_SET_game, OPT_GAME},
+    {PB_SET_cap, OPT_CAP},
+    {PB_SET_borrow, OPT_BORROW},
+    {PB_SET_weights, OPT_WEIGHTS},
+    {PB_SET_store_cost, OPT_STORE_COST},
+    {PB_SET_load_cost, OPT_LOAD_COST},
+    {PB_SET_store_per_unit, OPT_STORE_PER_UNIT},
+    {PB_SET_load_per_unit, OPT_LOAD_PER_UNIT},
+    {PB_SET_slow_cap, OPT_SLOW_CAP},
+    {PB_SET_strategy, OPT_STRATEGIES},
+    {PB_SET_strategy, OPT_STRATEGY},
+    {PB_SET_policy, OPT_POLICY},
+    {PB_SET_seed, OPT_SEED},
+    {PB_SET_threads, OPT_THREADS},
+    {PB_SET_ticks, OPT_TICKS},
+    {PB_SET_time, OPT_TIME},
+    {PB_SET_inputs, OPT_INPUTS},
+    {PB_SET_dims, OPT_DIM},
+    {PB_SET_batch, OPT_BATCH},
+    {PB_SET_optimizer, OPT_OPTIMIZER},
+    {PB_SET_grads, OPT_GRADS},
+    {PB_SET_caps, OPT_CAPS},
+    {PB_SET_points, OPT_POINTS},
+};
+enum { OPTIONS_OF = sizeof options_of / sizeof *options_of };
+
+/* All texts of an option that may be repeated, each followed by `mark`; NULL without any or without memory. */
+static const char *join(app *a, const char *const *texts, uint32_t count, char mark)
+{
+    size_t length = 1;
+    for (uint32_t i = 0; i < count; i++)
+        length += strlen(texts[i]) + 1;
+    char *all = count ? pb_arena_alloc(&a->arena, length, 1) : NULL, *at = all;
+    for (uint32_t i = 0; all && i < count; i++) {
+        size_t one = strlen(texts[i]);
+        memcpy(at, texts[i], one);
+        at[one] = mark;
+        at += one + 1;
+    }
+    if (all)
+        *at = '\0';
+    return all;
+}
+
+pb_settings settings_of(app *a)
+{
+    pb_settings s = {.wrong = PB_SETTING_COUNT};
+    for (int i = 0; i < OPTIONS_OF; i++)
+        if (app_option(a, options_of[i].option))
+            s.text[options_of[i].setting] = app_option(a, options_of[i].option);
+    if (a->opts.dim_count)
+        s.text[PB_SET_dims] = join(a, a->opts.dims, a->opts.dim_count, '\n');
+    if (a->opts.weights_count && (a->command->bit & ON_SWEEP))
+        s.text[PB_SET_weights] = join(a, a->opts.weights, a->opts.weights_count, ';');
+    if (app_option(a, OPT_TRAIN))
+        s.text[PB_SET_train] = "1";
+    return s;
+}
+
+static const char *option_name(const app *a, pb_setting which)
+{
+    const char *name = NULL;
+    for (int i = 0; i < OPTIONS_OF; i++)
+        if (options_of[i].setting == which && (!name || app_option(a, options_of[i].option)))
+            name = option_specs[options_of[i].option].name;
+    return name;
+}
+
+bool setting_done(app *a, const pb_settings *s, pb_status status)
+{
+    const char *name = option_name(a, s->wrong);
+    if (status == PB_OK)
+        return true;
+    if (name)
+        app_usage(a, "--%s: %s", name, a->ctx.error.message);
+    else if (status == PB_EINVAL || status == PB_EUNKNOWN || status == PB_ERANGE)
+        app_usage(a, "%s", a->ctx.error.message);
+    else
+        app_status(a, status);
+    return false;
+}
+
 bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
 {
     const char *text = app_option(a, id);
-    char why[256];
-    uint64_t whole = 0;
-    if (!text)
-        return true;
-    if (pb_size_is_share(text)) {
-        pb_status status = pb_graph_program_peak(&a->ctx, g, &whole);
-        if (status != PB_OK) {
-            app_status(a, status);
-            return false;
-        }
-    }
-    if (pb_size_parse(text, g->size_unit, whole, size, why, sizeof why))
-        return true;
-    app_usage(a, "--%s: %s", option_specs[id].name, why);
-    return false;
+    pb_status status = text ? pb_size_read(&a->ctx, g, text, size) : PB_OK;
+    if (status == PB_EINVAL)
+        app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);
+    else if (status != PB_OK)
+        app_status(a, status);
+    return status == PB_OK;
+}
+
+bool setting_game(app *a, pb_game *game)
+{
+    pb_settings s = settings_of(a);
+    return setting_done(a, &s, pb_settings_game(&a->ctx, &s, game));
 }
 
 bool setting_weights(app *a, pb_weights *weights)
 {
-    const char *text = app_option(a, OPT_WEIGHTS);
-    if (!text || pb_weights_parse(&a->ctx, text, weights) == PB_OK)
-        return true;
-    app_usage(a, "--weights: %s", a->ctx.error.message);
-    return false;
-}
-
-/* `ids` in the order of pb_price. */
-static bool read_prices(app *a, const pb_graph *g, const option_id *ids, pb_tier *tier)
-{
-    const char *texts[PB_PRICE_COUNT];
-    for (int i = 0; i < PB_PRICE_COUNT; i++) {
-        texts[i] = app_option(a, ids[i]);
-        if (pb_price_check(&a->ctx, texts[i]) == PB_OK)
-            continue;
-        app_usage(a, "--%s: %s", option_specs[ids[i]].name, a->ctx.error.message);
-        return false;
-    }
-    if (pb_tier_prices_parse(&a->ctx, g, texts, tier) == PB_OK)
-        return true;
-    app_usage(a, "%s", a->ctx.error.message);
-    return false;
-}
-
-bool setting_tiers(app *a, const pb_graph *g, pb_game *game, bool *given)
-{
-    static const option_id ids[] = {OPT_STORE_COST, OPT_LOAD_COST, OPT_STORE_PER_UNIT, OPT_LOAD_PER_UNIT, OPT_SLOW_CAP};
-    *given = false;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        *given |= app_option(a, ids[i]) != NULL;
-    if (!*given)
-        return true;
-    pb_tier *tier = &game->tiers[0];
-    *tier = (pb_tier){.cap = PB_UNLIMITED};
-    game->tier_count = 1;
-    return read_prices(a, g, ids, tier) && setting_size(a, OPT_SLOW_CAP, g, &tier->cap);
-}
-
-bool setting_game(app *a, pb_game_kind *kind, bool *given)
-{
-    const char *text = app_option(a, OPT_GAME);
-    *given = text != NULL;
-    if (!text || pb_game_kind_parse(text, kind))
-        return true;
-    static const char *const names[] = {"remat", "reversible", "tiered"};
-    const char *near = nearest_name(text, names, 3);
-    if (near)
-        app_usage(a, "--game: there is no game `%s`; did you mean %s?", text, near);
-    else
-        app_usage(a, "--game: there is no game `%s`; choose remat, reversible or tiered", text);
-    return false;
+    pb_settings s = {.text[PB_SET_weights] = app_option(a, OPT_WEIGHTS)};
+    pb_game game = {.weights = *weights};
+    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &game));
+    *weights = game.weights;
+    return good;
 }
 
 bool setting_limits(app *a)
 {
-    const char *text = app_option(a, OPT_TIME);
-    double seconds;
-    if (text) {
-        if (!pb_time_parse(text, &seconds)) {
-            app_usage(a, "--time: expected a time such as 5s, 500ms, 2m or 1h, not `%s`", text);
-            return false;
-        }
-        progress_limit(&a->progress, seconds);
-    }
-    return app_number(a, OPT_TICKS, a->ctx.tick_limit, &a->ctx.tick_limit);
-}
-
-static uint64_t steps_for_bounds(const char *time)
-{
-    double seconds;
-    return time && pb_time_parse(time, &seconds) ? pb_bounds_effort_in(seconds) : 0;
-}
-
-/* True if the name before any colon is a strategy. */
-static bool check_strategy(app *a, const char *text)
-{
-    char name[64];
-    const char *names[64];
-    uint32_t count;
-    const pb_strategy *all = pb_strategies(&count);
-    size_t length = strcspn(text, ":,");
-    if (length < sizeof name) {
-        memcpy(name, text, length);
-        name[length] = '\0';
-        if (pb_strategy_find(name))
-            return true;
-    } else {
-        name[0] = '\0';
-    }
-    for (uint32_t i = 0; i < count && i < 64; i++)
-        names[i] = all[i].name;
-    const char *near = nearest_name(name, names, count < 64 ? count : 64);
-    if (near)
-        app_usage(a, "--strategy: there is no strategy `%.*s`; did you mean %s?", (int)length, text, near);
-    else
-        app_usage(a, "--strategy: there is no strategy `%.*s`; `pebble help plan` lists them", (int)length, text);
-    return false;
-}
-
-static bool check_policy(app *a, const char *text)
-{
-    const char *names[64];
-    uint32_t count;
-    const pb_policy *all = pb_policies(&count);
-    for (uint32_t i = 0; i < count && i < 64; i++) {
-        names[i] = all[i].name;
-        if (strcmp(all[i].name, text) == 0)
-            return true;
-    }
-    const char *near = nearest_name(text, names, count < 64 ? count : 64);
-    if (near)
-        app_usage(a, "--policy: there is no policy `%s`; did you mean %s?", text, near);
-    else
-        app_usage(a, "--policy: there is no policy `%s`; `pebble help plan` lists them", text);
-    return false;
-}
-
-/* Checks the names of a list such as a,b:k=2,c: a comma starts a new strategy unless a key=value follows. */
-static bool check_strategies(app *a, const char *text)
-{
-    bool has_settings = false;
-    while (*text) {
-        size_t length = strcspn(text, ",");
-        const char *colon = memchr(text, ':', length), *equals = memchr(text, '=', length);
-        bool setting = has_settings && equals && !colon;
-        bool all = length == 3 && memcmp(text, "all", 3) == 0;
-        if (!setting && !all && !check_strategy(a, text))
-            return false;
-        has_settings = setting || colon;
-        text += length;
-        text += *text == ',';
-    }
+    pb_settings s = settings_of(a);
+    pb_limits limits = {.ticks = a->ctx.tick_limit};
+    if (!setting_done(a, &s, pb_settings_limits(&a->ctx, &s, &limits)))
+        return false;
+    a->ctx.tick_limit = limits.ticks;
+    if (limits.timed)
+        progress_limit(&a->progress, limits.seconds);
     return true;
 }
 
 bool setting_request(app *a, pb_request *request)
 {
-    uint64_t threads;
-    const char *strategy = app_option(a, OPT_STRATEGY), *policy = app_option(a, OPT_POLICY);
-    if (!strategy)
-        strategy = app_option(a, OPT_STRATEGIES);
-    if (!setting_limits(a) || !app_number(a, OPT_SEED, request->seed, &request->seed) ||
-        !app_number(a, OPT_THREADS, request->threads, &threads))
-        return false;
-    if (threads > 1024) {
-        app_usage(a, "--threads: expected at most 1024");
-        return false;
-    }
-    request->threads = (uint32_t)threads;
-    request->patient = app_option(a, OPT_TIME) || app_option(a, OPT_TICKS);
-    request->bound_effort = steps_for_bounds(app_option(a, OPT_TIME));
-    if (strategy) {
-        bool many = (a->command->bit & (ON_COMPARE | ON_SWEEP)) != 0;
-        if (!(many ? check_strategies(a, strategy) : check_strategy(a, strategy)))
-            return false;
-        request->strategy = strategy;
-    }
-    if (policy) {
-        if (!check_policy(a, policy))
-            return false;
-        request->policy = policy;
-    }
-    return true;
+    pb_settings s = settings_of(a);
+    return setting_limits(a) && setting_done(a, &s, pb_settings_request(&a->ctx, &s, request));
 }
 
 exit_code missing_cap(app *a)

@@ -1,17 +1,20 @@
-/* settings.h -- options turned into the library's records. Each returns false after printing what is wrong. */
+/* settings.h -- options as the library's settings. Each returns false after printing what is wrong. */
 #ifndef PEBBLE_APP_SETTINGS_H
 #define PEBBLE_APP_SETTINGS_H
 
 #include "app.h"
 
-/* A size from an option; left alone when it is not given. */
+/* The options of the command line by the names of pebble/settings.h. */
+pb_settings settings_of(app *a);
+/* True for PB_OK; otherwise prints the failure of a call with these settings, with the option's name. */
+bool setting_done(app *a, const pb_settings *s, pb_status status);
+
+/* A size from an option; unchanged when it is not given. */
 bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size);
-/* --weights; left alone when not given. */
+/* --game, --cap, --borrow, --weights and slow memory; what is not given stays. */
+bool setting_game(app *a, pb_game *game);
+/* --weights alone. */
 bool setting_weights(app *a, pb_weights *weights);
-/* The tier options; left alone when none is given. *given says whether any was. */
-bool setting_tiers(app *a, const pb_graph *g, pb_game *game, bool *given);
-/* --game; *given false when it is not there. */
-bool setting_game(app *a, pb_game_kind *kind, bool *given);
 /* --strategy, --policy, --seed, --threads, and --ticks and --time in the context. */
 bool setting_request(app *a, pb_request *request);
 /* --time and --ticks alone. */

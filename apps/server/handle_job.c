@@ -100,13 +100,9 @@ static pb_status write_form(pb_context *ctx, const pb_plan_result *p, const char
         return pb_schedule_write(ctx, &p->schedule, PB_FORMAT_BINARY, sink);
     if (strcmp(form, "metrics") == 0)
         return write_metrics(ctx, p, sink);
-    if (strcmp(form, "trace") == 0)
-        return pb_trace_write(ctx, p->certificate, sink);
-    if (strcmp(form, "csv") == 0)
-        return pb_steps_csv_write(ctx, p->certificate, sink);
-    if (strcmp(form, "dot") == 0)
-        return pb_plan_dot_write(ctx, p->certificate, sink);
-    return pb_decisions_write(ctx, p->certificate, sink);
+    const pb_plan_form *found;
+    pb_status status = pb_plan_form_find(ctx, form, &found);
+    return status == PB_OK ? found->write(ctx, p->certificate, &p->schedule, sink) : status;
 }
 
 /* A file name from the graph's name: other characters than letters, digits, - and _ become _. */

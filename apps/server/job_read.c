@@ -1,7 +1,6 @@
 /* job_read.c -- what a job is to do, from its control document. */
 #define _XOPEN_SOURCE 700
 #include "job.h"
-#include "whole.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -67,42 +66,44 @@ static bool known_fields(job *j, json_t *document, const char *where, const char
     return true;
 }
 
-static bool read_number(job *j, json_t *document, const char *key, uint64_t most, uint64_t *out)
+/* A field that becomes a setting, as text: `takes` says what is expected. */
+static bool take_field(job *j, json_t *document, const char *key, const char *takes, pb_setting which, pb_settings *s)
 {
     char room[64];
     json_t *value = field(document, key);
     if (!value)
         return true;
     const char *text = plain_text(value, room, sizeof room);
-    if (!text || !whole_read(text, most, out))
-        return most == UINT64_MAX ? refuse(j, "%s: a whole number below 2^64 is expected", key)
-                                  : refuse(j, "%s: a whole number from 0 to %" PRIu64 " is expected", key, most);
-    return true;
-}
-
-static bool read_size(job *j, json_t *document, const char *key, uint64_t *out)
-{
-    char room[64], why[256];
-    json_t *value = field(document, key);
-    if (!value)
-        return true;
-    const char *text = plain_text(value, room, sizeof room);
     if (!text)
-        return refuse(j, "%s: a size is expected, such as \"60%%\" or \"8GiB\"", key);
-    if (!pb_size_parse(text, j->graph->g->size_unit, j->graph->facts.program_peak, out, why, sizeof why))
-        return refuse(j, "%s: %s", key, why);
-    return true;
+        return refuse(j, "%s: %s is expected", key, takes);
+    s->text[which] = pb_arena_text(&j->arena, text, strlen(text));
+    return s->text[which] || refuse(j, "out of memory");
 }
 
-static bool read_text(job *j, json_t *document, const char *key, const char **out)
+static bool take_number(job *j, json_t *document, const char *key, uint64_t max, uint64_t *out)
 {
+    char room[64];
     json_t *value = field(document, key);
+    const char *text = plain_text(value, room, sizeof room);
     if (!value)
         return true;
-    if (!json_is_string(value))
-        return refuse(j, "%s: a text is expected", key);
-    *out = pb_arena_text(&j->arena, json_string_value(value), json_string_length(value));
-    return *out || refuse(j, "out of memory");
+    if (!text)
+        return refuse(j, "%s: a whole number is expected", key);
+    if (pb_number_read(&j->ctx, text, max, out) == PB_OK)
+        return true;
+    pb_error_name(&j->ctx, key);
+    return false;
+}
+
+/* True for PB_OK; otherwise the sentence gets the name of its field. */
+static bool settings_done(job *j, const pb_settings *s, pb_status status)
+{
+    const char *name = s->wrong == PB_SET_strategy ? "strategies" : pb_setting_name(s->wrong);
+    if (status != PB_OK && !j->ctx.error.message[0])
+        return refuse(j, "%s", pb_status_text(status));
+    if (status != PB_OK && s->wrong < PB_SETTING_COUNT)
+        pb_error_name(&j->ctx, name);
+    return status == PB_OK;
 }
 
 static bool read_kind(job *j, json_t *document)
@@ -117,72 +118,33 @@ static bool read_kind(job *j, json_t *document)
     return refuse(j, "kind: one of compare, plan, sweep and least is expected");
 }
 
-static bool refuse_price(job *j, const char *key)
+static bool take_prices(job *j, json_t *document, pb_settings *s)
 {
-    char why[300];
-    snprintf(why, sizeof why, "%.299s", j->ctx.error.message);
-    return refuse(j, "%s: %s", key, why);
-}
-
-static bool read_tier_prices(job *j, json_t *prices, pb_tier *tier)
-{
-    char room[PB_PRICE_COUNT][64];
-    const char *text[PB_PRICE_COUNT];
-    for (int i = 0; i < PB_PRICE_COUNT; i++) {
-        const char *key = pb_price_name((pb_price)i);
-        json_t *value = field(prices, key);
-        text[i] = value ? plain_text(value, room[i], sizeof room[i]) : NULL;
-        if (value && !text[i])
-            return refuse(j, "%s: a number is expected", key);
-        if (pb_price_check(&j->ctx, text[i]) != PB_OK)
-            return refuse_price(j, key);
-    }
-    return pb_tier_prices_parse(&j->ctx, j->graph->g, text, tier) == PB_OK || refuse_price(j, "prices");
-}
-
-static bool read_prices(job *j, json_t *document, bool *given)
-{
+    static const pb_setting fields[] = {PB_SET_store_cost, PB_SET_load_cost, PB_SET_store_per_unit,
+                                        PB_SET_load_per_unit, PB_SET_slow_cap};
+    enum { FIELDS = sizeof fields / sizeof *fields };
     json_t *prices = field(document, "prices");
-    pb_game *game = &j->spec->base;
-    *given = prices != NULL;
     if (!prices)
         return true;
     if (!json_is_object(prices))
         return refuse(j, "prices: an object is expected");
     if (!known_fields(j, prices, "prices: ", "store_cost load_cost store_per_unit load_per_unit slow_cap"))
         return false;
-    pb_tier *tier = &game->tiers[0];
-    *tier = (pb_tier){.cap = PB_UNLIMITED};
-    game->tier_count = 1;
-    return read_tier_prices(j, prices, tier) && read_size(j, prices, "slow_cap", &tier->cap);
-}
-
-/* The games to play, as the command chooses them: docs/guide.md. */
-static bool read_game(job *j, json_t *document)
-{
-    job_spec *spec = j->spec;
-    bool prices;
-    json_t *value = field(document, "game");
-    if (!read_prices(j, document, &prices))
+    s->text[PB_SET_slow_cap] = "none"; /* an empty object is a tier without prices */
+    for (int i = 0; i < FIELDS; i++)
+        if (!take_field(j, prices, pb_setting_name(fields[i]), "a number", fields[i], s))
+            return false;
+    pb_game game = PB_GAME_DEFAULT(j->graph->g);
+    pb_game_kind kind = PB_GAME_TIERED;
+    if (!settings_done(j, s, pb_settings_tiers(&j->ctx, s, &game)))
         return false;
-    pb_game_kind kind = prices && spec->kind != JOB_COMPARE ? PB_GAME_TIERED : PB_GAME_REMAT;
-    if (value && !(json_is_string(value) && pb_game_kind_parse(json_string_value(value), &kind)))
-        return refuse(j, "game: one of remat, reversible and tiered is expected");
-    if (value && prices && kind != PB_GAME_TIERED)
-        spec->base.tier_count = 0; /* the page keeps its prices while another game is looked at */
-    if (value || spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
-        spec->games = (unsigned)kind;
-    else if (spec->kind == JOB_COMPARE)
-        spec->games = PB_GAME_REMAT | PB_GAME_REVERSIBLE | (prices ? PB_GAME_TIERED : 0u);
-    if ((spec->games & PB_GAME_TIERED) && !spec->base.tier_count) {
-        spec->base.tier_count = 1;
-        spec->base.tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-    }
-    spec->base.kind = kind;
+    if (s->text[PB_SET_game] && pb_game_kind_parse(s->text[PB_SET_game], &kind) && kind != PB_GAME_TIERED)
+        for (int i = 0; i < FIELDS; i++)
+            s->text[fields[i]] = NULL; /* the page keeps its prices while another game is looked at */
     return true;
 }
 
-static bool read_weights(job *j, json_t *document)
+static bool take_weights(job *j, json_t *document, pb_settings *s)
 {
     json_t *list = field(document, "weights");
     char text[128], one[64];
@@ -193,11 +155,31 @@ static bool read_weights(job *j, json_t *document)
         return refuse(j, "weights: a list of three numbers is expected");
     for (size_t i = 0; i < 3; i++) {
         const char *weight = plain_text(json_array_get(list, i), one, sizeof one);
-        if (!weight || strlen(weight) > 36 || strchr(weight, ','))
+        if (!weight || strlen(weight) > 36 || strpbrk(weight, ",;"))
             return refuse(j, "weights: a list of three numbers is expected");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
-    return pb_weights_parse(&j->ctx, text, &j->spec->base.weights) == PB_OK;
+    s->text[PB_SET_weights] = pb_arena_text(&j->arena, text, used);
+    return s->text[PB_SET_weights] || refuse(j, "out of memory");
+}
+
+/* The games to play, as the command chooses them: docs/guide.md. */
+static bool read_game(job *j, json_t *document, pb_settings *s)
+{
+    job_spec *spec = j->spec;
+    spec->base = PB_GAME_DEFAULT(j->graph->g);
+    json_t *game = field(document, "game");
+    if (game && !json_is_string(game))
+        return refuse(j, "game: one of remat, reversible and tiered is expected");
+    if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_prices(j, document, s) ||
+        !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
+        !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &spec->base)))
+        return false;
+    if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
+        spec->games = (unsigned)spec->base.kind;
+    else if (spec->kind == JOB_COMPARE || game)
+        spec->games = pb_settings_games(s, &spec->base);
+    return true;
 }
 
 /* Quick strategies first, those that take all the time they are given last. */
@@ -227,8 +209,10 @@ static bool read_strategies(job *j, json_t *document)
             const char *one = json_string_value(json_array_get(list, i));
             if (!one || !one[0])
                 return refuse(j, "strategies: a list of names is expected");
-            if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK)
+            if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK) {
+                pb_error_name(&j->ctx, "strategies");
                 return false;
+            }
             if (turn_of(one) != turn)
                 continue;
             if (used + strlen(one) + 2 > sizeof text)
@@ -243,7 +227,7 @@ static bool read_caps(job *j, json_t *document)
 {
     json_t *list = field(document, "caps");
     uint64_t points = 12;
-    if (!read_number(j, document, "points", MOST_POINTS, &points))
+    if (!take_number(j, document, "points", MOST_POINTS, &points))
         return false;
     j->spec->points = points ? (uint32_t)points : 1;
     if (!list)
@@ -261,41 +245,39 @@ static bool read_caps(job *j, json_t *document)
     return job_check_caps(j);
 }
 
-static bool read_policy(job *j, json_t *document)
-{
-    uint32_t count;
-    const pb_policy *policies = pb_policies(&count);
-    const char **policy = &j->spec->request.policy;
-    if (!read_text(j, document, "policy", policy))
-        return false;
-    for (uint32_t i = 0; *policy && i < count; i++)
-        if (strcmp(policies[i].name, *policy) == 0)
-            return true;
-    return !*policy || refuse(j, "policy: there is no policy `%.40s`", *policy);
-}
-
-static bool read_request(job *j, json_t *document)
+static bool read_request(job *j, json_t *document, pb_settings *s)
 {
     job_spec *spec = j->spec;
-    uint64_t threads = 1;
+    pb_limits limits = {.timed = false};
+    uint64_t threads;
+    char time[32];
     spec->request = PB_REQUEST_DEFAULT;
-    if (!read_policy(j, document) || !read_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
-        !read_number(j, document, "ticks", UINT64_MAX, &spec->ticks) ||
-        !read_number(j, document, "seed", UINT64_MAX, &spec->request.seed) ||
-        !read_number(j, document, "threads", MOST_THREADS, &threads))
+    json_t *policy = field(document, "policy");
+    if (policy && !json_is_string(policy))
+        return refuse(j, "policy: a text is expected");
+    if (!take_field(j, document, "policy", "a name", PB_SET_policy, s) ||
+        !take_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
+        !take_field(j, document, "ticks", "a whole number", PB_SET_ticks, s) ||
+        !take_field(j, document, "seed", "a whole number", PB_SET_seed, s) ||
+        !take_field(j, document, "threads", "a whole number", PB_SET_threads, s))
         return false;
-    spec->request.threads = threads ? (uint32_t)threads : 1;
-    spec->request.patient = spec->time_ms || spec->ticks;
+    snprintf(time, sizeof time, "%" PRIu64 "ms", spec->time_ms);
     if (spec->time_ms)
-        spec->request.bound_effort = pb_bounds_effort_in(1e-3 * (double)spec->time_ms);
+        s->text[PB_SET_time] = time;
+    if (!settings_done(j, s, pb_settings_number(&j->ctx, s, PB_SET_threads, MOST_THREADS, &threads)) ||
+        !settings_done(j, s, pb_settings_limits(&j->ctx, s, &limits)) ||
+        !settings_done(j, s, pb_settings_request(&j->ctx, s, &spec->request)))
+        return false;
+    spec->ticks = limits.ticks;
+    spec->request.threads += !spec->request.threads;
+    spec->request.strategy = NULL; /* spec->strategies has it */
     return true;
 }
 
 bool job_read(job *j, const char *text, size_t length)
 {
     json_error_t error;
-    job_spec *spec = j->spec;
-    spec->base = (pb_game){.graph = j->graph->g, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
+    pb_settings settings = {.wrong = PB_SETTING_COUNT};
     json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!document) {
         refuse(j, "the control document is not JSON: %s", error.text);
@@ -303,10 +285,10 @@ bool job_read(job *j, const char *text, size_t length)
         j->ctx.error.column = error.column > 0 ? (uint64_t)error.column : 1;
         return false;
     }
-    bool good = json_is_object(document) || refuse(j, "the control document is no JSON object");
-    good = good && known_fields(j, document, "", job_fields) && read_kind(j, document) && read_game(j, document) &&
-           read_size(j, document, "cap", &spec->base.cap) && read_weights(j, document) &&
-           read_strategies(j, document) && read_caps(j, document) && read_request(j, document);
+    bool good = json_is_object(document) || refuse(j, "the control document is not a JSON object");
+    good = good && known_fields(j, document, "", job_fields) && read_kind(j, document) &&
+           read_game(j, document, &settings) && read_strategies(j, document) && read_caps(j, document) &&
+           read_request(j, document, &settings);
     json_decref(document);
     return good;
 }

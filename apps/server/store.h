@@ -6,7 +6,7 @@
 #ifndef PEBBLE_SERVER_STORE_H
 #define PEBBLE_SERVER_STORE_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

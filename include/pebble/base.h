@@ -13,6 +13,8 @@
 #ifndef PEBBLE_BASE_H
 #define PEBBLE_BASE_H
 
+#include "status.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,17 +25,7 @@ extern "C" {
 
 #define PB_VERSION "0.1.0"
 
-typedef enum pb_status {
-#define PB_STATUS(code, text) code,
-#include "status.def"
-#undef PB_STATUS
-    PB_STATUS_COUNT
-} pb_status;
-
-/* A fixed sentence for a status. */
-const char *pb_status_text(pb_status status);
-
-/* What went wrong, and where: line and column count from 1; line 0: no place in a file. */
+/* What went wrong, where: line and column count from 1; line 0 means "no place". */
 typedef struct pb_error {
     char message[512];
     uint64_t line, column;
@@ -109,6 +101,9 @@ size_t pb_plain_char(const char *text, char shown[PB_PLAIN_CHAR]);
 /* The whole text, cut between characters if `room` is too small. Returns the full length without NUL: it equals the
  * length of `text` if and only if nothing had to be escaped. */
 size_t pb_plain_text(const char *text, char *plain, size_t room);
+
+/* The name that somebody meant who wrote `word`: a few letters differ, or the word is its beginning. NULL: none is close. */
+const char *pb_nearest_name(const char *word, const char *const *names, size_t count);
 
 /* A named value, as in `every-k:k=10` or `tree --height 5`. */
 typedef struct pb_option {

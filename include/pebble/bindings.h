@@ -1,27 +1,30 @@
-/* bindings.h -- libpebble for other languages: opaque handles, plain arrays, numbers and texts; no structs.
+/* bindings.h -- the rest of the session, for other languages: opaque handles, plain arrays, numbers and texts, and no
+ * structs. pebble.h has the first calls.
  *
  *     pb_session *s = pb_session_new();
  *     pb_session_set(s, "cap", "60%");
  *     const pb_graph *g;
  *     const pb_plan_result *p;
  *     if (pb_session_read_graph(s, bytes, length, NULL, &g) != PB_OK || pb_session_plan(s, g, NULL, &p) != PB_OK)
- *         print(pb_session_message(s));
+ *         report(pb_session_message(s));
  *     else if (pb_session_write_plan(s, p, "summary") == PB_OK)
  *         use(pb_session_text(s, &length));
  *     pb_session_free(s);
  *
- * A session has settings, limits, the last error, the last text, and the memory of everything that its calls made.
- * What a call returns lives until its session is freed, and never changes: other sessions may read it, in other
- * threads too. A plan borrows its graph, so the graph's session must outlive the plan's. Only one thread at a time
- * may use a session; other threads may call pb_session_stop and pb_session_progress meanwhile.
+ * Graphs and plans of a session may be read by other sessions, also of other threads. A plan borrows its graph, so the
+ * graph's session must outlive the plan's. One thread uses a session at a time; pb_session_stop and pb_session_progress
+ * may be called by any other meanwhile. Every pb_session_ function accepts a NULL session: it returns PB_EINVAL, 0, NULL
+ * or "".
  *
- * Results leave through the last pointer and are untouched on failure. Sessions have their own clock for time limits.
+ * Results leave through the last pointer and are unchanged on failure. Sessions have a clock of their own, for time
+ * limits.
  */
 #ifndef PEBBLE_BINDINGS_H
 #define PEBBLE_BINDINGS_H
 
 #include "adjoint.h"
 #include "api.h"
+#include "pebble.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,44 +32,13 @@ extern "C" {
 
 /* ---- sessions ---- */
 
-typedef struct pb_session pb_session;
-
-pb_session *pb_session_new(void); /* NULL: no memory */
-void pb_session_free(pb_session *s);
-
-/* Settings for later calls, as text; NULL resets a setting.
- *   game       remat, reversible, tiered
- *   strategy   NAME[:key=value,...]; several for compare and sweep
- *   policy     what to evict first
- *   cap        4096, 8GiB, 60%, none
- *   borrow     likewise
- *   weights    a,b,c; for sweep a,b,c;a,b,c...
- *   tiers      store_cost=1,load_cost=1,store_per_unit=0,load_per_unit=0,cap=none;...
- *   seed, threads, ticks, memory (bytes)
- *   time       5s, 500ms, 2m
- *   patient    1: use the whole time or tick limit even if the search seems finished (always, with time or ticks)
- *   inputs     how a circuit's inputs are treated: free, given, computed
- *   dims       NAME=N,...: sizes that an ONNX model leaves open
- *   batch      N: batch size of the model
- *   train      1: the model as a training step
- *   optimizer  of a training step: none, sgd, momentum, adam
- *   grads      of a training step: accumulate, keep, update
- *   caps       of sweep: 100%..30%,20%,least
- *   points     of sweep: how many caps a range has
- *   any_graph  1: accept a schedule that was made for another graph
- * returns PB_EUNKNOWN if there is no such setting. A bad value is reported by the call that reads it. */
-pb_status pb_session_set(pb_session *s, const char *key, const char *value);
-
-/* Stops the running call and every later one, until pb_session_go_on. May be called from any thread or signal
- * handler. */
+/* Asks the call at work to stop, and every later one, until pb_session_go_on. From any thread or signal handler. */
 void pb_session_stop(pb_session *s);
 void pb_session_go_on(pb_session *s);
 /* Why the last call stopped early: a pb_stop. */
 int pb_session_stopped(const pb_session *s);
 
-/* Of the last call that failed: its status, a full sentence, and for readers line and column from 1 (0: none). */
-int pb_session_status(const pb_session *s);
-const char *pb_session_message(const pb_session *s);
+/* Where the last call that failed found the error in a file, from 1 (0: no place). */
 uint64_t pb_session_line(const pb_session *s);
 uint64_t pb_session_column(const pb_session *s);
 /* Warnings of readers, one per line; "" for none. */

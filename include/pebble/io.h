@@ -75,6 +75,37 @@ pb_status pb_schedule_write(pb_context *ctx, const pb_schedule *s, pb_format for
 /* The fields of the file without `moves`, plus "seconds" when it is not negative: `pebble plan --json`. */
 pb_status pb_schedule_write_summary(pb_context *ctx, const pb_schedule *s, double seconds, pb_sink sink);
 
+/* A file that is read. The caller may set `file` itself, to 0 for standard input, in place of pb_file_open. */
+typedef struct pb_file_in {
+    int file;  /* descriptor */
+    int error; /* errno of the first failure, else 0 */
+} pb_file_in;
+/* PB_EIO with "path: cannot be read: why". */
+pb_status pb_file_open(pb_context *ctx, const char *path, pb_file_in *in);
+pb_source pb_file_source(pb_file_in *in);
+/* Returns `status`, the reader's, or PB_EIO with a sentence if the file itself failed. Standard input stays open. */
+pb_status pb_file_close(pb_context *ctx, const char *path, pb_file_in *in, pb_status status);
+
+/* A file that is written. The bytes go to a temporary file in the same folder that takes the name at the end, so that
+ * whoever reads the name finds the old file or the new one, complete. Devices and pipes are written directly. */
+typedef struct pb_file_out {
+    int file;              /* descriptor; -1: none */
+    const char *path;      /* as given; borrowed */
+    const char *real_path; /* links followed */
+    const char *folder;    /* of real_path */
+    char *temporary;       /* NULL when written directly */
+    /* NULL, or called with the temporary name while that exists and then with NULL, so that a signal handler can remove
+     * it. */
+    void (*guard)(const char *);
+    int error; /* errno of the first failure */
+} pb_file_out;
+/* Paths are kept in `arena`. PB_EIO with "path: cannot be written: why". */
+pb_status pb_file_create(pb_context *ctx, const char *path, pb_arena *arena, void (*guard)(const char *),
+                         pb_file_out *out);
+pb_sink pb_file_sink(pb_file_out *out);
+/* Syncs the file and gives it its name, or removes it if `status`, the writer's, or anything else is a failure. */
+pb_status pb_file_finish(pb_context *ctx, pb_file_out *out, pb_status status);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,7 +35,16 @@ pb_status pb_actions_write(pb_context *ctx, const pb_certificate *c, pb_sink sin
 pb_status pb_explain_text(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 pb_status pb_explain_json(pb_context *ctx, const pb_certificate *c, pb_node node, pb_sink sink);
 
-/* The metrics of a schedule as one JSON object, as in its file. */
+/* The forms that a plan can be exported in: one table for the command, the server and the session. */
+typedef struct pb_plan_form {
+    const char *name, *summary;
+    pb_status (*write)(pb_context *ctx, const pb_certificate *c, const pb_schedule *s, pb_sink sink);
+} pb_plan_form;
+const pb_plan_form *pb_plan_forms(uint32_t *count);
+/* PB_EUNKNOWN with the closest name, or all of them. */
+pb_status pb_plan_form_find(pb_context *ctx, const char *name, const pb_plan_form **out);
+
+/* The metrics of a schedule as one JSON object, as its file has them. */
 pb_status pb_metrics_json_write(pb_context *ctx, const pb_metrics *m, const pb_weights *weights, pb_sink sink);
 
 /* Sweeps (docs/sweep.md). One row per cell, with or without the header line. */

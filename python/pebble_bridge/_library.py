@@ -1,4 +1,4 @@
-"""Finds libpebble and declares its flat C interface (include/pebble/bindings.h). Only this module loads it."""
+"""Finds libpebble and declares the calls of a session (include/pebble/pebble.h, bindings.h). Nothing else touches ctypes' loader."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_new": (c_void_p, []),
     "pb_session_free": (None, [_S]),
     "pb_session_set": (c_int, [_S, c_char_p, c_char_p]),
+    "pb_load_graph": (c_int, [_S, c_char_p, HANDLE]),
+    "pb_make_plan": (c_int, [_S, _G, HANDLE]),
+    "pb_save_plan": (c_int, [_S, _P, c_char_p]),
     "pb_session_stop": (None, [_S]),
     "pb_session_go_on": (None, [_S]),
     "pb_session_stopped": (c_int, [_S]),

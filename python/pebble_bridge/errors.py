@@ -103,4 +103,5 @@ BY_STATUS: tuple[type[PebbleError], ...] = (
     Cancelled,
     LimitReached,
     InternalError,
+    NothingFound,
 )

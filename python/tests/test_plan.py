@@ -83,7 +83,7 @@ def test_what_does_not_fit_gives_up_with_the_move(chain):
         ({"cap": 8, "seed": -1}, pb.InvalidArgument, "seed"),
         ({"cap": 8, "threads": 5000}, pb.InvalidArgument, "threads"),
         ({"cap": 8, "tiers": {"speed": 3}}, pb.InvalidArgument, "there is no `speed`"),
-        ({"cap": 8, "tiers": {"store_cost": -3}}, pb.InvalidArgument, "tier"),
+        ({"cap": 8, "tiers": {"store_cost": -3}}, pb.InvalidArgument, "store_cost: a price is"),
         ({"cap": 8, "tiers": {}, "game": "remat"}, pb.InvalidArgument, "tiered"),
     ],
 )

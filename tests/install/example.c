@@ -1,4 +1,4 @@
-#include <pebble/pebble.h>
+#include <pebble/full.h>
 #include <stdio.h>
 
 int main(void)

@@ -3,7 +3,7 @@
  * plans part by part, and is rarely not the best; by itself it must find, and prove, the best, and so must auto. */
 #include "base/rng.h"
 #include "oracle/brute_force.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/law.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * planned exactly, unequal ones nearly always. */
 #include "base/rng.h"
 #include "oracle/brute_force.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/law.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* prop_exact.c -- the strategy exact against exhaustive search: the same least work, infeasible for the same games, and never a
  * wrong claim; and auto with it, on chains of blocks where plans part by part are not the best. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/law.h"
 
 #include <inttypes.h>

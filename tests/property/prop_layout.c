@@ -1,5 +1,5 @@
 /* prop_layout.c -- random graphs are drawn as layout.h promises, the same each time, in every form. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/law.h"
 #include "support/layout_check.h"
 

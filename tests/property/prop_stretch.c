@@ -4,7 +4,7 @@
 #include "plan/statespace/stretch.h"
 
 #include "base/rng.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/law.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* prop_sweep.c -- under fifty caps from all that is needed as written down to the least that is known to work, on graphs of
  * ten families, the work never rises with the cap, and every cap has a plan. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/cases.h"
 
 #include <inttypes.h>

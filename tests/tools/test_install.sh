@@ -36,6 +36,16 @@ cc "$root/tests/install/example.c" $(pkg-config --cflags pebble) "$lib/libpebble
 ! readelf -d static | grep -q 'NEEDED.*libpebble'
 ./static | diff - expected
 
+# The first program of the guide, with no other header than pebble.h.
+awk '$0 == "```" { inside = 0 } inside { print } /^```c source=tests\/install\/simple.c$/ { inside = 1 }' "$root/docs/guide.md" |
+    diff - "$root/tests/install/simple.c"
+cc -std=c17 -Wall -Wextra -Werror "$root/tests/install/simple.c" $(pkg-config --cflags --libs pebble) -o simple
+prefix/bin/pebble gen adjoint-chain 8 -o graph.json
+[ -z "$(./simple 2>&1)" ]
+prefix/bin/pebble verify graph.json plan.json >/dev/null
+printf '{"nodes":[}' >graph.json
+./simple 2>&1 | grep -q '^graph.json:1:11: expected a value'
+
 cmake -S "$root/tests/install" -B byname -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
 cmake --build byname >/dev/null
 ./byname/example | diff - expected

@@ -1,6 +1,6 @@
 /* test_actions.c -- plans of adjoint chains as actions: every strategy's plan, read back and carried out. */
 #include "pebble/adjoint.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/cases.h"
 #include "unit/report_fixture.h"
 

@@ -1,5 +1,5 @@
 /* tests/unit/test_anneal.c -- what annealing keeps is a plan, however hot and crowded it gets. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "plan/anneal/anneal.h"
 #include "plan/sequence/sequence.h"
 #include "support/small_game.h"

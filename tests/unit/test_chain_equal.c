@@ -1,6 +1,6 @@
 /* tests/unit/test_chain_equal.c -- chains of equal steps: the fast tables against a plain program, closed form and streams. */
 #include "base/rng.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/cases.h"
 
 #include <inttypes.h>

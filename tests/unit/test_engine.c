@@ -1,5 +1,5 @@
 /* test_engine.c -- a certified schedule on real buffers: the peak is the plan's, the results are those of keeping everything. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

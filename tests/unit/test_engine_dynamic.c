@@ -1,7 +1,7 @@
 /* test_engine_dynamic.c -- programs whose graph is not known ahead: the right bits under any cap that is enough, with every policy. */
 #include "base/rng.h"
 #include "engine/dynamic/parts.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/cases.h"
 #include "support/outside.h"
 

@@ -1,6 +1,6 @@
 /* test_engine_kernels.c -- kernels that keep their contract and kernels that break it; memory that is asked for, lent and refused. */
 #include "engine/engine_parts.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <pthread.h>
 #include <setjmp.h>

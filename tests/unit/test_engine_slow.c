@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "engine/checksum.h"
 #include "engine/engine_parts.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/engine_case.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* test_profile.c -- measured costs, by a clock that only kernels move. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/io_case.h"
 
 #include <setjmp.h>

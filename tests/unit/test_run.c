@@ -1,5 +1,5 @@
 /* test_run.c -- workloads under a cap: peak and results against the plan, and the largest batch that fits. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "support/outside.h"
 
 #include <setjmp.h>

@@ -129,7 +129,8 @@ static void files_tell_where_they_are_wrong(void **state)
     assert_true(pb_session_column(s) > 0);
     assert_null(g);
     must(s, pb_session_set(s, "inputs", "sideways"));
-    refused_as(s, pb_session_read_graph(s, "", 0, NULL, &g), PB_EINVAL, "free, given or computed");
+    refused_as(s, pb_session_read_graph(s, "", 0, NULL, &g), PB_EINVAL,
+               "inputs: there is no choice `sideways`; there are free, given and computed");
     pb_session_free(s);
 }
 
@@ -243,7 +244,8 @@ static void models_are_read_by_the_settings(void **state)
     assert_int_equal(g->fixed_size, 8 * 4 * 4);
     assert_int_not_equal(pb_graph_find_node(g, "y.dw"), PB_NO_NODE);
     must(s, pb_session_set(s, "train", NULL));
-    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "optimizer needs train");
+    refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL,
+               "optimizer: only a training step has this");
     must(s, pb_session_set(s, "optimizer", NULL));
     must(s, pb_session_set(s, "dims", "n"));
     refused_as(s, pb_session_read_graph(s, w->bytes, w->length, NULL, &g), PB_EINVAL, "NAME=N");

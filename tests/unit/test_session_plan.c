@@ -89,14 +89,22 @@ static void wrong_settings_are_told_by_the_call(void **state)
 {
     (void)state;
     static const char *const wrong[][3] = {
-        {"cap", "lots", "expected a size"},  {"game", "chess", "remat, reversible or tiered"},
-        {"weights", "1,2", "weights"},       {"strategy", "luck", "luck"},
-        {"policy", "none", "policy"},        {"seed", "-1", "whole number"},
-        {"threads", "2000", "0 to 1024"},    {"ticks", "many", "whole number"},
-        {"time", "soon", "expected a time"}, {"patient", "2", "0 to 1"},
-        {"tiers", "speed=3", "of a tier"},   {"tiers", "cap=far", "expected a size"},
-        {"tiers", ";;;;;;;;", "at most 8"},  {"borrow", "some", "expected a size"},
-        {"memory", "all", "whole number"},   {"memory", "1", "memory"},
+        {"cap", "lots", "is not a size"},
+        {"game", "chess", "remat, reversible and tiered"},
+        {"weights", "1,2", "weights"},
+        {"strategy", "luck", "luck"},
+        {"policy", "none", "policy"},
+        {"seed", "-1", "whole number"},
+        {"threads", "2000", "0 to 1024"},
+        {"ticks", "many", "whole number"},
+        {"time", "soon", "is not a time"},
+        {"patient", "2", "0 to 1"},
+        {"tiers", "speed=3", "tiers: `speed=3` does not describe a tier"},
+        {"tiers", "cap=far", "is not a size"},
+        {"tiers", ";;;;;;;;", "at most 8"},
+        {"borrow", "some", "is not a size"},
+        {"memory", "all", "whole number"},
+        {"memory", "1", "memory"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         pb_session *s = open_session(NULL);

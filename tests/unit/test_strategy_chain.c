@@ -1,5 +1,5 @@
 /* test_strategy_chain.c -- chains of a hundred steps against exact tables; what the strategy declines, and why. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

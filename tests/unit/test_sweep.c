@@ -318,7 +318,7 @@ static void faults_of_the_request_are_errors(void **state)
         uint32_t caps;
         const char *message;
     } cases[] = {
-        {"auto,nope", 2, "there is no strategy \"nope\"; `pebble help plan` lists them"},
+        {"auto,sqr", 2, "there is no strategy `sqr`; did you mean sqrt?"},
         {"auto", 0, "a sweep needs at least one cap"},
         {"", 2, "a sweep needs at least one strategy"},
         {"every-k:k=0", 2, "k must be a whole number from 1 to 4294967295, not \"0\""},

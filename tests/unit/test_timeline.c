@@ -1,6 +1,6 @@
 /* tests/unit/test_timeline.c -- a timeline after many random changes against one built anew, and against the moves. */
 #include "base/rng.h"
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "plan/anneal/timeline.h"
 #include "plan/sequence/sequence.h"
 #include "support/small_game.h"

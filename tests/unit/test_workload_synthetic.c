@@ -1,5 +1,5 @@
 /* test_workload_synthetic.c -- the synthetic workload against the same arithmetic in plain loops. */
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

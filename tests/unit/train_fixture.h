@@ -2,7 +2,7 @@
 #ifndef TRAIN_FIXTURE_H
 #define TRAIN_FIXTURE_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 #include "workloads/train_params.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef WORKLOAD_RUNS_H
 #define WORKLOAD_RUNS_H
 
-#include "pebble/pebble.h"
+#include "pebble/full.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -95,6 +95,6 @@ def write(root, folder):
         rows.append((name, header.name, summary))
     body = "\n".join(f"| [`pebble/{header}`]({name}) | {summary} |" for name, header, summary in rows)
     (folder / "index.md").write_text(
-        "# C library\n\n`#include <pebble/pebble.h>` brings all of these. How to link: [building.md](../docs/building.md#using-the-library)."
+        "# C library\n\n`#include <pebble/pebble.h>` loads, plans and saves; `#include <pebble/full.h>` brings all of these. How to link: [building.md](../docs/building.md#using-the-library)."
         f" What stays stable: [VERSIONING.md](../VERSIONING.md).\n\n| header | |\n|---|---|\n{body}\n")
     return [name for name, _, _ in rows]

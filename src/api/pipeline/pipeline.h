@@ -21,6 +21,9 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
 /* The end of the first spec in "a,b:k=3,limit=9,c": a comma whose next piece is no key=value of it. */
 const char *pbi_spec_end(const char *list);
 
+/* Does every strategy of the list exist, with options that it has, and the policy? Either may be NULL. */
+pb_status pbi_names_check(pb_context *ctx, const char *list, const char *policy);
+
 /* A policy is for strategies that take one, and for portfolios, which pass it on to them; the other strategies of a
  * list are planned without. A policy that no strategy of the list takes is refused (PB_EINVAL). NULL is fine. */
 pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list);

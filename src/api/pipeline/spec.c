@@ -2,6 +2,7 @@
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"
+#include "base/nearest.h"
 #include "plan/evict/evict.h"
 
 #include <stdio.h>
@@ -33,6 +34,33 @@ static void list_options(const pb_strategy *row, char *text, size_t room)
         snprintf(text, room, "none");
 }
 
+enum { MAX_NAMES = 64 };
+
+static pb_status unknown_strategy(pb_context *ctx, const char *name)
+{
+    const char *names[MAX_NAMES];
+    uint32_t count;
+    const pb_strategy *all = pb_strategies(&count);
+    count = count < MAX_NAMES ? count : MAX_NAMES;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = all[i].name;
+    return pbi_unknown_name(ctx, "strategy", name, names, count);
+}
+
+static pb_status check_policy(pb_context *ctx, const char *name)
+{
+    const char *names[MAX_NAMES];
+    uint32_t count;
+    pbi_policy policy;
+    const pb_policy *all = pb_policies(&count);
+    if (pbi_policy_parse(name, &policy))
+        return PB_OK;
+    count = count < MAX_NAMES ? count : MAX_NAMES;
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = all[i].name;
+    return pbi_unknown_name(ctx, "policy", name, names, count);
+}
+
 static pb_status parse_option(pb_context *ctx, const char *text, size_t length, pb_arena *arena, pbi_spec *out)
 {
     const char *sign = memchr(text, '=', length);
@@ -45,11 +73,8 @@ static pb_status parse_option(pb_context *ctx, const char *text, size_t length, 
     if (!key || !value)
         return PB_ENOMEM;
     if (strcmp(key, "policy") == 0 && (out->row->takes_policy || out->row->strength == PB_PORTFOLIO)) {
-        pbi_policy policy;
-        if (!pbi_policy_parse(value, &policy))
-            return pbi_fail(ctx, PB_EUNKNOWN, "there is no policy \"%.40s\"; `pebble help plan` lists them", value);
         out->policy = value;
-        return PB_OK;
+        return check_policy(ctx, value);
     }
     if (!has_option(out->row, key, key_length)) {
         char known[200];
@@ -73,7 +98,7 @@ pb_status pbi_spec_parse(pb_context *ctx, const char *text, size_t length, pb_ar
     if (!out->text)
         return PB_ENOMEM;
     if (!out->row)
-        return pbi_fail(ctx, PB_EUNKNOWN, "there is no strategy \"%.60s\"; `pebble help plan` lists them", name);
+        return unknown_strategy(ctx, name);
     pb_status status = PB_OK;
     for (const char *at = colon ? colon + 1 : end; at < end && status == PB_OK;) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
@@ -133,6 +158,23 @@ const char *pbi_policy_constant(const char *name)
 {
     pbi_policy policy;
     return name && pbi_policy_parse(name, &policy) ? pbi_policy_name(policy) : NULL;
+}
+
+pb_status pbi_names_check(pb_context *ctx, const char *list, const char *policy)
+{
+    pb_arena arena;
+    pbi_spec spec;
+    pb_status status = PB_OK;
+    pb_arena_init(&arena, ctx);
+    for (const char *at = list; at && status == PB_OK;) {
+        const char *end = pbi_spec_end(at);
+        size_t length = (size_t)(end - at);
+        if (length != 3 || strncmp(at, "all", 3) != 0)
+            status = pbi_spec_parse(ctx, at, length, &arena, &spec);
+        at = *end && end[1] ? end + 1 : NULL;
+    }
+    pb_arena_release(&arena);
+    return status == PB_OK && policy ? check_policy(ctx, policy) : status;
 }
 
 pb_status pb_spec_check(pb_context *ctx, const char *text)

@@ -99,6 +99,8 @@ static void put_policies(pbi_out *out)
 
 pb_status pb_session_about(pb_session *s)
 {
+    if (!s)
+        return PB_EINVAL;
     pbi_out out;
     pbi_out_init(&out, &s->ctx, pbi_session_write(s));
     pbi_put_text(&out, "{\"version\":", PB_VERSION);

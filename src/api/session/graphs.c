@@ -56,6 +56,8 @@ static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
 
 pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names, uint64_t length)
 {
+    if (!s)
+        return PB_EINVAL;
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
         return wrong_draft(s, "there must be as many names as nodes, each ended by NUL");
@@ -67,6 +69,8 @@ pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names
 pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names,
                                  uint64_t length)
 {
+    if (!s)
+        return PB_EINVAL;
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !group))
         return wrong_draft(s, "the names of groups must each be ended by NUL");
@@ -116,6 +120,8 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
 pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
                                const uint64_t *workspace, const uint16_t *flags)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status = add_nodes(s, count, cost, size, workspace, flags);
     forget_labels(s);
     return end_draft(s, status);
@@ -124,6 +130,8 @@ pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *co
 pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
                                const uint32_t *second)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status (*add)(pb_builder *, pb_node, pb_node) = strcmp(what, "edge") == 0           ? pb_builder_add_edge
                                                        : strcmp(what, "inplace") == 0      ? pb_builder_add_inplace
                                                        : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
@@ -138,6 +146,8 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
 
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status (*add)(pb_builder *, pb_node) = strcmp(what, "target") == 0  ? pb_builder_add_target
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
                                                                            : NULL;
@@ -152,6 +162,8 @@ pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, c
 pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
                                 uint64_t fixed_size, const pb_graph **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status = need_builder(s);
     if (status == PB_OK)
         status = pb_builder_set_texts(s->builder, name, cost_unit, size_unit);
@@ -167,72 +179,35 @@ pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cos
 
 /* ---- from files and families ---- */
 
-/* "batch=32,seq=128": sizes of the dimensions that a model leaves open; the last equals sign of each parts them. */
-static pb_status take_dims(pb_session *s, pb_read_options *out)
+pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, const pb_graph **out)
 {
-    const char *text = s->setting[PBI_SET_dims];
-    uint32_t room = 1;
-    for (const char *at = text; at && *at; at++)
-        room += *at == ',';
-    pb_option *dims = pb_arena_alloc(&s->arena, room, sizeof *dims);
-    if (!dims)
-        return PB_ENOMEM;
-    for (const char *at = text; at && *at;) {
-        size_t length = strcspn(at, ","), key = length;
-        while (key && at[key - 1] != '=')
-            key--;
-        if (key < 2 || key == length)
-            return pbi_fail(&s->ctx, PB_EINVAL, "dims: expected NAME=N, as in batch=32, not `%.*s`",
-                            length < 60 ? (int)length : 60, at);
-        pb_option *dim = &dims[out->dim_count++];
-        dim->key = pb_arena_text(&s->arena, at, key - 1);
-        dim->value = pb_arena_text(&s->arena, at + key, length - key);
-        if (!dim->key || !dim->value)
-            return PB_ENOMEM;
-        at += length + (at[length] == ',');
-    }
-    out->dims = dims;
-    return PB_OK;
-}
-
-static pb_status take_reading(pb_session *s, pb_read_options *out)
-{
-    const char *inputs = s->setting[PBI_SET_inputs];
     static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* as the Python package writes them */
-    uint64_t train;
-    *out = (pb_read_options){.inputs = PB_INPUTS_AUTO,
-                             .optimizer = s->setting[PBI_SET_optimizer],
-                             .grads = s->setting[PBI_SET_grads],
-                             .dim_words = &words};
-    if (inputs && !pb_inputs_parse(inputs, &out->inputs))
-        return pbi_fail(&s->ctx, PB_EINVAL, "inputs must be free, given or computed");
-    pb_status status = pbi_take_number(s, PBI_SET_train, 0, 1, &train);
-    if (status == PB_OK)
-        status = pbi_take_number(s, PBI_SET_batch, 0, UINT64_MAX, &out->batch);
+    pb_read_options how = {.inputs = PB_INPUTS_AUTO, .dim_words = &words};
+    pbi_session_begin_reading(s);
+    pb_status status = pb_settings_reading(&s->ctx, &s->settings, &s->arena, &how);
+    if (status != PB_OK && s->settings.wrong < PB_SETTING_COUNT)
+        pb_error_name(&s->ctx, pb_setting_name(s->settings.wrong));
     if (status != PB_OK)
         return status;
-    out->train = train;
-    if (s->setting[PBI_SET_batch] && !out->batch)
-        return pbi_fail(&s->ctx, PB_EINVAL, "batch: expected a number of at least 1");
-    if (!train && (out->optimizer || out->grads))
-        return pbi_fail(&s->ctx, PB_EINVAL, "%s needs train; set it too", out->optimizer ? "optimizer" : "grads");
-    return take_dims(s, out);
+    s->settings.wrong = PB_SETTING_COUNT;
+    return pb_graph_read_with(&s->ctx, source, PB_FORMAT_AUTO, path, &how, &s->arena, out);
 }
 
 pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path,
                                 const pb_graph **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
-    pb_read_options how;
-    pbi_session_begin_reading(s);
-    pb_status status = take_reading(s, &how);
-    if (status == PB_OK)
-        status = pb_graph_read_with(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, path, &how, &s->arena, out);
+    pb_status status = pbi_session_read(s, pb_source_memory(&memory), path, out);
+    s->settings.wrong = PB_SETTING_COUNT;
     return pbi_session_finish(s, status);
 }
 
 pb_status pb_session_generate(pb_session *s, const char *family, const char *parameters, const pb_graph **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_option params[MOST_PARAMETERS];
     uint32_t count = 0;
     for (const char *at = parameters ? parameters : ""; *at;) {
@@ -334,6 +309,8 @@ uint32_t pb_graph_find_node(const pb_graph *g, const char *name) { return pb_gra
 
 pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *form)
 {
+    if (!s)
+        return PB_EINVAL;
     char hash[PB_HASH_TEXT];
     pb_format format;
     if (strcmp(form, "hash") == 0) {
@@ -348,13 +325,17 @@ pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *f
 
 pb_status pb_session_program_peak(pb_session *s, const pb_graph *g, uint64_t *peak)
 {
+    if (!s)
+        return PB_EINVAL;
     return pbi_session_end(s, pb_graph_program_peak(&s->ctx, g, peak));
 }
 
 pb_status pb_session_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *size)
 {
+    if (!s)
+        return PB_EINVAL;
     uint64_t value;
-    pb_status status = pbi_take_size(s, g, text, &value);
+    pb_status status = pb_size_read(&s->ctx, g, text, &value);
     if (status == PB_OK)
         *size = value;
     return pbi_session_end(s, status);

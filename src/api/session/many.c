@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_WEIGHTS = 64, STANDARD_POINTS = 20 };
+enum { STANDARD_POINTS = 20 };
 
 /* A comparison with what its document tells beside the rows. */
 typedef struct contest {
@@ -17,27 +17,18 @@ typedef struct contest {
     uint64_t program_peak;
 } contest;
 
-/* The games that are played where none is named. */
-static unsigned games_of(const pb_game *game, bool named)
-{
-    if (named)
-        return (unsigned)game->kind;
-    return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
-}
-
 static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
 {
     pb_request request;
     pb_event_handler handler;
-    bool named;
-    pb_status status = pbi_take_game(s, g, &c->base, &named);
+    pb_status status = pbi_take_game(s, g, &c->base);
     if (status == PB_OK)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
-    unsigned games = games_of(&c->base, named);
+    unsigned games = pb_settings_games(&s->settings, &c->base);
     const char *only = request.strategy;
     request.strategy = NULL;
     request.prove = request.find_least = true;
@@ -50,6 +41,8 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
 
 pb_status pb_session_compare(pb_session *s, const pb_graph *g, const pb_comparison **out)
 {
+    if (!s)
+        return PB_EINVAL;
     contest *c = pb_arena_zero(&s->arena, 1, sizeof *c);
     pb_status status = c ? pbi_session_begin(s) : PB_ENOMEM;
     if (status == PB_OK)
@@ -61,6 +54,8 @@ pb_status pb_session_compare(pb_session *s, const pb_graph *g, const pb_comparis
 
 pb_status pb_session_write_comparison(pb_session *s, const pb_comparison *rows)
 {
+    if (!s)
+        return PB_EINVAL;
     const contest *c = (const contest *)rows;
     return pbi_session_end(
         s, pb_comparison_json_write(&s->ctx, &c->base, c->program_peak, &c->rows, &c->front, pbi_session_write(s)));
@@ -75,27 +70,6 @@ const pb_plan_result *pb_comparison_row(const pb_comparison *c, uint64_t row)
 
 /* ---- sweeps ---- */
 
-/* "a,b,c;a,b,c" */
-static pb_status take_weights(pb_session *s, pb_weights **out, uint32_t *count)
-{
-    const char *at = s->setting[PBI_SET_weights];
-    pb_weights *list = pb_arena_alloc(&s->arena, MOST_WEIGHTS, sizeof *list);
-    pb_status status = list ? PB_OK : PB_ENOMEM;
-    *count = 0;
-    while (at && *at && status == PB_OK) {
-        size_t length = strcspn(at, ";");
-        char *one = pb_arena_text(&s->arena, at, length);
-        if (!one)
-            return PB_ENOMEM;
-        if (*count == MOST_WEIGHTS)
-            return pbi_fail(&s->ctx, PB_EINVAL, "at most %d weights", MOST_WEIGHTS);
-        status = pb_weights_parse(&s->ctx, one, &list[(*count)++]);
-        at += length + (at[length] == ';');
-    }
-    *out = list;
-    return status;
-}
-
 static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
 {
     pb_sweep_request request = {.game = 0};
@@ -103,23 +77,23 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
     pb_game base;
     pb_weights *weights = NULL;
     uint64_t points;
-    bool named;
-    pb_status status = pbi_take_game(s, g, &base, &named);
+    pb_status status = pbi_take_game(s, g, &base);
     if (status == PB_OK)
         status = pbi_take_request(s, &request.plan, &handler);
     if (status == PB_OK)
-        status = take_weights(s, &weights, &request.weights_count);
+        status = pbi_session_name(
+            s, pb_settings_weights(&s->ctx, &s->settings, &s->arena, &weights, &request.weights_count));
     if (status == PB_OK)
-        status = pbi_take_number(s, PBI_SET_points, STANDARD_POINTS, PB_SWEEP_MOST_CAPS, &points);
+        status = pbi_take_number(s, PB_SET_points, STANDARD_POINTS, PB_SWEEP_MOST_CAPS, &points);
     if (status != PB_OK)
         return status;
     request.weights = weights;
     request.strategies = request.plan.strategy;
     request.plan.strategy = NULL;
-    request.game = named ? (unsigned)base.kind : 0;
+    request.game = s->settings.text[PB_SET_game] ? (unsigned)base.kind : 0;
     request.time_ns = s->left_ns;
     uint64_t begin = s->ctx.clock_ns(NULL);
-    status = pb_sweep_choose_caps(&s->ctx, &base, s->setting[PBI_SET_caps], (uint32_t)points, &s->arena, &request);
+    status = pb_sweep_choose_caps(&s->ctx, &base, s->settings.text[PB_SET_caps], (uint32_t)points, &s->arena, &request);
     uint64_t spent = s->ctx.clock_ns(NULL) - begin;
     if (status != PB_OK)
         return status;
@@ -131,6 +105,8 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
 
 pb_status pb_session_sweep(pb_session *s, const pb_graph *g, const pb_sweep **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_sweep *sweep = pb_arena_zero(&s->arena, 1, sizeof *sweep);
     pb_status status = sweep ? pbi_session_begin(s) : PB_ENOMEM;
     if (status == PB_OK)
@@ -142,6 +118,8 @@ pb_status pb_session_sweep(pb_session *s, const pb_graph *g, const pb_sweep **ou
 
 pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const char *form)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status;
     if (strcmp(form, "json") == 0)
         status = pb_sweep_json_write(&s->ctx, &sweep, 1, pbi_session_write(s));
@@ -156,6 +134,8 @@ pb_status pb_session_write_sweep(pb_session *s, const pb_sweep *sweep, const cha
 
 pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, const pb_plan_result **out)
 {
+    if (!s)
+        return PB_EINVAL;
     if (cell >= sweep->cell_count)
         return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
     const pb_sweep_cell *c = &sweep->cells[cell];
@@ -180,13 +160,12 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
     pb_request request;
     pb_event_handler handler;
     pb_game game;
-    bool named;
-    pb_status status = pbi_take_game(s, g, &game, &named);
+    pb_status status = pbi_take_game(s, g, &game);
     if (status == PB_OK)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = pb_info_make(&s->ctx, g, info);
-    unsigned games = games_of(&game, named);
+    unsigned games = pb_settings_games(&s->settings, &game);
     request.strategy = NULL;
     game.cap = PB_UNLIMITED;
     for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED && status == PB_OK; bit *= 2) {
@@ -199,6 +178,8 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
 
 pb_status pb_session_info(pb_session *s, const pb_graph *g)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_info info;
     pb_status status = pbi_session_begin(s);
     if (status == PB_OK)

@@ -37,14 +37,15 @@ static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_re
 
 pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result *start, const pb_plan_result **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_game game;
     pb_request request;
     pb_event_handler handler;
-    bool named;
     pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     pb_status status = p ? pbi_session_begin(s) : PB_ENOMEM;
     if (status == PB_OK)
-        status = pbi_take_game(s, g, &game, &named);
+        status = pbi_take_game(s, g, &game);
     if (status == PB_OK)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
@@ -78,6 +79,8 @@ pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op,
                                const uint8_t *place, const uint32_t *over, const uint64_t *also_start,
                                const uint32_t *also)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status = count && (!op || !node) ? wrong(s, "moves need operations and nodes") : PB_OK;
     for (uint64_t i = 0; i < count && status == PB_OK; i++) {
         uint64_t from = also_start ? also_start[i] : 0, to = also_start ? also_start[i + 1] : 0;
@@ -101,7 +104,7 @@ static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *sche
     if (!p || !j)
         return PB_ENOMEM;
     p->schedule = *schedule;
-    pb_status status = pbi_take_number(s, PBI_SET_any_graph, 0, 1, &any_graph);
+    pb_status status = pbi_take_number(s, PB_SET_any_graph, 0, 1, &any_graph);
     if (status == PB_OK)
         status = pb_judge_all(&s->ctx, g, &p->schedule, any_graph, &s->arena, j);
     if (status == PB_OK)
@@ -124,10 +127,11 @@ static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *sche
 
 pb_status pb_session_judge_moves(pb_session *s, const pb_graph *g, const pb_plan_result **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_game game;
-    bool named;
     pbi_session_begin_reading(s);
-    pb_status status = pbi_take_game(s, g, &game, &named);
+    pb_status status = pbi_take_game(s, g, &game);
     if (status == PB_OK) {
         pb_schedule schedule = {.graph_name = g->name,
                                 .game = game.kind,
@@ -152,13 +156,16 @@ pb_status pb_session_judge_moves(pb_session *s, const pb_graph *g, const pb_plan
 pb_status pb_session_judge_file(pb_session *s, const pb_graph *g, const char *bytes, uint64_t length,
                                 const pb_plan_result **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = bytes ? (size_t)length : 0};
     pb_schedule schedule;
-    const char *cap = s->setting[PBI_SET_cap];
+    const char *cap = s->settings.text[PB_SET_cap];
     pbi_session_begin_reading(s);
     pb_status status = pb_schedule_read(&s->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, g, &s->arena, &schedule);
     if (status == PB_OK && cap)
-        status = pbi_take_size(s, g, cap, &schedule.cap);
+        if ((status = pb_size_read(&s->ctx, g, cap, &schedule.cap)) != PB_OK)
+            pb_error_name(&s->ctx, "cap");
     if (status == PB_OK)
         status = judge(s, g, &schedule, out);
     return pbi_session_finish(s, status);
@@ -217,53 +224,44 @@ static pb_status no_plan(pb_session *s)
     return wrong(s, "there is no plan to write; raise the cap or the time limit");
 }
 
-static pb_status write_form(pb_session *s, const pb_plan_result *p, const char *form)
+static pb_status write_form(pb_session *s, const pb_plan_result *p, const char *name)
 {
-    typedef pb_status (*writer)(pb_context *, const pb_certificate *, pb_sink);
-    static const struct {
-        const char *name;
-        writer write;
-    } forms[] = {{"decisions", pb_decisions_write},
-                 {"csv", pb_steps_csv_write},
-                 {"dot", pb_plan_dot_write},
-                 {"trace", pb_trace_write},
-                 {"actions", pb_actions_write}};
-    bool json = strcmp(form, "json") == 0, explain = strcmp(form, "explain") == 0;
-    writer found = NULL;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(forms[i].name, form) == 0)
-            found = forms[i].write;
-    if (!found && !json && !explain)
-        return pbi_fail(&s->ctx, PB_EUNKNOWN,
-                        "there is no form `%.40s`; choose decisions, csv, json, dot, trace, actions or explain", form);
+    const pb_plan_form *form;
+    pb_status status = pb_plan_form_find(&s->ctx, name, &form);
+    if (status != PB_OK)
+        return status;
+    return p->certificate ? form->write(&s->ctx, p->certificate, &p->schedule, pbi_session_write(s)) : no_plan(s);
+}
+
+pb_status pbi_plan_reason(pb_session *s, const pb_plan_result *p, char *text, size_t room)
+{
+    char least[512];
+    uint64_t peak;
+    text[0] = '\0';
     if (!p->certificate)
-        return no_plan(s);
-    if (json)
-        return pb_steps_json_write(&s->ctx, p->certificate, &p->schedule, pbi_session_write(s));
-    if (explain)
-        return pb_explain_text(&s->ctx, p->certificate, PB_NO_NODE, pbi_session_write(s));
-    return found(&s->ctx, p->certificate, pbi_session_write(s));
+        pb_result_reason(p, p->game, text, room < 512 ? room : 512);
+    if (p->certificate || !p->least)
+        return PB_OK;
+    pb_status status = pb_graph_program_peak(&s->ctx, p->game->graph, &peak);
+    if (status != PB_OK)
+        return status;
+    pb_least_fact_text(p->least, p->game, peak, least, sizeof least);
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s%s", used ? "; " : "", least);
+    return PB_OK;
 }
 
 static pb_status write_reason(pb_session *s, const pb_plan_result *p)
 {
-    char reason[1024] = "", least[512];
-    uint64_t written;
-    if (!p->certificate)
-        pb_result_reason(p, p->game, reason, 512);
-    if (!p->certificate && p->least) {
-        pb_status status = pb_graph_program_peak(&s->ctx, p->game->graph, &written);
-        if (status != PB_OK)
-            return status;
-        pb_least_fact_text(p->least, p->game, written, least, sizeof least);
-        size_t used = strlen(reason);
-        snprintf(reason + used, sizeof reason - used, "%s%s", used ? "; " : "", least);
-    }
-    return pbi_session_say(s, reason);
+    char reason[sizeof s->message];
+    pb_status status = pbi_plan_reason(s, p, reason, sizeof reason);
+    return status == PB_OK ? pbi_session_say(s, reason) : status;
 }
 
 pb_status pb_session_write_plan(pb_session *s, const pb_plan_result *p, const char *form)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status;
     if (strcmp(form, "schedule") == 0)
         status = pb_schedule_write(&s->ctx, &p->schedule, PB_FORMAT_JSON, pbi_session_write(s));
@@ -280,11 +278,15 @@ pb_status pb_session_write_plan(pb_session *s, const pb_plan_result *p, const ch
 
 pb_status pb_session_write_plan_binary(pb_session *s, const pb_plan_result *p)
 {
+    if (!s)
+        return PB_EINVAL;
     return pbi_session_end(s, pb_schedule_write(&s->ctx, &p->schedule, PB_FORMAT_BINARY, pbi_session_write(s)));
 }
 
 pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t node, const char *form)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_status status;
     if (!p->certificate)
         status = no_plan(s);
@@ -303,6 +305,8 @@ pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t no
 
 pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *time, uint64_t *fast, uint64_t *slow)
 {
+    if (!s)
+        return PB_EINVAL;
     pbi_walk walk;
     pb_arena scratch;
     if (!p->certificate)
@@ -324,6 +328,8 @@ pb_status pb_session_memory(pb_session *s, const pb_plan_result *p, uint64_t *ti
 pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char *axis, uint32_t buckets, uint64_t *fast,
                              uint64_t *slow)
 {
+    if (!s)
+        return PB_EINVAL;
     bool time = strcmp(axis, "time") == 0;
     pb_profile profile;
     pb_arena scratch;

@@ -94,6 +94,7 @@ pb_session *pb_session_new(void)
     pb_buffer_init(&s->notes, &s->arena);
     pb_moves_init(&s->moves, &s->arena);
     atomic_init(&s->stop_asked, 0);
+    s->settings.wrong = PB_SETTING_COUNT;
     return s;
 }
 
@@ -111,41 +112,45 @@ void pb_session_free(pb_session *s)
     pb_arena_release(&home);
 }
 
-static const char *const setting_names[] = {
-#define SETTING(name) #name,
-#include "api/session/settings.def"
-#undef SETTING
-};
-
 pb_status pb_session_set(pb_session *s, const char *key, const char *value)
 {
+    pb_setting which;
     char *copy = NULL;
-    for (int i = 0; key && i < PBI_SETTING_COUNT; i++) {
-        if (strcmp(setting_names[i], key) != 0)
-            continue;
-        if (value && !(copy = pb_arena_text(&s->arena, value, strlen(value))))
-            return pbi_session_end(s, PB_ENOMEM);
-        s->setting[i] = copy;
-        return pbi_session_end(s, PB_OK);
-    }
-    return pbi_session_end(s, pbi_fail(&s->ctx, PB_EUNKNOWN, "there is no setting \"%.60s\"", key ? key : ""));
+    if (!s)
+        return PB_EINVAL;
+    pb_status status = pb_setting_find(&s->ctx, key ? key : "", &which);
+    if (status == PB_OK && value && !(copy = pb_arena_text(&s->arena, value, strlen(value))))
+        status = PB_ENOMEM;
+    if (status == PB_OK)
+        s->settings.text[which] = copy;
+    return pbi_session_end(s, status);
 }
 
-void pb_session_stop(pb_session *s) { atomic_store(&s->stop_asked, 1); }
-void pb_session_go_on(pb_session *s) { atomic_store(&s->stop_asked, 0); }
-int pb_session_stopped(const pb_session *s) { return (int)s->stopped; }
+void pb_session_stop(pb_session *s)
+{
+    if (s)
+        atomic_store(&s->stop_asked, 1);
+}
 
-int pb_session_status(const pb_session *s) { return (int)s->status; }
-const char *pb_session_message(const pb_session *s) { return s->error.message; }
-uint64_t pb_session_line(const pb_session *s) { return s->error.line; }
-uint64_t pb_session_column(const pb_session *s) { return s->error.column; }
-const char *pb_session_notes(const pb_session *s) { return s->notes.bytes ? s->notes.bytes : ""; }
+void pb_session_go_on(pb_session *s)
+{
+    if (s)
+        atomic_store(&s->stop_asked, 0);
+}
+
+int pb_session_stopped(const pb_session *s) { return s ? (int)s->stopped : 0; }
+
+int pb_session_status(const pb_session *s) { return s ? (int)s->status : PB_EINVAL; }
+const char *pb_session_message(const pb_session *s) { return s ? s->message : ""; }
+uint64_t pb_session_line(const pb_session *s) { return s ? s->error.line : 0; }
+uint64_t pb_session_column(const pb_session *s) { return s ? s->error.column : 0; }
+const char *pb_session_notes(const pb_session *s) { return s && s->notes.bytes ? s->notes.bytes : ""; }
 
 const char *pb_session_text(const pb_session *s, uint64_t *length)
 {
     if (length)
-        *length = s->text.length;
-    return s->text.bytes ? s->text.bytes : "";
+        *length = s ? s->text.length : 0;
+    return s && s->text.bytes ? s->text.bytes : "";
 }
 
 static void put(uint64_t *to, uint64_t value)
@@ -157,6 +162,8 @@ static void put(uint64_t *to, uint64_t value)
 void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *done, uint64_t *total, uint64_t *plans,
                          uint64_t *peak, uint64_t *makespan)
 {
+    if (!s)
+        return;
     pthread_mutex_lock(&s->lock);
     if (what && room)
         snprintf(what, (size_t)room, "%s", s->what);
@@ -170,6 +177,8 @@ void pb_session_progress(pb_session *s, char *what, uint64_t room, uint64_t *don
 
 void pb_session_watch(pb_session *s, pb_watch watch, void *state)
 {
+    if (!s)
+        return;
     pthread_mutex_lock(&s->lock);
     s->watch = watch;
     s->watch_state = state;
@@ -183,11 +192,15 @@ pb_status pbi_session_end(pb_session *s, pb_status status)
     if (status != PB_OK) {
         s->status = status;
         s->error = s->ctx.error;
-        if (!s->error.message[0])
-            snprintf(s->error.message, sizeof s->error.message, "%s", pb_status_text(status));
+        snprintf(s->message, sizeof s->message, "%s", s->error.message[0] ? s->error.message : pb_status_text(status));
     }
     s->ctx.error = (pb_error){.message = ""}; /* also of what was tried and did not matter */
     return status;
+}
+
+pb_status pbi_session_refuse(pb_session *s, const char *sentence)
+{
+    return s ? pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence)) : PB_EINVAL;
 }
 
 pb_sink pbi_session_write(pb_session *s)
@@ -204,23 +217,47 @@ pb_status pbi_session_say(pb_session *s, const char *text)
     return sink.write(sink.state, text, strlen(text));
 }
 
+pb_status pbi_session_name(pb_session *s, pb_status status)
+{
+    if (status != PB_OK && s->settings.wrong < PB_SETTING_COUNT)
+        pb_error_name(&s->ctx, pb_setting_name(s->settings.wrong));
+    s->settings.wrong = PB_SETTING_COUNT;
+    return status;
+}
+
+pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out)
+{
+    *out = standard;
+    return pbi_session_name(s, pb_settings_number(&s->ctx, &s->settings, which, max, out));
+}
+
+pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game)
+{
+    *game = PB_GAME_DEFAULT(g);
+    return pbi_session_name(s, pb_settings_game(&s->ctx, &s->settings, game));
+}
+
+pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler)
+{
+    *request = PB_REQUEST_DEFAULT;
+    *handler = (pb_event_handler){on_event, s};
+    request->time_ns = s->left_ns;
+    request->handler = handler;
+    return pbi_session_name(s, pb_settings_request(&s->ctx, &s->settings, request));
+}
+
 pb_status pbi_session_begin(pb_session *s)
 {
-    double seconds = 0;
-    uint64_t memory, ticks;
-    const char *time = s->setting[PBI_SET_time];
-    if (time && !pb_time_parse(time, &seconds))
-        return pbi_fail(&s->ctx, PB_EINVAL, "expected a time such as 5s, 500ms, 2m or 1h, not `%.60s`", time);
-    pb_status status = pbi_take_number(s, PBI_SET_memory, 0, SIZE_MAX, &memory);
-    if (status == PB_OK)
-        status = pbi_take_number(s, PBI_SET_ticks, 0, UINT64_MAX, &ticks);
+    pb_limits limits = {.timed = false};
+    pb_status status = pbi_session_name(s, pb_settings_limits(&s->ctx, &s->settings, &limits));
     if (status != PB_OK)
         return status;
-    s->left_ns = !time ? 0 : seconds < 1e9 ? (uint64_t)(1e9 * seconds) + 1 : (uint64_t)1e18;
+    bool time = limits.timed;
+    s->left_ns = !time ? 0 : limits.seconds < 1e9 ? (uint64_t)(1e9 * limits.seconds) + 1 : (uint64_t)1e18;
     s->deadline_ns = time ? now_ns(NULL) + s->left_ns : 0;
     s->stopped = PB_GO_ON;
-    s->ctx.memory_limit = (size_t)memory;
-    s->ctx.tick_limit = ticks;
+    s->ctx.memory_limit = (size_t)limits.memory;
+    s->ctx.tick_limit = limits.ticks;
     s->ctx.ticks = 0;
     s->ctx.stopped = PB_GO_ON;
     s->ctx.stop = should_stop;
@@ -248,5 +285,3 @@ pb_status pbi_session_finish(pb_session *s, pb_status status)
     s->ctx.memory_limit = 0;
     return pbi_session_end(s, status);
 }
-
-pb_event_handler pbi_session_handler(pb_session *s) { return (pb_event_handler){on_event, s}; }

@@ -3,17 +3,10 @@
 #define PBI_API_SESSION_SESSION_H
 
 #include "pebble/bindings.h"
+#include "pebble/settings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* Every setting and its place. */
-typedef enum pbi_setting {
-#define SETTING(name) PBI_SET_##name,
-#include "api/session/settings.def"
-#undef SETTING
-    PBI_SETTING_COUNT
-} pbi_setting;
 
 struct pb_session {
     pb_context ctx;
@@ -23,8 +16,9 @@ struct pb_session {
     pb_buffer text;
     pb_status status; /* of the last call that failed */
     pb_error error;
+    char message[1024]; /* error.message, or the reason of a missing plan, which may be longer */
     pb_buffer notes;
-    const char *setting[PBI_SETTING_COUNT]; /* NULL: not set */
+    pb_settings settings;
 
     atomic_int stop_asked;
     pb_stop stopped;
@@ -49,23 +43,31 @@ struct pb_session {
 /* Every call ends with this: keeps the sentence of a failure, which the context may overwrite. */
 pb_status pbi_session_end(pb_session *s, pb_status status);
 
+/* PB_EINVAL with a sentence; a NULL session has no place for it. */
+pb_status pbi_session_refuse(pb_session *s, const char *sentence);
+
 /* Between begin and end a stop and the time limit are heard, the tick limit holds, and news are told. */
 pb_status pbi_session_begin(pb_session *s);
 pb_status pbi_session_finish(pb_session *s, pb_status status);
 /* In place of begin where nothing is planned: a stop is heard, and limits are none of its business. */
 void pbi_session_begin_reading(pb_session *s);
-/* Who hears of plans while they are made. */
-pb_event_handler pbi_session_handler(pb_session *s);
+
+/* A graph by the session's settings, and pbi_session_finish is still to be called. On a failure settings.wrong tells
+ * whether the sentence is about a setting or about the file. */
+pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, const pb_graph **out);
+/* Why there is no plan, with the smallest cap that works where that is known; "" with a plan. */
+pb_status pbi_plan_reason(pb_session *s, const pb_plan_result *p, char *text, size_t room);
 
 /* Empties the text, and gives the sink that fills it. */
 pb_sink pbi_session_write(pb_session *s);
 /* A text as it is. */
 pb_status pbi_session_say(pb_session *s, const char *text);
 
-/* The settings as the library's records. Each returns a status with a sentence. */
-pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *named);
+/* The settings as the library's records, with their defaults. A sentence about a setting begins with its name. */
+pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game);
 pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler);
-pb_status pbi_take_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *out);
-pb_status pbi_take_number(pb_session *s, pbi_setting which, uint64_t standard, uint64_t most, uint64_t *out);
+pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out);
+/* Puts the name of the setting that a failure is about in front of its sentence. */
+pb_status pbi_session_name(pb_session *s, pb_status status);
 
 #endif

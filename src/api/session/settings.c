@@ -1,172 +1,377 @@
-/* settings.c -- a session's settings, which are texts, as the records that the library takes. */
-#include "api/session/session.h"
+/* settings.c -- settings as texts, turned into the records of the library; see pebble/settings.h. */
+#include "pebble/settings.h"
 
+#include "api/pipeline/pipeline.h"
 #include "base/context.h"
+#include "base/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
 
-pb_status pbi_take_size(pb_session *s, const pb_graph *g, const char *text, uint64_t *out)
+enum { MAX_THREADS = 1024, MAX_WEIGHTS = 64, PRICE_ROOM = 64 };
+
+static const struct row {
+    const char *name, *takes, *help;
+} rows[PB_SETTING_COUNT + 1] = {
+#define SETTING(name, takes, help) {#name, takes, help},
+#include "pebble/settings.def"
+#undef SETTING
+    {"", "", ""},
+};
+
+const char *pb_setting_name(pb_setting which) { return rows[which].name; }
+const char *pb_setting_takes(pb_setting which) { return rows[which].takes; }
+const char *pb_setting_help(pb_setting which) { return rows[which].help; }
+
+pb_status pb_setting_find(pb_context *ctx, const char *name, pb_setting *out)
+{
+    const char *names[PB_SETTING_COUNT];
+    for (int i = 0; i < PB_SETTING_COUNT; i++) {
+        names[i] = rows[i].name;
+        if (strcmp(names[i], name) == 0) {
+            *out = (pb_setting)i;
+            return PB_OK;
+        }
+    }
+    return pbi_unknown_name(ctx, "setting", name, names, PB_SETTING_COUNT);
+}
+
+void pb_error_name(pb_context *ctx, const char *name)
+{
+    char sentence[sizeof ctx->error.message];
+    snprintf(sentence, sizeof sentence, "%s", ctx->error.message);
+    snprintf(ctx->error.message, sizeof ctx->error.message, "%s: %.*s", name, (int)(sizeof sentence - strlen(name) - 3),
+             sentence);
+}
+
+/* ---- single values ---- */
+
+/* Remembers which setting a failure is about. */
+static pb_status about(pb_settings *s, pb_setting which, pb_status status)
+{
+    s->wrong = status == PB_EINVAL || status == PB_EUNKNOWN || status == PB_ERANGE ? which : PB_SETTING_COUNT;
+    return status;
+}
+
+pb_status pb_number_read(pb_context *ctx, const char *text, uint64_t max, uint64_t *out)
+{
+    uint64_t value = 0;
+    bool good = *text != '\0';
+    for (const char *at = text; good && *at; at++) {
+        unsigned digit = (unsigned)(*at - '0');
+        good = digit <= 9 && value <= (UINT64_MAX - digit) / 10;
+        value = good ? value * 10 + digit : value;
+    }
+    if (good && value <= max) {
+        *out = value;
+        return PB_OK;
+    }
+    if (max == UINT64_MAX)
+        return pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a whole number below 2^64", text);
+    return pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a whole number from 0 to %llu", text, (unsigned long long)max);
+}
+
+pb_status pb_size_read(pb_context *ctx, const pb_graph *g, const char *text, uint64_t *out)
 {
     char why[256];
     uint64_t whole = 0;
     if (pb_size_is_share(text)) {
-        pb_status status = pb_graph_program_peak(&s->ctx, g, &whole);
+        pb_status status = pb_graph_program_peak(ctx, g, &whole);
         if (status != PB_OK)
             return status;
     }
     if (pb_size_parse(text, g->size_unit, whole, out, why, sizeof why))
         return PB_OK;
-    return pbi_fail(&s->ctx, PB_EINVAL, "%s", why);
+    return pbi_fail(ctx, PB_EINVAL, "%s", why);
 }
 
-/* Digits only, below 2^64. */
-static bool number_parse(const char *text, size_t length, uint64_t *out)
+pb_status pb_settings_number(pb_context *ctx, pb_settings *s, pb_setting which, uint64_t max, uint64_t *out)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < length; i++) {
-        unsigned digit = (unsigned)(text[i] - '0');
-        if (digit > 9 || value > (UINT64_MAX - digit) / 10)
-            return false;
-        value = value * 10 + digit;
+    return about(s, which, s->text[which] ? pb_number_read(ctx, s->text[which], max, out) : PB_OK);
+}
+
+static pb_status read_size(pb_context *ctx, pb_settings *s, pb_setting which, const pb_graph *g, uint64_t *out)
+{
+    return about(s, which, s->text[which] ? pb_size_read(ctx, g, s->text[which], out) : PB_OK);
+}
+
+/* One of `count` words. */
+static pb_status read_word(pb_context *ctx, pb_settings *s, pb_setting which, const char *what,
+                           const char *const *words, size_t count)
+{
+    const char *text = s->text[which];
+    for (size_t i = 0; text && i < count; i++)
+        if (strcmp(words[i], text) == 0)
+            text = NULL;
+    if (text)
+        pbi_unknown_name(ctx, what, text, words, count);
+    return about(s, which, text ? PB_EINVAL : PB_OK);
+}
+
+/* ---- slow memory ---- */
+
+/* The settings of one tier, in the order of pb_price. */
+static const pb_setting price_settings[PB_PRICE_COUNT] = {PB_SET_store_cost, PB_SET_load_cost, PB_SET_store_per_unit,
+                                                          PB_SET_load_per_unit};
+
+static pb_status read_prices(pb_context *ctx, pb_settings *s, const pb_graph *g,
+                             const char *const texts[PB_PRICE_COUNT], pb_tier *tier)
+{
+    for (int i = 0; i < PB_PRICE_COUNT; i++) {
+        pb_status status = pb_price_check(ctx, texts[i]);
+        if (status != PB_OK)
+            return about(s, price_settings[i], status);
     }
-    *out = value;
-    return length > 0;
+    return about(s, PB_SETTING_COUNT, pb_tier_prices_parse(ctx, g, texts, tier));
 }
 
-pb_status pbi_take_number(pb_session *s, pbi_setting which, uint64_t standard, uint64_t most, uint64_t *out)
+/* Which price "store_cost=..." is; PB_PRICE_COUNT for the cap, -1 for neither. */
+static int tier_key(const char *text, size_t length)
 {
-    static const char *const names[] = {
-#define SETTING(name) #name,
-#include "api/session/settings.def"
-#undef SETTING
-    };
-    const char *text = s->setting[which];
-    *out = standard;
-    if (!text || (number_parse(text, strlen(text), out) && *out <= most))
-        return PB_OK;
-    if (most == UINT64_MAX)
-        return pbi_fail(&s->ctx, PB_EINVAL, "%s: `%.60s` is not a whole number below 2^64", names[which], text);
-    return pbi_fail(&s->ctx, PB_EINVAL, "%s: `%.60s` is not a whole number from 0 to %llu", names[which], text,
-                    (unsigned long long)most);
-}
-
-static bool copy_price(const char *text, size_t length, char out[64])
-{
-    if (length >= 64)
-        return false;
-    memcpy(out, text, length);
-    out[length] = '\0';
-    return true;
-}
-
-/* The sentence that is there, with the price it is about in front. */
-static pb_status name_price(pb_session *s, pb_status status, pb_price which)
-{
-    char why[300];
-    snprintf(why, sizeof why, "%.299s", s->ctx.error.message);
-    return pbi_fail(&s->ctx, status, "%s of a tier: %s", pb_price_name(which), why);
+    for (int i = 0; i <= PB_PRICE_COUNT; i++) {
+        const char *name = i < PB_PRICE_COUNT ? pb_price_name((pb_price)i) : "cap";
+        if (strlen(name) == length && strncmp(text, name, length) == 0)
+            return i;
+    }
+    return -1;
 }
 
 /* "store_cost=1,load_cost=2,load_per_unit=0.04,cap=8GiB": one tier. */
-static pb_status take_tier(pb_session *s, const pb_graph *g, const char *text, size_t length, pb_tier *tier)
+static pb_status read_tier(pb_context *ctx, pb_settings *s, const pb_graph *g, const char *text, size_t length,
+                           pb_tier *tier)
 {
-    char price[PB_PRICE_COUNT][64] = {"0", "0", "0", "0"};
+    char value[PB_PRICE_COUNT + 1][PRICE_ROOM] = {"0", "0", "0", "0", "none"};
     *tier = (pb_tier){.cap = PB_UNLIMITED};
     for (const char *at = text, *end = text + length; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
         const char *sign = memchr(at, '=', (size_t)(stop - at));
-        size_t key = sign ? (size_t)(sign - at) : 0, rest = sign ? (size_t)(stop - sign - 1) : 0;
-        bool known = false;
-        for (int i = 0; i < PB_PRICE_COUNT; i++)
-            if (key == strlen(pb_price_name((pb_price)i)) && strncmp(at, pb_price_name((pb_price)i), key) == 0)
-                known = copy_price(sign + 1, rest, price[i]);
-        if (key == 3 && strncmp(at, "cap", 3) == 0 && rest < 64) {
-            char cap[64] = "";
-            memcpy(cap, sign + 1, rest);
-            pb_status status = pbi_take_size(s, g, cap, &tier->cap);
-            if (status != PB_OK)
-                return status;
-            known = true;
-        }
-        if (!known)
-            return pbi_fail(&s->ctx, PB_EINVAL,
-                            "`%.*s` is not a field of a tier; store_cost, load_cost, store_per_unit and load_per_unit "
-                            "are decimals, "
-                            "cap is a size",
+        size_t room = sign ? (size_t)(stop - sign - 1) : PRICE_ROOM;
+        int key = sign ? tier_key(at, (size_t)(sign - at)) : -1;
+        if (key < 0 || room >= PRICE_ROOM)
+            return pbi_fail(ctx, PB_EINVAL,
+                            "`%.*s` does not describe a tier; store_cost, load_cost, store_per_unit and load_per_unit "
+                            "are decimals, cap is a size",
                             stop - at < 60 ? (int)(stop - at) : 60, at);
+        memcpy(value[key], sign + 1, room);
+        value[key][room] = '\0';
         at = stop + (comma != NULL);
     }
-    const char *texts[PB_PRICE_COUNT] = {price[0], price[1], price[2], price[3]};
-    pb_status status = PB_OK;
-    for (int i = 0; i < PB_PRICE_COUNT && status == PB_OK; i++)
-        if ((status = pb_price_check(&s->ctx, texts[i])) != PB_OK)
-            status = name_price(s, status, (pb_price)i);
-    return status == PB_OK ? pb_tier_prices_parse(&s->ctx, g, texts, tier) : status;
+    pb_status status = pb_size_read(ctx, g, value[PB_PRICE_COUNT], &tier->cap);
+    if (status != PB_OK) {
+        pb_error_name(ctx, "cap");
+        return status;
+    }
+    const char *prices[PB_PRICE_COUNT] = {value[0], value[1], value[2], value[3]};
+    return read_prices(ctx, s, g, prices, tier);
 }
 
-static pb_status take_tiers(pb_session *s, const pb_graph *g, pb_game *game)
+static pb_status read_tier_list(pb_context *ctx, pb_settings *s, pb_game *game)
 {
-    const char *text = s->setting[PBI_SET_tiers];
-    pb_status status = PB_OK;
-    for (const char *at = text; at && status == PB_OK;) {
+    game->tier_count = 0;
+    for (const char *at = s->text[PB_SET_tiers]; at;) {
         size_t length = strcspn(at, ";");
         if (game->tier_count == PB_MAX_TIERS)
-            return pbi_fail(&s->ctx, PB_EINVAL, "at most %d tiers", PB_MAX_TIERS);
-        status = take_tier(s, g, at, length, &game->tiers[game->tier_count++]);
+            return about(s, PB_SET_tiers, pbi_fail(ctx, PB_EINVAL, "at most %d tiers", PB_MAX_TIERS));
+        s->wrong = PB_SETTING_COUNT;
+        pb_status status = read_tier(ctx, s, game->graph, at, length, &game->tiers[game->tier_count++]);
+        if (status != PB_OK)
+            return s->wrong == PB_SETTING_COUNT ? about(s, PB_SET_tiers, status) : status;
         at = at[length] == ';' ? at + length + 1 : NULL;
-    }
-    return status;
-}
-
-/* *named: the game was named, and not chosen here. */
-pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game, bool *named)
-{
-    const char *kind = s->setting[PBI_SET_game], *cap = s->setting[PBI_SET_cap], *borrow = s->setting[PBI_SET_borrow],
-               *weights = s->setting[PBI_SET_weights];
-    *game = (pb_game){.graph = g, .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT};
-    *named = kind != NULL;
-    if (kind && !pb_game_kind_parse(kind, &game->kind))
-        return pbi_fail(&s->ctx, PB_EUNKNOWN, "there is no game `%.60s`; choose remat, reversible or tiered", kind);
-    pb_status status = take_tiers(s, g, game);
-    if (status == PB_OK && cap)
-        status = pbi_take_size(s, g, cap, &game->cap);
-    if (status == PB_OK && borrow)
-        status = pbi_take_size(s, g, borrow, &game->borrow);
-    if (status == PB_OK && weights && !strchr(weights, ';')) /* several are the sweep's */
-        status = pb_weights_parse(&s->ctx, weights, &game->weights);
-    if (status != PB_OK)
-        return status;
-    if (game->tier_count && kind && game->kind != PB_GAME_TIERED)
-        return pbi_fail(&s->ctx, PB_EINVAL, "slow memory is part of the tiered game, not of %s; use the tiered game",
-                        kind);
-    if (game->tier_count)
-        game->kind = PB_GAME_TIERED;
-    if (game->kind == PB_GAME_TIERED && !game->tier_count) {
-        game->tier_count = 1;
-        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
     }
     return PB_OK;
 }
 
-pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler)
+static bool has_one_tier(const pb_settings *s)
 {
-    uint64_t threads, patient;
-    *request = PB_REQUEST_DEFAULT;
-    *handler = pbi_session_handler(s);
-    pb_status status = pbi_take_number(s, PBI_SET_seed, 1, UINT64_MAX, &request->seed);
+    bool given = s->text[PB_SET_slow_cap] != NULL;
+    for (int i = 0; i < PB_PRICE_COUNT; i++)
+        given |= s->text[price_settings[i]] != NULL;
+    return given;
+}
+
+bool pb_settings_have_tiers(const pb_settings *s) { return s->text[PB_SET_tiers] || has_one_tier(s); }
+
+pb_status pb_settings_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
+{
+    const char *texts[PB_PRICE_COUNT];
+    pb_tier *tier = &game->tiers[0];
+    bool one = has_one_tier(s);
+    if (s->text[PB_SET_tiers] && one)
+        return about(s, PB_SET_tiers,
+                     pbi_fail(ctx, PB_EINVAL,
+                              "give all tiers here, or one tier by store_cost, load_cost, "
+                              "store_per_unit, load_per_unit and slow_cap, not both"));
+    if (s->text[PB_SET_tiers])
+        return read_tier_list(ctx, s, game);
+    if (!one)
+        return PB_OK;
+    *tier = (pb_tier){.cap = PB_UNLIMITED};
+    game->tier_count = 1;
+    for (int i = 0; i < PB_PRICE_COUNT; i++)
+        texts[i] = s->text[price_settings[i]];
+    pb_status status = read_prices(ctx, s, game->graph, texts, tier);
+    return status == PB_OK ? read_size(ctx, s, PB_SET_slow_cap, game->graph, &tier->cap) : status;
+}
+
+/* ---- games ---- */
+
+static pb_status read_kind(pb_context *ctx, pb_settings *s, pb_game *game)
+{
+    static const char *const names[] = {"remat", "reversible", "tiered"};
+    const char *text = s->text[PB_SET_game];
+    if (text && !pb_game_kind_parse(text, &game->kind))
+        return about(s, PB_SET_game, pbi_unknown_name(ctx, "game", text, names, 3));
+    if (!pb_settings_have_tiers(s))
+        return PB_OK;
+    if (text && game->kind != PB_GAME_TIERED)
+        return about(s, PB_SETTING_COUNT,
+                     pbi_fail(ctx, PB_EINVAL, "slow memory belongs to the tiered game, not to %s", text));
+    game->kind = PB_GAME_TIERED;
+    return PB_OK;
+}
+
+pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_game *game)
+{
+    const char *weights = s->text[PB_SET_weights];
+    pb_status status = read_kind(ctx, s, game);
     if (status == PB_OK)
-        status = pbi_take_number(s, PBI_SET_threads, 1, 1024, &threads);
+        status = pb_settings_tiers(ctx, s, game);
     if (status == PB_OK)
-        status = pbi_take_number(s, PBI_SET_patient, 0, 1, &patient);
+        status = read_size(ctx, s, PB_SET_cap, game->graph, &game->cap);
+    if (status == PB_OK)
+        status = read_size(ctx, s, PB_SET_borrow, game->graph, &game->borrow);
+    if (status == PB_OK && weights && !strchr(weights, ';')) /* several are for a sweep */
+        status = about(s, PB_SET_weights, pb_weights_parse(ctx, weights, &game->weights));
+    if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count) {
+        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+        game->tier_count = 1;
+    }
+    return status;
+}
+
+unsigned pb_settings_games(const pb_settings *s, const pb_game *game)
+{
+    if (s->text[PB_SET_game])
+        return (unsigned)game->kind;
+    return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
+}
+
+pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_weights **out, uint32_t *count)
+{
+    pb_weights *list = pb_arena_alloc(arena, MAX_WEIGHTS, sizeof *list);
+    pb_status status = list ? PB_OK : PB_ENOMEM;
+    *count = 0;
+    for (const char *at = s->text[PB_SET_weights]; at && *at && status == PB_OK;) {
+        size_t length = strcspn(at, ";");
+        char *one = pb_arena_text(arena, at, length);
+        if (!one)
+            return PB_ENOMEM;
+        status = *count == MAX_WEIGHTS ? pbi_fail(ctx, PB_EINVAL, "at most %d weights", MAX_WEIGHTS)
+                                       : pb_weights_parse(ctx, one, &list[(*count)++]);
+        at += length + (at[length] == ';');
+    }
+    *out = list;
+    return about(s, PB_SET_weights, status);
+}
+
+/* ---- requests ---- */
+
+pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits)
+{
+    const char *time = s->text[PB_SET_time];
+    if (time && !pb_time_parse(time, &limits->seconds))
+        return about(s, PB_SET_time,
+                     pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a time; times look like 5s, 500ms, 2m or 1h", time));
+    limits->timed |= time != NULL;
+    pb_status status = pb_settings_number(ctx, s, PB_SET_ticks, UINT64_MAX, &limits->ticks);
+    return status == PB_OK ? pb_settings_number(ctx, s, PB_SET_memory, SIZE_MAX, &limits->memory) : status;
+}
+
+pb_status pb_settings_request(pb_context *ctx, pb_settings *s, pb_request *request)
+{
+    const char *strategy = s->text[PB_SET_strategy], *policy = s->text[PB_SET_policy];
+    pb_limits limits = {.timed = false};
+    uint64_t threads = request->threads, patient = 0;
+    pb_status status = pb_settings_limits(ctx, s, &limits);
+    if (status == PB_OK)
+        status = pb_settings_number(ctx, s, PB_SET_seed, UINT64_MAX, &request->seed);
+    if (status == PB_OK)
+        status = pb_settings_number(ctx, s, PB_SET_threads, MAX_THREADS, &threads);
+    if (status == PB_OK)
+        status = pb_settings_number(ctx, s, PB_SET_patient, 1, &patient);
+    if (status == PB_OK)
+        status = about(s, PB_SET_strategy, pbi_names_check(ctx, strategy, NULL));
+    if (status == PB_OK)
+        status = about(s, PB_SET_policy, pbi_names_check(ctx, NULL, policy));
     if (status != PB_OK)
         return status;
     request->threads = (uint32_t)threads;
-    request->strategy = s->setting[PBI_SET_strategy];
-    request->policy = s->setting[PBI_SET_policy];
-    request->patient = patient || s->setting[PBI_SET_time] || s->ctx.tick_limit;
-    request->time_ns = s->left_ns;
-    request->bound_effort = s->left_ns ? pb_bounds_effort_in(1e-9 * (double)s->left_ns) : 0;
-    request->handler = handler;
+    request->strategy = strategy ? strategy : request->strategy;
+    request->policy = policy ? policy : request->policy;
+    request->patient = patient || limits.timed || limits.ticks;
+    request->bound_effort = limits.timed ? pb_bounds_effort_in(limits.seconds) : 0;
+    return PB_OK;
+}
+
+/* ---- files ---- */
+
+/* "batch=32,seq=128"; the last equals sign of each separates name and size. */
+static pb_status read_dims(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_read_options *options)
+{
+    const char *text = s->text[PB_SET_dims], *separator = text && strchr(text, '\n') ? "\n" : ",";
+    uint32_t room = 1;
+    for (const char *at = text; at && *at; at++)
+        room += *at == *separator;
+    pb_option *dims = pb_arena_alloc(arena, room, sizeof *dims);
+    if (!dims)
+        return PB_ENOMEM;
+    options->dims = dims;
+    options->dim_count = 0;
+    for (const char *at = text; at && *at;) {
+        size_t length = strcspn(at, separator), key = length;
+        while (key && at[key - 1] != '=')
+            key--;
+        if (key < 2 || key == length)
+            return pbi_fail(ctx, PB_EINVAL, "NAME=N is expected, as in batch=32, not `%.*s`",
+                            length < 60 ? (int)length : 60, at);
+        pb_option *dim = &dims[options->dim_count++];
+        dim->key = pb_arena_text(arena, at, key - 1);
+        dim->value = pb_arena_text(arena, at + key, length - key);
+        if (!dim->key || !dim->value)
+            return PB_ENOMEM;
+        at += length + (at[length] != '\0');
+    }
+    return PB_OK;
+}
+
+pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_read_options *options)
+{
+    static const char *const inputs[] = {"free", "given", "computed"},
+                             *const grads[] = {"accumulate", "keep", "update"},
+                             *const optimizers[] = {"none", "sgd", "momentum", "adam"};
+    uint64_t train = options->train;
+    pb_status status = read_word(ctx, s, PB_SET_inputs, "choice", inputs, 3);
+    if (status == PB_OK)
+        status = about(s, PB_SET_dims, read_dims(ctx, s, arena, options));
+    if (status == PB_OK)
+        status = pb_settings_number(ctx, s, PB_SET_batch, UINT64_MAX, &options->batch);
+    if (status == PB_OK && s->text[PB_SET_batch] && !options->batch)
+        status = about(s, PB_SET_batch, pbi_fail(ctx, PB_EINVAL, "a number from 1 on is expected"));
+    if (status == PB_OK)
+        status = pb_settings_number(ctx, s, PB_SET_train, 1, &train);
+    if (status == PB_OK)
+        status = read_word(ctx, s, PB_SET_optimizer, "optimizer", optimizers, 4);
+    if (status == PB_OK)
+        status = read_word(ctx, s, PB_SET_grads, "choice", grads, 3);
+    if (status != PB_OK)
+        return status;
+    if (s->text[PB_SET_inputs])
+        pb_inputs_parse(s->text[PB_SET_inputs], &options->inputs);
+    options->train = train;
+    options->optimizer = s->text[PB_SET_optimizer];
+    options->grads = s->text[PB_SET_grads];
+    if (!train && (options->optimizer || options->grads))
+        return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
+                     pbi_fail(ctx, PB_EINVAL, "only a training step has this: set train as well"));
     return PB_OK;
 }

@@ -26,6 +26,8 @@ static pb_status new_stream(pb_session *s, stream_kind kind, pb_stream **out)
 
 pb_status pb_session_revolve(pb_session *s, uint64_t steps, uint64_t snapshots, pb_stream **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_stream *stream;
     pb_status status = new_stream(s, REVOLVE, &stream);
     if (status == PB_OK)
@@ -50,6 +52,8 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
                                 uint32_t level_count, const uint64_t *slots, const uint64_t *write_cost,
                                 const uint64_t *read_cost, pb_stream **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_multilevel_spec spec = {
         .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = level_count};
     if (level_count > PB_MAX_LEVELS || (level_count && (!slots || !write_cost || !read_cost)))
@@ -65,6 +69,8 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
 
 pb_status pb_session_online(pb_session *s, uint32_t snapshots, pb_stream **out)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_stream *stream;
     pb_status status = new_stream(s, ONLINE, &stream);
     if (status == PB_OK)
@@ -118,6 +124,8 @@ uint64_t pb_stream_cost(const pb_stream *stream) { return stream->kind == MULTIL
 
 pb_status pb_session_revolve_count(pb_session *s, uint64_t steps, uint64_t snapshots)
 {
+    if (!s)
+        return PB_EINVAL;
     pb_revolve_cost cost;
     pbi_out out;
     pb_status status = pb_revolve_count(&s->ctx, steps, snapshots, &cost);
