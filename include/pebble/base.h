@@ -102,7 +102,8 @@ size_t pb_plain_char(const char *text, char shown[PB_PLAIN_CHAR]);
  * length of `text` if and only if nothing had to be escaped. */
 size_t pb_plain_text(const char *text, char *plain, size_t room);
 
-/* The name that somebody meant who wrote `word`: a few letters differ, or the word is its beginning. NULL: none is close. */
+/* The name that somebody meant who wrote `word`: a few letters differ, or the word is its beginning. NULL: none is
+ * close. */
 const char *pb_nearest_name(const char *word, const char *const *names, size_t count);
 
 /* A named value, as in `every-k:k=10` or `tree --height 5`. */

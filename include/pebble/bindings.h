@@ -13,8 +13,8 @@
  *
  * Graphs and plans of a session may be read by other sessions, also of other threads. A plan borrows its graph, so the
  * graph's session must outlive the plan's. One thread uses a session at a time; pb_session_stop and pb_session_progress
- * may be called by any other meanwhile. Every pb_session_ function accepts a NULL session: it returns PB_EINVAL, 0, NULL
- * or "".
+ * may be called by any other meanwhile. Every pb_session_ function accepts a NULL session: it returns PB_EINVAL, 0,
+ * NULL or "".
  *
  * Results leave through the last pointer and are unchanged on failure. Sessions have a clock of their own, for time
  * limits.

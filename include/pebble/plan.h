@@ -12,8 +12,8 @@ extern "C" {
  * anytime strategy improves the longer it runs: portfolios give it the remaining time. */
 typedef enum pb_strength { PB_HEURISTIC, PB_EXACT, PB_PORTFOLIO, PB_BASELINE, PB_ANYTIME } pb_strength;
 
-/* When it is worth asking a strategy. Portfolios, the search for the smallest cap and the page choose by these, never by
- * names. */
+/* When it is worth asking a strategy. Portfolios, the search for the smallest cap and the page choose by these, never
+ * by names. */
 typedef enum pb_trait {
     PB_TRAIT_LINEAR = 1,      /* nearly linear time: it has a plan of a large graph soon */
     PB_TRAIT_EXHAUSTIVE = 2,  /* looks at every way to play, whatever the shape of the graph: for small graphs */

@@ -73,5 +73,8 @@ pb_status pbi_unknown_name(pb_context *ctx, const char *what, const char *word, 
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`; did you mean %s?", what, word, near);
     list_names(names, count, all, sizeof all);
     return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`%s%s", what, word,
-                    !all[0] ? "" : count == 1 ? "; there is " : "; there are ", all);
+                    !all[0]      ? ""
+                    : count == 1 ? "; there is "
+                                 : "; there are ",
+                    all);
 }

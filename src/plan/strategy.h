@@ -74,8 +74,8 @@ enum {
 
 /* The function of a row of pb_strategies(); NULL for a portfolio. */
 pbi_plan_function pbi_strategy_function(const pb_strategy *row);
-/* The first row that plays all of `games` and has this strength, all of `traits` and none of `without`; NULL if there is
- * none. */
+/* The first row that plays all of `games` and has this strength, all of `traits` and none of `without`; NULL if there
+ * is none. */
 const pb_strategy *pbi_strategy_with(unsigned games, pb_strength strength, unsigned traits, unsigned without);
 
 /* An option's value, or NULL. */

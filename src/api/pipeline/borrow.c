@@ -1,13 +1,14 @@
 /* borrow.c -- plans where memory may be borrowed.
  *
- * What is made in borrowed memory must be uncomputed. In the reversible game everything is, so a plan within cap + borrow
- * needs only a place for each value: backwards in time, each value goes where there is room when it ends. Values that stay to
- * the end have places in the memory of our own from the start of that walk, and leave it; so with equal sizes there is
- * always room. With others that may fail: then values are put elsewhere, one after the other, and at last a plan for less memory is
- * tried, and one for memory of our own alone.
- * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what was
- * there only for that; a plan without borrowed memory
- * is another candidate. Whoever plays within cap and borrow plays within their sum too, so bounds of that game hold here.
+ * What is made in borrowed memory must be uncomputed. In the reversible game everything is, so a plan within cap +
+ * borrow needs only a place for each value: backwards in time, each value goes where there is room when it ends. Values
+ * that stay to the end have places in the memory of our own from the start of that walk, and leave it; so with equal
+ * sizes there is always room. With others that may fail: then values are put elsewhere, one after the other, and at
+ * last a plan for less memory is tried, and one for memory of our own alone.
+ * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what
+ * was there only for that; a plan without borrowed memory
+ * is another candidate. Whoever plays within cap and borrow plays within their sum too, so bounds of that game hold
+ * here.
  */
 #include "api/pipeline/borrow.h"
 
@@ -76,8 +77,8 @@ static bool place_all(placing *p, uint64_t workspace)
 
 /* ---- values elsewhere ----
  *
- * The same walk, but with a second thought: where a value has no place, or a workspace no room, the last value before it on the
- * walk that could be elsewhere is put there. */
+ * The same walk, but with a second thought: where a value has no place, or a workspace no room, the last value before
+ * it on the walk that could be elsewhere is put there. */
 
 typedef struct second_walk {
     placing *p;
@@ -137,8 +138,8 @@ static bool settle_next(second_walk *w)
     return true;
 }
 
-/* Forwards again to the last value that can be elsewhere, and puts it there; false where there is none. `removed`: per move that
- * makes a value, the move that removes it. */
+/* Forwards again to the last value that can be elsewhere, and puts it there; false where there is none. `removed`: per
+ * move that makes a value, the move that removes it. */
 static bool think_again(second_walk *w, const pb_step *removed)
 {
     placing *p = w->p;
@@ -246,7 +247,8 @@ static bool find_idle(const pb_graph *g, const pb_moves *moves, uint8_t *idle, u
     return any;
 }
 
-/* What is freed needs nothing: computations that were there only to uncompute it go, as often as that leaves others idle. */
+/* What is freed needs nothing: computations that were there only to uncompute it go, as often as that leaves others
+ * idle. */
 static pb_status drop_idle(const pb_graph *g, pb_moves *moves, pb_arena *scratch)
 {
     uint8_t *idle = pb_arena_alloc(scratch, (size_t)moves->count, 1), *read = pb_arena_alloc(scratch, g->node_count, 1);

@@ -4,12 +4,13 @@
 
 #include "api/pipeline/pipeline.h"
 
-/* The bounds of the game, at least as good as `wanted` if the job has a cache; there they are made once for all rows. */
+/* The bounds of the game, at least as good as `wanted` if the job has a cache; there they are made once for all
+ * rows. */
 pb_status pbi_bounds_raise(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
                            pb_bounds **bounds);
 
-/* What is needed before the row runs: where the shape of the graph is one that exact rows answer for, they need no bounds
- * to prove what they find. */
+/* What is needed before the row runs: where the shape of the graph is one that exact rows answer for, they need no
+ * bounds to prove what they find. */
 pbi_bound_level pbi_bounds_first(const pb_strategy *row, const pb_graph *g);
 
 /* This row has run with all the effort there is: proofs need not ask it again. */

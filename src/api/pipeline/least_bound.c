@@ -1,7 +1,8 @@
 /* least_bound.c -- the proven minimum of a game's cap; see api.h.
  *
- * Where a graph is so small that every plan can be looked at, that is done at caps between what is proved and what is known to
- * work, low ones first: these have the fewest states to look at. The effort is limited for all of them together.
+ * Where a graph is so small that every plan can be looked at, that is done at caps between what is proved and what is
+ * known to work, low ones first: these have the fewest states to look at. The effort is limited for all of them
+ * together.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -52,8 +53,8 @@ static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uin
     return status == PB_ENOMEM || status == PB_EBUG ? PB_OK : status; /* what is proved so far holds */
 }
 
-/* Small enough to look at every plan? In the reversible game a look takes longer, and chains and trees have an exact answer by
- * their ranks where sizes are equal. */
+/* Small enough to look at every plan? In the reversible game a look takes longer, and chains and trees have an exact
+ * answer by their ranks where sizes are equal. */
 static bool is_small(const pb_game *game)
 {
     const pb_graph *g = game->graph;
@@ -95,7 +96,8 @@ static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
     return status == PB_ECANCELLED || status == PB_ELIMIT ? PB_OK : status;
 }
 
-/* What takes no search. After a stop, that of small graphs, and of others what takes linear time: some bound there always is. */
+/* What takes no search. After a stop, that of small graphs, and of others what takes linear time: some bound there
+ * always is. */
 static pb_status first_bounds(pb_context *ctx, const pb_game *game, pb_bounds *bounds)
 {
     const pb_graph *g = game->graph;

@@ -1,9 +1,9 @@
 /* least_cap.c -- the least cap that is known to work.
  *
- * Quick rows first: the least peak that any of them has without a cap, then at caps halfway between the best and what is
- * proved. Then the search lowers the best plan step by step, each time from the last one that fitted: large steps while
- * they succeed, smaller ones when they do not. Effort is counted in ticks and shrinks for each step as graphs grow, so
- * that hundreds of nodes take some seconds and large graphs little more than the quick rows.
+ * Quick rows first: the least peak that any of them has without a cap, then at caps halfway between the best and what
+ * is proved. Then the search lowers the best plan step by step, each time from the last one that fitted: large steps
+ * while they succeed, smaller ones when they do not. Effort is counted in ticks and shrinks for each step as graphs
+ * grow, so that hundreds of nodes take some seconds and large graphs little more than the quick rows.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -62,8 +62,8 @@ static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64
 
 static bool has(const pb_strategy *row, unsigned trait) { return row->traits & trait; }
 
-/* Strategies that try a cap at little cost. Solvers do not, and searching comes later. On large graphs all but a few take
- * too long. */
+/* Strategies that try a cap at little cost. Solvers do not, and searching comes later. On large graphs all but a few
+ * take too long. */
 static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
 {
     if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || has(row, PB_TRAIT_SOLVER) ||

@@ -226,7 +226,8 @@ static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *
     return PB_OK;
 }
 
-/* Exact rows of the same game may prove what this row could not. With a limit on time, which a search uses up, they come first. */
+/* Exact rows of the same game may prove what this row could not. With a limit on time, which a search uses up, they
+ * come first. */
 static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 {
     bool itself = spec->row->strength == PB_EXACT || spec->row->strength == PB_PORTFOLIO;

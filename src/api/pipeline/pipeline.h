@@ -31,8 +31,8 @@ pb_status pbi_policy_check(pb_context *ctx, const char *policy, const char *list
 /* The library's own copy of a policy's name; NULL where it is none. */
 const char *pbi_policy_constant(const char *name);
 
-/* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; proofs by exact rows
- * come last. They are made in place of the ones before, so whoever borrows a bound sees it rise. */
+/* The bounds of each game that was asked for. Tight ones cost time, and nearly every row needs them; proofs by exact
+ * rows come last. They are made in place of the ones before, so whoever borrows a bound sees it rise. */
 typedef enum pbi_bound_level { PBI_BOUNDS_NONE, PBI_BOUNDS_QUICK, PBI_BOUNDS_TIGHT, PBI_BOUNDS_PROOF } pbi_bound_level;
 typedef struct pbi_bound_cache {
     pbi_bound_level level[3];
@@ -83,15 +83,15 @@ pb_status pbi_schedule_copy(pb_arena *arena, pb_schedule *s);
 /* The same for a whole answer, whose plan is replayed once more: a certificate cannot be copied. */
 pb_status pbi_result_copy(pb_context *ctx, const pb_plan_result *from, pb_arena *result, pb_plan_result *out);
 
-/* A plan for less than `cap`, as a plan for it: with the bounds of `first`, which was asked for that much. `game` and `note` are what it
- * points to from now on. */
+/* A plan for less than `cap`, as a plan for it: with the bounds of `first`, which was asked for that much. `game` and
+ * `note` are what it points to from now on. */
 void pbi_result_restate(pb_plan_result *p, uint64_t cap, const pb_schedule *first, pb_game *game, char *note,
                         size_t room);
 
 /* pb_least_bound, where it is proved already that no plan needs less than `known`. */
 pb_status pbi_least_bound(pb_context *ctx, const pb_game *game, uint64_t known, pb_bounds *out);
-/* pb_least_cap, and the proof that goes with it. *proved has a least_cap that is proved already, or 0; it is filled also where the
- * search for a plan failed, once it is made. */
+/* pb_least_cap, and the proof that goes with it. *proved has a least_cap that is proved already, or 0; it is filled
+ * also where the search for a plan failed, once it is made. */
 pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request *request, pb_arena *result,
                          pb_bounds *proved, pb_plan_result *out);
 

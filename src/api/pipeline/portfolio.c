@@ -43,7 +43,8 @@ static void forget_proofs(pb_plan_result *p)
         p->schedule.outcome = PB_GAVE_UP;
 }
 
-/* The best plan in fast memory alone: strategies that know no other start from it. If memory is short they do without. */
+/* The best plan in fast memory alone: strategies that know no other start from it. If memory is short they do
+ * without. */
 static void keep_fast(portfolio *p, const pb_plan_result *now)
 {
     pb_plan_result copy = *now;

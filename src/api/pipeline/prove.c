@@ -1,7 +1,7 @@
 /* prove.c -- see prove.h.
  *
- * A row that looks at every plan proves something of the game, not of itself: so it is asked whatever strategy was, and the
- * answer is a bound like others. Weights do not matter: the bound is on work and io.
+ * A row that looks at every plan proves something of the game, not of itself: so it is asked whatever strategy was, and
+ * the answer is a bound like others. Weights do not matter: the bound is on work and io.
  */
 #include "api/pipeline/prove.h"
 

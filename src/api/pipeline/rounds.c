@@ -1,18 +1,18 @@
 /* rounds.c -- see rounds.h.
  *
- * Every strategy that plays the game is first asked with little effort, so that there is a plan soon and a stop finds one.
- * Then those that ran out of effort are asked again with all the effort there is: exact strategies, after some more effort
- * for anytime searches, since a good plan makes a proof easier; anytime searches, which begin from the best plan so far; and
- * the others only while there is no plan at all. On large graphs the others come earlier, with some effort, if the plan is
- * far from the bound.
+ * Every strategy that plays the game is first asked with little effort, so that there is a plan soon and a stop finds
+ * one. Then those that ran out of effort are asked again with all the effort there is: exact strategies, after some
+ * more effort for anytime searches, since a good plan makes a proof easier; anytime searches, which begin from the best
+ * plan so far; and the others only while there is no plan at all. On large graphs the others come earlier, with some
+ * effort, if the plan is far from the bound.
  *
- * Exact strategies come first: they decline at once if the shape of the graph is not theirs, and if it is, nothing can beat
- * them. On larger graphs only the nearly linear ones come before them.
+ * Exact strategies come first: they decline at once if the shape of the graph is not theirs, and if it is, nothing can
+ * beat them. On larger graphs only the nearly linear ones come before them.
  */
 #include "api/pipeline/rounds.h"
 
-/* Node counts: all ways to play can be searched up to SMALLEST, and often up to SMALL; from LARGER on each strategy takes
- * time; from VAST on a short search improves nothing. */
+/* Node counts: all ways to play can be searched up to SMALLEST, and often up to SMALL; from LARGER on each strategy
+ * takes time; from VAST on a short search improves nothing. */
 enum { SMALLEST = 40, SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
 
 static bool has(const pb_strategy *row, unsigned traits) { return (row->traits & traits) == traits; }
@@ -31,8 +31,8 @@ static int rank(const pb_strategy *row, const pb_graph *g)
     return row->strength == PB_EXACT ? 1 : 2;
 }
 
-/* In the tiered game strategies that know fast memory alone are asked too, and searches once for that alone: if transfers
- * are expensive, theirs are the best plans. */
+/* In the tiered game strategies that know fast memory alone are asked too, and searches once for that alone: if
+ * transfers are expensive, theirs are the best plans. */
 uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS])
 {
     uint32_t count, asked = 0;
@@ -61,7 +61,8 @@ static bool is_near(const pbi_rounds *r, uint64_t part)
            r->makespan - bound <= bound / part;
 }
 
-/* On large graphs each strategy takes seconds: within two hundredths of a percent of the bound they are not worth it. */
+/* On large graphs each strategy takes seconds: within two hundredths of a percent of the bound they are not worth
+ * it. */
 bool pbi_rounds_done(const pbi_rounds *r)
 {
     return r->outcome == PB_OPTIMAL || r->outcome == PB_INFEASIBLE || (!r->patient && is_near(r, 5000));
@@ -113,8 +114,8 @@ bool pbi_turn_is_due(const pbi_rounds *r, const pbi_turn *t, bool was_cut, pbi_r
     case PBI_ROUND_SOON: /* proofs are easier with a good plan */
         return was_cut && row->strength == PB_ANYTIME && r->exact_cut && nodes <= LARGER &&
                (nodes <= SMALL || r->outcome != PB_GAVE_UP);
-    case PBI_ROUND_FIRST: /* a search with little effort finds nothing there, or nothing that it would not find soon after */
-        return row->strength != PB_ANYTIME || nodes <= (r->patient ? LARGER : VAST);
+    /* a search with little effort finds nothing there, or nothing that it would not find soon after */
+    case PBI_ROUND_FIRST: return row->strength != PB_ANYTIME || nodes <= (r->patient ? LARGER : VAST);
     case PBI_ROUND_EXACT: return was_cut && row->strength == PB_EXACT && !is_hopeless(r, row);
     case PBI_ROUND_MORE: return was_cut && row->strength == PB_HEURISTIC && nodes > LARGE && is_poor(r);
     case PBI_ROUND_ANYTIME: return was_cut && row->strength == PB_ANYTIME;
@@ -122,7 +123,8 @@ bool pbi_turn_is_due(const pbi_rounds *r, const pbi_turn *t, bool was_cut, pbi_r
     }
 }
 
-/* Without a limit on time or ticks an anytime search gets as much as is likely to pay: seconds for hundreds of nodes. */
+/* Without a limit on time or ticks an anytime search gets as much as is likely to pay: seconds for hundreds of
+ * nodes. */
 uint64_t pbi_turn_effort(const pbi_rounds *r, const pb_strategy *row, pbi_round now)
 {
     const uint64_t some = 1000000, each = 8000, max = 8000000, max_near = 4000000;

@@ -24,8 +24,8 @@ void pbi_share_begin(pbi_share *share, pb_context *ctx, uint64_t time_ns);
 /* A stop is forgotten if it was only the end of the share. */
 void pbi_share_end(pbi_share *share);
 
-/* After the time is over: `ctx` goes on for `time_ns`, and whatever time it is with UINT64_MAX. An interruption stops it as before.
- * Progress and messages are not shown meanwhile. */
+/* After the time is over: `ctx` goes on for `time_ns`, and whatever time it is with UINT64_MAX. An interruption stops
+ * it as before. Progress and messages are not shown meanwhile. */
 typedef struct pbi_overtime {
     pb_context *ctx;
     pb_context whole;
