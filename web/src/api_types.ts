@@ -53,6 +53,7 @@ export interface StrategyInfo {
   summary: string;
   games: GameName[];
   strength: string;
+  traits: string[]; // when it is worth asking: pb_trait of the library
   takes_policy: boolean;
   options: { key: string; default: string; help: string }[];
 }

@@ -15,7 +15,6 @@ const SWEEP_TIME_MS = 4000;
 const SWEEP_POINTS = 14;
 const SWEEP_MOST = 12;
 const SWEEP_WAIT_MS = 600; // without changes: dragging the cap starts a new comparison at once
-const SWEEP_STRATEGIES = ["last-use", "sqrt", "chen", "dtr", "hcb", "cut", "bennett", "knill"];
 
 /** Whether a strategy, with or without settings, supports a game. */
 export function plays(about: Pick<About, "strategies">, text: string, game: GameName): boolean {
@@ -31,9 +30,10 @@ export function nextState(now: PlanningState, reported: string): PlanningState {
 
 /** The shown strategies, for the marks, then others, to find out what else fits. auto is last, because it takes the remaining
  * time. */
-export function sweptStrategies(shown: readonly string[], fits: (name: string) => boolean): string[] {
+export function sweptStrategies(about: Pick<About, "strategies">, shown: readonly string[], fits: (name: string) => boolean): string[] {
   const own = shown.filter(fits);
-  const others = SWEEP_STRATEGIES.filter((name) => fits(name) && !own.includes(name));
+  const usual = about.strategies.filter((one) => one.traits.includes("usual") && one.strength !== "baseline").map((one) => one.name);
+  const others = usual.filter((name) => fits(name) && !own.includes(name));
   return quickFirst([...own, ...others.slice(0, Math.max(0, SWEEP_MOST - own.length))]);
 }
 
@@ -198,7 +198,7 @@ export class Planner {
     const { graph, view, about } = this.model;
     if (!graph || !about || graph.nodes > SWEEP_MAX_NODES) return;
     const game = view.game ?? "remat";
-    const strategies = sweptStrategies(view.strategies, (name) => plays(about, name, game));
+    const strategies = sweptStrategies(about, view.strategies, (name) => plays(about, name, game));
     const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices]);
     if (key === this.sweepKey || !strategies.length) return;
     void this.sweep(graph.id, strategies, key);

@@ -98,7 +98,7 @@ test("one strategy with two settings gives two rows", () => {
 });
 
 test("a typed strategy is checked before it is sent", () => {
-  const all = [{ name: "every-k", summary: "", games: [], strength: "", takes_policy: false, options: [{ key: "k", default: "", help: "" }] }];
+  const all = [{ name: "every-k", summary: "", games: [], strength: "", traits: [], takes_policy: false, options: [{ key: "k", default: "", help: "" }] }];
   assert.equal(wrongStrategy("every-k:k=2", all), null);
   assert.equal(wrongStrategy("every-k", all), null);
   for (const text of ["", "every", "every-k:", "every-k:j=2", "every-k:k", "every-k:k="]) assert.ok(wrongStrategy(text, all), text);
@@ -136,12 +136,14 @@ test("equal costs do not flip, whatever else differs", () => {
 });
 
 test("what is shown is swept first, and auto last", () => {
-  const swept = sweptStrategies(["every-k:k=2", "auto", "sqrt", "bennett"], (name) => name !== "bennett" && name !== "knill");
+  const row = (name: string, traits: string[], strength = "heuristic") => ({ name, summary: "", games: [], strength, traits, takes_policy: false, options: [] });
+  const about = { strategies: [row("cache-all", ["usual"], "baseline"), row("sqrt", ["usual"]), row("order", []), row("dtr", ["usual"]), row("knill", ["usual"])] };
+  const swept = sweptStrategies(about, ["every-k:k=2", "auto", "sqrt", "bennett"], (name) => name !== "bennett" && name !== "knill");
   assert.deepEqual(swept.slice(0, 2), ["every-k:k=2", "sqrt"]);
   assert.equal(swept.at(-1), "auto");
-  assert.ok(swept.includes("dtr") && !swept.includes("knill"));
+  assert.ok(swept.includes("dtr") && !swept.includes("knill") && !swept.includes("order") && !swept.includes("cache-all"));
   const many = Array.from({ length: 15 }, (_, i) => `every-k:k=${i}`);
-  assert.deepEqual(sweptStrategies(many, () => true), many, "none of the shown is left out");
+  assert.deepEqual(sweptStrategies(about, many, () => true), many, "none of the shown is left out");
 });
 
 test("the slider spans what the game can need", () => {

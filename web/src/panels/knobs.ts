@@ -175,7 +175,7 @@ export class Knobs implements Panel {
 
   private presets(fits: StrategyInfo[]): HTMLElement {
     const names = (list: StrategyInfo[]): string[] => quickFirst(list.map((s) => s.name));
-    const quick = fits.filter((s) => ["last-use", "cache-all", "sqrt", "chen", "dtr", "hcb", "bennett", "knill", "auto"].includes(s.name));
+    const quick = fits.filter((s) => s.traits.includes("usual") || s.strength === "portfolio");
     return h(
       "div",
       { class: "presets" },
