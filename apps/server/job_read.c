@@ -75,7 +75,7 @@ static bool take_field(job *j, json_t *document, const char *key, const char *ta
         return true;
     const char *text = plain_text(value, room, sizeof room);
     if (!text)
-        return refuse(j, "%s: %s is expected", key, takes);
+        return refuse(j, "%s: expected %s", key, takes);
     s->text[which] = pb_arena_text(&j->arena, text, strlen(text));
     return s->text[which] || refuse(j, "out of memory");
 }
@@ -88,7 +88,7 @@ static bool take_number(job *j, json_t *document, const char *key, uint64_t max,
     if (!value)
         return true;
     if (!text)
-        return refuse(j, "%s: a whole number is expected", key);
+        return refuse(j, "%s: expected a whole number", key);
     if (pb_number_read(&j->ctx, text, max, out) == PB_OK)
         return true;
     pb_error_name(&j->ctx, key);
@@ -115,7 +115,7 @@ static bool read_kind(job *j, json_t *document)
             j->spec->kind = (job_kind)i;
             return true;
         }
-    return refuse(j, "kind: one of compare, plan, sweep and least is expected");
+    return refuse(j, "kind: expected one of compare, plan, sweep and least");
 }
 
 static bool take_prices(job *j, json_t *document, pb_settings *s)
@@ -127,7 +127,7 @@ static bool take_prices(job *j, json_t *document, pb_settings *s)
     if (!prices)
         return true;
     if (!json_is_object(prices))
-        return refuse(j, "prices: an object is expected");
+        return refuse(j, "prices: expected an object");
     if (!known_fields(j, prices, "prices: ", "store_cost load_cost store_per_unit load_per_unit slow_cap"))
         return false;
     s->text[PB_SET_slow_cap] = "none"; /* an empty object is a tier without prices */
@@ -152,11 +152,11 @@ static bool take_weights(job *j, json_t *document, pb_settings *s)
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) != 3)
-        return refuse(j, "weights: a list of three numbers is expected");
+        return refuse(j, "weights: expected a list of three numbers");
     for (size_t i = 0; i < 3; i++) {
         const char *weight = plain_text(json_array_get(list, i), one, sizeof one);
         if (!weight || strlen(weight) > 36 || strpbrk(weight, ",;"))
-            return refuse(j, "weights: a list of three numbers is expected");
+            return refuse(j, "weights: expected a list of three numbers");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
     s->text[PB_SET_weights] = pb_arena_text(&j->arena, text, used);
@@ -170,7 +170,7 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     spec->base = PB_GAME_DEFAULT(j->graph->g);
     json_t *game = field(document, "game");
     if (game && !json_is_string(game))
-        return refuse(j, "game: one of remat, reversible and tiered is expected");
+        return refuse(j, "game: expected one of remat, reversible and tiered");
     if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_prices(j, document, s) ||
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
         !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &spec->base)))
@@ -201,14 +201,14 @@ static bool read_strategies(job *j, json_t *document)
         return true;
     }
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return refuse(j, "strategies: a list of names is expected");
+        return refuse(j, "strategies: expected a list of names");
     if (j->spec->kind == JOB_PLAN && json_array_size(list) != 1)
         return refuse(j, "strategies: a plan is made by one");
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *one = json_string_value(json_array_get(list, i));
             if (!one || !one[0])
-                return refuse(j, "strategies: a list of names is expected");
+                return refuse(j, "strategies: expected a list of names");
             if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK) {
                 pb_error_name(&j->ctx, "strategies");
                 return false;
@@ -233,13 +233,13 @@ static bool read_caps(job *j, json_t *document)
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) > MOST_CAP_TEXTS)
-        return refuse(j, "caps: a list of at most %d sizes or ranges is expected", MOST_CAP_TEXTS);
+        return refuse(j, "caps: expected a list of at most %d sizes or ranges", MOST_CAP_TEXTS);
     for (size_t i = 0; i < json_array_size(list); i++) {
         char room[64];
         const char *text = plain_text(json_array_get(list, i), room, sizeof room);
         text = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
         if (!text)
-            return refuse(j, "caps: a list of sizes or ranges is expected");
+            return refuse(j, "caps: expected a list of sizes or ranges");
         j->spec->caps[j->spec->cap_count++] = text;
     }
     return job_check_caps(j);
@@ -254,7 +254,7 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
     spec->request = PB_REQUEST_DEFAULT;
     json_t *policy = field(document, "policy");
     if (policy && !json_is_string(policy))
-        return refuse(j, "policy: a text is expected");
+        return refuse(j, "policy: expected a text");
     if (!take_field(j, document, "policy", "a name", PB_SET_policy, s) ||
         !take_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
         !take_field(j, document, "ticks", "a whole number", PB_SET_ticks, s) ||

@@ -55,12 +55,12 @@ const char *pb_nearest_name(const char *word, const char *const *names, size_t c
     return best;
 }
 
-/* "a, b and c", or nothing when that is too long for a sentence. */
+/* "a, b or c", or nothing when that is too long for a sentence. */
 static void list_names(const char *const *names, size_t count, char *text, size_t room)
 {
     size_t used = 0;
     for (size_t i = 0; i < count && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", names[i]);
+        used += (size_t)snprintf(text + used, room - used, "%s%s", !i ? "" : i + 1 < count ? ", " : " or ", names[i]);
     if (used >= room || !count)
         text[0] = '\0';
 }
@@ -72,9 +72,5 @@ pb_status pbi_unknown_name(pb_context *ctx, const char *what, const char *word, 
     if (near)
         return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`; did you mean %s?", what, word, near);
     list_names(names, count, all, sizeof all);
-    return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`%s%s", what, word,
-                    !all[0]      ? ""
-                    : count == 1 ? "; there is "
-                                 : "; there are ",
-                    all);
+    return pbi_fail(ctx, PB_EUNKNOWN, "there is no %s `%.60s`%s%s", what, word, all[0] ? "; choose " : "", all);
 }

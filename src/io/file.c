@@ -27,7 +27,10 @@ static pb_status fail_file(pb_context *ctx, const char *path, const char *what, 
         return PB_ENOMEM;
     if (strerror_r(error, why, sizeof why) != 0)
         why[0] = '\0';
-    return pbi_fail(ctx, PB_EIO, "%.300s: cannot be %s: %s", path, what, why);
+    return pbi_fail(ctx, PB_EIO, "%.300s: cannot be %s: %s; check %s", path, what, why,
+                    strcmp(path, "standard input") == 0 ? "the pipe"
+                    : strcmp(what, "read") == 0         ? "the path"
+                                                        : "the path, its permissions and the free space");
 }
 
 /* ---- in ---- */

@@ -204,7 +204,7 @@ static void wrong_requests_are_errors(void **state)
         const char *message;
     } cases[] = {
         {"sqr", NULL, PB_EUNKNOWN, "there is no strategy `sqr`; did you mean sqrt?"},
-        {"demand", "lru", PB_EUNKNOWN, "there is no policy \"lru\""},
+        {"demand", "lru", PB_EUNKNOWN, "there is no policy \"lru\"; `pebble help plan` lists them"},
         {"demand:policy=oldst", NULL, PB_EUNKNOWN, "there is no policy `oldst`; did you mean oldest?"},
         {"auto:policy=oldst", NULL, PB_EUNKNOWN, /* though demand is never reached */
          "there is no policy `oldst`; did you mean oldest?"},

@@ -130,7 +130,7 @@ static void files_tell_where_they_are_wrong(void **state)
     assert_null(g);
     must(s, pb_session_set(s, "inputs", "sideways"));
     refused_as(s, pb_session_read_graph(s, "", 0, NULL, &g), PB_EINVAL,
-               "inputs: there is no choice `sideways`; there are free, given and computed");
+               "inputs: there is no choice `sideways`; choose free, given or computed");
     pb_session_free(s);
 }
 

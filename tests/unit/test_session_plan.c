@@ -89,20 +89,20 @@ static void wrong_settings_are_told_by_the_call(void **state)
 {
     (void)state;
     static const char *const wrong[][3] = {
-        {"cap", "lots", "is not a size"},
-        {"game", "chess", "remat, reversible and tiered"},
+        {"cap", "lots", "expected a size"},
+        {"game", "chess", "remat, reversible or tiered"},
         {"weights", "1,2", "weights"},
         {"strategy", "luck", "luck"},
         {"policy", "none", "policy"},
         {"seed", "-1", "whole number"},
         {"threads", "2000", "0 to 1024"},
         {"ticks", "many", "whole number"},
-        {"time", "soon", "is not a time"},
+        {"time", "soon", "expected a time"},
         {"patient", "2", "0 to 1"},
-        {"tiers", "speed=3", "tiers: `speed=3` does not describe a tier"},
-        {"tiers", "cap=far", "is not a size"},
+        {"tiers", "speed=3", "tiers: `speed=3` is not a field of a tier"},
+        {"tiers", "cap=far", "expected a size"},
         {"tiers", ";;;;;;;;", "at most 8"},
-        {"borrow", "some", "is not a size"},
+        {"borrow", "some", "expected a size"},
         {"memory", "all", "whole number"},
         {"memory", "1", "memory"},
     };

@@ -103,37 +103,37 @@ static void bad_values_are_reported_with_their_name(void **state)
     (void)state;
     static const char *const bad[][4] = {
         {"game", "tierd", "game", "there is no game `tierd`; did you mean tiered?"},
-        {"game", "chess", "game", "there is no game `chess`; there are remat, reversible and tiered"},
-        {"cap", "lots", "cap", "is not a size"},
-        {"borrow", "some", "borrow", "is not a size"},
-        {"weights", "1,2", "weights", "weights are three decimals"},
-        {"weights", "0,0,1;x", "weights", "weights are three decimals"},
-        {"tiers", "speed=3", "tiers", "`speed=3` does not describe a tier"},
+        {"game", "chess", "game", "there is no game `chess`; choose remat, reversible or tiered"},
+        {"cap", "lots", "cap", "expected a size"},
+        {"borrow", "some", "borrow", "expected a size"},
+        {"weights", "1,2", "weights", "expected three weights"},
+        {"weights", "0,0,1;x", "weights", "expected three weights"},
+        {"tiers", "speed=3", "tiers", "`speed=3` is not a field of a tier"},
         {"tiers", "cap=far", "tiers", "cap: "},
-        {"tiers", "load_cost=x", "load_cost", "a price is a decimal"},
+        {"tiers", "load_cost=x", "load_cost", "expected a price"},
         {"tiers", ";;;;;;;;", "tiers", "at most 8 tiers"},
-        {"store_cost", "-1", "store_cost", "a price is a decimal"},
-        {"load_cost", "x", "load_cost", "a price is a decimal"},
+        {"store_cost", "-1", "store_cost", "expected a price"},
+        {"load_cost", "x", "load_cost", "expected a price"},
         {"store_per_unit", "1e-30", "store_per_unit", "too many digits"},
-        {"load_per_unit", "", "load_per_unit", "a price is a decimal"},
-        {"slow_cap", "far", "slow_cap", "is not a size"},
+        {"load_per_unit", "", "load_per_unit", "expected a price"},
+        {"slow_cap", "far", "slow_cap", "expected a size"},
         {"strategy", "serch", "strategy", "there is no strategy `serch`; did you mean search?"},
-        {"strategy", "auto,luck", "strategy", "there is no strategy `luck`; there are auto, "},
+        {"strategy", "auto,luck", "strategy", "there is no strategy `luck`; choose auto, "},
         {"strategy", "every-k:j=3", "strategy", "its options: k, limit"},
         {"strategy", "", "strategy", "there is no strategy ``"},
         {"policy", "oldst", "policy", "there is no policy `oldst`; did you mean oldest?"},
-        {"seed", "-1", "seed", "`-1` is not a whole number below 2^64"},
-        {"threads", "1025", "threads", "`1025` is not a whole number from 0 to 1024"},
+        {"seed", "-1", "seed", "expected a whole number below 2^64, not `-1`"},
+        {"threads", "1025", "threads", "expected a whole number from 0 to 1024, not `1025`"},
         {"ticks", "18446744073709551616", "ticks", "below 2^64"},
-        {"time", "soon", "time", "`soon` is not a time; times look like 5s, 500ms, 2m or 1h"},
-        {"memory", "", "memory", "`` is not a whole number"},
+        {"time", "soon", "time", "expected a time such as 5s, 500ms, 2m or 1h, not `soon`"},
+        {"memory", "", "memory", "expected a whole number"},
         {"patient", "2", "patient", "from 0 to 1"},
         {"inputs", "give", "inputs", "did you mean given?"},
-        {"dims", "batch", "dims", "NAME=N is expected, as in batch=32, not `batch`"},
-        {"dims", "=3", "dims", "NAME=N is expected"},
-        {"batch", "0", "batch", "a number from 1 on is expected"},
+        {"dims", "batch", "dims", "expected NAME=N, as in batch=32, not `batch`"},
+        {"dims", "=3", "dims", "expected NAME=N"},
+        {"batch", "0", "batch", "expected a number of at least 1"},
         {"train", "yes", "train", "from 0 to 1"},
-        {"optimizer", "magic", "optimizer", "there is no optimizer `magic`; there are none, sgd, momentum and adam"},
+        {"optimizer", "magic", "optimizer", "there is no optimizer `magic`; choose none, sgd, momentum or adam"},
         {"optimizer", "adam", "optimizer", "only a training step has this"},
         {"grads", "keep", "grads", "only a training step has this"},
         {"points", "1001", "points", "from 0 to 1000"},
@@ -162,7 +162,7 @@ static void unknown_names_get_the_closest_one(void **state)
     assert_int_equal(pb_setting_find(&d.ctx, "stor_cost", &which), PB_EUNKNOWN);
     assert_string_equal(d.ctx.error.message, "there is no setting `stor_cost`; did you mean store_cost?");
     assert_int_equal(pb_setting_find(&d.ctx, "colour", &which), PB_EUNKNOWN);
-    assert_non_null(strstr(d.ctx.error.message, "there is no setting `colour`; there are game, cap, borrow, "));
+    assert_non_null(strstr(d.ctx.error.message, "there is no setting `colour`; choose game, cap, borrow, "));
     assert_int_equal(which, PB_SET_cap);
     pb_arena_release(&d.arena);
 }
@@ -186,7 +186,8 @@ static void the_tiered_game_has_a_tier(void **state)
     assert_int_equal(pb_settings_games(&d.settings, &d.game), PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED);
     d.settings.text[PB_SET_game] = "remat";
     assert_int_equal(read_all(&d), PB_EINVAL);
-    assert_string_equal(d.ctx.error.message, "slow memory belongs to the tiered game, not to remat");
+    assert_string_equal(d.ctx.error.message,
+                        "slow memory is part of the tiered game, not of remat; use the tiered game");
     d.settings.text[PB_SET_game] = NULL;
     d.settings.text[PB_SET_tiers] = "cap=3";
     assert_int_equal(read_all(&d), PB_EINVAL);

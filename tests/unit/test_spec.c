@@ -96,13 +96,13 @@ static void faults_are_named(void **state)
         pb_status status;
         const char *message;
     } cases[] = {
-        {"", PB_EUNKNOWN, "there is no strategy ``; there are auto, "},
-        {"nope", PB_EUNKNOWN, "there is no strategy `nope`; there are auto, "},
+        {"", PB_EUNKNOWN, "there is no strategy ``; choose auto, "},
+        {"nope", PB_EUNKNOWN, "there is no strategy `nope`; choose auto, "},
         {"Sqrt", PB_EUNKNOWN, "there is no strategy `Sqrt`; did you mean sqrt?"},
-        {":k=1", PB_EUNKNOWN, "there is no strategy ``; there are auto, "},
-        {"every-k:k", PB_EINVAL, "strategy options are written key=value, not \"k\""},
-        {"every-k:=3", PB_EINVAL, "strategy options are written key=value, not \"=3\""},
-        {"every-k:,k=3", PB_EINVAL, "strategy options are written key=value, not \"\""},
+        {":k=1", PB_EUNKNOWN, "there is no strategy ``; choose auto, "},
+        {"every-k:k", PB_EINVAL, "expected an option key=value of the strategy, not \"k\""},
+        {"every-k:=3", PB_EINVAL, "expected an option key=value of the strategy, not \"=3\""},
+        {"every-k:,k=3", PB_EINVAL, "expected an option key=value of the strategy, not \"\""},
         {"every-k:q=3", PB_EUNKNOWN, "strategy every-k has no option \"q\"; its options: k, limit"},
         {"every-k:lim=3", PB_EUNKNOWN, "strategy every-k has no option \"lim\"; its options: k, limit"},
         {"cache-all:k=3", PB_EUNKNOWN, "strategy cache-all has no option \"k\"; its options: none"},

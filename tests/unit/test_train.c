@@ -166,11 +166,11 @@ static void values_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     need_library();
-    refuse("model", "gpt", PB_EINVAL, "none of mlp, resnet");
+    refuse("model", "gpt", PB_EINVAL, "expected mlp, resnet");
     refuse("batch", "0", PB_EINVAL, "batch=0");
-    refuse("batch", "4x", PB_EINVAL, "integer");
-    refuse("batch", "-4", PB_EINVAL, "integer");
-    refuse("classes", "1", PB_EINVAL, "integer of 2");
+    refuse("batch", "4x", PB_EINVAL, "expected a whole number");
+    refuse("batch", "-4", PB_EINVAL, "expected a whole number");
+    refuse("classes", "1", PB_EINVAL, "whole number from 2");
     refuse("dropout", "1", PB_EINVAL, "less than 1");
     refuse("dropout", "nan", PB_EINVAL, "less than 1");
     refuse("dropout", "0.99999999999", PB_EINVAL, "less than 1");

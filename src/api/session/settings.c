@@ -67,8 +67,9 @@ pb_status pb_number_read(pb_context *ctx, const char *text, uint64_t max, uint64
         return PB_OK;
     }
     if (max == UINT64_MAX)
-        return pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a whole number below 2^64", text);
-    return pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a whole number from 0 to %llu", text, (unsigned long long)max);
+        return pbi_fail(ctx, PB_EINVAL, "expected a whole number below 2^64, not `%.60s`", text);
+    return pbi_fail(ctx, PB_EINVAL, "expected a whole number from 0 to %llu, not `%.60s`", (unsigned long long)max,
+                    text);
 }
 
 pb_status pb_size_read(pb_context *ctx, const pb_graph *g, const char *text, uint64_t *out)
@@ -149,7 +150,7 @@ static pb_status read_tier(pb_context *ctx, pb_settings *s, const pb_graph *g, c
         int key = sign ? tier_key(at, (size_t)(sign - at)) : -1;
         if (key < 0 || room >= PRICE_ROOM)
             return pbi_fail(ctx, PB_EINVAL,
-                            "`%.*s` does not describe a tier; store_cost, load_cost, store_per_unit and load_per_unit "
+                            "`%.*s` is not a field of a tier; store_cost, load_cost, store_per_unit and load_per_unit "
                             "are decimals, cap is a size",
                             stop - at < 60 ? (int)(stop - at) : 60, at);
         memcpy(value[key], sign + 1, room);
@@ -171,7 +172,7 @@ static pb_status read_tier_list(pb_context *ctx, pb_settings *s, pb_game *game)
     for (const char *at = s->text[PB_SET_tiers]; at;) {
         size_t length = strcspn(at, ";");
         if (game->tier_count == PB_MAX_TIERS)
-            return about(s, PB_SET_tiers, pbi_fail(ctx, PB_EINVAL, "at most %d tiers", PB_MAX_TIERS));
+            return about(s, PB_SET_tiers, pbi_fail(ctx, PB_EINVAL, "expected at most %d tiers", PB_MAX_TIERS));
         s->wrong = PB_SETTING_COUNT;
         pb_status status = read_tier(ctx, s, game->graph, at, length, &game->tiers[game->tier_count++]);
         if (status != PB_OK)
@@ -224,8 +225,9 @@ static pb_status read_kind(pb_context *ctx, pb_settings *s, pb_game *game)
     if (!pb_settings_have_tiers(s))
         return PB_OK;
     if (text && game->kind != PB_GAME_TIERED)
-        return about(s, PB_SETTING_COUNT,
-                     pbi_fail(ctx, PB_EINVAL, "slow memory belongs to the tiered game, not to %s", text));
+        return about(
+            s, PB_SETTING_COUNT,
+            pbi_fail(ctx, PB_EINVAL, "slow memory is part of the tiered game, not of %s; use the tiered game", text));
     game->kind = PB_GAME_TIERED;
     return PB_OK;
 }
@@ -266,7 +268,7 @@ pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, 
         char *one = pb_arena_text(arena, at, length);
         if (!one)
             return PB_ENOMEM;
-        status = *count == MAX_WEIGHTS ? pbi_fail(ctx, PB_EINVAL, "at most %d weights", MAX_WEIGHTS)
+        status = *count == MAX_WEIGHTS ? pbi_fail(ctx, PB_EINVAL, "expected at most %d weights", MAX_WEIGHTS)
                                        : pb_weights_parse(ctx, one, &list[(*count)++]);
         at += length + (at[length] == ';');
     }
@@ -281,7 +283,7 @@ pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits)
     const char *time = s->text[PB_SET_time];
     if (time && !pb_time_parse(time, &limits->seconds))
         return about(s, PB_SET_time,
-                     pbi_fail(ctx, PB_EINVAL, "`%.60s` is not a time; times look like 5s, 500ms, 2m or 1h", time));
+                     pbi_fail(ctx, PB_EINVAL, "expected a time such as 5s, 500ms, 2m or 1h, not `%.60s`", time));
     limits->timed |= time != NULL;
     pb_status status = pb_settings_number(ctx, s, PB_SET_ticks, UINT64_MAX, &limits->ticks);
     return status == PB_OK ? pb_settings_number(ctx, s, PB_SET_memory, SIZE_MAX, &limits->memory) : status;
@@ -332,7 +334,7 @@ static pb_status read_dims(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_
         while (key && at[key - 1] != '=')
             key--;
         if (key < 2 || key == length)
-            return pbi_fail(ctx, PB_EINVAL, "NAME=N is expected, as in batch=32, not `%.*s`",
+            return pbi_fail(ctx, PB_EINVAL, "expected NAME=N, as in batch=32, not `%.*s`",
                             length < 60 ? (int)length : 60, at);
         pb_option *dim = &dims[options->dim_count++];
         dim->key = pb_arena_text(arena, at, key - 1);
@@ -356,7 +358,7 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     if (status == PB_OK)
         status = pb_settings_number(ctx, s, PB_SET_batch, UINT64_MAX, &options->batch);
     if (status == PB_OK && s->text[PB_SET_batch] && !options->batch)
-        status = about(s, PB_SET_batch, pbi_fail(ctx, PB_EINVAL, "a number from 1 on is expected"));
+        status = about(s, PB_SET_batch, pbi_fail(ctx, PB_EINVAL, "expected a number of at least 1"));
     if (status == PB_OK)
         status = pb_settings_number(ctx, s, PB_SET_train, 1, &train);
     if (status == PB_OK)
@@ -372,6 +374,6 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     options->grads = s->text[PB_SET_grads];
     if (!train && (options->optimizer || options->grads))
         return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
-                     pbi_fail(ctx, PB_EINVAL, "only a training step has this: set train as well"));
+                     pbi_fail(ctx, PB_EINVAL, "only a training step has this; set train too"));
     return PB_OK;
 }
