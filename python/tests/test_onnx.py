@@ -295,7 +295,7 @@ def test_dims_and_batch(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(model.SerializeToString())
     assert "--dim batch=1 --dim tokens=1 --dim y:1=1" in run("info", str(path), code=5)
-    assert 'no dimension "tokns" open; its open dimensions: batch tokens y:1' in run("info", str(path), "--dim", "tokns=1", code=5)
+    assert 'no open dimension "tokns"; its open dimensions: batch tokens y:1' in run("info", str(path), "--dim", "tokns=1", code=5)
     graph = read(tmp_path, model, "--batch", "2", "--dim", "tokens=3", "--dim", "y:1=5")
     assert [size_of(node) for node in graph["nodes"]] == [24, 40, 24, 40]
     fixed = Net()

@@ -78,12 +78,12 @@ def test_what_does_not_fit_gives_up_with_the_move(chain):
         ({"cap": 8, "policy": "luck", "strategy": "demand"}, pb.UnknownName, "luck"),
         ({"cap": 8, "weights": (1, 2)}, pb.InvalidArgument, "three numbers"),
         ({"cap": 8, "weights": (-1, 0, 1)}, pb.InvalidArgument, "weights"),
-        ({"cap": 8, "time": "soon"}, pb.InvalidArgument, "is not a time"),
+        ({"cap": 8, "time": "soon"}, pb.InvalidArgument, "expected a time"),
         ({"cap": 8, "time": -1}, pb.InvalidArgument, "seconds"),
         ({"cap": 8, "seed": -1}, pb.InvalidArgument, "seed"),
         ({"cap": 8, "threads": 5000}, pb.InvalidArgument, "threads"),
         ({"cap": 8, "tiers": {"speed": 3}}, pb.InvalidArgument, "there is no `speed`"),
-        ({"cap": 8, "tiers": {"store_cost": -3}}, pb.InvalidArgument, "store_cost: a price is"),
+        ({"cap": 8, "tiers": {"store_cost": -3}}, pb.InvalidArgument, "store_cost: expected a price"),
         ({"cap": 8, "tiers": {}, "game": "remat"}, pb.InvalidArgument, "tiered"),
     ],
 )
@@ -226,9 +226,9 @@ def test_plans_are_pickled_with_their_graph(chain):
 def test_a_search_begins_from_plans_of_its_own_graph_and_game(chain, tiny):
     twin = pb.Graph.from_json(chain.to_json())
     assert pb.plan(twin, 8, start=pb.plan(chain, 8)).outcome == "optimal"
-    with pytest.raises(pb.InvalidArgument, match="of another graph"):
+    with pytest.raises(pb.InvalidArgument, match="for another graph"):
         pb.plan(chain, 8, start=pb.plan(tiny, 4))
-    with pytest.raises(pb.InvalidArgument, match="of the remat game"):
+    with pytest.raises(pb.InvalidArgument, match="for the remat game"):
         pb.plan(chain, 20, start=pb.plan(chain, 8), game="reversible")
     with pytest.raises(pb.InvalidArgument, match="there is no plan"):
         pb.plan(chain, 8, start=pb.plan(chain, 1))

@@ -180,7 +180,7 @@ def whoever_ends_it_hears_what_it_waits_for():
             while ask("GET", "/api/health")["running"] == 0:
                 time.sleep(0.01)
         said = finish(process)
-        assert ("stopping what is being planned" in said) == busy, said
+        assert ("stopping the running plans" in said) == busy, said
 
 
 def nohup_keeps_it():
