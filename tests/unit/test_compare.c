@@ -162,7 +162,7 @@ static void faults_of_the_list_are_errors(void **state)
         const char *only, *policy, *message;
     } cases[] = {
         {"last-use,sqr", NULL, "there is no strategy `sqr`; did you mean sqrt?"},
-        {"last-use,,sqrt", NULL, "there is no strategy ``; there are auto, "},
+        {"last-use,,sqrt", NULL, "there is no strategy ``; choose auto, "},
         {"last-use:k=3", NULL, "strategy last-use has no option \"k\"; its options: none"},
         {"last-use", "lru", "there is no policy \"lru\"; `pebble help plan` lists them"},
     };
