@@ -1,14 +1,15 @@
-/* borrow.c -- plans where memory may be borrowed.
+/* borrow.c -- plans with borrowed memory.
  *
- * What is made in borrowed memory must be uncomputed. In the reversible game everything is, so a plan within cap +
- * borrow needs only a place for each value: backwards in time, each value goes where there is room when it ends. Values
- * that stay to the end have places in the memory of our own from the start of that walk, and leave it; so with equal
- * sizes there is always room. With others that may fail: then values are put elsewhere, one after the other, and at
- * last a plan for less memory is tried, and one for memory of our own alone.
- * In the remat game the same plan frees what is in memory of our own instead of uncomputing it, and does without what
- * was there only for that; a plan without borrowed memory
- * is another candidate. Whoever plays within cap and borrow plays within their sum too, so bounds of that game hold
- * here.
+ * A value in borrowed memory must be uncomputed. The reversible game uncomputes everything. So a plan of that game
+ * within cap + borrow only needs a place for each value: own memory or borrowed memory. We walk the plan backwards in
+ * time. When the walk reaches the move that removes a value, the value gets a place in memory that has room at that
+ * point. Values that are kept to the end are in own memory from the start of the walk, and leave it on the way. So if
+ * all sizes are equal, there is always room. If sizes differ, this can fail. Then we move values to their other place,
+ * one after the other. If that fails too, we try a plan for less memory, and finally a plan for own memory alone.
+ *
+ * In the remat game the same plan frees values in own memory instead of uncomputing them. It drops computations that
+ * only served to uncompute them. A plan without borrowed memory is another candidate. A plan within cap and borrow is
+ * also a plan within their sum, so bounds for the sum hold here.
  */
 #include "api/pipeline/borrow.h"
 
@@ -21,21 +22,21 @@ enum {
     TRIES = 6,
     PASSES = 100,
     A_LOOK = 5000000, /* ticks for the candidate without borrowed memory */
-    A_MOVE = 20,      /* steps for each move, and */
-    AT_LEAST = 20000, /* steps at least, to put values elsewhere */
-    PERIOD = 4096     /* of them between looks at the clock */
+    A_MOVE = 20,      /* limit on the steps of the second walk: A_MOVE per move, */
+    AT_LEAST = 20000, /* and AT_LEAST in addition */
+    PERIOD = 4096     /* steps between checks of the clock */
 };
 
 typedef struct placing {
     const pb_game *game;
     const pb_moves *from;
-    uint8_t *borrowed;  /* per move: the value that it makes or removes is in borrowed memory */
-    pb_step *end;       /* per node: the move that removes the value at hand, walking backwards; count: none does */
+    uint8_t *borrowed;  /* per move: the value that it computes or removes is in borrowed memory */
+    pb_step *end;       /* per node: the move that removes its current value, walking backwards; count: no move does */
     uint64_t own, lent; /* in use */
-    uint64_t missing;   /* room that was wanted and not there */
+    uint64_t missing;   /* memory that a value needed and that was not free */
 } placing;
 
-/* A value that is removed by move k, seen backwards: where was it? */
+/* Walking backwards: chooses a place for the value that move k removes. */
 static void place(placing *p, pb_step k, pb_node v)
 {
     uint64_t size = p->game->graph->size[v], cap = p->game->cap, room = cap - p->own;
@@ -50,7 +51,7 @@ static void place(placing *p, pb_step k, pb_node v)
         p->missing = size - (room > lendable ? room : lendable);
 }
 
-/* False: some value has no place; `missing` is how much less memory to try. */
+/* False: some value has no place. `missing` is then how much less memory the next plan should use. */
 static bool place_all(placing *p, uint64_t workspace)
 {
     const pb_graph *g = p->game->graph;
@@ -75,15 +76,15 @@ static bool place_all(placing *p, uint64_t workspace)
     return !p->missing;
 }
 
-/* ---- values elsewhere ----
+/* ---- values in their other place ----
  *
- * The same walk, but with a second thought: where a value has no place, or a workspace no room, the last value before
- * it on the walk that could be elsewhere is put there. */
+ * The same walk with backtracking. If a value has no place, or a workspace has no room, the walk goes back to the last
+ * value that fits in its other place, and puts it there. */
 
 typedef struct second_walk {
     placing *p;
-    uint8_t *second; /* per move that removes a value: its other place has been looked at */
-    pb_step at;      /* moves from here on are settled */
+    uint8_t *second; /* per move that removes a value: its other place has been tried */
+    pb_step at;      /* moves from here on are placed */
 } second_walk;
 
 static bool has_room(const placing *p, pb_node v, bool lent)
@@ -96,7 +97,7 @@ static uint64_t *use_of(placing *p, pb_step k) { return p->borrowed[k] ? &p->len
 
 static bool has_workspace(const placing *p, pb_node v) { return p->game->graph->workspace[v] <= p->game->cap - p->own; }
 
-/* Puts the value that move k removes into one of its places that have not been looked at. */
+/* Puts the value that move k removes into own or borrowed memory. False: there is no room for it or its workspace. */
 static bool put(second_walk *w, pb_step k, bool lent)
 {
     placing *p = w->p;
@@ -113,7 +114,7 @@ static bool put(second_walk *w, pb_step k, bool lent)
     return false;
 }
 
-/* One move back in time; false: no place for its value, or no room for its workspace. */
+/* Places one more move, backwards in time. False: its value has no place, or its workspace has no room. */
 static bool settle_next(second_walk *w)
 {
     placing *p = w->p;
@@ -138,8 +139,8 @@ static bool settle_next(second_walk *w)
     return true;
 }
 
-/* Forwards again to the last value that can be elsewhere, and puts it there; false where there is none. `removed`: per
- * move that makes a value, the move that removes it. */
+/* Goes back (forwards in time) to the last value that fits in its other place, and puts it there. False: there is none.
+ * `removed`: for each move that computes a value, the move that removes it. */
 static bool think_again(second_walk *w, const pb_step *removed)
 {
     placing *p = w->p;
@@ -162,7 +163,7 @@ static bool think_again(second_walk *w, const pb_step *removed)
     return false;
 }
 
-/* Per move that makes a value, the move that removes it. */
+/* For each move that computes a value: the move that removes it. */
 static void find_removals(const placing *p, pb_step *removed)
 {
     for (pb_node v = 0; v < p->game->graph->node_count; v++)
@@ -202,7 +203,7 @@ static pb_status place_otherwise(pb_context *ctx, placing *p, pb_arena *scratch,
     return status;
 }
 
-/* The plan with its places; in the remat game own memory is freed, not uncomputed. */
+/* Writes the plan with its places. In the remat game, values in own memory are freed, not uncomputed. */
 static pb_status emit(const placing *p, pb_moves *out)
 {
     bool frees = p->game->kind != PB_GAME_REVERSIBLE;
@@ -219,7 +220,7 @@ static pb_status emit(const placing *p, pb_moves *out)
     return status;
 }
 
-/* Marks in `idle` the computations whose value nobody reads before it goes, and the moves that remove it. */
+/* Marks in `idle` the computations whose value is removed before any move reads it, and the moves that remove it. */
 static bool find_idle(const pb_graph *g, const pb_moves *moves, uint8_t *idle, uint8_t *read, pb_step *end)
 {
     bool any = false;
@@ -247,8 +248,8 @@ static bool find_idle(const pb_graph *g, const pb_moves *moves, uint8_t *idle, u
     return any;
 }
 
-/* What is freed needs nothing: computations that were there only to uncompute it go, as often as that leaves others
- * idle. */
+/* Freeing a value needs no inputs. So this drops computations that only served to uncompute it, and repeats while that
+ * leaves others idle. */
 static pb_status drop_idle(const pb_graph *g, pb_moves *moves, pb_arena *scratch)
 {
     uint8_t *idle = pb_arena_alloc(scratch, (size_t)moves->count, 1), *read = pb_arena_alloc(scratch, g->node_count, 1);
@@ -312,7 +313,7 @@ static uint64_t both(const pb_game *game)
 
 static bool has_plan(const pb_plan_result *p) { return p->certificate != NULL; }
 
-/* Who made it, and with what. */
+/* Records the strategy of the plan, its policy and its options. */
 static pb_status note_maker(pbi_plan *plan, const pb_schedule *s)
 {
     pb_status status = PB_OK;
@@ -324,7 +325,8 @@ static pb_status note_maker(pbi_plan *plan, const pb_schedule *s)
     return status;
 }
 
-/* By the reversible game within the sum of both; `plan` stays empty where that finds none, and says why. */
+/* Plans the reversible game within the sum of cap and borrow. If there is no plan, `plan` stays empty and has the
+ * reason. */
 static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                                  pbi_plan *plan)
 {
@@ -341,15 +343,15 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
         if (status != PB_OK)
             return status;
         if (!has_plan(&now) && try > 0)
-            break; /* less than the sum does not do */
+            break; /* no plan found for less than the sum */
         if (!has_plan(&now)) {
             pbi_plan_give_up(plan, "with the cap and the borrowed memory together: %s", now.schedule.reason);
             if (now.schedule.outcome == PB_INFEASIBLE && game->kind == PB_GAME_REVERSIBLE)
-                plan->outcome = PB_INFEASIBLE; /* in the sum of both already */
+                plan->outcome = PB_INFEASIBLE; /* even within the sum of both */
             return PB_OK;
         }
-        if (try == 0 &&
-            game->kind == PB_GAME_REVERSIBLE) /* of the sum; what is proved of less memory is not true here */
+        /* A bound for the sum holds here; one for less memory does not. */
+        if (try == 0 && game->kind == PB_GAME_REVERSIBLE)
             plan->lower_bound = now.schedule.lower_bound;
         status = find_places(job->ctx, game, &now.schedule.moves, &plan->moves, &placed, &missing);
         if (status == PB_OK && placed && now.schedule.outcome == PB_OPTIMAL && try == 0)
@@ -365,7 +367,7 @@ static pb_status plan_reversible(const pbi_job *job, const pb_game *game, const 
     return status == PB_OK ? note_maker(plan, &now.schedule) : status;
 }
 
-/* Without borrowed memory. */
+/* Plans without borrowed memory. */
 static pb_status plan_own(const pbi_job *job, const pb_game *game, const pbi_spec *spec, pb_arena *result,
                           pb_plan_result *own)
 {
@@ -382,7 +384,7 @@ static pb_status plan_own(const pbi_job *job, const pb_game *game, const pbi_spe
     return status;
 }
 
-/* The cheaper of the two; both are legal here. */
+/* Takes the cheaper of the two plans; both are legal here. */
 static pb_status choose(pb_context *ctx, const pb_game *game, const pb_plan_result *own, pb_arena *result,
                         pbi_plan *plan)
 {
@@ -411,7 +413,7 @@ pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_s
     pb_plan_result own = {.certificate = NULL};
     pbi_job inner = *job;
     pbi_bound_cache cache = {.level = {PBI_BOUNDS_NONE}};
-    inner.cache = &cache; /* of other games than the caller's */
+    inner.cache = &cache; /* its bounds are for other games than the caller's */
     pb_status status = pb_bounds_make(job->ctx, game, bounds);
     if (status != PB_OK)
         return status;
@@ -431,6 +433,6 @@ pb_status pbi_plan_borrowed(const pbi_job *job, const pb_game *game, const pbi_s
     if (status == PB_OK)
         status = choose(job->ctx, game, &own, result, plan);
     if (plan->outcome == PB_OPTIMAL && (game->kind != PB_GAME_REVERSIBLE || w->alpha || w->beta))
-        plan->outcome = PB_FOUND; /* proved of another game, or of another cost */
+        plan->outcome = PB_FOUND; /* the proof is for another game, or for another cost */
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/context.h"
 #include "plan/cleanup/cleanup.h"
 
-/* What was found is verified even after a stop, in linear time. */
+/* Verifies the plan even after a stop: that takes linear time. */
 pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_moves *moves, pb_arena *result,
                               pb_verdict *verdict, pb_metrics *metrics)
 {
@@ -16,7 +16,7 @@ pb_status pbi_certify_as_made(pb_context *ctx, const pb_game *game, const pb_mov
     return status;
 }
 
-/* A cleaner plan is taken unless peak or flux have a price and it costs more. */
+/* Takes the cleaned plan, unless peak or flux have a price and it costs more. */
 static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cleaner, pb_arena *result,
                               pb_verdict *verdict, pb_metrics *metrics)
 {
@@ -56,7 +56,7 @@ pb_status pbi_certify(pb_context *ctx, const pb_game *game, bool least_memory, p
     status = pbi_cleanup(ctx, &within, moves, result, cleaner, &changed);
     if (status == PB_OK && changed)
         status = take_cleaner(ctx, game, cleaner, result, verdict, metrics);
-    if (status == PB_ENOMEM) /* the plan as it came fits the memory that there is */
+    if (status == PB_ENOMEM) /* too little memory for the clean-up: the original plan is the answer */
         return PB_OK;
     if (status == PB_OK && verdict->certificate != as_it_came)
         *moves = *cleaner;

@@ -13,21 +13,21 @@ static unsigned slot_of(const pb_game *game)
 static pb_status tighten(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
 {
     uint64_t effort = pb_bounds_effort(job->ctx, game), most = job->request->bound_effort;
-    pbi_share share; /* what is left of the time is for plans */
+    pbi_share share; /* the rest of the time is for planning */
     pbi_share_begin(&share, job->ctx, job->request->time_ns / 2);
     pb_status status = pb_bounds_tighten(job->ctx, game, most && most < effort ? most : effort, bounds);
     pbi_share_end(&share);
-    return status == PB_ENOMEM ? PB_OK : status; /* a plan may still fit the memory that is left */
+    return status == PB_ENOMEM ? PB_OK : status; /* planning may still work with the memory that is left */
 }
 
-/* Where they are the bounds of what was asked for, not of a step on the way. */
+/* Reports only bounds of the game that the caller asked for, not those of intermediate games. */
 static void tell_bounds(const pbi_job *job, const pb_game *game, const pb_bounds *bounds)
 {
     if (job->cache)
         pbi_emit(job->request, &(pb_event){.kind = PB_EVENT_BOUND, .game = game, .bounds = bounds});
 }
 
-/* Those of a job that has no cache are made anew, unless the job knows them. */
+/* The quick bounds: computed, unless the job has them already. */
 static pb_status make(const pbi_job *job, const pb_game *game, pb_bounds *bounds)
 {
     if (!job->quick)
@@ -38,14 +38,14 @@ static pb_status make(const pbi_job *job, const pb_game *game, pb_bounds *bounds
 
 static pb_status prove(const pbi_job *job, const pb_game *game, uint64_t tried, pb_bounds *bounds)
 {
-    pbi_share share; /* a search comes after it */
+    pbi_share share; /* leaves time for the search that follows */
     pbi_share_begin(&share, job->ctx, job->request->time_ns / 4);
     pb_status status = pbi_prove(job, game, tried, bounds);
     pbi_share_end(&share);
     return status;
 }
 
-pb_status pbi_bounds_raise(const pbi_job *job, const pb_game *game, pbi_bound_level wanted, pbi_bound_cache *own,
+pb_status pbi_bounds_raise(const pbi_job *job, const pb_game *game, pbi_bound_level level_needed, pbi_bound_cache *own,
                            pb_bounds **bounds)
 {
     pbi_bound_cache *cache = job->cache ? job->cache : own;
@@ -53,8 +53,8 @@ pb_status pbi_bounds_raise(const pbi_job *job, const pb_game *game, pbi_bound_le
     pb_status status = PB_OK;
     *bounds = &cache->bounds[slot_of(game)];
     if (!job->cache)
-        wanted = PBI_BOUNDS_QUICK;
-    while (status == PB_OK && (*level < wanted || *level == PBI_BOUNDS_NONE)) {
+        level_needed = PBI_BOUNDS_QUICK;
+    while (status == PB_OK && (*level < level_needed || *level == PBI_BOUNDS_NONE)) {
         if (*level == PBI_BOUNDS_NONE)
             status = make(job, game, *bounds);
         else if (*level == PBI_BOUNDS_QUICK)

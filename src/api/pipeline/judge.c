@@ -1,4 +1,4 @@
-/* judge.c -- schedules that came from elsewhere: replay them, measure them, check what they claim. */
+/* judge.c -- schedules from other sources: replay them, measure them, check their claims. */
 #include "pebble/api.h"
 
 #include "base/context.h"
@@ -91,7 +91,7 @@ bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s)
     return strcmp(g->read_with ? g->read_with : "", s->read_with ? s->read_with : "") != 0;
 }
 
-/* The first thing that is wrong beside the rules, in out->message. */
+/* Puts the first error that is not a broken rule into out->message. */
 static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
 {
     char text[512];

@@ -1,8 +1,7 @@
 /* least_bound.c -- the proven minimum of a game's cap; see api.h.
  *
- * Where a graph is so small that every plan can be looked at, that is done at caps between what is proved and what is
- * known to work, low ones first: these have the fewest states to look at. The effort is limited for all of them
- * together.
+ * If a graph is so small that all plans can be searched, we search at caps between the bound and a cap that is known to
+ * work. Low caps come first, because they have the fewest states. One limit on effort covers all these searches.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -11,12 +10,12 @@
 #include "bound/quick_bounds.h"
 #include "plan/strategy.h"
 
-enum { SHORT = 50000 }; /* nodes and edges of graphs whose first bounds take milliseconds */
+enum { SHORT = 50000 }; /* nodes plus edges of graphs whose first bounds take milliseconds */
 enum { MOST_NODES = 64, MOST_REVERSIBLE = 36, MOST_SHAPED = 20, MOST_LOOKS = 40 };
 #define REMAT_TICKS UINT64_C(60000)
-#define REVERSIBLE_TICKS UINT64_C(300000) /* of fewer nodes, and a tick takes less */
+#define REVERSIBLE_TICKS UINT64_C(300000) /* more, because graphs are smaller and a tick is shorter */
 
-/* A cap that works for certain. */
+/* A cap that certainly works. */
 static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap)
 {
     const pb_graph *g = game->graph;
@@ -31,7 +30,8 @@ static pb_status certain_cap(pb_context *ctx, const pb_game *game, uint64_t *cap
     return PB_OK;
 }
 
-/* Is there a plan within this cap? *open: that is not known. Moves *low or *high. */
+/* Searches for a plan within this cap. Raises *low if there is none, lowers *high if there is one. *open: the search
+ * did not decide. */
 static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uint64_t *low, uint64_t *high, bool *open)
 {
     pb_game at = *game;
@@ -50,11 +50,11 @@ static pb_status look(const pbi_job *job, const pb_game *game, uint64_t cap, uin
         *open = false;
     }
     pb_arena_release(&arena);
-    return status == PB_ENOMEM || status == PB_EBUG ? PB_OK : status; /* what is proved so far holds */
+    return status == PB_ENOMEM || status == PB_EBUG ? PB_OK : status; /* what is proved so far still holds */
 }
 
-/* Small enough to look at every plan? In the reversible game a look takes longer, and chains and trees have an exact
- * answer by their ranks where sizes are equal. */
+/* Is the graph small enough to search all plans? In the reversible game a search takes longer. There, chains and trees
+ * of equal sizes have an exact answer from their ranks. */
 static bool is_small(const pb_game *game)
 {
     const pb_graph *g = game->graph;
@@ -82,7 +82,7 @@ static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
     pb_status status = certain_cap(ctx, game, &high);
     if (status == PB_OK)
         status = pbi_job_init(&job, ctx, game->graph, &request);
-    quick.has_cost = false; /* that is of other weights */
+    quick.has_cost = false; /* that bound is for other weights */
     job.quick = &quick;
     left = limit && limit < left ? limit : left;
     for (int i = 0; i < MOST_LOOKS && status == PB_OK && !open && low < high && left; i++) {
@@ -96,8 +96,8 @@ static pb_status look_at_all(pb_context *ctx, const pb_game *game, pb_bounds *b)
     return status == PB_ECANCELLED || status == PB_ELIMIT ? PB_OK : status;
 }
 
-/* What takes no search. After a stop, that of small graphs, and of others what takes linear time: some bound there
- * always is. */
+/* The bounds that need no search. After a stop, small graphs still get the bounds of pb_bounds_make, and larger ones
+ * those that take linear time, so that there is always some bound. */
 static pb_status first_bounds(pb_context *ctx, const pb_game *game, pb_bounds *bounds)
 {
     const pb_graph *g = game->graph;

@@ -1,9 +1,9 @@
-/* least_cap.c -- the least cap that is known to work.
+/* least_cap.c -- the smallest cap that is known to work.
  *
- * Quick rows first: the least peak that any of them has without a cap, then at caps halfway between the best and what
- * is proved. Then the search lowers the best plan step by step, each time from the last one that fitted: large steps
- * while they succeed, smaller ones when they do not. Effort is counted in ticks and shrinks for each step as graphs
- * grow, so that hundreds of nodes take some seconds and large graphs little more than the quick rows.
+ * Quick strategies run first: without a cap, and then at caps halfway between the smallest peak so far and the proved
+ * bound. Then the search lowers the best plan step by step, each time starting from the last plan that fit: in large
+ * steps while they succeed, in smaller ones when they fail. Effort is counted in ticks. The effort of each step shrinks
+ * as graphs grow: hundreds of nodes take some seconds, and large graphs little more than the quick strategies.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -15,7 +15,8 @@
 #define THOROUGH UINT64_C(2000000) /* ticks */
 enum { SMALL_GRAPH = 20000, MOST_EXACT = 36, HALVINGS = 10, FIRST_PART = 20, LEAST_PART = 12, LAST_PART = 320 };
 
-/* Ticks of the search: so many for each node and edge, at most, and less on large graphs, where a tick takes longer. */
+/* Ticks of the search: ALL_EACH for each node and edge, but at most ALL_MOST, and fewer on large graphs, because a tick
+ * takes longer there. */
 #define ALL_EACH UINT64_C(4000)
 #define ALL_MOST UINT64_C(2000000)
 #define ALL_LARGE UINT64_C(9000000000)
@@ -24,17 +25,17 @@ enum { SMALL_GRAPH = 20000, MOST_EXACT = 36, HALVINGS = 10, FIRST_PART = 20, LEA
 typedef struct finder {
     pbi_job job;
     pb_game game;
-    pb_plan_result best; /* of the least peak so far */
-    pb_arena arena;      /* holds it */
+    pb_plan_result best; /* the plan with the smallest peak so far */
+    pb_arena arena;      /* holds `best` */
     bool any;
-    bool thorough;             /* exact rows have more effort: what they find at this cap is the end of it */
-    uint64_t limit;            /* the caller's */
-    uint64_t quick, each, all; /* ticks: of a quick row, of one try of the search, of all of them */
+    bool thorough;             /* the cap is the proved bound: exact strategies get more effort, and a plan is final */
+    uint64_t limit;            /* the caller's limit on ticks */
+    uint64_t quick, each, all; /* ticks: of a quick strategy, of one try of the search, of all tries */
 } finder;
 
 static uint64_t peak_of(const finder *f) { return f->best.schedule.metrics.peak; }
 
-/* Plan by one row at a cap, from the best so far; keep the plan if its peak is less. */
+/* Plans with one strategy at a cap, starting from the best plan so far. Keeps the plan if its peak is smaller. */
 static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64_t ticks, uint64_t seed)
 {
     pb_plan_result now;
@@ -62,8 +63,8 @@ static pb_status try_row(finder *f, const pb_strategy *row, uint64_t cap, uint64
 
 static bool has(const pb_strategy *row, unsigned trait) { return row->traits & trait; }
 
-/* Strategies that try a cap at little cost. Solvers do not, and searching comes later. On large graphs all but a few
- * take too long. */
+/* Does the strategy try a cap at little cost? Solvers do not, and the search runs later. On large graphs all but a few
+ * strategies take too long. */
 static bool is_quick(const finder *f, const pb_strategy *row, uint64_t cap)
 {
     if (row->strength == PB_PORTFOLIO || row->strength == PB_ANYTIME || has(row, PB_TRAIT_SOLVER) ||
@@ -83,7 +84,7 @@ static uint64_t ticks_for(const finder *f, const pb_strategy *row)
     return exact && f->thorough && f->quick < THOROUGH && !f->limit ? THOROUGH : f->quick;
 }
 
-/* Every quick row until one fits the cap; without a cap all of them. */
+/* Runs the quick strategies until one fits the cap. Without a cap, runs all of them. */
 static pb_status try_quick(finder *f, uint64_t cap, bool *found)
 {
     uint32_t count;
@@ -98,7 +99,8 @@ static pb_status try_quick(finder *f, uint64_t cap, bool *found)
     return status;
 }
 
-/* Halving between the least peak of a quick row and the proved least cap. Within a percent is as good as found. */
+/* Bisects between the smallest peak of a quick strategy and the proved bound. A difference of one percent is close
+ * enough. */
 static pb_status halve(finder *f, uint64_t low)
 {
     bool found;
@@ -117,7 +119,7 @@ static pb_status halve(finder *f, uint64_t low)
     return status;
 }
 
-/* The search from the best plan to lower and lower caps. */
+/* Searches for plans at lower and lower caps, each time from the best plan so far. */
 static pb_status lower(finder *f, uint64_t low)
 {
     const pb_strategy *row = pbi_strategy_with((unsigned)f->game.kind, PB_ANYTIME, 0, 0);
@@ -139,7 +141,8 @@ static pb_status lower(finder *f, uint64_t low)
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* Many plans are tried: none may take long. A limit of the caller's is for each plan, and for the search in all ten. */
+/* Many plans are tried, so none may take long. The caller's limit is for each plan; the whole search gets ten times
+ * that. */
 static void share_ticks(finder *f, uint64_t limit)
 {
     const pb_graph *g = f->game.graph;
@@ -171,7 +174,7 @@ pb_status pbi_least_find(pb_context *ctx, const pb_game *game, const pb_request 
     pb_plan_result planned;
     uint64_t limit = ctx->tick_limit;
     ctx->stopped = PB_GO_ON;
-    f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that choose then choose for the least peak */
+    f.game.weights = (pb_weights){1, 0, 0, 0}; /* strategies that compare plans then take the smallest peak */
     share_ticks(&f, limit);
     pb_status status = pbi_job_init(&f.job, ctx, game->graph, request);
     f.job.as_made = game->graph->node_count > SMALL_GRAPH; /* a clean-up hardly changes peaks, and takes time */

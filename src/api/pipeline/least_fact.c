@@ -1,4 +1,4 @@
-/* least_fact.c -- the smallest cap of a game as an answer: proved, known, and in words. See api.h. */
+/* least_fact.c -- the smallest cap of a game as an answer: what is proved, what is known, and a sentence. See api.h. */
 #include "api/pipeline/pipeline.h"
 
 #include "api/pipeline/share.h"
@@ -20,8 +20,8 @@ static pb_status find(pb_context *ctx, const pb_game *game, uint64_t known, cons
     ctx->stopped = PB_GO_ON;
     pb_status status = pbi_least_find(ctx, game, request, result, &fact.bounds, &planned);
     bool proved = fact.bounds.least_why != NULL;
-    if (proved &&
-        (status == PB_ECANCELLED || status == PB_ELIMIT)) { /* the time is up: what is known is still worth showing */
+    /* If the time is over, what is known is still an answer. */
+    if (proved && (status == PB_ECANCELLED || status == PB_ELIMIT)) {
         *out = fact;
         return PB_OK;
     }
@@ -64,18 +64,18 @@ pb_status pbi_least_after(pb_context *ctx, const pb_game *game, bool infeasible,
     pbi_overtime_end(&overtime);
     if (status == PB_OK && !fact->bounds.impossible)
         *out = fact;
-    return status == PB_ENOMEM || status == PB_EBUG || status == PB_ERANGE ? PB_OK
-                                                                           : status; /* the answer stands without it */
+    /* After these errors the answer is valid without the fact. */
+    return status == PB_ENOMEM || status == PB_EBUG || status == PB_ERANGE ? PB_OK : status;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 static bool has_shares(const pb_graph *g, uint64_t program_peak)
 {
     return program_peak && strcmp(g->size_unit, "byte") == 0;
 }
 
-/* Percent to a tenth, which as a cap are no less than `cap`. */
+/* Percent of the program peak, to a tenth. Read as a cap, it is not less than `cap`. */
 static double share_of(uint64_t cap, uint64_t program_peak)
 {
     double tenths = round(1000.0 * ((double)cap / (double)program_peak));

@@ -1,7 +1,7 @@
-/* pipeline.c -- the only place where the stages meet: plan, verify, measure, bound.
+/* pipeline.c -- the only place that connects the stages: plan, verify, measure, bound.
  *
- * Nothing leaves here that the verifier has not replayed. `optimal` is claimed for a plan whose cost meets a
- * proved bound, `infeasible` where a proved bound passes the cap, or where an exact strategy says so.
+ * The verifier has replayed every plan that leaves here. The outcome is `optimal` if the cost of the plan meets a
+ * proved bound. It is `infeasible` if a proved bound is above the cap, or if an exact strategy proves it.
  */
 #include "api/pipeline/pipeline.h"
 
@@ -102,7 +102,7 @@ pb_status pbi_fault(const pbi_job *job, const pb_game *game, const pbi_spec *spe
     return status == PB_OK ? answer(out, result, PB_GAVE_UP, text) : status;
 }
 
-/* Proved infeasibility, before any planning. *proved tells. */
+/* Answers `infeasible` if the bounds prove it; then *proved is true. */
 static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_arena *result, pb_plan_result *out,
                                 bool *proved)
 {
@@ -111,20 +111,20 @@ static pb_status check_feasible(const pb_game *game, const pb_bounds *b, pb_aren
     return *proved ? answer(out, result, PB_INFEASIBLE, text) : PB_OK;
 }
 
-/* What the bounds make of a plan that was measured. */
+/* Claims for a measured plan what the bounds prove. */
 static void claim(const pb_game *game, const pb_bounds *b, pb_schedule *s)
 {
     const pb_weights *w = &game->weights;
-    bool by_work = !w->alpha && !w->beta && w->gamma; /* least cost is then least makespan */
+    bool by_work = !w->alpha && !w->beta && w->gamma; /* the least cost is then the least makespan */
     if ((b->has_cost && pb_u128_compare(s->metrics.cost, b->cost) == 0) ||
         (by_work && !game->borrow && s->metrics.makespan == s->lower_bound))
         s->outcome = PB_OPTIMAL;
     if (s->outcome == PB_OPTIMAL && by_work)
-        s->lower_bound = s->metrics.makespan; /* the proof is a bound */
+        s->lower_bound = s->metrics.makespan; /* a proved optimum is a bound */
     s->metrics.gap = pb_metrics_gap(s->metrics.makespan, s->lower_bound);
 }
 
-/* Replay, clean up and measure plan->moves; claim what is proved. */
+/* Replays, cleans up and measures plan->moves. Claims what is proved. */
 static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan *plan, pb_arena *result,
                          pb_plan_result *out)
 {
@@ -147,7 +147,7 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan 
                         pb_rule_name(verdict.rule));
     }
     pb_event cleaner = {PB_EVENT_PLAN, out->game, s->strategy, NULL, s->metrics.peak, s->metrics.makespan, NULL};
-    if (moves->move != plan->moves.move) /* better than what was told of it */
+    if (moves->move != plan->moves.move) /* better than the plan that was reported */
         pbi_emit(job->request, &cleaner);
     s->moves = *moves;
     s->has_metrics = true;
@@ -157,7 +157,7 @@ static pb_status certify(const pbi_job *job, const pb_bounds *b, const pbi_plan 
     return PB_OK;
 }
 
-/* A plan that a portfolio's strategy made has been certified with that strategy. */
+/* Takes a portfolio's plan as it is: it was certified when its strategy ran. */
 static void take_certified(const pb_bounds *b, const pb_plan_result *best, pb_plan_result *out)
 {
     pb_schedule *s = &out->schedule;
@@ -171,7 +171,7 @@ static void take_certified(const pb_bounds *b, const pb_plan_result *best, pb_pl
     claim(out->game, b, s);
 }
 
-/* An exact row answers for graphs of one shape: where it has not said what it saw, that is what it was. */
+/* Exact strategies are for graphs of one shape. If the strategy has left no note, the shape is the note. */
 static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
 {
     static const char *const by_shape[] = {NULL, "the graph is a chain", "the graph is an adjoint chain",
@@ -180,7 +180,7 @@ static const char *note_of(const pbi_plan *plan, const pb_plan_result *out)
     return plan->note ? plan->note : row->strength == PB_EXACT ? by_shape[out->game->graph->shape] : NULL;
 }
 
-/* What the strategy returned, into the answer. `best`: NULL, or its plan as it has been certified already. */
+/* Puts what the strategy returned into the answer. `best`: NULL, or its plan if that is already certified. */
 static pb_status conclude(const pbi_job *job, const pb_bounds *b, const pbi_plan *plan, const pb_plan_result *best,
                           pb_arena *result, pb_plan_result *out)
 {
@@ -206,13 +206,13 @@ static pb_status conclude(const pbi_job *job, const pb_bounds *b, const pbi_plan
     return answer(out, result, plan->outcome, plan->reason ? plan->reason : "no plan was found");
 }
 
-/* A limit or the clock ended planning with nothing to show: an answer, not an error. */
+/* Did a limit or the clock end planning without a plan? That is an answer, not an error. */
 static bool is_answer(const pb_context *ctx, pb_status status)
 {
     return status == PB_ELIMIT || status == PB_ERANGE || (status == PB_ECANCELLED && ctx->stopped == PB_STOP_TIME);
 }
 
-/* What is proved, into an answer that is there already. */
+/* Adds what is proved to an existing answer. */
 static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *result, pb_plan_result *out)
 {
     pb_schedule *s = &out->schedule;
@@ -226,15 +226,15 @@ static pb_status settle(const pb_game *game, const pb_bounds *bounds, pb_arena *
     return PB_OK;
 }
 
-/* Exact rows of the same game may prove what this row could not. With a limit on time, which a search uses up, they
- * come first. */
+/* Exact strategies of the same game may prove what this strategy could not. If there is a time limit, they run first,
+ * because a search uses up the time. */
 static bool proves_first(const pbi_job *job, const pbi_spec *spec)
 {
     bool itself = spec->row->strength == PB_EXACT || spec->row->strength == PB_PORTFOLIO;
     return job->request->time_ns && !itself && !job->no_proofs;
 }
 
-/* Asks the strategy, or the strategies of the portfolio. *best: see pbi_portfolio_run. */
+/* Runs the strategy, or the strategies of the portfolio. *best: see pbi_portfolio_run. */
 static pb_status run(const pbi_task *t, pbi_plan *plan, pb_plan_result *best)
 {
     bool portfolio = t->spec->row->strength == PB_PORTFOLIO;
@@ -298,7 +298,7 @@ static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pb
     pb_bounds bounds;
     pbi_plan plan;
     bool proved;
-    pbi_job inner = *job; /* it plays other games than this */
+    pbi_job inner = *job; /* it plans other games than this one */
     inner.no_proofs = true;
     inner.quick = NULL;
     pbi_plan_reset(&plan, result);
@@ -316,7 +316,7 @@ static pb_status plan_borrowed(const pbi_job *job, const pb_game *game, const pb
     return conclude(job, &bounds, &plan, NULL, result, out);
 }
 
-/* Borrowed memory brings the reversible game into the others. */
+/* With borrowed memory, strategies of the reversible game can plan the remat game, too. */
 static bool plays(const pb_strategy *row, const pb_game *game)
 {
     unsigned games = row->games;
@@ -324,7 +324,7 @@ static bool plays(const pb_strategy *row, const pb_game *game)
            (game->borrow && game->kind == PB_GAME_REMAT && (games & PB_GAME_REVERSIBLE));
 }
 
-/* The time of a row, which is no longer than that of a portfolio around it. */
+/* Sets the end of the strategy's time, which is no later than that of a portfolio around it. */
 static pbi_job with_end(const pbi_job *job, uint64_t start)
 {
     pbi_job timed = *job;
@@ -360,7 +360,7 @@ pb_status pbi_plan_row(const pbi_job *job, const pb_game *game, const pbi_spec *
     return status;
 }
 
-/* The search for the smallest cap may prove that this one is too small. */
+/* The search for the smallest cap may prove that the game's cap is too small. */
 static pb_status settle_least(const pb_game *game, pb_arena *result, pb_plan_result *p)
 {
     bool proved;
@@ -372,7 +372,7 @@ static pb_status settle_least(const pb_game *game, pb_arena *result, pb_plan_res
     return check_feasible(game, &p->least->bounds, result, p, &proved);
 }
 
-/* Planners trust the plan they begin from. */
+/* Planners trust the plan they start from, so it is verified here. */
 static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_moves *start)
 {
     pb_arena scratch;

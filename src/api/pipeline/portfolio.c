@@ -1,4 +1,4 @@
-/* portfolio.c -- see portfolio.h. Strategies plan in arenas of their own; the best one's is kept. */
+/* portfolio.c -- see portfolio.h. Each strategy plans in its own arena; the arena of the best plan is kept. */
 #include "api/pipeline/portfolio.h"
 
 #include "api/pipeline/rounds.h"
@@ -10,19 +10,19 @@
 
 typedef struct portfolio {
     const pbi_task *task;
-    pbi_job job; /* of the strategies */
+    pbi_job job; /* for the strategies */
     pb_request request;
     pbi_rounds rounds;
     pb_plan_result best;
-    pb_arena arena; /* of the best */
+    pb_arena arena; /* holds `best` */
     bool any;
-    pb_plan_result fast; /* tiered: the best in fast memory alone; its moves are in an arena of their own */
+    pb_plan_result fast; /* tiered: the best plan in fast memory alone; its moves are in an arena of their own */
     pb_arena fast_arena;
     bool any_fast;
-    uint64_t lower_bound; /* the best that a strategy has proved */
+    uint64_t lower_bound; /* the highest that a strategy has proved */
     const char *reason;   /* why the game is infeasible */
-    bool starved;         /* a strategy ran out of memory: the others may not */
-    char bug[256];        /* a strategy's plan was illegal: those of the others may be right */
+    bool starved;         /* a strategy ran out of memory: others may need less */
+    char bug[256];        /* a strategy's plan was illegal: those of others may be legal */
 } portfolio;
 
 static bool uses_slow_memory(const pb_moves *moves)
@@ -33,7 +33,7 @@ static bool uses_slow_memory(const pb_moves *moves)
     return false;
 }
 
-/* What is proved of the game without slow memory is not proved of the game with it. */
+/* A proof for the game without slow memory does not hold for the game with it. */
 static void forget_proofs(pb_plan_result *p)
 {
     p->schedule.lower_bound = 0;
@@ -43,8 +43,8 @@ static void forget_proofs(pb_plan_result *p)
         p->schedule.outcome = PB_GAVE_UP;
 }
 
-/* The best plan in fast memory alone: strategies that know no other start from it. If memory is short they do
- * without. */
+/* Keeps the best plan in fast memory alone. Strategies that use only fast memory start from it. If memory is short,
+ * they start without it. */
 static void keep_fast(portfolio *p, const pb_plan_result *now)
 {
     pb_plan_result copy = *now;
@@ -64,7 +64,7 @@ static void keep_fast(portfolio *p, const pb_plan_result *now)
     p->any_fast = true;
 }
 
-/* One strategy's answer, in an arena of its own. */
+/* Runs one strategy in its own arena. */
 static pb_status ask(portfolio *p, const pbi_turn *t, pb_arena *arena, pb_plan_result *now)
 {
     pb_request request = p->request;
@@ -72,7 +72,7 @@ static pb_status ask(portfolio *p, const pbi_turn *t, pb_arena *arena, pb_plan_r
     pbi_spec spec = {.row = t->row};
     pb_game game = *p->task->game;
     job.request = &request;
-    if (p->any) /* a search starts from the best so far */
+    if (p->any) /* a search starts from the best plan so far */
         request.start = &p->best.schedule.moves;
     if (p->any_fast)
         job.fast_start = &p->fast.schedule.moves;
@@ -81,7 +81,7 @@ static pb_status ask(portfolio *p, const pbi_turn *t, pb_arena *arena, pb_plan_r
     game.kind = PB_GAME_REMAT;
     game.tier_count = 0;
     job.quick = NULL;
-    job.cache = NULL; /* those bounds are of the portfolio's game */
+    job.cache = NULL; /* those bounds are for the portfolio's game */
     request.start = job.fast_start;
     pb_status status = pbi_plan_row(&job, &game, &spec, arena, now);
     if (status == PB_OK)
@@ -89,7 +89,7 @@ static pb_status ask(portfolio *p, const pbi_turn *t, pb_arena *arena, pb_plan_r
     return status;
 }
 
-/* What a strategy has proved holds for the portfolio. `better`: its plan is the best so far. */
+/* What a strategy proves also holds for the portfolio. `better`: its plan is the best so far. */
 static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_plan_result *now, bool better,
                              pb_arena *result)
 {
@@ -101,7 +101,7 @@ static pb_status take_proofs(portfolio *p, const pb_strategy *row, const pb_plan
         return p->reason ? PB_OK : PB_ENOMEM;
     }
     if (now->certificate && now->schedule.outcome == PB_OPTIMAL && p->any && !better)
-        p->best.schedule.outcome = p->rounds.outcome = PB_OPTIMAL; /* it is as good as one that is proved */
+        p->best.schedule.outcome = p->rounds.outcome = PB_OPTIMAL; /* it is as good as a plan that is proved optimal */
     return PB_OK;
 }
 
@@ -119,7 +119,7 @@ static void take_better(portfolio *p, const pb_strategy *row, const pb_plan_resu
     p->rounds.uses_slow = uses_slow_memory(&now->schedule.moves);
 }
 
-/* An illegal plan is not used; it is logged, so that the bug is not lost. */
+/* An illegal plan is not used. It is logged, so that the bug is not lost. */
 static void log_bug(portfolio *p)
 {
     pb_context *ctx = p->job.ctx;
@@ -128,7 +128,7 @@ static void log_bug(portfolio *p)
         ctx->log(ctx->callback_state, p->bug);
 }
 
-/* *cut: it ran out of ticks. */
+/* Takes one turn. *cut: it ran out of ticks. */
 static pb_status try_turn(portfolio *p, const pbi_turn *t, uint64_t ticks, pb_arena *result, bool *cut)
 {
     pb_context *ctx = p->job.ctx;
@@ -148,7 +148,7 @@ static pb_status try_turn(portfolio *p, const pbi_turn *t, uint64_t ticks, pb_ar
     }
     if (status == PB_OK)
         status = take_proofs(p, t->row, &now, better, result);
-    bool starved = status == PB_ENOMEM; /* its memory is returned below, and the next strategy may need less */
+    bool starved = status == PB_ENOMEM; /* its memory is freed below, and the next strategy may need less */
     p->starved = p->starved || starved;
     if (status == PB_EBUG)
         log_bug(p);
@@ -159,7 +159,7 @@ static pb_status try_turn(portfolio *p, const pbi_turn *t, uint64_t ticks, pb_ar
     return status == PB_OK || starved || status == PB_EBUG ? pbi_poll(ctx) : status;
 }
 
-/* The same within the memory that it is worth. */
+/* Takes one turn within its share of memory. */
 static pb_status try_within(portfolio *p, const pbi_turn *t, pbi_round now, pb_arena *result, bool *cut)
 {
     pb_context *ctx = p->job.ctx;
@@ -192,7 +192,7 @@ static pb_status play_rounds(portfolio *p, pb_arena *result)
     return ended && p->rounds.outcome != PB_GAVE_UP ? PB_OK : status;
 }
 
-/* Why there is no plan. */
+/* Reports why there is no plan. */
 static pb_status give_up(const portfolio *p, pbi_plan *plan)
 {
     if (p->bug[0])
@@ -202,7 +202,7 @@ static pb_status give_up(const portfolio *p, pbi_plan *plan)
     return pbi_plan_give_up(plan, "no strategy found a plan within the cap");
 }
 
-/* The best plan, with all that it refers to, into the arena of `plan`. */
+/* Moves the best plan, and all that it points to, into the arena of `plan`. */
 static void hand_over(portfolio *p, pbi_plan *plan, pb_plan_result *best)
 {
     const pb_schedule *s = &p->best.schedule;
@@ -221,8 +221,8 @@ pb_status pbi_portfolio_run(const pbi_task *t, pbi_plan *plan, pb_plan_result *b
 {
     portfolio p = {.task = t, .job = *t->job, .request = *t->job->request};
     p.rounds = (pbi_rounds){.game = t->game, .bounds = t->bounds, .patient = p.request.patient, .outcome = PB_GAVE_UP};
-    p.request.policy = pbi_task_policy(t); /* a policy named in the spec holds for the strategies too */
-    p.job.no_proofs = true;                /* exact strategies are asked here */
+    p.request.policy = pbi_task_policy(t); /* a policy in the spec is for the strategies, too */
+    p.job.no_proofs = true;                /* exact strategies run here */
     pb_status status = play_rounds(&p, plan->arena);
     plan->outcome = p.rounds.outcome;
     plan->reason = p.reason;

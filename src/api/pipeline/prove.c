@@ -1,7 +1,7 @@
 /* prove.c -- see prove.h.
  *
- * A row that looks at every plan proves something of the game, not of itself: so it is asked whatever strategy was, and
- * the answer is a bound like others. Weights do not matter: the bound is on work and io.
+ * An exhaustive strategy proves something about the game, not only about its own plan. So it runs whichever strategy
+ * was chosen, and its answer is a bound like others. Weights do not matter: the bound is on work and io.
  */
 #include "api/pipeline/prove.h"
 
@@ -14,9 +14,9 @@
 
 #include <string.h>
 
-enum { MOST_NODES = 64 }; /* that `exact` looks at */
+enum { MOST_NODES = 64 }; /* limit of the strategy `exact` */
 
-/* Does a plan that does everything once fit? Then nothing is left to prove. */
+/* Does a plan that computes everything once fit? Then nothing is left to prove. */
 static bool fits_all(pb_context *ctx, const pb_game *game)
 {
     const pb_graph *g = game->graph;
@@ -30,7 +30,7 @@ static bool fits_all(pb_context *ctx, const pb_game *game)
     return game->cap >= pbi_add_saturated(all, space);
 }
 
-/* Chains of equal steps have a table that proves its plans. */
+/* For chains of equal steps, a table proves its plans. */
 static bool is_equal_chain(const pb_graph *g, pb_arena *scratch)
 {
     pbi_chain chain;
@@ -46,7 +46,7 @@ static bool was_tried(const pb_strategy *row, uint64_t tried)
     return tried >> (row - pb_strategies(&count)) & 1;
 }
 
-/* The proof of the exact strategy with this trait. *settled: nothing more is to be known. */
+/* Raises the bounds by the proof of the exact strategy with this trait. *settled: nothing is left to prove. */
 static void ask(const pbi_job *job, const pb_game *game, unsigned trait, uint64_t tried, pb_bounds *b, bool *settled)
 {
     pb_arena arena;
@@ -64,7 +64,7 @@ static void ask(const pbi_job *job, const pb_game *game, unsigned trait, uint64_
     request.patient = false;
     own.request = &request;
     own.cache = NULL;
-    known.has_cost = false; /* that is of other weights */
+    known.has_cost = false; /* that bound is for other weights */
     own.quick = &known;
     own.no_proofs = true;
     work.weights = PB_WEIGHTS_DEFAULT;
@@ -79,7 +79,7 @@ static void ask(const pbi_job *job, const pb_game *game, unsigned trait, uint64_
     pb_arena_release(&arena);
 }
 
-/* Chains of the reversible game: the least work is counted without a plan. */
+/* For chains of the reversible game: counts the least work without a plan. */
 static void count_line(const pbi_job *job, const pb_game *game, pb_arena *scratch, pb_bounds *b, bool *settled)
 {
     pbi_plan unused;

@@ -1,4 +1,4 @@
-/* result_copy.c -- plans that outlive the arena they were made in. */
+/* result_copy.c -- copies of plans, which outlive the arena of the original. */
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"

@@ -1,4 +1,4 @@
-/* result_reason.c -- why there is no plan, in words. */
+/* result_reason.c -- why there is no plan, as text. */
 #include "pebble/api.h"
 
 #include <stdio.h>

@@ -1,18 +1,19 @@
 /* rounds.c -- see rounds.h.
  *
- * Every strategy that plays the game is first asked with little effort, so that there is a plan soon and a stop finds
- * one. Then those that ran out of effort are asked again with all the effort there is: exact strategies, after some
- * more effort for anytime searches, since a good plan makes a proof easier; anytime searches, which begin from the best
- * plan so far; and the others only while there is no plan at all. On large graphs the others come earlier, with some
- * effort, if the plan is far from the bound.
+ * First, every strategy that plays the game runs with little effort, so that there is a plan soon, also after a stop.
+ * Then those that ran out of effort run again with all the effort that is allowed:
+ *  - exact strategies, after some more effort for anytime searches, because a good plan makes a proof easier;
+ *  - anytime searches, which start from the best plan so far;
+ *  - the others, only while there is no plan at all. On large graphs they run earlier, with some effort, if the plan is
+ *    far from the bound.
  *
- * Exact strategies come first: they decline at once if the shape of the graph is not theirs, and if it is, nothing can
- * beat them. On larger graphs only the nearly linear ones come before them.
+ * In each round exact strategies come first. They decline at once if the graph does not have their shape. If it has, no
+ * other strategy can beat them. On larger graphs only the nearly linear strategies come before them.
  */
 #include "api/pipeline/rounds.h"
 
-/* Node counts: all ways to play can be searched up to SMALLEST, and often up to SMALL; from LARGER on each strategy
- * takes time; from VAST on a short search improves nothing. */
+/* Node counts. Up to SMALLEST all plans can be searched, and often up to SMALL. From LARGER on each strategy takes
+ * time. From VAST on a short search improves nothing. */
 enum { SMALLEST = 40, SMALL = 64, LARGER = 400, LARGE = 5000, VAST = 20000 };
 
 static bool has(const pb_strategy *row, unsigned traits) { return (row->traits & traits) == traits; }
@@ -23,16 +24,16 @@ static bool searches_states(const pb_strategy *row)
     return has(row, PB_TRAIT_EXHAUSTIVE) && !has(row, PB_TRAIT_SOLVER);
 }
 
-/* When a strategy has its turn: 0, 1 or 2. */
+/* The place of a strategy in the order: 0, 1 or 2. */
 static int rank(const pb_strategy *row, const pb_graph *g)
 {
     if (g->node_count > LARGER && g->shape == PB_SHAPE_GENERAL && has(row, PB_TRAIT_LINEAR))
-        return 0; /* a plan is there sooner */
+        return 0; /* this gives a plan sooner */
     return row->strength == PB_EXACT ? 1 : 2;
 }
 
-/* In the tiered game strategies that know fast memory alone are asked too, and searches once for that alone: if
- * transfers are expensive, theirs are the best plans. */
+/* In the tiered game, strategies that use only fast memory run, too, and searches run once more for fast memory alone.
+ * If transfers are expensive, these plans are the best. */
 uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS])
 {
     uint32_t count, asked = 0;
@@ -52,7 +53,7 @@ uint32_t pbi_turns_make(const pb_game *game, pbi_turn turns[PBI_MAX_TURNS])
     return asked;
 }
 
-/* Is there a plan of a large graph within a `part`-th of the bound? */
+/* Is the graph large, and the plan within a `part`-th of the bound? */
 static bool is_near(const pbi_rounds *r, uint64_t part)
 {
     const pb_weights *w = &r->game->weights;
@@ -61,14 +62,13 @@ static bool is_near(const pbi_rounds *r, uint64_t part)
            r->makespan - bound <= bound / part;
 }
 
-/* On large graphs each strategy takes seconds: within two hundredths of a percent of the bound they are not worth
- * it. */
+/* On large graphs each strategy takes seconds. Within 0.02 % of the bound, that is not worth it. */
 bool pbi_rounds_done(const pbi_rounds *r)
 {
     return r->outcome == PB_OPTIMAL || r->outcome == PB_INFEASIBLE || (!r->patient && is_near(r, 5000));
 }
 
-/* Within a percent of the bound, tables that are much larger than the graph are not worth their memory. */
+/* Within 1 % of the bound, tables that are much larger than the graph are not worth their memory. */
 size_t pbi_turn_memory(const pbi_rounds *r)
 {
     enum { EACH = 300 };
@@ -76,15 +76,15 @@ size_t pbi_turn_memory(const pbi_rounds *r)
     return is_near(r, 100) ? EACH * ((size_t)g->node_count + g->edge_count) : 0;
 }
 
-/* Is there no plan, or of a large graph only one that is far from the bound? */
+/* Is there no plan, or, on a large graph, only one that is far from the bound? */
 static bool is_poor(const pbi_rounds *r)
 {
     uint64_t bound = r->bounds->makespan;
     return r->outcome == PB_GAVE_UP || (r->game->graph->node_count > LARGE && r->makespan - bound > bound / 4);
 }
 
-/* In the reversible game exhaustive strategies prove little beyond some dozens of nodes, and time is better spent on
- * searching: they get all of it on the smallest graphs, and a solver only if nothing else has found a plan. */
+/* In the reversible game exhaustive strategies prove little beyond some dozens of nodes, and a search uses the time
+ * better. They get all the effort only on the smallest graphs. A solver runs only if nothing else has found a plan. */
 static bool is_lost_time(const pbi_rounds *r, const pb_strategy *row)
 {
     bool has_plan = r->outcome != PB_GAVE_UP;
@@ -92,13 +92,13 @@ static bool is_lost_time(const pbi_rounds *r, const pb_strategy *row)
            (r->game->graph->node_count > SMALL || (has_plan && has(row, PB_TRAIT_SOLVER)));
 }
 
-/* Except on the smallest graphs, a search over states does not get far without a plan that limits the work. */
+/* Except on small graphs, a search over states does not get far without a plan that limits the work. */
 static bool is_hopeless(const pbi_rounds *r, const pb_strategy *row)
 {
     return r->outcome == PB_GAVE_UP && r->game->graph->node_count > SMALL && searches_states(row);
 }
 
-/* Slow memory pays, and this turn does without it; or a search comes that considers both. */
+/* Is a turn for fast memory alone useless? It is if slow memory pays, or if a search follows that considers both. */
 static bool is_idle(const pbi_rounds *r, const pbi_turn *t, pbi_round now)
 {
     return t->fast && (now == PBI_ROUND_ANYTIME || (now >= PBI_ROUND_EXACT && r->uses_slow));
@@ -114,7 +114,7 @@ bool pbi_turn_is_due(const pbi_rounds *r, const pbi_turn *t, bool was_cut, pbi_r
     case PBI_ROUND_SOON: /* proofs are easier with a good plan */
         return was_cut && row->strength == PB_ANYTIME && r->exact_cut && nodes <= LARGER &&
                (nodes <= SMALL || r->outcome != PB_GAVE_UP);
-    /* a search with little effort finds nothing there, or nothing that it would not find soon after */
+    /* on larger graphs a search with little effort finds nothing, or nothing that it would not find soon after */
     case PBI_ROUND_FIRST: return row->strength != PB_ANYTIME || nodes <= (r->patient ? LARGER : VAST);
     case PBI_ROUND_EXACT: return was_cut && row->strength == PB_EXACT && !is_hopeless(r, row);
     case PBI_ROUND_MORE: return was_cut && row->strength == PB_HEURISTIC && nodes > LARGE && is_poor(r);
@@ -123,7 +123,7 @@ bool pbi_turn_is_due(const pbi_rounds *r, const pbi_turn *t, bool was_cut, pbi_r
     }
 }
 
-/* Without a limit on time or ticks an anytime search gets as much as is likely to pay: seconds for hundreds of
+/* Without a limit on time or ticks, an anytime search gets as much effort as is likely to pay: seconds for hundreds of
  * nodes. */
 uint64_t pbi_turn_effort(const pbi_rounds *r, const pb_strategy *row, pbi_round now)
 {
@@ -132,7 +132,7 @@ uint64_t pbi_turn_effort(const pbi_rounds *r, const pb_strategy *row, pbi_round 
     uint64_t nodes = g->node_count, little = 200000 + 8 * (nodes + g->edge_count), search = some + each * nodes;
     uint64_t limit = is_near(r, 100) ? max_near : max;
     bool reversible = r->game->kind == PB_GAME_REVERSIBLE;
-    /* On small trees a search goes further from a plain plan. */
+    /* On small trees a search improves more if it starts from a plain plan. */
     bool explored = reversible && g->shape == PB_SHAPE_IN_TREE && nodes <= LARGER;
     if (now == PBI_ROUND_SOON)
         return reversible ? 4 * some : some;
@@ -144,7 +144,7 @@ uint64_t pbi_turn_effort(const pbi_rounds *r, const pb_strategy *row, pbi_round 
         return 10 * little; /* it starts from another strategy's plan, and there may be a better one later */
     if (now == PBI_ROUND_FIRST)
         return little;
-    if (now == PBI_ROUND_MORE) /* below some ten thousand nodes a search does well and should have most of the time */
+    if (now == PBI_ROUND_MORE) /* below some ten thousand nodes a search does well, and should get most of the time */
         return nodes > VAST ? 32 * little : 4 * little;
     if (nodes > LARGE)
         limit = limit * LARGE / nodes; /* each change takes longer */

@@ -1,11 +1,11 @@
-/* run_strategy.h -- one strategy at work on a game. */
+/* run_strategy.h -- runs one strategy on a game. */
 #ifndef PBI_API_PIPELINE_RUN_STRATEGY_H
 #define PBI_API_PIPELINE_RUN_STRATEGY_H
 
 #include "api/pipeline/pipeline.h"
 #include "plan/strategy.h"
 
-/* A strategy, or a portfolio, and the game that it is asked to plan. */
+/* A strategy, or a portfolio, and the game that it plans. */
 typedef struct pbi_task {
     const pbi_job *job;
     const pb_game *game;
@@ -13,9 +13,9 @@ typedef struct pbi_task {
     const pb_bounds *bounds; /* of this game */
 } pbi_task;
 
-/* The policy that the task's strategy is to use; NULL for its own choice. */
+/* The policy for the task's strategy; NULL: the strategy chooses. */
 const char *pbi_task_policy(const pbi_task *t);
-/* What the strategy returns, not verified. The moves are in plan->arena. Not for portfolios. */
+/* Fills `plan` with what the strategy returns, not verified. The moves are in plan->arena. Not for portfolios. */
 pb_status pbi_run_strategy(const pbi_task *t, pbi_plan *plan);
 
 /* Reports a better plan to the request's event handler. */

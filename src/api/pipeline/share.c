@@ -65,7 +65,7 @@ void pbi_share_end(pbi_share *share)
     ctx->stopped = (pb_stop)atomic_load(&share->stopped);
 }
 
-/* That the time is over is known; an interruption is heard. */
+/* Ignores that the caller's time is over, until the overtime is over, too. An interruption still stops. */
 static pb_stop overtime_stop(void *state)
 {
     const pbi_overtime *o = state;

@@ -1,4 +1,4 @@
-/* share.h -- a part of the time for one step of the pipeline, or more than there was.
+/* share.h -- a part of the time for one step of the pipeline, or extra time after the end.
  *
  *     pbi_share share;
  *     pbi_share_begin(&share, ctx, time_ns / 2);
@@ -14,18 +14,18 @@
 
 typedef struct pbi_share {
     pb_context *ctx;
-    pb_context whole; /* its callbacks, and whether it had been stopped, before */
+    pb_context whole; /* a copy from before: its callbacks, and whether it was stopped */
     uint64_t end_ns;
-    atomic_int stopped; /* what the whole said since; asked by several threads */
+    atomic_int stopped; /* the stop that the caller has asked for since; set from several threads */
 } pbi_share;
 
-/* From now on `ctx` stops after `time_ns` at the latest; as before where that is 0 or there is no clock. */
+/* From now on `ctx` stops after `time_ns` at the latest. If that is 0, or there is no clock, nothing changes. */
 void pbi_share_begin(pbi_share *share, pb_context *ctx, uint64_t time_ns);
-/* A stop is forgotten if it was only the end of the share. */
+/* Clears a stop that was only the end of the share. */
 void pbi_share_end(pbi_share *share);
 
-/* After the time is over: `ctx` goes on for `time_ns`, and whatever time it is with UINT64_MAX. An interruption stops
- * it as before. Progress and messages are not shown meanwhile. */
+/* After the time is over: `ctx` continues for `time_ns`, or without a limit if that is UINT64_MAX. An interruption
+ * still stops it. Progress and messages are not reported meanwhile. */
 typedef struct pbi_overtime {
     pb_context *ctx;
     pb_context whole;

@@ -1,4 +1,4 @@
-/* spec.c -- strategy specs as people write them: NAME[:key=value,...]. */
+/* spec.c -- strategy specs as users write them: NAME[:key=value,...]. */
 #include "api/pipeline/pipeline.h"
 
 #include "base/context.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is `key` one of the row's options? They are listed as "key=default|text" lines. */
+/* Is `key` one of the strategy's options? They are listed as "key=default|text" lines. */
 static bool has_option(const pb_strategy *row, const char *key, size_t length)
 {
     for (const char *line = row->options; *line;) {

@@ -1,4 +1,4 @@
-/* about.c -- what the library has to offer, as one document. */
+/* about.c -- what the library offers, as one JSON document. */
 #include "api/session/session.h"
 
 #include "pebble/generate.h"
@@ -26,7 +26,7 @@ static void put_games(pbi_out *out, unsigned games)
     pbi_out_char(out, ']');
 }
 
-/* "key=default|what it does", a line each */
+/* One line per option: "key=default|what it does". */
 static void put_options(pbi_out *out, const char *text)
 {
     const char *join = "";

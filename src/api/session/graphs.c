@@ -25,7 +25,7 @@ static void forget_labels(pb_session *s)
     s->name_count = s->group_count = 0;
 }
 
-/* A failure drops what was added: the next graph begins empty, and no label of the caller's is remembered. */
+/* A failure drops what was added: the next graph begins empty, and keeps no pointer to the caller's labels. */
 static pb_status end_draft(pb_session *s, pb_status status)
 {
     if (status != PB_OK) {
@@ -41,7 +41,7 @@ static pb_status wrong_draft(pb_session *s, const char *sentence)
     return end_draft(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
 }
 
-/* Are there `count` texts in these bytes, each ended by NUL, and nothing else? */
+/* Counts the texts in these bytes. False: the last one does not end with NUL. */
 static bool texts_count(const char *texts, uint64_t length, uint64_t *count)
 {
     *count = 0;

@@ -9,9 +9,9 @@
 
 enum { STANDARD_POINTS = 20 };
 
-/* A comparison with what its document tells beside the rows. */
+/* A comparison, and what its document contains in addition to the rows. */
 typedef struct contest {
-    pb_comparison rows; /* first: a pointer to it is one to the whole */
+    pb_comparison rows; /* must be first: a pointer to it is also a pointer to the contest */
     pb_game base;
     pb_front_view front;
     uint64_t program_peak;
@@ -99,7 +99,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
         return status;
     request.time_ns = !s->left_ns ? 0 : spent < s->left_ns ? s->left_ns - spent : 1;
     request.plan.prove = true;
-    request.plan.time_ns = 0; /* each cell has its share */
+    request.plan.time_ns = 0; /* each cell gets its share */
     return pb_sweep_make(&s->ctx, &base, &request, &s->arena, out);
 }
 

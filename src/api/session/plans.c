@@ -1,4 +1,4 @@
-/* plans.c -- plans for other languages: made, judged, and back to arrays and texts; see bindings.h. */
+/* plans.c -- plans for other languages: make them, judge them, return them as arrays and texts; see bindings.h. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -11,9 +11,9 @@
 
 static pb_status wrong(pb_session *s, const char *sentence) { return pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence); }
 
-/* ---- made ---- */
+/* ---- planning ---- */
 
-/* A plan to begin from is one of this graph, which may be another copy of it, and of this game. */
+/* The plan to start from must be for this game, and for this graph or another copy of it. */
 static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_result *start, pb_request *request)
 {
     char hash[PB_HASH_TEXT];
@@ -58,7 +58,7 @@ pb_status pb_session_plan(pb_session *s, const pb_graph *g, const pb_plan_result
     return pbi_session_finish(s, status);
 }
 
-/* ---- judged ---- */
+/* ---- judging ---- */
 
 static pb_status add_move(pb_session *s, uint8_t op, uint32_t node, uint8_t place, uint32_t over, const uint32_t *also,
                           uint64_t count)
@@ -91,11 +91,11 @@ pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint8_t *op,
                               also ? also + from : NULL, to - from);
     }
     if (status != PB_OK)
-        pb_moves_init(&s->moves, &s->arena); /* half of them would be judged with the next */
+        pb_moves_init(&s->moves, &s->arena); /* else those added so far would be judged with the next ones */
     return pbi_session_end(s, status);
 }
 
-/* A judged schedule as a plan, its verdict as text. */
+/* Judges the schedule. Returns it as a plan, and its verdict as text. */
 static pb_status judge(pb_session *s, const pb_graph *g, const pb_schedule *schedule, const pb_plan_result **out)
 {
     uint64_t any_graph;

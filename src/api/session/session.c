@@ -1,8 +1,8 @@
-/* session.c -- sessions: what calls from other languages go through; see bindings.h.
+/* session.c -- sessions, which all calls from other languages use; see bindings.h.
  *
- * The record of a session is the first piece of an arena on its own context, so that the allocator of the context holds
- * everything, the session included. The clock is here and not in the planners: they still count ticks, and hear of time
- * through ctx->stop as from any application.
+ * The record of a session is the first piece of an arena on its own context. So the allocator of the context holds
+ * everything, including the session. The clock is here and not in the planners: they count ticks, and ctx->stop ends
+ * them when the time is over, as in any application.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "api/session/session.h"
@@ -29,7 +29,7 @@ static pb_stop should_stop(void *state)
     return s->deadline_ns && now_ns(NULL) >= s->deadline_ns ? PB_STOP_TIME : PB_GO_ON;
 }
 
-static void tell(pb_session *s, const char *what, uint64_t done, uint64_t total)
+static void report_progress(pb_session *s, const char *what, uint64_t done, uint64_t total)
 {
     pthread_mutex_lock(&s->lock);
     if (what)
@@ -45,7 +45,7 @@ static void tell(pb_session *s, const char *what, uint64_t done, uint64_t total)
 
 static void on_progress(void *state, const char *what, uint64_t done, uint64_t total)
 {
-    tell(state, what, done, total);
+    report_progress(state, what, done, total);
 }
 
 static void on_event(void *state, const pb_event *event)
@@ -58,7 +58,7 @@ static void on_event(void *state, const pb_event *event)
         s->makespan = event->makespan;
         pthread_mutex_unlock(&s->lock);
     } else if (event->kind == PB_EVENT_BEGIN) {
-        tell(s, event->strategy, 0, 0);
+        report_progress(s, event->strategy, 0, 0);
     }
 }
 
@@ -106,7 +106,7 @@ void pb_session_free(pb_session *s)
     pb_arena_release(&s->words);
     pb_arena_release(&s->arena);
     pthread_mutex_destroy(&s->lock);
-    pb_context last = s->ctx; /* the record goes with the arena that it lies in */
+    pb_context last = s->ctx; /* releasing `home` frees the record of the session */
     pb_arena home = s->home;
     home.ctx = &last;
     pb_arena_release(&home);
@@ -185,7 +185,7 @@ void pb_session_watch(pb_session *s, pb_watch watch, void *state)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- inside ---- */
+/* ---- internal ---- */
 
 pb_status pbi_session_end(pb_session *s, pb_status status)
 {
@@ -194,7 +194,7 @@ pb_status pbi_session_end(pb_session *s, pb_status status)
         s->error = s->ctx.error;
         snprintf(s->message, sizeof s->message, "%s", s->error.message[0] ? s->error.message : pb_status_text(status));
     }
-    s->ctx.error = (pb_error){.message = ""}; /* also of what was tried and did not matter */
+    s->ctx.error = (pb_error){.message = ""}; /* also clears errors of attempts that did not matter */
     return status;
 }
 

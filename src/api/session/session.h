@@ -1,4 +1,4 @@
-/* session.h -- what is inside a pb_session, for the files behind bindings.h. */
+/* session.h -- the record of a pb_session, for the files that implement bindings.h. */
 #ifndef PBI_API_SESSION_SESSION_H
 #define PBI_API_SESSION_SESSION_H
 
@@ -11,7 +11,7 @@
 struct pb_session {
     pb_context ctx;
     pb_arena home;  /* holds this record */
-    pb_arena arena; /* what calls make */
+    pb_arena arena; /* the results of calls */
     pb_arena words; /* the last text */
     pb_buffer text;
     pb_status status; /* of the last call that failed */
@@ -23,15 +23,15 @@ struct pb_session {
     atomic_int stop_asked;
     pb_stop stopped;
     uint64_t deadline_ns; /* 0: none */
-    uint64_t left_ns;     /* when the call began */
+    uint64_t left_ns;     /* the time limit of the call; 0: none */
 
-    pthread_mutex_t lock; /* what follows is read by other threads */
+    pthread_mutex_t lock; /* other threads read the fields that follow */
     char what[96];
     uint64_t done, total, plans, peak, makespan;
     pb_watch watch;
     void *watch_state;
 
-    /* A graph and a schedule in the making. */
+    /* The graph and the schedule that are being built. */
     pb_builder *builder;
     const char *names;
     const uint32_t *group;
@@ -40,34 +40,34 @@ struct pb_session {
     pb_moves moves;
 };
 
-/* Every call ends with this: keeps the sentence of a failure, which the context may overwrite. */
+/* Every call ends with this. It keeps the message of a failure, because the context may overwrite it. */
 pb_status pbi_session_end(pb_session *s, pb_status status);
 
-/* PB_EINVAL with a sentence; a NULL session has no place for it. */
+/* PB_EINVAL with a message. A NULL session cannot keep the message. */
 pb_status pbi_session_refuse(pb_session *s, const char *sentence);
 
-/* Between begin and end a stop and the time limit are heard, the tick limit holds, and news are told. */
+/* Between begin and finish, a stop and the limits on time, ticks and memory have effect, and progress is reported. */
 pb_status pbi_session_begin(pb_session *s);
 pb_status pbi_session_finish(pb_session *s, pb_status status);
-/* In place of begin where nothing is planned: a stop is heard, and limits are none of its business. */
+/* In place of begin if nothing is planned: a stop has effect, limits do not. */
 void pbi_session_begin_reading(pb_session *s);
 
-/* A graph by the session's settings, and pbi_session_finish is still to be called. On a failure settings.wrong tells
- * whether the sentence is about a setting or about the file. */
+/* Reads a graph with the session's settings. The caller must still call pbi_session_finish. After a failure,
+ * settings.wrong shows whether the message is about a setting or about the file. */
 pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, const pb_graph **out);
-/* Why there is no plan, with the smallest cap that works where that is known; "" with a plan. */
+/* Why there is no plan, with the smallest cap that works if it is known; "" if there is a plan. */
 pb_status pbi_plan_reason(pb_session *s, const pb_plan_result *p, char *text, size_t room);
 
-/* Empties the text, and gives the sink that fills it. */
+/* Empties the text, and returns the sink that fills it. */
 pb_sink pbi_session_write(pb_session *s);
-/* A text as it is. */
+/* Replaces the text. */
 pb_status pbi_session_say(pb_session *s, const char *text);
 
-/* The settings as the library's records, with their defaults. A sentence about a setting begins with its name. */
+/* The settings as the library's records, with their defaults. A message about a setting begins with its name. */
 pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game);
 pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler);
 pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out);
-/* Puts the name of the setting that a failure is about in front of its sentence. */
+/* Puts the name of the wrong setting in front of the error message. */
 pb_status pbi_session_name(pb_session *s, pb_status status);
 
 #endif

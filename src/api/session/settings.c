@@ -1,4 +1,4 @@
-/* settings.c -- settings as texts, turned into the records of the library; see pebble/settings.h. */
+/* settings.c -- converts settings from text into the records of the library; see pebble/settings.h. */
 #include "pebble/settings.h"
 
 #include "api/pipeline/pipeline.h"
@@ -96,7 +96,7 @@ static pb_status read_size(pb_context *ctx, pb_settings *s, pb_setting which, co
     return about(s, which, s->text[which] ? pb_size_read(ctx, g, s->text[which], out) : PB_OK);
 }
 
-/* One of `count` words. */
+/* Checks that the setting is one of `count` words. */
 static pb_status read_word(pb_context *ctx, pb_settings *s, pb_setting which, const char *what,
                            const char *const *words, size_t count)
 {
@@ -126,7 +126,7 @@ static pb_status read_prices(pb_context *ctx, pb_settings *s, const pb_graph *g,
     return about(s, PB_SETTING_COUNT, pb_tier_prices_parse(ctx, g, texts, tier));
 }
 
-/* Which price "store_cost=..." is; PB_PRICE_COUNT for the cap, -1 for neither. */
+/* The price that a key such as store_cost names; PB_PRICE_COUNT for the cap, -1 for other keys. */
 static int tier_key(const char *text, size_t length)
 {
     for (int i = 0; i <= PB_PRICE_COUNT; i++) {
@@ -242,7 +242,7 @@ pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_game *game)
         status = read_size(ctx, s, PB_SET_cap, game->graph, &game->cap);
     if (status == PB_OK)
         status = read_size(ctx, s, PB_SET_borrow, game->graph, &game->borrow);
-    if (status == PB_OK && weights && !strchr(weights, ';')) /* several are for a sweep */
+    if (status == PB_OK && weights && !strchr(weights, ';')) /* several weights are for a sweep */
         status = about(s, PB_SET_weights, pb_weights_parse(ctx, weights, &game->weights));
     if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count) {
         game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};

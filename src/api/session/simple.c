@@ -1,4 +1,4 @@
-/* simple.c -- graphs and plans by path: the calls of pebble.h on top of the session. */
+/* simple.c -- the calls of pebble.h, on top of the session: load graphs and save plans by path. */
 #include "api/session/session.h"
 
 #include "base/context.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The sentence with the place in front, as compilers print it. */
+/* Puts the place in front of the error message, as compilers do. */
 static void name_place(pb_session *s, const char *path)
 {
     char sentence[sizeof s->ctx.error.message];

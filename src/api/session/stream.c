@@ -10,7 +10,7 @@ typedef enum stream_kind { REVOLVE, MULTILEVEL, ONLINE } stream_kind;
 
 struct pb_stream {
     stream_kind kind;
-    pb_revolve revolve; /* one of these is used */
+    pb_revolve revolve; /* only the one for `kind` is used */
     pb_multilevel multilevel;
     pb_online online;
 };
@@ -61,7 +61,7 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
             s, pbi_fail(&s->ctx, PB_EINVAL, "at most %d levels, each with its slots and costs", (int)PB_MAX_LEVELS));
     for (uint32_t i = 0; i < level_count; i++)
         spec.level[i] = (pb_level){slots[i], write_cost[i], read_cost[i]};
-    pb_status status = pbi_session_begin(s); /* it plans: a stop is heard */
+    pb_status status = pbi_session_begin(s); /* it plans, so a stop must have effect */
     if (status == PB_OK)
         status = init_multilevel(s, &spec, out);
     return pbi_session_finish(s, status);
@@ -92,15 +92,15 @@ uint64_t pb_stream_actions(pb_stream *stream, uint64_t room, uint64_t *rows)
     pb_action batch[BATCH];
     uint64_t count = 0;
     for (;;) {
-        size_t wanted = room - count < BATCH ? (size_t)(room - count) : BATCH, got;
+        size_t expected = room - count < BATCH ? (size_t)(room - count) : BATCH, got;
         switch (stream->kind) {
-        case REVOLVE: got = pb_revolve_next_many(&stream->revolve, batch, wanted); break;
-        case MULTILEVEL: got = pb_multilevel_next_many(&stream->multilevel, batch, wanted); break;
-        default: got = pb_online_next_many(&stream->online, batch, wanted); break;
+        case REVOLVE: got = pb_revolve_next_many(&stream->revolve, batch, expected); break;
+        case MULTILEVEL: got = pb_multilevel_next_many(&stream->multilevel, batch, expected); break;
+        default: got = pb_online_next_many(&stream->online, batch, expected); break;
         }
         for (size_t i = 0; i < got; i++)
             put_row(rows + PB_ACTION_FIELDS * count++, &batch[i]);
-        if (got < wanted || count == room)
+        if (got < expected || count == room)
             return count;
     }
 }
