@@ -25,6 +25,9 @@ extern "C" {
 
 #define PB_VERSION "0.1.0"
 
+/* A cap that limits nothing. */
+#define PB_UNLIMITED UINT64_MAX
+
 /* What went wrong, where: line and column count from 1; line 0 means "no place". */
 typedef struct pb_error {
     char message[512];
