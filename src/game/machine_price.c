@@ -1,11 +1,11 @@
 /* machine_price.c -- a graph and its slow memories in the times of a machine. */
+#include "game/machine_price.h"
+
 #include "base/context.h"
-#include "pebble/game.h"
 
 #include <string.h>
 
-/* Whether v was measured on this processor. */
-static bool measured_time(const pb_graph *g, pb_node v, const char *processor, uint64_t *out)
+bool pbi_measured_time(const pb_graph *g, pb_node v, const char *processor, uint64_t *out)
 {
     for (uint32_t i = g->note ? g->note_start[v] : 0; g->note && i < g->note_start[v + 1]; i++)
         if (g->note[i].kind == PB_NOTE_TIME && strcmp(g->words[g->note[i].word], processor) == 0) {
@@ -17,16 +17,18 @@ static bool measured_time(const pb_graph *g, pb_node v, const char *processor, u
 
 static const char *word_of(const pb_graph *g, uint32_t word) { return word == PB_NO_WORD ? NULL : g->words[word]; }
 
-static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_node v, uint64_t *out)
+pb_work pbi_work_of(const pb_graph *g, pb_node v)
 {
-    const pb_machine_processor *p = &m->processors[0];
-    pb_work work = {.has_flops = false};
-    if (measured_time(g, v, p->name, out))
-        return PB_OK;
-    if (g->work) {
-        const pb_node_work *w = &g->work[v];
-        work = (pb_work){word_of(g, w->op), word_of(g, w->dtype), w->has_flops, w->has_bytes, w->flops, w->bytes};
-    }
+    if (!g->work)
+        return (pb_work){.has_flops = false};
+    const pb_node_work *w = &g->work[v];
+    return (pb_work){word_of(g, w->op), word_of(g, w->dtype), w->has_flops, w->has_bytes, w->flops, w->bytes};
+}
+
+pb_status pbi_formula_duration(pb_context *ctx, const pb_graph *g, const pb_machine *m, const pb_machine_processor *p,
+                               pb_node v, uint64_t *out)
+{
+    pb_work work = pbi_work_of(g, v);
     pb_status status = pb_machine_duration(ctx, m, p, &work, g->cost[v], out);
     if (status == PB_EINVAL || status == PB_ERANGE) {
         char sentence[sizeof ctx->error.message];
@@ -34,6 +36,12 @@ static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine 
         return pbi_fail(ctx, status, "node \"%.80s\": %.400s", pb_graph_name(g, v), sentence);
     }
     return status;
+}
+
+static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_node v, uint64_t *out)
+{
+    const pb_machine_processor *p = &m->processors[0];
+    return pbi_measured_time(g, v, p->name, out) ? PB_OK : pbi_formula_duration(ctx, g, m, p, v, out);
 }
 
 pb_status pb_graph_price(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "machine/machine_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ static pb_status check_names(pb_context *ctx, const pb_machine *m, const char *k
     return PB_OK;
 }
 
-static pb_status check_rates(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p)
+static pb_status check_processor(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p)
 {
     for (uint32_t i = 0; i < p->rate_count; i++)
         if (!p->rates[i].per_second)
@@ -107,6 +108,12 @@ static pb_status check_rates(pb_context *ctx, const pb_machine *m, const pb_mach
     for (uint32_t i = 0; i < p->bandwidth_count; i++)
         if (!p->bandwidths[i].per_second)
             return wrong(ctx, m, "processor", p->name, "has a bandwidth of 0; bandwidths are above 0");
+    for (uint32_t i = 0; i < p->model_count; i++) {
+        const char *why = pbi_model_wrong(p, i);
+        if (why)
+            return pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\": processor \"%.60s\", model of %.60s: it %s", m->name,
+                            p->name, p->models[i].op, why);
+    }
     return PB_OK;
 }
 
@@ -120,6 +127,8 @@ pb_status pb_machine_check(pb_context *ctx, const pb_machine *m)
     if (status == PB_OK && (!m->memory_count || !m->processor_count))
         status = pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\" has no %s; add at least one", m->name,
                           m->memory_count ? "processors" : "memories");
+    if (status == PB_OK && m->reference.what && !m->reference.time)
+        status = pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\": its reference takes no time; remove it", m->name);
     for (uint32_t i = 0; i < m->memory_count && status == PB_OK; i++)
         if (m->memories[i].reserve > m->memories[i].cap)
             status = wrong(ctx, m, "memory", m->memories[i].name, "reserves more than its cap; lower the reserve");
@@ -127,7 +136,7 @@ pb_status pb_machine_check(pb_context *ctx, const pb_machine *m)
         if (m->processors[i].memory >= m->memory_count)
             status = wrong(ctx, m, "processor", m->processors[i].name, "uses a memory that the machine does not have");
         else
-            status = check_rates(ctx, m, &m->processors[i]);
+            status = check_processor(ctx, m, &m->processors[i]);
     }
     for (uint32_t i = 0; i < m->link_count && status == PB_OK; i++) {
         const pb_machine_link *l = &m->links[i];
