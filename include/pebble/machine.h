@@ -19,13 +19,16 @@ extern "C" {
 
 /* More than any real machine has; a larger file is refused. */
 #define PB_MACHINE_MAX_PARTS 1024
-/* Room for "operation/type" with NUL; longer keys are never found. */
+/* Room for "operation/type" with NUL; longer keys are refused. */
 #define PB_MACHINE_KEY 128
+/* Rates and bandwidths per second are at most this. */
+#define PB_MACHINE_MAX_RATE (UINT64_C(1) << 63)
 
 typedef struct pb_machine_memory {
     const char *name;
-    uint64_t cap;     /* PB_UNLIMITED: none */
-    uint64_t reserve; /* always in use */
+    uint64_t cap;      /* PB_UNLIMITED: none */
+    uint64_t reserve;  /* always in use */
+    const char *extra; /* unknown JSON members of the file, joined by commas; NULL or "": none */
 } pb_machine_memory;
 
 /* A number per second that holds for an operation and type ("conv/float32"), a type, an operation, or "other". */
@@ -71,6 +74,7 @@ typedef struct pb_machine_processor {
     uint32_t rate_count, bandwidth_count;
     const pb_machine_model *models; /* unique by operation and type */
     uint32_t model_count;
+    const char *extra; /* as a memory's */
 } pb_machine_processor;
 
 typedef struct pb_machine_link {
@@ -79,6 +83,7 @@ typedef struct pb_machine_link {
     uint64_t bandwidth;      /* bytes per second; 0: not limited */
     uint64_t latency;        /* time units */
     uint64_t per_unit;       /* time units per unit of size */
+    const char *extra;       /* as a memory's */
 } pb_machine_link;
 
 /* A computation that was timed together with the rates: to time it again shows how much faster or slower the machine
@@ -97,7 +102,7 @@ typedef struct pb_machine {
     const pb_machine_link *links;
     uint32_t memory_count, processor_count, link_count;
     pb_machine_reference reference;
-    const char *extra; /* unknown JSON members of the file, joined by commas; "" for none */
+    const char *extra; /* as a memory's */
 } pb_machine;
 
 /* What a computation does, as far as its node states it. */

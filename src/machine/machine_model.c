@@ -139,7 +139,7 @@ double pb_machine_model_time(const pb_machine *m, const pb_machine_model *model,
 static const char *curve_wrong(pb_model_by by, const pb_machine_curve *c, double above)
 {
     if (!c->count)
-        return "has a curve without points; remove it";
+        return "has a curve without points; remove the curve";
     for (uint32_t i = 0; i < c->count; i++) {
         const pb_machine_point *p = &c->points[i];
         if (!p->time || (!p->flops && !p->bytes))
@@ -159,14 +159,14 @@ const char *pbi_model_wrong(const pb_machine_processor *p, uint32_t model)
     const pb_machine_model *m = &p->models[model];
     double above = -INFINITY;
     if (!*m->op)
-        return "has a model without an operation; name it";
+        return "has no operation; name it";
     for (uint32_t i = 0; i < model; i++)
         if (strcmp(p->models[i].op, m->op) == 0 && same_text(p->models[i].dtype, m->dtype))
-            return "has two models of one operation and type; remove one of them";
+            return "appears twice with the same type; remove one of them";
     if (!m->curve_count)
-        return "has a model without measured points; add a curve";
+        return "has no measured points; add a curve";
     if (m->curve_count > 1 && m->by != PB_BY_FLOPS)
-        return "has a model with several curves that is not by flops; leave one";
+        return "has several curves but is not by flops; leave one curve";
     for (uint32_t i = 0; i < m->curve_count; i++) {
         const char *why = curve_wrong(m->by, &m->curves[i], above);
         if (why)

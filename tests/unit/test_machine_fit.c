@@ -273,9 +273,9 @@ static void malformed_models_are_refused(void **state)
                                   unsorted[] = {{200, 20, 5}, {100, 10, 5}}, timeless[] = {{100, 10, 0}},
                                   empty[] = {{0, 0, 5}}, intense[] = {{300, 3, 9}};
     static const pb_machine_curve two[] = {{good, 2}, {intense, 1}}, reversed[] = {{intense, 1}, {good, 2}};
-    refused((pb_machine_model){.op = "hash", .curves = two, .curve_count = 1}, "two models");
-    refused((pb_machine_model){.op = "", .curves = two, .curve_count = 1}, "without an operation");
-    refused((pb_machine_model){.op = "copy"}, "without measured points");
+    refused((pb_machine_model){.op = "hash", .curves = two, .curve_count = 1}, "twice");
+    refused((pb_machine_model){.op = "", .curves = two, .curve_count = 1}, "no operation");
+    refused((pb_machine_model){.op = "copy"}, "no measured points");
     refused((pb_machine_model){.op = "copy", .curves = &(pb_machine_curve){good, 0}, .curve_count = 1},
             "without points");
     refused((pb_machine_model){.op = "copy", .curves = &(pb_machine_curve){falling, 2}, .curve_count = 1}, "less time");
