@@ -166,43 +166,61 @@ static const pb_machine_rate *make_bandwidths(const device *d, pb_arena *result,
     return list;
 }
 
+/* Whether all parts got a name: numbered() had memory. */
+static bool has_names(const pb_machine *m)
+{
+    for (uint32_t i = 0; i < m->memory_count; i++)
+        if (!m->memories[i].name)
+            return false;
+    for (uint32_t i = 0; i < m->processor_count; i++)
+        if (!m->processors[i].name)
+            return false;
+    for (uint32_t i = 0; i < m->link_count; i++)
+        if (!m->links[i].name)
+            return false;
+    return true;
+}
+
 /* Memories of the devices in order, then the slow one; each with links to the slow one and to its neighbours. */
 static bool make_parts(const device *d, uint32_t count, pb_arena *result, pb_machine *m)
 {
     pb_machine_memory *memories = pb_arena_zero(result, (size_t)count + 1, sizeof *memories);
     pb_machine_processor *processors = pb_arena_zero(result, count, sizeof *processors);
-    pb_machine_link *links = pb_arena_zero(result, (size_t)count * 4, sizeof *links), *link = links;
+    pb_machine_link *links = pb_arena_zero(result, (size_t)count * 4, sizeof *links), *next = links;
     pb_machine_processor p = {.overhead = d->overhead, .bandwidth = d->bandwidth};
     p.rates = make_rates(d, result, &p.rate_count);
     p.bandwidths = make_bandwidths(d, result, &p.bandwidth_count);
     if (!memories || !processors || !links || !p.rates || !p.bandwidths)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        memories[i] = (pb_machine_memory){numbered(result, d->memory, i, count), d->cap, d->reserve};
+        memories[i].name = numbered(result, d->memory, i, count);
+        memories[i].cap = d->cap;
+        memories[i].reserve = d->reserve;
+        p.name = numbered(result, d->processor, i, count);
+        p.memory = i;
         processors[i] = p;
-        processors[i].name = numbered(result, d->processor, i, count);
-        processors[i].memory = i;
-        *link++ =
-            (pb_machine_link){numbered(result, "out", i, count), NULL, i, count, d->slow.write, d->slow.latency, 0};
-        *link++ = (pb_machine_link){numbered(result, "in", i, count), NULL, count, i, d->slow.read, d->slow.latency, 0};
+        pb_machine_link out = {.from = i, .to = count, .bandwidth = d->slow.write, .latency = d->slow.latency};
+        pb_machine_link in = {.from = count, .to = i, .bandwidth = d->slow.read, .latency = d->slow.latency};
+        out.name = numbered(result, "out", i, count);
+        in.name = numbered(result, "in", i, count);
+        *next++ = out;
+        *next++ = in;
     }
-    memories[count] = (pb_machine_memory){d->slow.name, d->slow.cap, 0};
+    memories[count].name = d->slow.name;
+    memories[count].cap = d->slow.cap;
     for (uint32_t i = 0; i + 1 < count; i++) {
-        const char *up = numbered(result, "up", i, count), *down = numbered(result, "down", i, count);
-        *link++ = (pb_machine_link){up, NULL, i, i + 1, d->peer, d->slow.latency, 0};
-        *link++ = (pb_machine_link){down, NULL, i + 1, i, d->peer, d->slow.latency, 0};
+        pb_machine_link up = {.from = i, .to = i + 1, .bandwidth = d->peer, .latency = d->slow.latency};
+        pb_machine_link down = {.from = i + 1, .to = i, .bandwidth = d->peer, .latency = d->slow.latency};
+        up.name = numbered(result, "up", i, count);
+        down.name = numbered(result, "down", i, count);
+        *next++ = up;
+        *next++ = down;
     }
     *m = (pb_machine){.memories = memories, .processors = processors, .links = links, .extra = ""};
     m->memory_count = count + 1;
     m->processor_count = count;
-    m->link_count = (uint32_t)(link - links);
-    for (uint32_t i = 0; i < m->link_count; i++)
-        if (!links[i].name)
-            return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!memories[i].name || !processors[i].name)
-            return false;
-    return true;
+    m->link_count = (uint32_t)(next - links);
+    return has_names(m);
 }
 
 uint32_t pb_machine_builtin_count(void) { return COUNT(devices); }
