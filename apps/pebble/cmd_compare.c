@@ -30,12 +30,14 @@ static exit_code read_settings(app *a, contest *c)
     exit_code code = read_graph(a, a->opts.positional[0], &c->base.graph);
     if (code != EXIT_DONE)
         return code;
-    const pb_graph *g = c->base.graph;
     pb_settings s = settings_of(a);
     if (!setting_game(a, &c->base) || !setting_request(a, &c->request))
         return EXIT_USAGE;
-    c->games = pb_settings_games(&s, &c->base);
-    pb_status status = pb_graph_program_peak(&a->ctx, g, &c->program_peak);
+    if (!has_cap(a, &c->base))
+        return missing_cap(a);
+    if (!setting_done(a, &s, pb_settings_games(&a->ctx, &s, &c->base, &c->games)))
+        return EXIT_USAGE;
+    pb_status status = pb_graph_program_peak(&a->ctx, c->base.graph, &c->program_peak);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
@@ -348,8 +350,6 @@ exit_code cmd_compare(app *a)
     contest c = {.base = PB_GAME_DEFAULT(NULL), .request = PB_REQUEST_DEFAULT};
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph file, as in pebble compare g.json --cap 60%%");
-    if (!app_option(a, OPT_CAP))
-        return missing_cap(a);
     exit_code code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;

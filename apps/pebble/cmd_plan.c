@@ -56,7 +56,9 @@ static exit_code read_settings(app *a, pb_game *game, pb_request *request)
         code = take_request(a, like, game, request);
     if (code != EXIT_DONE)
         return code;
-    return setting_game(a, game) && setting_request(a, request) ? EXIT_DONE : EXIT_USAGE;
+    if (!setting_game(a, game) || !setting_request(a, request))
+        return EXIT_USAGE;
+    return like || has_cap(a, game) ? EXIT_DONE : missing_cap(a);
 }
 
 static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-12s %s", name, text); }
@@ -248,8 +250,6 @@ exit_code cmd_plan(app *a)
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph file, as in pebble plan g.json --cap 80%%");
-    if (!app_option(a, OPT_CAP) && !app_option(a, OPT_LIKE))
-        return missing_cap(a);
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
         return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     uint64_t align = 0;

@@ -12,6 +12,7 @@ static const struct {
 } options_of[] = {
     {PB_SET_game, OPT_GAME},
     {PB_SET_cap, OPT_CAP},
+    {PB_SET_machine, OPT_MACHINE},
     {PB_SET_borrow, OPT_BORROW},
     {PB_SET_weights, OPT_WEIGHTS},
     {PB_SET_store_cost, OPT_STORE_COST},
@@ -106,14 +107,14 @@ bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
 bool setting_game(app *a, pb_game *game)
 {
     pb_settings s = settings_of(a);
-    return setting_done(a, &s, pb_settings_game(&a->ctx, &s, game));
+    return setting_done(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, game));
 }
 
 bool setting_weights(app *a, pb_weights *weights)
 {
     pb_settings s = {.text[PB_SET_weights] = app_option(a, OPT_WEIGHTS)};
     pb_game game = {.weights = *weights};
-    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &game));
+    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, &game));
     *weights = game.weights;
     return good;
 }
@@ -134,6 +135,11 @@ bool setting_request(app *a, pb_request *request)
 {
     pb_settings s = settings_of(a);
     return setting_limits(a) && setting_done(a, &s, pb_settings_request(&a->ctx, &s, request));
+}
+
+bool has_cap(const app *a, const pb_game *game)
+{
+    return app_option(a, OPT_CAP) || game->cap != PB_UNLIMITED; /* of a machine */
 }
 
 exit_code missing_cap(app *a)

@@ -20,6 +20,8 @@ bool setting_request(app *a, pb_request *request);
 /* --time and --ticks alone. */
 bool setting_limits(app *a);
 
+/* Whether there is a cap: --cap, which may be none, or the machine's memory. */
+bool has_cap(const app *a, const pb_game *game);
 /* "--cap is missing": the same words everywhere. */
 exit_code missing_cap(app *a);
 
