@@ -40,7 +40,7 @@ static void fit(bench *b)
 
 static pb_machine as_machine(const bench *b)
 {
-    static const pb_machine_memory host[] = {{"host", PB_UNLIMITED, 0}};
+    static const pb_machine_memory host[] = {{.name = "host", .cap = PB_UNLIMITED}};
     return (pb_machine){.name = "test",
                         .time_unit = "ns",
                         .per_second = 1000000000,
