@@ -198,26 +198,6 @@ static pb_status resolve_waiting(reader *r)
     return PB_OK;
 }
 
-/* An unknown field: appends its member as text to `into`. */
-static pb_status keep_extra(reader *r, pbi_slice key, pb_buffer *into, pbi_keys *keys)
-{
-    if (into->length && !pbi_bytes_add(into, ",", 1))
-        return PB_ENOMEM;
-    size_t at = into->length;
-    if (!pbi_bytes_add_quoted(into, key))
-        return PB_ENOMEM;
-    bool fresh;
-    pb_status status = pbi_keys_add(keys, into, at, into->length - at, &fresh);
-    if (status != PB_OK)
-        return status;
-    if (!fresh)
-        return pbi_text_fail(r->json.text, r->json.place, "the field %.*s appears twice in one object; remove one",
-                             (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
-    if (!pbi_bytes_add(into, ":", 1))
-        return PB_ENOMEM;
-    return pbi_json_raw(&r->json, into);
-}
-
 static pb_status read_given(reader *r, pbi_field field, uint16_t *flags)
 {
     pbi_json_kind kind;
@@ -362,7 +342,7 @@ static pb_status read_node(reader *r, uint64_t index)
     while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
         uint32_t which = pbi_key_find(key, node_fields, NODE_FIELDS);
         if (which == NODE_FIELDS) {
-            status = keep_extra(r, key, &r->node_extra, &r->node_keys);
+            status = pbi_json_keep(&r->json, key, &r->node_extra, &r->node_keys);
             continue;
         }
         field.name = node_fields[which].bytes;
@@ -523,7 +503,7 @@ static pb_status read_document(reader *r)
     while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
         uint32_t which = pbi_key_find(key, graph_fields, GRAPH_FIELDS);
         if (which == GRAPH_FIELDS) {
-            status = keep_extra(r, key, &r->graph_extra, &r->graph_keys);
+            status = pbi_json_keep(&r->json, key, &r->graph_extra, &r->graph_keys);
             continue;
         }
         status = pbi_refuse_twice(&r->json, (pbi_field){graph_fields[which].bytes, NULL, 0}, which, &r->seen);
