@@ -83,7 +83,7 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
     }
     percent_text(m->overhead, one);
     snprintf(text, sizeof text, "%s more than computing each value once", one);
-    figure(out, "overhead", m->overhead > 0 ? text : "none");
+    figure(out, pb_unit_is_time(g->cost_unit) ? "extra time" : "overhead", m->overhead > 0 ? text : "none");
 }
 
 static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
@@ -106,9 +106,10 @@ static void print_head(const app *a, FILE *out, const pb_plan_result *p)
     char name[FIGURE_ROOM], text[768];
     bool chosen = p->asked && strcmp(p->asked, s->strategy) != 0;
     strategy_text(s, name);
-    snprintf(text, sizeof text, "%s by %s in the %s game%s%s%s%.400s", pb_outcome_name(s->outcome), name,
-             pb_game_kind_name(s->game), chosen ? ", chosen by " : "", chosen ? p->asked : "", s->note ? ": " : "",
-             s->note ? s->note : "");
+    const pb_machine *m = p->game->graph->priced_by;
+    snprintf(text, sizeof text, "%s by %s in the %s game%s%.60s%s%s%s%.400s", pb_outcome_name(s->outcome), name,
+             pb_game_kind_name(s->game), m ? " on " : "", m ? m->name : "", chosen ? ", chosen by " : "",
+             chosen ? p->asked : "", s->note ? ": " : "", s->note ? s->note : "");
     print_wrapped(out, text, 0, 2, a->width);
 }
 
