@@ -56,7 +56,10 @@ static exit_code read_settings(app *a, pb_game *game, pb_request *request)
         code = take_request(a, like, game, request);
     if (code != EXIT_DONE)
         return code;
-    if (!setting_game(a, game) || !setting_request(a, request))
+    code = setting_game(a, game);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, request))
         return EXIT_USAGE;
     return like || has_cap(a, game) ? EXIT_DONE : missing_cap(a);
 }
