@@ -173,12 +173,12 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
         return refuse(j, "game: expected one of remat, reversible and tiered");
     if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_prices(j, document, s) ||
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
-        !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &spec->base)))
+        !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &j->arena, &spec->base)))
         return false;
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)
-        spec->games = pb_settings_games(s, &spec->base);
+        return settings_done(j, s, pb_settings_games(&j->ctx, s, &spec->base, &spec->games));
     return true;
 }
 

@@ -19,13 +19,16 @@ extern "C" {
 
 /* More than any real machine has; a larger file is refused. */
 #define PB_MACHINE_MAX_PARTS 1024
-/* Room for "operation/type" with NUL; longer keys are never found. */
+/* Room for "operation/type" with NUL; longer keys are refused. */
 #define PB_MACHINE_KEY 128
+/* Rates and bandwidths per second are at most this. */
+#define PB_MACHINE_MAX_RATE (UINT64_C(1) << 63)
 
 typedef struct pb_machine_memory {
     const char *name;
-    uint64_t cap;     /* PB_UNLIMITED: none */
-    uint64_t reserve; /* always in use */
+    uint64_t cap;      /* PB_UNLIMITED: none */
+    uint64_t reserve;  /* always in use */
+    const char *extra; /* unknown JSON members of the file, joined by commas; NULL or "": none */
 } pb_machine_memory;
 
 /* A number per second that holds for an operation and type ("conv/float32"), a type, an operation, or "other". */
@@ -42,6 +45,7 @@ typedef struct pb_machine_processor {
     const pb_machine_rate *rates;      /* operations per second, by "operation/type", type or "other" */
     const pb_machine_rate *bandwidths; /* bytes per second, by operation */
     uint32_t rate_count, bandwidth_count;
+    const char *extra; /* as a memory's */
 } pb_machine_processor;
 
 typedef struct pb_machine_link {
@@ -50,6 +54,7 @@ typedef struct pb_machine_link {
     uint64_t bandwidth;      /* bytes per second; 0: not limited */
     uint64_t latency;        /* time units */
     uint64_t per_unit;       /* time units per unit of size */
+    const char *extra;       /* as a memory's */
 } pb_machine_link;
 
 /* Every name is unique among the parts of its kind. There is at least one memory and one processor. */
@@ -60,7 +65,7 @@ typedef struct pb_machine {
     const pb_machine_processor *processors;
     const pb_machine_link *links;
     uint32_t memory_count, processor_count, link_count;
-    const char *extra; /* unknown JSON members of the file, joined by commas; "" for none */
+    const char *extra; /* as a memory's */
 } pb_machine;
 
 /* What a computation does, as far as its node states it. */

@@ -15,18 +15,12 @@ static bool measured_time(const pb_graph *g, pb_node v, const char *processor, u
     return false;
 }
 
-static const char *word_of(const pb_graph *g, uint32_t word) { return word == PB_NO_WORD ? NULL : g->words[word]; }
-
 static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_node v, uint64_t *out)
 {
     const pb_machine_processor *p = &m->processors[0];
-    pb_work work = {.has_flops = false};
+    pb_work work = pb_graph_work(g, v);
     if (measured_time(g, v, p->name, out))
         return PB_OK;
-    if (g->work) {
-        const pb_node_work *w = &g->work[v];
-        work = (pb_work){word_of(g, w->op), word_of(g, w->dtype), w->has_flops, w->has_bytes, w->flops, w->bytes};
-    }
     pb_status status = pb_machine_duration(ctx, m, p, &work, g->cost[v], out);
     if (status == PB_EINVAL || status == PB_ERANGE) {
         char sentence[sizeof ctx->error.message];

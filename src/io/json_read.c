@@ -265,3 +265,22 @@ pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t 
     *fresh = true;
     return PB_OK;
 }
+
+pb_status pbi_json_keep(pbi_json *json, pbi_slice key, pb_buffer *into, pbi_keys *keys)
+{
+    if (into->length && !pbi_bytes_add(into, ",", 1))
+        return PB_ENOMEM;
+    size_t at = into->length;
+    if (!pbi_bytes_add_quoted(into, key))
+        return PB_ENOMEM;
+    bool fresh;
+    pb_status status = pbi_keys_add(keys, into, at, into->length - at, &fresh);
+    if (status != PB_OK)
+        return status;
+    if (!fresh)
+        return pbi_text_fail(json->text, json->place, "the field %.*s appears twice in one object; remove one",
+                             (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
+    if (!pbi_bytes_add(into, ":", 1))
+        return PB_ENOMEM;
+    return pbi_json_raw(json, into);
+}

@@ -59,6 +59,9 @@ void pbi_keys_init(pbi_keys *keys, pb_arena *arena);
 void pbi_keys_clear(pbi_keys *keys);
 /* Adds the key text->bytes[at .. at+length); the set stores offsets only. *fresh false: it was already in the set. */
 pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
+/* An unknown member: appends it as text, `"key":value`, after a comma if there are others. A second one of the same key
+ * is an error. */
+pb_status pbi_json_keep(pbi_json *json, pbi_slice key, pb_buffer *into, pbi_keys *keys);
 
 /* Advice about a decimal in place of a whole number, from "; " on; "" if it is not a decimal. `key`: cost, size... */
 #define PBI_WHOLE_ADVICE 160

@@ -1,5 +1,5 @@
 /* machine.c -- times from a machine's rates, bandwidths and links; and the rules that a machine must obey. */
-#include "pebble/machine.h"
+#include "machine/machine_parts.h"
 
 #include "base/checked.h"
 #include "base/context.h"
@@ -79,62 +79,113 @@ uint64_t pb_machine_copy_time(const pb_machine *m, const pb_machine_link *link, 
     return pbi_add_saturated(pbi_add_saturated(link->latency, units), bytes);
 }
 
-static pb_status wrong(pb_context *ctx, const pb_machine *m, const char *kind, const char *name, const char *why)
+/* A check under way: the machine, and the part that is looked at. */
+typedef struct checking {
+    pb_context *ctx;
+    const pb_machine *m;
+    pbi_part part;
+} checking;
+
+static pb_status wrong(const checking *c, const char *why)
 {
-    return pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\": %s \"%.60s\" %s", m->name, kind, name, why);
+    static const char *const kinds[] = {"memory", "processor", "link"};
+    const pb_machine *m = c->m;
+    uint32_t i = c->part.index;
+    const char *name = c->part.kind == PBI_MEMORY      ? m->memories[i].name
+                       : c->part.kind == PBI_PROCESSOR ? m->processors[i].name
+                                                       : m->links[i].name;
+    return pbi_fail(c->ctx, PB_EFORMAT, "machine \"%.60s\": %s \"%.60s\" %s", m->name, kinds[c->part.kind], name, why);
 }
 
-/* The parts of one kind, whatever their type: name i is at first + i * stride. */
-static pb_status check_names(pb_context *ctx, const pb_machine *m, const char *kind, const void *parts, uint32_t count,
-                             size_t stride)
+/* The parts of one kind, whatever their type: the name comes first in each of them. */
+static pb_status check_names(checking *c, pbi_part_kind kind, const void *parts, uint32_t count, size_t stride)
 {
+    c->part.kind = kind;
+    if (count > PB_MACHINE_MAX_PARTS) {
+        c->part.index = PB_MACHINE_MAX_PARTS;
+        return wrong(c, "is one part too many; a machine has at most 1024 of each kind");
+    }
     for (uint32_t i = 0; i < count; i++) {
         const char *name = *(const char *const *)((const char *)parts + i * stride);
+        c->part.index = i;
         if (!*name)
-            return wrong(ctx, m, kind, name, "needs a name");
+            return wrong(c, "needs a name");
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(name, *(const char *const *)((const char *)parts + k * stride)) == 0)
-                return wrong(ctx, m, kind, name, "appears twice; rename one of them");
+                return wrong(c, "appears twice; rename one of them");
     }
     return PB_OK;
 }
 
-static pb_status check_rates(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p)
+static pb_status check_rates(const checking *c, const pb_machine_rate *rates, uint32_t count)
 {
-    for (uint32_t i = 0; i < p->rate_count; i++)
-        if (!p->rates[i].per_second)
-            return wrong(ctx, m, "processor", p->name, "has a rate of 0; rates are above 0");
-    for (uint32_t i = 0; i < p->bandwidth_count; i++)
-        if (!p->bandwidths[i].per_second)
-            return wrong(ctx, m, "processor", p->name, "has a bandwidth of 0; bandwidths are above 0");
+    for (uint32_t i = 0; i < count; i++) {
+        if (!rates[i].per_second || rates[i].per_second > PB_MACHINE_MAX_RATE)
+            return wrong(c, "has a rate or bandwidth that is not from 1 to 2^63 per second; correct it");
+        if (strlen(rates[i].key) >= PB_MACHINE_KEY)
+            return wrong(c, "has a rate or bandwidth whose key has more than 127 bytes; shorten it");
+    }
     return PB_OK;
+}
+
+static pb_status check_processor(const checking *c, const pb_machine_processor *p)
+{
+    if (p->memory >= c->m->memory_count)
+        return wrong(c, "uses a memory that the machine does not have; add it");
+    if (p->bandwidth > PB_MACHINE_MAX_RATE)
+        return wrong(c, "has a bandwidth above 2^63 per second; correct it");
+    pb_status status = check_rates(c, p->rates, p->rate_count);
+    return status == PB_OK ? check_rates(c, p->bandwidths, p->bandwidth_count) : status;
+}
+
+static pb_status check_link(const checking *c, const pb_machine_link *l)
+{
+    if (l->from >= c->m->memory_count || l->to >= c->m->memory_count)
+        return wrong(c, "joins a memory that the machine does not have; add it");
+    if (l->from == l->to)
+        return wrong(c, "leads from a memory to itself; change `from` or `to`");
+    return l->bandwidth > PB_MACHINE_MAX_RATE ? wrong(c, "has a bandwidth above 2^63 per second; correct it") : PB_OK;
+}
+
+static pb_status check_parts(checking *c)
+{
+    const pb_machine *m = c->m;
+    pb_status status = check_names(c, PBI_MEMORY, m->memories, m->memory_count, sizeof *m->memories);
+    if (status == PB_OK)
+        status = check_names(c, PBI_PROCESSOR, m->processors, m->processor_count, sizeof *m->processors);
+    if (status == PB_OK)
+        status = check_names(c, PBI_LINK, m->links, m->link_count, sizeof *m->links);
+    for (uint32_t i = 0; i < m->memory_count && status == PB_OK; i++) {
+        c->part = (pbi_part){PBI_MEMORY, i};
+        if (m->memories[i].reserve > m->memories[i].cap)
+            status = wrong(c, "reserves more than its cap; lower the reserve");
+    }
+    for (uint32_t i = 0; i < m->processor_count && status == PB_OK; i++) {
+        c->part = (pbi_part){PBI_PROCESSOR, i};
+        status = check_processor(c, &m->processors[i]);
+    }
+    for (uint32_t i = 0; i < m->link_count && status == PB_OK; i++) {
+        c->part = (pbi_part){PBI_LINK, i};
+        status = check_link(c, &m->links[i]);
+    }
+    return status;
+}
+
+pb_status pbi_machine_check(pb_context *ctx, const pb_machine *m, pbi_part *bad)
+{
+    checking c = {ctx, m, {PBI_PART_KINDS, 0}};
+    if (!m->memory_count || !m->processor_count) {
+        *bad = c.part;
+        return pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\" has no %s; add at least one", m->name,
+                        m->memory_count ? "processors" : "memories");
+    }
+    pb_status status = check_parts(&c);
+    *bad = c.part;
+    return status;
 }
 
 pb_status pb_machine_check(pb_context *ctx, const pb_machine *m)
 {
-    pb_status status = check_names(ctx, m, "memory", m->memories, m->memory_count, sizeof *m->memories);
-    if (status == PB_OK)
-        status = check_names(ctx, m, "processor", m->processors, m->processor_count, sizeof *m->processors);
-    if (status == PB_OK)
-        status = check_names(ctx, m, "link", m->links, m->link_count, sizeof *m->links);
-    if (status == PB_OK && (!m->memory_count || !m->processor_count))
-        status = pbi_fail(ctx, PB_EFORMAT, "machine \"%.60s\" has no %s; add at least one", m->name,
-                          m->memory_count ? "processors" : "memories");
-    for (uint32_t i = 0; i < m->memory_count && status == PB_OK; i++)
-        if (m->memories[i].reserve > m->memories[i].cap)
-            status = wrong(ctx, m, "memory", m->memories[i].name, "reserves more than its cap; lower the reserve");
-    for (uint32_t i = 0; i < m->processor_count && status == PB_OK; i++) {
-        if (m->processors[i].memory >= m->memory_count)
-            status = wrong(ctx, m, "processor", m->processors[i].name, "uses a memory that the machine does not have");
-        else
-            status = check_rates(ctx, m, &m->processors[i]);
-    }
-    for (uint32_t i = 0; i < m->link_count && status == PB_OK; i++) {
-        const pb_machine_link *l = &m->links[i];
-        if (l->from >= m->memory_count || l->to >= m->memory_count)
-            status = wrong(ctx, m, "link", l->name, "joins a memory that the machine does not have");
-        else if (l->from == l->to)
-            status = wrong(ctx, m, "link", l->name, "leads from a memory to itself; change `from` or `to`");
-    }
-    return status;
+    pbi_part bad;
+    return pbi_machine_check(ctx, m, &bad);
 }

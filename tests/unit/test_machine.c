@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-static const pb_machine_memory memories[] = {{"hbm", 1000, 100}, {"host", PB_UNLIMITED, 0}, {"disk", 5000, 0}};
+static const pb_machine_memory memories[] = {
+    {.name = "hbm", .cap = 1000, .reserve = 100}, {.name = "host", .cap = PB_UNLIMITED}, {.name = "disk", .cap = 5000}};
 static const pb_machine_rate rates[] = {{"conv/float32", 500}, {"float32", 1000}, {"other", 250}};
 static const pb_machine_rate bandwidths[] = {{"norm", 50}};
 static const pb_machine_processor processors[] = {
@@ -135,11 +136,11 @@ static void broken_machines_are_refused(void **state)
     pb_machine m = one;
     m.processor_count = 0;
     assert_int_equal(check(m, "has no processors"), PB_EFORMAT);
-    pb_machine_memory twins[] = {{"a", 1, 0}, {"a", 1, 0}, {"b", 1, 0}};
+    pb_machine_memory twins[] = {{.name = "a", .cap = 1}, {.name = "a", .cap = 1}, {.name = "b", .cap = 1}};
     m = one;
     m.memories = twins;
     assert_int_equal(check(m, "memory \"a\" appears twice"), PB_EFORMAT);
-    twins[1] = (pb_machine_memory){"c", 1, 2};
+    twins[1] = (pb_machine_memory){.name = "c", .cap = 1, .reserve = 2};
     assert_int_equal(check(m, "reserves more than its cap"), PB_EFORMAT);
     pb_machine_processor p = processors[0];
     p.memory = 3;
@@ -150,7 +151,7 @@ static void broken_machines_are_refused(void **state)
     p.memory = 0;
     p.rates = zero;
     p.rate_count = 1;
-    assert_int_equal(check(m, "rates are above 0"), PB_EFORMAT);
+    assert_int_equal(check(m, "not from 1 to 2^63 per second"), PB_EFORMAT);
     pb_machine_link l = links[0];
     m = one;
     m.links = &l;

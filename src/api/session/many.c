@@ -28,12 +28,13 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
         status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
-    unsigned games = pb_settings_games(&s->settings, &c->base);
+    unsigned games = 0;
+    status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &c->base, &games));
     const char *only = request.strategy;
     request.strategy = NULL;
     request.prove = request.find_least = true;
-    if (games & PB_GAME_REVERSIBLE)
-        status = pb_front_view_make(&s->ctx, g, s->left_ns, &s->arena, &c->front);
+    if (status == PB_OK && (games & PB_GAME_REVERSIBLE))
+        status = pb_front_view_make(&s->ctx, c->base.graph, s->left_ns, &s->arena, &c->front);
     if (status == PB_OK)
         status = pb_compare(&s->ctx, &c->base, games, only, &request, &s->arena, &c->rows);
     return status;
@@ -164,8 +165,10 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
     if (status == PB_OK)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
-        status = pb_info_make(&s->ctx, g, info);
-    unsigned games = pb_settings_games(&s->settings, &game);
+        status = pb_info_make(&s->ctx, game.graph, info);
+    unsigned games = 0;
+    if (status == PB_OK)
+        status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &game, &games));
     request.strategy = NULL;
     game.cap = PB_UNLIMITED;
     for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED && status == PB_OK; bit *= 2) {
