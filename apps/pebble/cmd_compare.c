@@ -31,7 +31,10 @@ static exit_code read_settings(app *a, contest *c)
     if (code != EXIT_DONE)
         return code;
     pb_settings s = settings_of(a);
-    if (!setting_game(a, &c->base) || !setting_request(a, &c->request))
+    code = setting_game(a, &c->base);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, &c->request))
         return EXIT_USAGE;
     if (!has_cap(a, &c->base))
         return missing_cap(a);

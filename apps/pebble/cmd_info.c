@@ -16,8 +16,10 @@ static exit_code find_all(app *a, const pb_graph *g, pb_info *f)
     pb_request request = PB_REQUEST_DEFAULT;
     pb_settings s = settings_of(a);
     unsigned games;
-    if (!setting_game(a, &game) || !setting_request(a, &request) ||
-        !setting_done(a, &s, pb_settings_games(&a->ctx, &s, &game, &games)))
+    exit_code code = setting_game(a, &game);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, &request) || !setting_done(a, &s, pb_settings_games(&a->ctx, &s, &game, &games)))
         return EXIT_USAGE;
     pb_status made = pb_info_make(&a->ctx, game.graph, f);
     if (made != PB_OK)

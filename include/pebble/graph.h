@@ -139,6 +139,18 @@ typedef struct pb_graph {
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
 
+/* What the file states about the computation of v. */
+static inline pb_work pb_graph_work(const pb_graph *g, pb_node v)
+{
+    const pb_node_work none = {.op = PB_NO_WORD, .dtype = PB_NO_WORD}, *w = g->work ? &g->work[v] : &none;
+    return (pb_work){w->op == PB_NO_WORD ? NULL : g->words[w->op],
+                     w->dtype == PB_NO_WORD ? NULL : g->words[w->dtype],
+                     w->has_flops,
+                     w->has_bytes,
+                     w->flops,
+                     w->bytes};
+}
+
 /* Whether v has a computation of its own: it is neither given nor a by-product. */
 static inline bool pb_graph_is_computed(const pb_graph *g, pb_node v)
 {
@@ -203,7 +215,8 @@ pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to);
 pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input);
 pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner);
 pb_status pb_builder_add_target(pb_builder *b, pb_node v);
-/* What v says about a processor or memory; v PB_NO_NODE: `fixed`, memory that is always in use there. */
+/* What v, which was added before, says about a processor or memory; v PB_NO_NODE: `fixed`, memory that is always in use
+ * there (the kind is not used). PB_NOTE_KEEP also sets PB_NODE_KEEP. */
 pb_status pb_builder_add_note(pb_builder *b, pb_node v, pb_note_kind kind, const char *name, uint64_t value);
 /* The machine that the graph's file carries; it must outlive the graph. */
 void pb_builder_set_machine(pb_builder *b, const pb_machine *machine);

@@ -65,7 +65,7 @@ typedef struct pb_read_options {
  * an option does not fit the file. */
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, pb_format format, const char *path,
                              const pb_read_options *options, pb_arena *result, const pb_graph **out);
-/* json, dot or csv. */
+/* json, dot or csv. A graph that a machine priced is written as it was before. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
 
 /* A machine, pebble-machine/1; its texts are in `result`. The error names the part. */

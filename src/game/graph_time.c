@@ -60,7 +60,7 @@ static uint32_t word_number(timing *t, const char *name)
 /* The time of v on a processor; *beyond as in pb_machine_model_time. */
 static pb_status find_time(timing *t, pb_node v, const pb_machine_processor *p, uint64_t *out, double *beyond)
 {
-    pb_work work = pbi_work_of(t->g, v);
+    pb_work work = pb_graph_work(t->g, v);
     const pb_machine_model *model = pb_machine_model_of(p, &work);
     if (!model)
         return pbi_formula_duration(t->ctx, t->g, t->m, p, v, out);
@@ -74,7 +74,7 @@ static pb_status find_time(timing *t, pb_node v, const pb_machine_processor *p, 
 
 static pb_status report_time(timing *t, pb_node v, uint64_t time, double beyond)
 {
-    pb_work work = pbi_work_of(t->g, v);
+    pb_work work = pb_graph_work(t->g, v);
     pb_time_row *row = row_of(t, &work, pb_machine_model_of(&t->m->processors[0], &work) != NULL, v);
     if (!row)
         return PB_ENOMEM;
@@ -95,7 +95,7 @@ static pb_status report_time(timing *t, pb_node v, uint64_t time, double beyond)
 static pb_status time_node(timing *t, pb_node v)
 {
     const pb_graph *g = t->g;
-    pb_work work = pbi_work_of(g, v);
+    pb_work work = pb_graph_work(g, v);
     bool computed = pb_graph_is_computed(g, v), stated = work.has_flops || work.has_bytes;
     uint32_t i = g->note ? g->note_start[v] : 0, end = g->note ? g->note_start[v + 1] : 0;
     for (; i < end && g->note[i].kind == PB_NOTE_TIME; i++)

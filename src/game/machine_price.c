@@ -2,6 +2,7 @@
 #include "game/machine_price.h"
 
 #include "base/context.h"
+#include "game/price.h"
 
 #include <string.h>
 
@@ -15,20 +16,10 @@ bool pbi_measured_time(const pb_graph *g, pb_node v, const char *processor, uint
     return false;
 }
 
-static const char *word_of(const pb_graph *g, uint32_t word) { return word == PB_NO_WORD ? NULL : g->words[word]; }
-
-pb_work pbi_work_of(const pb_graph *g, pb_node v)
-{
-    if (!g->work)
-        return (pb_work){.has_flops = false};
-    const pb_node_work *w = &g->work[v];
-    return (pb_work){word_of(g, w->op), word_of(g, w->dtype), w->has_flops, w->has_bytes, w->flops, w->bytes};
-}
-
 pb_status pbi_formula_duration(pb_context *ctx, const pb_graph *g, const pb_machine *m, const pb_machine_processor *p,
                                pb_node v, uint64_t *out)
 {
-    pb_work work = pbi_work_of(g, v);
+    pb_work work = pb_graph_work(g, v);
     pb_status status = pb_machine_duration(ctx, m, p, &work, g->cost[v], out);
     if (status == PB_EINVAL || status == PB_ERANGE) {
         char sentence[sizeof ctx->error.message];
@@ -78,29 +69,34 @@ static const pb_machine_link *find_link(const pb_machine *m, uint32_t from, uint
     return NULL;
 }
 
+pb_tier pbi_machine_tier(const pb_machine *m, const pb_machine_link *store, const pb_machine_link *load)
+{
+    const pb_machine_memory *memory = &m->memories[store->to];
+    return (pb_tier){
+        .store_cost = store->latency,
+        .load_cost = load->latency,
+        .store_per_unit = store->per_unit,
+        .load_per_unit = load->per_unit,
+        .cap = memory->cap == PB_UNLIMITED ? PB_UNLIMITED : memory->cap - memory->reserve,
+        .store_link = store->name,
+        .load_link = load->name,
+        .store_bandwidth = m->per_second ? store->bandwidth : 0,
+        .load_bandwidth = m->per_second ? load->bandwidth : 0,
+        .per_second = m->per_second,
+    };
+}
+
 pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count)
 {
     *count = 0;
     for (uint32_t i = 1; i < m->memory_count; i++) {
         const pb_machine_link *store = find_link(m, 0, i), *load = find_link(m, i, 0);
-        const pb_machine_memory *memory = &m->memories[i];
         if (!store || !load)
             continue;
         if (*count == PB_MAX_TIERS)
             return pbi_fail(ctx, PB_EINVAL, "machine \"%.60s\" has more than %d slow memories; remove some", m->name,
                             PB_MAX_TIERS);
-        tiers[(*count)++] = (pb_tier){
-            .store_cost = store->latency,
-            .load_cost = load->latency,
-            .store_per_unit = store->per_unit,
-            .load_per_unit = load->per_unit,
-            .cap = memory->cap == PB_UNLIMITED ? PB_UNLIMITED : memory->cap - memory->reserve,
-            .store_link = store->name,
-            .load_link = load->name,
-            .store_bandwidth = m->per_second ? store->bandwidth : 0,
-            .load_bandwidth = m->per_second ? load->bandwidth : 0,
-            .per_second = m->per_second,
-        };
+        tiers[(*count)++] = pbi_machine_tier(m, store, load);
     }
     return PB_OK;
 }

@@ -6,8 +6,6 @@
 
 /* Whether v states a time for this processor. */
 bool pbi_measured_time(const pb_graph *g, pb_node v, const char *processor, uint64_t *out);
-/* What v states about its computation. */
-pb_work pbi_work_of(const pb_graph *g, pb_node v);
 /* pb_machine_duration of v, whose name is in the error. */
 pb_status pbi_formula_duration(pb_context *ctx, const pb_graph *g, const pb_machine *m, const pb_machine_processor *p,
                                pb_node v, uint64_t *out);

@@ -2,6 +2,7 @@
 #include "base/context.h"
 #include "base/out.h"
 #include "base/sha256.h"
+#include "machine/machine_parts.h"
 #include "pebble/graph.h"
 
 #include <string.h>
@@ -108,6 +109,27 @@ static void write_for_machines(pbi_out *out, const pb_graph *g)
     }
 }
 
+static pb_status count_write(void *state, const char *bytes, size_t length)
+{
+    (void)bytes;
+    *(uint64_t *)state += length;
+    return PB_OK;
+}
+
+static void write_machine(pbi_out *out, const pb_machine *m)
+{
+    uint64_t length = 0;
+    pbi_out counting;
+    pbi_out_init(&counting, out->ctx, (pb_sink){count_write, &length});
+    pbi_machine_write(&counting, m, false);
+    (void)pbi_out_finish(&counting);
+    pbi_out_text(out, "machine ");
+    pbi_out_u64(out, length);
+    pbi_out_char(out, ':');
+    pbi_machine_write(out, m, false);
+    pbi_out_char(out, '\n');
+}
+
 static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 *digest)
 {
     pbi_out out;
@@ -125,6 +147,8 @@ static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 
         pbi_out_char(&out, '\n');
     }
     write_for_machines(&out, g);
+    if (g->machine)
+        write_machine(&out, g->machine);
     return pbi_out_finish(&out);
 }
 

@@ -28,7 +28,9 @@ typedef struct share {
 } share;
 
 typedef struct shares {
-    const share *rate, *bandwidth;
+    const share *rate;   /* of types that are not faster than the device's first one */
+    const share *matrix; /* of types that are: they run on units for matrix products; the same operations */
+    const share *bandwidth;
     uint32_t rate_count, bandwidth_count;
 } shares;
 
@@ -52,25 +54,27 @@ typedef struct device {
 
 /* ---- what kernels reach ---- */
 
-static const share gpu_rates[] = {{"matmul", 75},      {"conv", 60},      {"conv.dx", 55},
-                                  {"conv.dw", 50},     {"depthwise", 10}, {"depthwise.dx", 10},
-                                  {"depthwise.dw", 5}, {"attention", 60}, {"attention.dx", 45}};
-static const share gpu_bandwidths[] = {{"elementwise", 90}, {"math", 90},     {"update", 90},  {"copy", 80},
-                                       {"reduce", 80},      {"norm", 80},     {"norm.dx", 70}, {"softmax", 80},
-                                       {"softmax.dx", 80},  {"dropout", 80},  {"pool", 70},    {"pool.dx", 60},
-                                       {"embed", 60},       {"embed.dw", 30}, {"loss", 70},    {"loss.dx", 80}};
-static const share cpu_rates[] = {{"matmul", 80},      {"conv", 60},      {"conv.dx", 50},
-                                  {"conv.dw", 50},     {"depthwise", 10}, {"depthwise.dx", 10},
-                                  {"depthwise.dw", 5}, {"attention", 40}, {"attention.dx", 40}};
-static const share cpu_bandwidths[] = {{"elementwise", 70}, {"copy", 60},    {"math", 30},       {"norm", 40},
-                                       {"norm.dx", 40},     {"softmax", 20}, {"softmax.dx", 40}, {"dropout", 10},
-                                       {"pool", 20},        {"pool.dx", 20}, {"embed", 30},      {"embed.dw", 20}};
+static const share gpu_rates[] = {{"matmul", 90},  {"conv", 85},      {"conv.dx", 80},
+                                  {"conv.dw", 75}, {"attention", 70}, {"attention.dx", 60}};
+static const share gpu_matrix[] = {{"matmul", 75},  {"conv", 60},      {"conv.dx", 55},
+                                   {"conv.dw", 50}, {"attention", 60}, {"attention.dx", 45}};
+static const share gpu_bandwidths[] = {{"elementwise", 90}, {"math", 90},         {"update", 90},      {"copy", 80},
+                                       {"reduce", 80},      {"norm", 80},         {"norm.dx", 70},     {"softmax", 80},
+                                       {"softmax.dx", 80},  {"dropout", 80},      {"loss", 80},        {"loss.dx", 80},
+                                       {"pool", 70},        {"pool.dx", 60},      {"embed", 60},       {"embed.dw", 30},
+                                       {"depthwise", 50},   {"depthwise.dx", 50}, {"depthwise.dw", 20}};
+static const share cpu_rates[] = {{"matmul", 80},  {"conv", 60},      {"conv.dx", 50},
+                                  {"conv.dw", 50}, {"attention", 40}, {"attention.dx", 40}};
+static const share cpu_bandwidths[] = {
+    {"elementwise", 70}, {"update", 70},  {"copy", 60},      {"reduce", 60},       {"norm", 40},        {"norm.dx", 40},
+    {"softmax.dx", 40},  {"math", 30},    {"embed", 30},     {"softmax", 20},      {"pool", 20},        {"pool.dx", 20},
+    {"embed.dw", 20},    {"dropout", 10}, {"depthwise", 40}, {"depthwise.dx", 40}, {"depthwise.dw", 20}};
 static const share micro_rates[] = {{"matmul", 30}, {"conv", 30}, {"depthwise", 15}, {"filter", 30}};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-static const shares on_gpu = {gpu_rates, gpu_bandwidths, COUNT(gpu_rates), COUNT(gpu_bandwidths)};
-static const shares on_cpu = {cpu_rates, cpu_bandwidths, COUNT(cpu_rates), COUNT(cpu_bandwidths)};
-static const shares on_micro = {micro_rates, NULL, COUNT(micro_rates), 0};
+static const shares on_gpu = {gpu_rates, gpu_matrix, gpu_bandwidths, COUNT(gpu_rates), COUNT(gpu_bandwidths)};
+static const shares on_cpu = {cpu_rates, cpu_rates, cpu_bandwidths, COUNT(cpu_rates), COUNT(cpu_bandwidths)};
+static const shares on_micro = {micro_rates, micro_rates, NULL, COUNT(micro_rates), 0};
 
 /* ---- the machines ---- */
 
@@ -141,7 +145,7 @@ static const pb_machine_rate *make_rates(const device *d, pb_arena *result, uint
         const peak *p = &d->peaks[t];
         list[(*count)++] = (pb_machine_rate){p->type, p->rate};
         for (uint32_t i = 0; i < ops; i++) {
-            const share *reached = &d->reached->rate[i];
+            const share *reached = p->rate > d->peaks[0].rate ? &d->reached->matrix[i] : &d->reached->rate[i];
             char key[PB_MACHINE_KEY];
             int length = snprintf(key, sizeof key, "%s/%s", reached->op, p->type);
             const char *kept = pb_arena_text(result, key, (size_t)length);

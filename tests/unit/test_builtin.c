@@ -82,8 +82,11 @@ static void rates_are_published_peaks_and_what_kernels_reach(void **state)
     assert_int_equal(ns, 4000 + 1000);
     work.op = "matmul";
     assert_int_equal(pb_machine_duration(&d.ctx, d.m, gpu, &work, 0, &ns), PB_OK);
-    assert_int_equal(ns, 4000 + 1334); /* 75 % of the peak */
-    work.dtype = "complex64";          /* no such rate: as float32 */
+    assert_int_equal(ns, 4000 + 1112); /* 90 % of the peak */
+    work.dtype = "tf32";               /* on units for matrix products */
+    assert_int_equal(pb_machine_duration(&d.ctx, d.m, gpu, &work, 0, &ns), PB_OK);
+    assert_int_equal(ns, 4000 + 167); /* 75 % of 156 Tflop/s */
+    work.dtype = "complex64";         /* no such rate: as float32 */
     assert_int_equal(pb_machine_duration(&d.ctx, d.m, gpu, &work, 0, &ns), PB_OK);
     assert_int_equal(ns, 4000 + 1000);
     work = (pb_work){.op = "elementwise", .has_bytes = true, .bytes = 1555000};
