@@ -387,6 +387,16 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
     }
 }
 
+static void write_phase(pbi_out *out, const pb_graph *g, const char *name, uint64_t time)
+{
+    char text[AMOUNT_ROOM];
+    pb_amount_text(time, g->cost_unit, text, sizeof text);
+    pbi_out_format(out, "  %-14s ", name);
+    for (int blanks = width_of(text, PHASE_WIDTH) - (int)strlen(text); blanks > 0; blanks--)
+        pbi_out_char(out, ' ');
+    pbi_out_plain(out, text);
+}
+
 /* A row for each phase of the plan. */
 static void write_phases(pbi_out *out, const pbi_overview *o)
 {
@@ -396,17 +406,14 @@ static void write_phases(pbi_out *out, const pbi_overview *o)
     pbi_out_format(out, "\nThe %s by phase:\n", tiered ? "time" : effort(g));
     for (int i = 0; i < PB_PHASE_COUNT; i++) {
         bool transfer = i == PB_PHASE_STORES || i == PB_PHASE_LOADS;
-        char text[AMOUNT_ROOM];
         if (!p->moves[i] && !(transfer && tiered) && i != PB_PHASE_FORWARD && i != PB_PHASE_RECOMPUTE)
             continue;
-        pb_amount_text(p->time[i], g->cost_unit, text, sizeof text);
-        pbi_out_format(out, "  %-14s ", i == PB_PHASE_FORWARD && !p->backward ? "once" : pb_phase_name((pb_phase)i));
-        for (int blanks = width_of(text, PHASE_WIDTH) - (int)strlen(text); blanks > 0; blanks--)
-            pbi_out_char(out, ' ');
-        pbi_out_plain(out, text);
+        write_phase(out, g, i == PB_PHASE_FORWARD && !p->backward ? "once" : pb_phase_name((pb_phase)i), p->time[i]);
         pbi_out_format(out, " %5.1f %%  %llu move%s\n", p->total ? 100.0 * (double)p->time[i] / (double)p->total : 0.0,
                        (unsigned long long)p->moves[i], p->moves[i] == 1 ? "" : "s");
     }
+    write_phase(out, g, "total", p->total);
+    pbi_out_char(out, '\n');
 }
 
 static void write_overview(pbi_out *out, const pbi_overview *o)

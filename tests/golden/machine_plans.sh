@@ -17,7 +17,7 @@ pebble plan mlp.json --like tiered.json -q -o again.json >out.txt && cmp tiered.
 pebble plan mlp.json --like tiered.json -q -o again.pbs >out.txt && pebble verify mlp.json again.pbs
 # the graph's own machine is the default, its memory the cap
 python3 -c 'import json; g = json.load(open("mlp.json")); g["machine"] = json.load(open("small.json")); json.dump(g, open("own.json", "w"))'
-pebble plan own.json --json -q | grep -o '"cap":[0-9]*'
+pebble plan own.json --json -q | grep -o '"game":"remat","cap":[0-9]*'
 pebble plan own.json --machine none --cap 80% | head -n 3
 pebble compare own.json --cap 80% --strategy last-use,sqrt,demand --no-plot
 pebble sweep mlp.json --machine small.json --caps 100%,80% --strategy sqrt
