@@ -2,7 +2,7 @@
 cat >g.json <<'END'
 {"format":"pebble-graph/1","name":"w","size_unit":"byte","fixed":{"hbm":5},
 "machine":{"name":"mine","time_unit":"us","memories":[{"name":"hbm","cap":1000},{"name":"host"}],
-"processors":[{"name":"gpu","memory":"hbm","overhead":2,"bandwidth":1000000,"rates":{"conv/float32":250000,"other":500000},"models":[1]}],
+"processors":[{"name":"gpu","memory":"hbm","overhead":2,"bandwidth":1000000,"rates":{"conv/float32":250000,"other":500000},"vendor":[1]}],
 "links":[{"name":"out","from":"hbm","to":"host","bandwidth":5000000,"latency":1},
 {"name":"in","from":"host","to":"hbm","latency":9}]},
 "nodes":[{"name":"x","size":300,"given":true,"in":"host"},
