@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "machine/machine_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,20 @@ static uint64_t flop_rate(const pb_machine_processor *p, const pb_work *work)
     return rate ? rate : rate_of(p->rates, p->rate_count, "other");
 }
 
+static pb_status no_rate(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p, const pb_work *work)
+{
+    const char *op = work->op ? work->op : "computations";
+    if (!work->dtype)
+        return pbi_fail(
+            ctx, PB_EINVAL,
+            "machine %.60s: processor %.60s has no rate for %.60s without dtype; add \"other\" to its rates", m->name,
+            p->name, op);
+    return pbi_fail(
+        ctx, PB_EINVAL,
+        "machine %.60s: processor %.60s has no rate for %.60s in %.60s; add \"%.60s\" or \"other\" to its rates",
+        m->name, p->name, op, work->dtype, work->dtype);
+}
+
 pb_status pb_machine_duration(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p, const pb_work *work,
                               uint64_t cost, uint64_t *out)
 {
@@ -52,11 +67,7 @@ pb_status pb_machine_duration(pb_context *ctx, const pb_machine *m, const pb_mac
     if (work->has_flops && work->flops) {
         rate = flop_rate(p, work);
         if (!rate)
-            return pbi_fail(ctx, PB_EINVAL,
-                            "machine %.60s: processor %.60s has no rate for %s%s%.60s; add \"%.60s\" or "
-                            "\"other\" to its rates",
-                            m->name, p->name, work->op ? work->op : "", work->op ? " in " : "",
-                            work->dtype ? work->dtype : "this node", work->dtype ? work->dtype : "other");
+            return no_rate(ctx, m, p, work);
         fits = pbi_mul_div_up(work->flops, m->per_second, rate, &computing);
     }
     if (work->has_bytes && work->bytes) {
@@ -135,7 +146,15 @@ static pb_status check_processor(const checking *c, const pb_machine_processor *
     if (p->bandwidth > PB_MACHINE_MAX_RATE)
         return wrong(c, "has a bandwidth above 2^63 per second; correct it");
     pb_status status = check_rates(c, p->rates, p->rate_count);
-    return status == PB_OK ? check_rates(c, p->bandwidths, p->bandwidth_count) : status;
+    if (status == PB_OK)
+        status = check_rates(c, p->bandwidths, p->bandwidth_count);
+    for (uint32_t i = 0; i < p->model_count && status == PB_OK; i++) {
+        const char *why = pbi_model_wrong(p, i);
+        char text[256];
+        snprintf(text, sizeof text, "has a model of %.60s that %s", p->models[i].op, why ? why : "");
+        status = why ? wrong(c, text) : PB_OK;
+    }
+    return status;
 }
 
 static pb_status check_link(const checking *c, const pb_machine_link *l)
