@@ -63,6 +63,28 @@ uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
  *   returns PB_EINVAL the processor has no rate for a node; PB_ERANGE the times together pass 2^64 */
 pb_status pb_graph_price(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,
                          const pb_graph **out);
+/* What pb_graph_time did for one operation and type. */
+typedef struct pb_time_row {
+    const char *op, *dtype; /* NULL: not stated */
+    uint32_t nodes;
+    bool modelled;    /* by a model of the machine; else by its rates and bandwidths */
+    uint32_t outside; /* nodes larger, smaller, more or less intense than what was measured */
+    double beyond;    /* by which factor at most; 1: none is outside */
+    pb_node node;     /* that one, or the first */
+    uint64_t time;    /* of all its nodes, each computed once */
+} pb_time_row;
+typedef struct pb_time_report {
+    const pb_time_row *rows; /* the longest time first */
+    uint32_t row_count;
+    uint32_t kept;    /* nodes that had a time for the first processor, which is unchanged */
+    uint32_t unknown; /* nodes that state neither flops nor bytes, and keep their cost */
+    uint32_t outside; /* of all rows */
+} pb_time_report;
+/* The graph with `times` for every processor of the machine: by its models, else by its rates and bandwidths. It is a
+ * graph of its own, with another hash; it borrows from `g` and `m`. The report is about the first processor.
+ *   returns PB_EINVAL the clock is abstract, or a processor has no rate for a node; PB_ERANGE a time passes 2^63 */
+pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result, const pb_graph **out,
+                        pb_time_report *report);
 /* The machine's slow memories as tiers: those that have links from and to its first memory, in the order of the
  * machine. Names are borrowed.
  *   returns PB_EINVAL more than PB_MAX_TIERS */

@@ -1,11 +1,11 @@
 /* machine_price.c -- a graph and its slow memories in the times of a machine. */
+#include "game/machine_price.h"
+
 #include "base/context.h"
-#include "pebble/game.h"
 
 #include <string.h>
 
-/* Whether v was measured on this processor. */
-static bool measured_time(const pb_graph *g, pb_node v, const char *processor, uint64_t *out)
+bool pbi_measured_time(const pb_graph *g, pb_node v, const char *processor, uint64_t *out)
 {
     for (uint32_t i = g->note ? g->note_start[v] : 0; g->note && i < g->note_start[v + 1]; i++)
         if (g->note[i].kind == PB_NOTE_TIME && strcmp(g->words[g->note[i].word], processor) == 0) {
@@ -15,12 +15,10 @@ static bool measured_time(const pb_graph *g, pb_node v, const char *processor, u
     return false;
 }
 
-static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_node v, uint64_t *out)
+pb_status pbi_formula_duration(pb_context *ctx, const pb_graph *g, const pb_machine *m, const pb_machine_processor *p,
+                               pb_node v, uint64_t *out)
 {
-    const pb_machine_processor *p = &m->processors[0];
     pb_work work = pb_graph_work(g, v);
-    if (measured_time(g, v, p->name, out))
-        return PB_OK;
     pb_status status = pb_machine_duration(ctx, m, p, &work, g->cost[v], out);
     if (status == PB_EINVAL || status == PB_ERANGE) {
         char sentence[sizeof ctx->error.message];
@@ -28,6 +26,12 @@ static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine 
         return pbi_fail(ctx, status, "node \"%.80s\": %.400s", pb_graph_name(g, v), sentence);
     }
     return status;
+}
+
+static pb_status node_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_node v, uint64_t *out)
+{
+    const pb_machine_processor *p = &m->processors[0];
+    return pbi_measured_time(g, v, p->name, out) ? PB_OK : pbi_formula_duration(ctx, g, m, p, v, out);
 }
 
 pb_status pb_graph_price(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,

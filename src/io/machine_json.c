@@ -6,24 +6,33 @@
 #include "base/arena.h"
 #include "base/context.h"
 #include "io/formats.h"
-#include "io/json_read.h"
+#include "io/machine_models.h"
 #include "machine/machine_parts.h"
 
 #include <stddef.h>
 
-enum machine_field { FORMAT, NAME, TIME_UNIT, LISTS, MACHINE_FIELDS = LISTS + PBI_PART_KINDS };
+enum machine_field { FORMAT, NAME, TIME_UNIT, REFERENCE, LISTS, MACHINE_FIELDS = LISTS + PBI_PART_KINDS };
 static const pbi_slice machine_fields[] = {
-    PBI_NAME("format"),   PBI_NAME("name"),       PBI_NAME("time_unit"),
+    PBI_NAME("format"),   PBI_NAME("name"),       PBI_NAME("time_unit"), PBI_NAME("reference"),
     PBI_NAME("memories"), PBI_NAME("processors"), PBI_NAME("links"),
 };
 
 enum memory_field { MEMORY_NAME, MEMORY_CAP, MEMORY_RESERVE, MEMORY_FIELDS };
 static const pbi_slice memory_fields[] = {PBI_NAME("name"), PBI_NAME("cap"), PBI_NAME("reserve")};
 
-enum processor_field { CPU_NAME, CPU_MEMORY, CPU_OVERHEAD, CPU_BANDWIDTH, CPU_RATES, CPU_BANDWIDTHS, CPU_FIELDS };
+enum processor_field {
+    CPU_NAME,
+    CPU_MEMORY,
+    CPU_OVERHEAD,
+    CPU_BANDWIDTH,
+    CPU_RATES,
+    CPU_BANDWIDTHS,
+    CPU_MODELS,
+    CPU_FIELDS
+};
 static const pbi_slice processor_fields[] = {
-    PBI_NAME("name"),      PBI_NAME("memory"), PBI_NAME("overhead"),
-    PBI_NAME("bandwidth"), PBI_NAME("rates"),  PBI_NAME("bandwidths"),
+    PBI_NAME("name"),  PBI_NAME("memory"),     PBI_NAME("overhead"), PBI_NAME("bandwidth"),
+    PBI_NAME("rates"), PBI_NAME("bandwidths"), PBI_NAME("models"),
 };
 
 enum link_field { LINK_NAME, LINK_FROM, LINK_TO, LINK_BANDWIDTH, LINK_LATENCY, LINK_PER_UNIT, LINK_LANE, LINK_FIELDS };
@@ -192,6 +201,7 @@ static pb_status read_processor(reader *r, pbi_field field, enum processor_field
     case CPU_BANDWIDTH: return read_rate(r, field, &p->bandwidth);
     case CPU_RATES: return read_rates(r, field, &p->rates, &p->rate_count);
     case CPU_BANDWIDTHS: return read_rates(r, field, &p->bandwidths, &p->bandwidth_count);
+    case CPU_MODELS: return pbi_models_read(r->json, field, r->scratch, r->result, p);
     case CPU_FIELDS: break;
     }
     return PB_OK;
@@ -309,6 +319,8 @@ static pb_status read_machine_field(reader *r, uint32_t which)
         return pbi_read_copy(r->json, field, r->result, &r->machine.name);
     if (which == TIME_UNIT)
         return read_name(r, field, &r->machine.time_unit);
+    if (which == REFERENCE)
+        return pbi_reference_read(r->json, field, r->result, &r->machine.reference);
     return read_parts(r, (pbi_part_kind)(which - LISTS), field);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/context.h"
+#include "machine/machine_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,7 +136,15 @@ static pb_status check_processor(const checking *c, const pb_machine_processor *
     if (p->bandwidth > PB_MACHINE_MAX_RATE)
         return wrong(c, "has a bandwidth above 2^63 per second; correct it");
     pb_status status = check_rates(c, p->rates, p->rate_count);
-    return status == PB_OK ? check_rates(c, p->bandwidths, p->bandwidth_count) : status;
+    if (status == PB_OK)
+        status = check_rates(c, p->bandwidths, p->bandwidth_count);
+    for (uint32_t i = 0; i < p->model_count && status == PB_OK; i++) {
+        const char *why = pbi_model_wrong(p, i);
+        char text[256];
+        snprintf(text, sizeof text, "has a model of %.60s that %s", p->models[i].op, why ? why : "");
+        status = why ? wrong(c, text) : PB_OK;
+    }
+    return status;
 }
 
 static pb_status check_link(const checking *c, const pb_machine_link *l)

@@ -46,7 +46,56 @@ static void write_memory(pbi_out *out, const pb_machine_memory *memory)
     write_number(out, ",\"reserve\":", memory->reserve);
 }
 
-static void write_processor(pbi_out *out, const pb_machine *m, const pb_machine_processor *p)
+static void write_model(pbi_out *out, const pb_machine_model *m)
+{
+    write_name(out, "{\"op\":", m->op);
+    if (m->dtype)
+        write_name(out, ",\"dtype\":", m->dtype);
+    write_number(out, ",\"overhead\":", m->overhead);
+    write_number(out, ",\"rate\":", m->rate);
+    write_number(out, ",\"bandwidth\":", m->bandwidth);
+    write_name(out, ",\"by\":", pb_model_by_name(m->by));
+    pbi_out_text(out, ",\"curves\":[");
+    for (uint32_t i = 0; i < m->curve_count; i++) {
+        pbi_out_text(out, i ? ",[" : "[");
+        for (uint32_t k = 0; k < m->curves[i].count; k++) {
+            const pb_machine_point *p = &m->curves[i].points[k];
+            pbi_out_text(out, k ? ",[" : "[");
+            pbi_out_json_u64(out, p->flops);
+            pbi_out_char(out, ',');
+            pbi_out_json_u64(out, p->bytes);
+            pbi_out_char(out, ',');
+            pbi_out_json_u64(out, p->time);
+            pbi_out_char(out, ']');
+        }
+        pbi_out_char(out, ']');
+    }
+    pbi_out_text(out, "]}");
+}
+
+/* Models and the reference are not canonical: plans do not depend on them. */
+static void write_models(pbi_out *out, const pb_machine_processor *p, bool file)
+{
+    if (!file || !p->model_count)
+        return;
+    pbi_out_text(out, ",\"models\":[");
+    for (uint32_t i = 0; i < p->model_count; i++) {
+        pbi_out_text(out, i ? ",\n" : "\n");
+        write_model(out, &p->models[i]);
+    }
+    pbi_out_char(out, ']');
+}
+
+static void write_reference(pbi_out *out, const pb_machine_reference *r, bool file)
+{
+    if (!file || !r->what)
+        return;
+    write_name(out, ",\"reference\":{\"what\":", r->what);
+    write_number(out, ",\"time\":", r->time);
+    pbi_out_char(out, '}');
+}
+
+static void write_processor(pbi_out *out, const pb_machine *m, const pb_machine_processor *p, bool file)
 {
     write_name(out, "{\"name\":", p->name);
     write_name(out, ",\"memory\":", m->memories[p->memory].name);
@@ -54,6 +103,7 @@ static void write_processor(pbi_out *out, const pb_machine *m, const pb_machine_
     write_number(out, ",\"bandwidth\":", p->bandwidth);
     write_rates(out, ",\"rates\":", p->rates, p->rate_count);
     write_rates(out, ",\"bandwidths\":", p->bandwidths, p->bandwidth_count);
+    write_models(out, p, file);
 }
 
 static void write_link(pbi_out *out, const pb_machine *m, const pb_machine_link *link)
@@ -77,6 +127,7 @@ void pbi_machine_write(pbi_out *out, const pb_machine *m, bool file)
     if (*m->name)
         write_name(out, ",\"name\":", m->name);
     write_name(out, ",\"time_unit\":", m->time_unit);
+    write_reference(out, &m->reference, file);
     write_extra(out, m->extra, file);
     for (int kind = PBI_MEMORY; kind < PBI_PART_KINDS; kind++) {
         if (!counts[kind])
@@ -88,7 +139,7 @@ void pbi_machine_write(pbi_out *out, const pb_machine *m, bool file)
             if (kind == PBI_MEMORY)
                 write_memory(out, &m->memories[i]);
             else if (kind == PBI_PROCESSOR)
-                write_processor(out, m, &m->processors[i]);
+                write_processor(out, m, &m->processors[i], file);
             else
                 write_link(out, m, &m->links[i]);
             write_extra(out,
