@@ -15,6 +15,18 @@
 enum { PLOT_HEIGHT = 14, SPEC_ROOM = 1024 };
 #define MIN_SHARE 1e-5 /* a smaller share is printed as an amount */
 
+/* The machine of an earlier schedule as the value of --machine: a document, or none in place of the graph's own. */
+static exit_code take_machine(app *a, const pb_graph *g, const pb_machine *m)
+{
+    pb_buffer text;
+    pb_buffer_init(&text, &a->arena);
+    pb_status status = m ? pb_machine_write(&a->ctx, m, pb_sink_buffer(&text)) : PB_OK;
+    if (status != PB_OK)
+        return app_status(a, status);
+    a->opts.value[OPT_MACHINE] = m ? text.bytes : g->machine ? "none" : NULL;
+    return EXIT_DONE;
+}
+
 /* --like: the request of an earlier schedule; options on the command line override it. */
 static exit_code take_request(app *a, const char *path, pb_game *game, pb_request *request)
 {
@@ -42,7 +54,7 @@ static exit_code take_request(app *a, const char *path, pb_game *game, pb_reques
     if (used >= SPEC_ROOM)
         return app_fail(a, EXIT_INPUT, "%s: the strategy's options are too long; plan without --like", path);
     request->strategy = spec;
-    return EXIT_DONE;
+    return app_option(a, OPT_MACHINE) ? EXIT_DONE : take_machine(a, game->graph, old.machine);
 }
 
 static exit_code read_settings(app *a, pb_game *game, pb_request *request)

@@ -123,8 +123,9 @@ pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_
                              size_t room);
 
 /* Verifies and measures a schedule from another source: sets *verdict always, *metrics if it is legal. s->bound_kind
- * and lower_bound are used for the gap. `game` is filled from the schedule and the graph. The certificate in the
- * verdict borrows `game` and s->moves: do not move either while it is in use. */
+ * and lower_bound are used for the gap. `game` is filled from the schedule and the graph, in the costs that the
+ * schedule's machine gives it (PB_EFORMAT if it cannot). The certificate in the verdict borrows `game` and s->moves: do
+ * not move either while it is in use. */
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
                    pb_verdict *verdict, pb_metrics *metrics);
 

@@ -2,6 +2,7 @@
 #include "game/machine_price.h"
 
 #include "base/context.h"
+#include "game/price.h"
 
 #include <string.h>
 
@@ -68,29 +69,34 @@ static const pb_machine_link *find_link(const pb_machine *m, uint32_t from, uint
     return NULL;
 }
 
+pb_tier pbi_machine_tier(const pb_machine *m, const pb_machine_link *store, const pb_machine_link *load)
+{
+    const pb_machine_memory *memory = &m->memories[store->to];
+    return (pb_tier){
+        .store_cost = store->latency,
+        .load_cost = load->latency,
+        .store_per_unit = store->per_unit,
+        .load_per_unit = load->per_unit,
+        .cap = memory->cap == PB_UNLIMITED ? PB_UNLIMITED : memory->cap - memory->reserve,
+        .store_link = store->name,
+        .load_link = load->name,
+        .store_bandwidth = m->per_second ? store->bandwidth : 0,
+        .load_bandwidth = m->per_second ? load->bandwidth : 0,
+        .per_second = m->per_second,
+    };
+}
+
 pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count)
 {
     *count = 0;
     for (uint32_t i = 1; i < m->memory_count; i++) {
         const pb_machine_link *store = find_link(m, 0, i), *load = find_link(m, i, 0);
-        const pb_machine_memory *memory = &m->memories[i];
         if (!store || !load)
             continue;
         if (*count == PB_MAX_TIERS)
             return pbi_fail(ctx, PB_EINVAL, "machine \"%.60s\" has more than %d slow memories; remove some", m->name,
                             PB_MAX_TIERS);
-        tiers[(*count)++] = (pb_tier){
-            .store_cost = store->latency,
-            .load_cost = load->latency,
-            .store_per_unit = store->per_unit,
-            .load_per_unit = load->per_unit,
-            .cap = memory->cap == PB_UNLIMITED ? PB_UNLIMITED : memory->cap - memory->reserve,
-            .store_link = store->name,
-            .load_link = load->name,
-            .store_bandwidth = m->per_second ? store->bandwidth : 0,
-            .load_bandwidth = m->per_second ? load->bandwidth : 0,
-            .per_second = m->per_second,
-        };
+        tiers[(*count)++] = pbi_machine_tier(m, store, load);
     }
     return PB_OK;
 }

@@ -40,6 +40,14 @@ pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint
     return PB_OK;
 }
 
+pb_status pbi_skip_null(pbi_json *json, bool *was_null)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(json, &kind);
+    *was_null = status == PB_OK && kind == PBI_JSON_NULL;
+    return *was_null ? pbi_json_word(json, kind) : status;
+}
+
 pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected)
 {
     pbi_json_kind kind;

@@ -26,6 +26,8 @@ uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count);
 /* Marks field `which` in *seen; a second time is an error at the key. */
 pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint32_t *seen);
 
+/* Takes a null, if it is the next value. */
+pb_status pbi_skip_null(pbi_json *json, bool *was_null);
 /* Checks the kind of the next value (true and false count as one kind). */
 pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected);
 /* Non-negative integers, as digits or as a string of digits. */

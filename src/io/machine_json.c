@@ -101,15 +101,6 @@ static void *list_keep(const reader *r, const list *l, size_t size)
     return kept;
 }
 
-/* Takes a null, if it is the next value. */
-static pb_status skip_null(reader *r, bool *null)
-{
-    pbi_json_kind kind;
-    pb_status status = pbi_json_peek(r->json, &kind);
-    *null = status == PB_OK && kind == PBI_JSON_NULL;
-    return *null ? pbi_json_word(r->json, kind) : status;
-}
-
 static pb_status read_name(reader *r, pbi_field field, const char **out)
 {
     pb_status status = pbi_read_copy(r->json, field, r->result, out);
@@ -184,7 +175,7 @@ static pb_status read_memory(reader *r, pbi_field field, enum memory_field which
     switch (which) {
     case MEMORY_NAME: return read_name(r, field, &memory->name);
     case MEMORY_CAP:
-        status = skip_null(r, &null);
+        status = pbi_skip_null(r->json, &null);
         return status == PB_OK && !null ? pbi_read_whole(r->json, field, &memory->cap) : status;
     case MEMORY_RESERVE: return pbi_read_whole(r->json, field, &memory->reserve);
     case MEMORY_FIELDS: break;
@@ -219,7 +210,7 @@ static pb_status read_link(reader *r, pbi_field field, enum link_field which, pb
     case LINK_LATENCY: return pbi_read_whole(r->json, field, &link->latency);
     case LINK_PER_UNIT: return pbi_read_whole(r->json, field, &link->per_unit);
     case LINK_LANE:
-        status = skip_null(r, &null);
+        status = pbi_skip_null(r->json, &null);
         return status == PB_OK && !null ? read_name(r, field, &link->lane) : status;
     case LINK_FIELDS: break;
     }

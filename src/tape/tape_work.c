@@ -64,10 +64,10 @@ static pb_work stated(const char *op, const char *type, uint64_t flops, uint64_t
     return (pb_work){.op = op, .dtype = type, .has_flops = true, .has_bytes = true, .flops = flops, .bytes = bytes};
 }
 
-/* Whether an earlier input of the operation is the same value. */
+/* Whether an earlier input of the operation is the same value; of many inputs, as of a concatenation, each is read. */
 static bool seen_before(const pbi_tape_record *o, uint32_t i)
 {
-    for (uint32_t k = 0; k < i; k++)
+    for (uint32_t k = 0; k < i && i < PBI_TAPE_RULED; k++)
         if (o->in[k] == o->in[i])
             return true;
     return false;
@@ -136,8 +136,9 @@ pb_work pbi_tape_gradient_work(const pbi_tape *t, const pbi_tape_record *o, uint
     if (r->grad_slices)
         bytes = smaller(arrived, pbi_tape_size(in));
     add(&bytes, saved(t, o, i));
-    for (uint32_t k = i; k < o->in_count; k++)
-        if (k == i || (joint && pbi_tape_needs_gradient(t, o, k, parameter)))
+    add(&bytes, written(t, o, i, arrived));
+    for (uint32_t k = i + 1; joint && k < o->in_count; k++)
+        if (pbi_tape_needs_gradient(t, o, k, parameter))
             add(&bytes, written(t, o, k, arrived));
     const char *op = parameter ? work_names[work].dw : work_names[work].dx;
     bool copies = work == PBI_WORK_COPY || work == PBI_WORK_SLICE;
