@@ -34,3 +34,12 @@ sed '1{/update/d}' "$work/calls" | diff - "$work/expected"
 
 rm "$work/calls"
 run must && [ ! -s "$work/out" ] && [ ! -e "$work/calls" ]
+
+# Every optional package that is missing is named, with its purpose.
+rm "$work/bin/apt-get" "$work/bin/sudo"
+ln -s "$(command -v mkdir)" "$work/bin/mkdir"
+mkdir "$work/tree" && cp -r "$root/tools" "$work/tree"
+PATH=$work/bin "$work/bin/bash" "$work/tree/tools/deps" test >"$work/out" 2>&1 || true
+for package in clang-tidy npm chromium; do
+    grep -qE "^  $package +[a-z]" "$work/out" || { echo "$package is not named"; cat "$work/out"; exit 1; }
+done
