@@ -1,9 +1,9 @@
 /* job_read.c -- what a job is to do, from its control document. */
 #define _XOPEN_SOURCE 700
+#include "control.h"
 #include "job.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,49 +31,21 @@ static json_t *field(json_t *document, const char *key)
     return json_is_null(value) ? NULL : value;
 }
 
-/* The text of a string or a number, as the command's options would have it; NULL for anything else. */
-static const char *plain_text(json_t *value, char *room, size_t size)
-{
-    if (json_is_string(value))
-        return json_string_value(value);
-    if (json_is_integer(value))
-        snprintf(room, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value)) {
-        snprintf(room, size, "%.15g", json_real_value(value)); /* the shorter one where it reads back the same */
-        if (strtod(room, NULL) < json_real_value(value) || strtod(room, NULL) > json_real_value(value))
-            snprintf(room, size, "%.17g", json_real_value(value));
-    } else
-        return NULL;
-    return room;
-}
-
 /* Are all fields of the object among the words of `names`? */
 static bool known_fields(job *j, json_t *document, const char *where, const char *names)
 {
-    const char *key;
-    json_t *value;
-    json_object_foreach(document, key, value)
-    {
-        size_t length = strlen(key);
-        const char *at = names;
-        while (*at && !(strncmp(at, key, length) == 0 && (at[length] == ' ' || at[length] == '\0'))) {
-            at += strcspn(at, " ");
-            at += *at == ' ';
-        }
-        if (!*at || !length)
-            return refuse(j, "%sthere is no field `%.60s`; there are: %s", where, key, names);
-    }
-    return true;
+    const char *key = control_unknown(document, names);
+    return !key || refuse(j, "%sthere is no field `%.60s`; there are: %s", where, key, names);
 }
 
 /* A field that becomes a setting, as text: `takes` says what is expected. */
 static bool take_field(job *j, json_t *document, const char *key, const char *takes, pb_setting which, pb_settings *s)
 {
-    char room[64];
+    char room[CONTROL_TEXT];
     json_t *value = field(document, key);
     if (!value)
         return true;
-    const char *text = plain_text(value, room, sizeof room);
+    const char *text = control_text(value, room);
     if (!text)
         return refuse(j, "%s: expected %s", key, takes);
     s->text[which] = pb_arena_text(&j->arena, text, strlen(text));
@@ -82,9 +54,9 @@ static bool take_field(job *j, json_t *document, const char *key, const char *ta
 
 static bool take_number(job *j, json_t *document, const char *key, uint64_t max, uint64_t *out)
 {
-    char room[64];
+    char room[CONTROL_TEXT];
     json_t *value = field(document, key);
-    const char *text = plain_text(value, room, sizeof room);
+    const char *text = control_text(value, room);
     if (!value)
         return true;
     if (!text)
@@ -147,14 +119,14 @@ static bool take_prices(job *j, json_t *document, pb_settings *s)
 static bool take_weights(job *j, json_t *document, pb_settings *s)
 {
     json_t *list = field(document, "weights");
-    char text[128], one[64];
+    char text[128], one[CONTROL_TEXT];
     size_t used = 0;
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) != 3)
         return refuse(j, "weights: expected a list of three numbers");
     for (size_t i = 0; i < 3; i++) {
-        const char *weight = plain_text(json_array_get(list, i), one, sizeof one);
+        const char *weight = control_text(json_array_get(list, i), one);
         if (!weight || strlen(weight) > 36 || strpbrk(weight, ",;"))
             return refuse(j, "weights: expected a list of three numbers");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
@@ -235,8 +207,8 @@ static bool read_caps(job *j, json_t *document)
     if (!json_is_array(list) || json_array_size(list) > MOST_CAP_TEXTS)
         return refuse(j, "caps: expected a list of at most %d sizes or ranges", MOST_CAP_TEXTS);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        char room[64];
-        const char *text = plain_text(json_array_get(list, i), room, sizeof room);
+        char room[CONTROL_TEXT];
+        const char *text = control_text(json_array_get(list, i), room);
         text = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
         if (!text)
             return refuse(j, "caps: expected a list of sizes or ranges");
@@ -276,19 +248,13 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
 
 bool job_read(job *j, const char *text, size_t length)
 {
-    json_error_t error;
     pb_settings settings = {.wrong = PB_SETTING_COUNT};
-    json_t *document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-    if (!document) {
-        refuse(j, "the control document is not JSON: %s", error.text);
-        j->ctx.error.line = error.line > 0 ? (uint64_t)error.line : 1;
-        j->ctx.error.column = error.column > 0 ? (uint64_t)error.column : 1;
+    json_t *document = control_load(text, length, &j->ctx.error);
+    if (!document)
         return false;
-    }
-    bool good = json_is_object(document) || refuse(j, "the control document is not a JSON object");
-    good = good && known_fields(j, document, "", job_fields) && read_kind(j, document) &&
-           read_game(j, document, &settings) && read_strategies(j, document) && read_caps(j, document) &&
-           read_request(j, document, &settings);
+    bool good = known_fields(j, document, "", job_fields) && read_kind(j, document) &&
+                read_game(j, document, &settings) && read_strategies(j, document) && read_caps(j, document) &&
+                read_request(j, document, &settings);
     json_decref(document);
     return good;
 }
