@@ -24,7 +24,7 @@ static bool refuse(job *j, const char *format, ...)
     return false;
 }
 
-/* A field that is there and not null. */
+/* A field that exists and is not null. */
 static json_t *field(json_t *document, const char *key)
 {
     json_t *value = json_object_get(document, key);

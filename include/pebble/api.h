@@ -65,10 +65,10 @@ typedef struct pb_request {
     uint64_t seed;        /* the command's default is 1 */
     uint32_t threads;     /* 0 counts as 1; with more, all threads call the context's allocator and `stop` */
     bool patient;         /* use the whole time or tick limit: a search continues even if it seems to be finished */
-    /* 0, or the time limit: ctx->stop will end planning so many nanoseconds from now, by ctx->clock_ns. Bounds then
+    /* 0, or the time limit: ctx->stop will end planning this many nanoseconds from now, by ctx->clock_ns. Bounds then
      * take only a part of it. */
     uint64_t time_ns;
-    bool time_each; /* pb_compare: so much time for each row; else the rows share it equally */
+    bool time_each; /* pb_compare: time_ns is for each row; else the rows share it equally */
     /* NULL, or a plan of this game, legal under this cap or a larger one, from which a search may start. */
     const pb_moves *start;
     uint64_t bound_effort;           /* 0, or the max steps (pb_bounds_effort) for bounds before planning starts */

@@ -32,7 +32,7 @@ pb_status pb_bounds_make(pb_context *ctx, const pb_game *game, pb_bounds *out);
 /* The default effort of pb_bounds_tighten: depends on the size of the graph and on ctx->tick_limit, about a second
  * for hundreds of nodes. Counted in steps; a machine does some hundred million of them a second. */
 uint64_t pb_bounds_effort(const pb_context *ctx, const pb_game *game);
-/* The effort for bounds if planning has so many seconds: about an eighth of them on common machines. Counted in
+/* The effort for bounds if planning has this many seconds: about an eighth of them on common machines. Counted in
  * steps, so that all machines get the same bounds. */
 uint64_t pb_bounds_effort_in(double seconds);
 

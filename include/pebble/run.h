@@ -31,7 +31,7 @@ pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_a
                          const pb_certificate **out);
 
 typedef struct pb_run_options {
-    uint64_t steps;            /* 0: 1 */
+    uint64_t steps;            /* 0 counts as 1 */
     uint64_t most_bytes;       /* of addresses; 0: what the plan needs */
     const pb_packing *packing; /* as in pb_engine_options */
     bool cold;                 /* without an extra first step that warms up and is not counted */

@@ -57,7 +57,7 @@ bool pb_settings_have_tiers(const pb_settings *s);
 /* The games that a comparison plays: the one that is named, else remat, reversible and, if there is slow memory,
  * tiered. */
 unsigned pb_settings_games(const pb_settings *s, const pb_game *game);
-/* All weights of a sweep, in `arena`; none where they are not set. */
+/* All weights of a sweep, in `arena`; none if they are not set. */
 pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_weights **out, uint32_t *count);
 
 /* strategy, policy, seed, threads, patient, and what time and ticks mean for the effort. Texts are borrowed. */
@@ -65,7 +65,7 @@ pb_status pb_settings_request(pb_context *ctx, pb_settings *s, pb_request *reque
 
 typedef struct pb_limits {
     bool timed;
-    double seconds;         /* where timed */
+    double seconds;         /* if timed */
     uint64_t ticks, memory; /* 0: no limit */
 } pb_limits;
 pb_status pb_settings_limits(pb_context *ctx, pb_settings *s, pb_limits *limits);

@@ -18,9 +18,9 @@ typedef struct search {
     const pb_game *game;
     pbi_cut_network net;
     pbi_pricer pricer;
-    pbi_single *list; /* examined */
+    pbi_single *list; /* moments examined so far */
     uint32_t count;
-    uint8_t *seen; /* places */
+    uint8_t *seen; /* by place in the order: examined */
     pbi_rate guess;
     int64_t best;
     uint64_t lasting; /* size of all values that cannot be recomputed */
@@ -139,7 +139,7 @@ static void examine_around(search *s)
         examine(s, i);
 }
 
-/* Lets the pricer run until so much is spent in total. False if it is spent, or the context stopped. */
+/* Lets the pricer run until `most` is spent in total. False if it is spent already, or the context stopped. */
 static bool go_on(search *s, uint64_t most)
 {
     pbi_pricer *p = &s->pricer;

@@ -312,7 +312,7 @@ pb_status pbi_fill_slow(pb_engine *e)
                 &u);
         if (status == PB_OK)
             status = pbi_drain(e);
-        e->loading[v] = 1; /* done */
+        e->loading[v] = 1; /* here it means: stored */
     }
     memset(e->loading, 0, g->node_count);
     return status;

@@ -48,7 +48,7 @@ typedef struct crew {
 typedef struct worker {
     pb_context ctx;
     crew *c;
-    bool shows; /* in the caller's thread */
+    bool shows; /* it runs in the caller's thread, which reports progress */
     uint64_t end_ns;
 } worker;
 
@@ -115,7 +115,7 @@ static void plan_cell(worker *h, pbi_bound_cache *cache, uint32_t cell)
     pb_request request = s->plan;
     pb_game game = *s->base;
     request.start = start_of(s, cell);
-    if (request.bound_effort) /* which is for all caps */
+    if (request.bound_effort) /* the requested effort is for all caps together */
         request.bound_effort = request.bound_effort / o->cap_count + 1;
     job.request = &request;
     game.kind = o->lines[line].game;

@@ -66,7 +66,7 @@ static pb_status new_record(pb_dynamic *o, pb_value *out)
     return PB_OK;
 }
 
-/* Edges for a value with so many inputs. */
+/* Edges for a value with this number of inputs. */
 static pb_status new_readings(pb_dynamic *o, uint32_t inputs, uint32_t *out)
 {
     if (inputs < PBI_FEW_INPUTS && o->spare_readings[inputs] != UINT32_MAX) {

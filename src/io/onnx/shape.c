@@ -147,7 +147,7 @@ PBI_ONNX_SHAPER(norm)
     return status;
 }
 
-/* Training drops values if the file requires it, or if the file does not specify it and --train is set. */
+/* Dropout has an effect only in training mode. The file may set the mode; otherwise --train does. */
 PBI_ONNX_SHAPER(dropout)
 {
     const pbi_onnx_tensor *x = pbi_onnx_in(m, n, 0), *mode = pbi_onnx_in(m, n, 2);

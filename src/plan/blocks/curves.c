@@ -22,9 +22,9 @@ struct pbi_curve_maker {
     lanes lanes;
     uint64_t memory, slot;
     uint32_t slots;    /* slot numbers are 0 .. slots */
-    uint32_t from, to; /* those that matter; `to` is excluded */
-    unsigned quantum;  /* the exponent of two */
-    uint32_t slack;    /* quanta that samples and a rounded work may lack together */
+    uint32_t from, to; /* the slots that matter, without `to` */
+    unsigned quantum;  /* log2 of the work of one quantum */
+    uint32_t slack;    /* quanta by which rounding may make a sum of samples and work too small */
     CELL *limit;       /* [slot]: at its start the result is below this */
     uint64_t *edge;    /* where a slot starts */
     pbi_curve_step *pool, *sorted;

@@ -105,7 +105,7 @@ static pb_status fill_entry(exact *e, uint32_t i, uint32_t j)
             place p = {i, j, left, right};
             const pbi_block_outside *rest = pbi_block_outside_of(&e->rests, left, right, i, j);
             if (!rest->cell || rest->from >= rest->to)
-                continue; /* not useful */
+                continue; /* the segment is in no useful plan */
             pbi_curve_begin(e->maker, &(pbi_curve_frame){rest->from, rest->to, e->rests.limit + 1, rest->cell});
             if (!each_candidate(e, &p, expect) || (j == i + 1 && !add_single(e, &p)) ||
                 !each_candidate(e, &p, pbi_curve_offer) || !pbi_curve_end(e->maker, entry(e, left, right, i, j)))

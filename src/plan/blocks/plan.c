@@ -167,7 +167,7 @@ enum { GROUPS = sizeof groups / sizeof *groups };
 typedef struct search {
     pb_arena scratch[GROUPS];
     attempt tries[GROUPS], *best;
-    uint32_t count; /* tried */
+    uint32_t count; /* chains tried */
     const char *why;
 } search;
 

@@ -40,7 +40,7 @@ static void find_places(pbi_cutter *c)
             c->place[v] = c->place[g->owner[v]];
 }
 
-/* The place after which program order has most memory in use; by-products go with their readers. */
+/* The place after which program order has most memory in use. */
 static void find_split(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;
@@ -88,8 +88,8 @@ static void find_asked(pbi_cutter *c)
 
 /* ---- anchors ---- */
 
-/* Values that are alone in crossing a place in front: all computations behind that place and in front of the split
- * need nothing else. Values that cannot be recomputed are ignored: they are resident anyway. */
+/* Anchors: a place in front of the split is crossed by this value alone, so all computations between that place and the
+ * split need nothing else from before it. Values that cannot be recomputed are ignored: they are resident anyway. */
 static void find_anchors(pbi_cutter *c)
 {
     const pb_graph *g = c->game->graph;

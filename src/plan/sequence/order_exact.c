@@ -17,9 +17,9 @@ enum { PERIOD = 1024 }; /* ticks between two polls of the clock */
 
 typedef struct value {
     uint64_t size;
-    uint32_t reader_start, reader_count; /* into `readers`: readers among the nodes */
+    uint32_t reader_start, reader_count; /* its readers among the nodes, as a range of `readers` */
     bool leaves;                         /* freed after its last reader among the nodes */
-    bool slow;                           /* loaded with its first reader among them */
+    bool slow;                           /* loaded before its first reader among them */
 } value;
 
 typedef struct state {

@@ -82,7 +82,7 @@ pb_status pbi_order_greedy(pbi_order_task *t);
  * the search. */
 typedef struct pbi_order_exact_limits {
     uint64_t below;  /* orders with this peak or more are not searched */
-    uint64_t states; /* at most so many sets */
+    uint64_t states; /* max sets to search */
 } pbi_order_exact_limits;
 typedef struct pbi_order_exact_answer {
     bool found;    /* the nodes have been rearranged; else they are unchanged */
@@ -92,7 +92,7 @@ typedef struct pbi_order_exact_answer {
 pb_status pbi_order_exact(const pbi_order_task *t, pb_node *order, uint32_t first, uint32_t count, uint64_t memory,
                           const pbi_order_exact_limits *limits, pbi_order_exact_answer *out);
 
-/* Local search from the best order, for so many ticks. */
+/* Local search from the best order, for this many ticks. */
 pb_status pbi_order_local(pbi_order_task *t, uint64_t ticks, uint64_t seed);
 
 #endif

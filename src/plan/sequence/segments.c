@@ -12,7 +12,7 @@
 enum { SQRT, GREEDY, VARIANTS }; /* number[0] of a choice; number[1] is k or b */
 
 enum {
-    MANY = 20000, /* places: above, the grid is coarse and ends at the first b that fits */
+    MANY = 20000, /* places above which the grid is coarse and ends at the first b that fits */
     FINE = 8      /* steps between the last b that did not fit and the first that did */
 };
 

@@ -33,11 +33,11 @@ typedef struct walker {
     uint32_t cone_count;
 
     /* Nested windows: */
-    uint32_t turn;       /* places from the last kept one before the turn are skipped: computed when they are read */
-    uint8_t *made;       /* at least once */
-    uint8_t *inner;      /* has a slot */
-    uint32_t inner_used; /* slots */
-    uint32_t *touched;   /* the latest place that computed or read it, plus 1 */
+    uint32_t turn;           /* places between the last kept one and the turn are computed only when they are read */
+    uint8_t *made;           /* per node: computed at least once */
+    uint8_t *inner;          /* per node: it has a slot */
+    uint32_t inner_used;     /* slots in use */
+    uint32_t *touched;       /* the latest place that computed or read it, plus 1 */
     pb_node *slot_candidate; /* values of the cone that could use a slot */
 } walker;
 

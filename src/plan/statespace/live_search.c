@@ -14,7 +14,7 @@
 
 enum {
     GREED = 4,             /* the weight of the missing work in a greedy search */
-    FIRST_PATIENCE = 20000 /* states expanded */
+    FIRST_PATIENCE = 20000 /* states expanded in the first turn */
 };
 
 typedef enum found { FOUND, EXHAUSTED, SPENT, HALTED } found;
@@ -41,7 +41,7 @@ struct pbi_live {
     uint64_t beyond;   /* the least work of what was left out because of its work */
     uint64_t bytes;
     uint64_t expanded, counted; /* states expanded, and how many of them were counted as effort */
-    uint64_t patience;          /* the search gives up after so many */
+    uint64_t patience;          /* states after which the search gives up */
     bool greedy, overflow;
     pb_status status; /* PB_ENOMEM, or why it was stopped */
 

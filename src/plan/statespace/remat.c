@@ -16,7 +16,7 @@ enum {
     FIRST_STATES = 40000, /* states to search before a plan is worth having */
     A_NODE = 500,         /* proposals of the annealing for each node */
     BYTES_PER_STATE = 50, /* bytes of the limit for each state expanded, new or not */
-    FEW_OPEN = 16         /* nodes that may be recomputed: below, the search is likely to end */
+    FEW_OPEN = 16         /* open nodes up to which the search is likely to end */
 };
 
 typedef struct exact {

@@ -48,7 +48,7 @@ uint64_t pbi_tier_rest(const pbi_tier_model *m, const pbi_tier_state *s, uint32_
  * drop. */
 typedef struct pbi_tier_step {
     pb_op op;
-    unsigned node, tier; /* a bit; 0-based */
+    unsigned node, tier; /* node: its bit; tier: from 0 */
     unsigned over;       /* PBI_TIER_NONE: none */
     uint64_t also, gone;
     uint64_t stored[PB_MAX_TIERS];

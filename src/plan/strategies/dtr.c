@@ -21,12 +21,11 @@
 #include <string.h>
 
 enum {
-    SMALL = 5000,    /* nodes up to which auto tries the full neighbourhood; above, an eviction examines */
-    LARGE_ALL = 256, /* all candidates if there are at most so many, else */
-    LARGE_SAMPLE = 64,
-    HUGE_GRAPH =
-        200000, /* nodes: auto tries one score, by classes. Examining a candidate misses the caches, so it examines */
-    HUGE_SAMPLE = 16
+    SMALL = 5000,        /* nodes up to which auto tries the full neighbourhood */
+    LARGE_ALL = 256,     /* above that, an eviction examines all candidates up to this many, */
+    LARGE_SAMPLE = 64,   /* or a sample of this size */
+    HUGE_GRAPH = 200000, /* nodes above which auto tries only the score by classes, */
+    HUGE_SAMPLE = 16     /* and a sample is smaller: each candidate is a cache miss */
 };
 
 typedef struct result {

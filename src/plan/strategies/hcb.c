@@ -30,8 +30,8 @@ enum { BLOCKS, CUT, LEVELS };
 enum { EQUAL, ADAPTIVE, CUTS };
 
 enum {
-    LARGE = 20000, /* forward places: above, fewer numbers of blocks are tried */
-    MANY = 100000  /* above, only adaptive blocks, about the square root of them */
+    LARGE = 20000, /* forward places above which fewer numbers of blocks are tried */
+    MANY = 100000  /* forward places above which blocks are adaptive only, and about the square root of the places */
 };
 
 static const char *const cut_names[CUTS] = {"equal", "adaptive"};

@@ -18,7 +18,7 @@
 
 enum { A_NODE = 1000, LEAST_EFFORT = 100000, MAX_EFFORT = 1000000, MIN_A_NODE = 20 };
 
-/* Very large graphs need some changes for each node, too. */
+/* Ticks of local search: A_NODE per node within two limits; the upper one still allows MIN_A_NODE per node. */
 static uint64_t usual_effort(uint64_t nodes)
 {
     uint64_t effort = nodes * A_NODE, max = nodes * MIN_A_NODE;

@@ -79,7 +79,7 @@ void pbi_rev_anneal_start(pbi_rev_anneal *a, const pbi_rev_list *from, int32_t c
         keep_best(a);
 }
 
-/* Full neighbourhoods leave no slot: spreads the moves evenly again. */
+/* Where slots are nearly all filled, nothing can be inserted: spreads the moves evenly again. */
 static void respace(pbi_rev_anneal *a)
 {
     uint32_t count = a->l.filled;

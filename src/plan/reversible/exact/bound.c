@@ -12,7 +12,7 @@
  * that are cheapest for their size.
  *
  * Of several nodes that must be computed for the end, the last one computed has all the others earlier; of those
- * that must be removed, the first one removed finally has all the others later: the minimum over the choice of that
+ * that must be removed, the first one removed has all the others later: the minimum over the choice of that
  * node counts.
  */
 #include "plan/reversible/exact/exact.h"
