@@ -140,7 +140,7 @@ static void examine(hunt *h, uint32_t place)
         h->best = c;
 }
 
-/* Optimizes the prices of a chain; its value and prices of memory increase. */
+/* Optimizes the prices of a chain; takes the new value and prices of memory if they are better. */
 static void climb(hunt *h, chain *c, uint32_t steps)
 {
     if (!pbi_moments_at(&h->m, c->z, c->count))

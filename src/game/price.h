@@ -29,8 +29,8 @@ static inline uint64_t pbi_load_price(const pb_tier *tier, uint64_t size)
 /* One of the four prices, in 10^-digits. */
 uint64_t pbi_tier_price(const pb_tier *tier, pb_price which);
 
-/* Links for the stores ([0]) and loads ([1]) of each tier; false if prices are whole numbers, or no links cost the
- * same. */
+/* Links for the stores ([0]) and loads ([1]) of each tier; false if prices are whole numbers, which need none,
+ * or if no link has exactly these costs. */
 bool pbi_price_links(const pb_graph *g, const pb_tier *tiers, uint32_t count, pb_price_link links[][2]);
 
 #endif

@@ -239,8 +239,8 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     return PB_OK;
 }
 
-/* After a stop: reports what was found and not run, and what fits one way fits the following ones. Whether the
- * workload takes a larger value is not known. */
+/* After a stop: completes the rows. What fits in one way also fits in the following ones; an answer that was not run is
+ * reported all the same. Whether the workload takes a larger value is not known. */
 static void complete_rows(finder *f)
 {
     for (int way = 0; way < PB_FIT_WAYS; way++) {

@@ -1,6 +1,6 @@
 /* model.h -- an ONNX model as tables: tensors by name, nodes with their attributes, inputs and outputs.
  *
- * model.c fills the tables from the file, onnx_shape*.c and fold.c determine type, shape and constants of every tensor,
+ * model.c fills the tables from the file, shape*.c and fold.c determine type, shape and constants of every tensor,
  * and reader.c builds the graph. Weights are not loaded: of initializers only type, shape and name are kept, and the
  * numbers of small ones, because shapes depend on them. docs/onnx.md has the rules.
  */

@@ -138,9 +138,9 @@ bool pbi_equal_meets(pbi_equal *t, pbi_equal_split *s, uint32_t length, uint64_t
 typedef struct row {
     uint64_t *value;
     pbi_equal_form *form;
-    const uint64_t *hold;    /* copied: the row for holding it to the end, or NULL */
-    const uint64_t *copied;  /* stored: the row to load into, or NULL */
-    const uint64_t *less[2]; /* with less of the right end */
+    const uint64_t *hold;    /* of a copied left end: the row in which it is held to the end, or NULL */
+    const uint64_t *copied;  /* of a stored left end: the row after it is loaded, or NULL */
+    const uint64_t *less[2]; /* the rows after one memory has freed the right end */
     uint64_t one, load;
     uint32_t less_count, split_count, longest;
     pbi_equal_split *split;
