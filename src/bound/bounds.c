@@ -151,7 +151,7 @@ typedef struct sums {
     pb_u128 flux;
 } sums;
 
-/* False if a sum overflows: the bound is then the largest representable one. */
+/* Adds the least work and flux of v, which is run `runs` times. False if the work exceeds 64 bits. */
 static bool add_node(const pb_game *game, pb_node v, uint64_t set, unsigned runs, sums *s)
 {
     uint64_t cost = game->graph->cost[v];

@@ -180,7 +180,7 @@ static int32_t other_cap(const search *s, bool from_best, uint32_t turn)
 static bool is_promising(const search *s, const worker *w)
 {
     if (weighs_peak(s) && s->best.count)
-        return false; /* that was for another cap */
+        return false; /* the next round has another cap */
     return w->near.count && w->near_cost < s->best_cost && !w->continued;
 }
 
