@@ -353,14 +353,13 @@ exit_code cmd_compare(app *a)
     exit_code code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;
-    const char *only = c.request.strategy;
-    c.request.strategy = NULL;
     progress_planning(&a->progress, true);
     pb_status status = c.games & PB_GAME_REVERSIBLE ? make_front(a, &c) : PB_OK;
     c.request.time_ns = progress_left_ns(&a->progress);
     c.request.prove = c.request.find_least = true;
+    pb_compare_request request = {.strategies = c.request.strategy, .games = c.games, .plan = c.request};
     if (status == PB_OK)
-        status = pb_compare(&a->ctx, &c.base, c.games, only, &c.request, &a->arena, &c.result);
+        status = pb_compare(&a->ctx, &c.base, &request, &a->arena, &c.result);
     progress_planning(&a->progress, false);
     if (status != PB_OK)
         return app_status(a, status);

@@ -52,11 +52,12 @@ stored_graph *graph_from_bytes(const server *s, const char *name, const char *by
 {
     stored_graph *g = graph_new((size_t)s->options.max_kept);
     pb_memory memory = {.bytes = bytes ? bytes : "", .length = length};
+    pb_read_options reading = s->options.reading;
     *status = PB_ENOMEM;
     if (!g)
         return NULL;
-    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), PB_FORMAT_AUTO, name, &s->options.reading,
-                                 &g->arena, &g->g);
+    reading.path = name;
+    *status = pb_graph_read_with(&g->ctx, pb_source_memory(&memory), &reading, &g->arena, &g->g);
     if (*status == PB_OK)
         *status = graph_complete(g, name);
     if (*status == PB_OK)

@@ -274,6 +274,7 @@ static enum MHD_Result request_complete(request *r)
     return send_response(r);
 }
 
+/* Callback of libmicrohttpd: first for the head of a request, then for each part of its body, and once more. */
 static enum MHD_Result on_request(void *state, struct MHD_Connection *connection, const char *url, const char *method,
                                   const char *version, const char *upload, size_t *upload_count, void **place)
 {

@@ -122,12 +122,6 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
 pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,
                              size_t room);
 
-/* Verifies and measures a schedule from another source: sets *verdict always, *metrics if it is legal. s->bound_kind
- * and lower_bound are used for the gap. `game` is filled from the schedule and the graph. The certificate in the
- * verdict borrows `game` and s->moves: do not move either while it is in use. */
-pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
-                   pb_verdict *verdict, pb_metrics *metrics);
-
 /* The first metric that the schedule states and that differs from `metrics`, with both values ("peak: the file says
  * 4, the replay 5"); false if all agree. */
 bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *metrics, char *text, size_t room);
@@ -142,7 +136,7 @@ typedef enum pb_fault {
     PB_FAULT_FIGURES    /* legal, but its figures differ from those of the replay */
 } pb_fault;
 typedef struct pb_judgement {
-    pb_game game;
+    pb_game game; /* from the schedule and the graph */
     pb_verdict verdict;
     pb_metrics metrics; /* when legal */
     bool same_graph;    /* the schedule has this graph's hash, or none */
@@ -153,7 +147,11 @@ typedef struct pb_judgement {
 /* Whether the schedule's graph was read from its file with other options than this one. Its hash then differs. */
 bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s);
 
-/* pb_judge and the other claims of a file: graph, addresses, figures. The certificate borrows `out` and s->moves.
+/* Verifies and measures a schedule from another source: sets game and verdict, and metrics if it is legal.
+ * s->bound_kind and lower_bound are used for the gap. The certificate in the verdict borrows out->game and s->moves: do
+ * not move either while it is in use. */
+pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out);
+/* pb_judge and the other claims of a file: graph, addresses, figures.
  *   in   any_graph   accept a legal schedule that was made for another graph */
 pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s, bool any_graph, pb_arena *result,
                        pb_judgement *out);
@@ -174,10 +172,15 @@ typedef struct pb_comparison {
     const char *policy;
 } pb_comparison;
 
-/* Every strategy in every game of `games` (bits) that it applies to, with the cap, weights and tiers of `base`.
- * `only`: "a,b:k=3,c", in which "all" means all except portfolios; NULL: "all". The request's strategy is ignored. */
-pb_status pb_compare(pb_context *ctx, const pb_game *base, unsigned games, const char *only, const pb_request *request,
-                     pb_arena *result, pb_comparison *out);
+typedef struct pb_compare_request {
+    const char *strategies; /* "a,b:k=3,c", in which "all" means all except portfolios; NULL: "all" */
+    unsigned games;         /* bits */
+    pb_request plan;        /* for every row; `strategy` is ignored */
+} pb_compare_request;
+
+/* Every strategy in every game that it applies to, with the cap, weights and tiers of `base`. */
+pb_status pb_compare(pb_context *ctx, const pb_game *base, const pb_compare_request *request, pb_arena *result,
+                     pb_comparison *out);
 
 /* The strongest proof of the smallest possible cap, whichever strategy plans: pb_bounds_make, what cannot be recomputed
  * (pb_bounds_tighten without a cap), and on small graphs (64 needed nodes, 36 in the reversible game) exhaustive

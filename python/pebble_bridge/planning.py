@@ -174,10 +174,7 @@ def _verdict(text: bytes) -> Verdict:
 
 def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     numbers = {name: k for k, name in enumerate(OPS)}
-    op: list[int] = []
-    node: list[int] = []
-    place: list[int] = []
-    over: list[int] = []
+    rows: list[int] = []
     also: list[int] = []
     start = [0]
     if not isinstance(moves, Iterable):
@@ -189,22 +186,15 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
             raise InvalidArgument(f'move {k}: expected a Move or a tuple such as ("compute", 0)') from None
         if move.op not in numbers:
             raise InvalidArgument(f"move {k}: there is no operation `{move.op}`; expected one of {', '.join(OPS)}")
-        op.append(numbers[move.op])
-        node.append(move.node)
-        place.append(BORROWED if move.borrowed else move.tier)
-        over.append(NO_NODE if move.over is None else move.over)
+        place = BORROWED if move.borrowed else move.tier
+        rows += numbers[move.op], move.node, place, NO_NODE if move.over is None else move.over
         also.extend(move.also)
         start.append(len(also))
-    columns = {
-        "op": (op, 1),
-        "node": (node, 4),
-        "tier": (place, 1),
-        "over": (over, 4),
-        "rows of also": (start, 8),
-        "also": (also, 4),
-    }
-    arrays = [(_arrays.numbers(values, width, what), width) for what, (values, width) in columns.items()]
-    session.do("pb_session_add_moves", len(op), *(_arrays.pointer(values, width) for values, width in arrays))
+    arrays = [
+        (_arrays.numbers(values, width, what), width)
+        for what, values, width in (("moves", rows, 4), ("rows of also", start, 8), ("also", also, 4))
+    ]
+    session.do("pb_session_add_moves", len(start) - 1, *(_arrays.pointer(values, width) for values, width in arrays))
 
 
 # ---- settings in the library's text form ----

@@ -183,7 +183,8 @@ static pb_status add_moments(search *s, uint64_t effort)
     if (s->out->at == PB_NO_NODE || !effort || s->out->over)
         return PB_OK;
     qsort(s->list, s->count, sizeof *s->list, by_value);
-    pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, s->list, s->count, s->net.shift, effort, &more);
+    pbi_singles singles = {s->list, s->count, s->net.shift};
+    pb_status status = pbi_moments_bound(s->pricer.ctx, s->game, &singles, effort, &more);
     if (status != PB_OK)
         return status;
     s->out->effort += more.effort;

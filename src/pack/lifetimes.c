@@ -140,37 +140,38 @@ static pb_status play_borrowed(maker *m, pb_step k)
     return PB_OK;
 }
 
-static pb_status make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align, bool borrowed,
-                      pb_arena *result, pb_lifetimes *out)
+static pb_status make(maker *m, bool borrowed, pb_lifetimes *out)
 {
-    if (!align || (align & (align - 1)))
-        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+    if (!m->align || (m->align & (m->align - 1)))
+        return pbi_fail(m->ctx, PB_EINVAL, "an alignment must be a power of two");
     pb_arena scratch;
-    pb_arena_init(&scratch, ctx);
-    uint32_t nodes = game->graph->node_count;
-    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
-    m.open = pb_arena_alloc(&scratch, nodes, sizeof *m.open);
-    pb_status status = m.open || !nodes ? PB_OK : PB_ENOMEM;
+    pb_arena_init(&scratch, m->ctx);
+    uint32_t nodes = m->game->graph->node_count;
+    m->open = pb_arena_alloc(&scratch, nodes, sizeof *m->open);
+    pb_status status = m->open || !nodes ? PB_OK : PB_ENOMEM;
     for (pb_node v = 0; v < nodes && status == PB_OK; v++)
-        m.open[v] = NOT_THERE;
+        m->open[v] = NOT_THERE;
     if (status == PB_OK && !borrowed)
-        status = at_start(&m);
-    for (pb_step k = 0; k < moves->count && status == PB_OK; k++)
-        status = borrowed ? play_borrowed(&m, k) : play(&m, k);
+        status = at_start(m);
+    for (pb_step k = 0; k < m->moves->count && status == PB_OK; k++)
+        status = borrowed ? play_borrowed(m, k) : play(m, k);
     pb_arena_release(&scratch);
     if (status == PB_OK)
-        *out = (pb_lifetimes){.life = m.life, .count = (uint32_t)m.count, .place_count = m.places, .align = align};
+        *out =
+            (pb_lifetimes){.life = m->life, .count = (uint32_t)m->count, .place_count = m->places, .align = m->align};
     return status;
 }
 
 pb_status pb_lifetimes_make(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                             pb_arena *result, pb_lifetimes *out)
 {
-    return make(ctx, game, moves, align, false, result, out);
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    return make(&m, false, out);
 }
 
 pb_status pb_lifetimes_borrowed(pb_context *ctx, const pb_game *game, const pb_moves *moves, uint64_t align,
                                 pb_arena *result, pb_lifetimes *out)
 {
-    return make(ctx, game, moves, align, true, result, out);
+    maker m = {.ctx = ctx, .game = game, .moves = moves, .align = align, .result = result};
+    return make(&m, true, out);
 }

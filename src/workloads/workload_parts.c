@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-pb_status pbi_workload_number(pb_context *ctx, const char *workload, const char *key, const char *text, uint64_t least,
-                              uint64_t most, uint64_t *out)
+pb_status pbi_workload_number(pb_context *ctx, const char *name, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *out)
 {
     uint64_t value;
     if (!pbi_u64_parse(text, strlen(text), &value) || value < least || value > most)
-        return pbi_fail(ctx, PB_EINVAL, "%s: %s must be a whole number between %llu and %llu, not '%s'", workload, key,
+        return pbi_fail(ctx, PB_EINVAL, "%s must be a whole number between %llu and %llu, not '%s'", name,
                         (unsigned long long)least, (unsigned long long)most, text);
     *out = value;
     return PB_OK;

@@ -185,8 +185,8 @@ static void check_all(unsigned steps, bool reads_output, bool inplace, uint64_t 
     game.tiers[0] = (pb_tier){.store_cost = 2, .load_cost = 2, .cap = PB_UNLIMITED};
     x.ctx.tick_limit = 200000; /* any plan will do */
     pb_comparison rows;
-    pb_request request = PB_REQUEST_DEFAULT;
-    assert_int_equal(pb_compare(&x.ctx, &game, PB_GAME_REMAT | PB_GAME_TIERED, NULL, &request, &x.arena, &rows), PB_OK);
+    pb_compare_request request = {.games = PB_GAME_REMAT | PB_GAME_TIERED, .plan = PB_REQUEST_DEFAULT};
+    assert_int_equal(pb_compare(&x.ctx, &game, &request, &x.arena, &rows), PB_OK);
     for (uint32_t i = 0; i < rows.row_count; i++)
         if (rows.rows[i].certificate)
             check_plan(&x, &rows.rows[i]);

@@ -14,8 +14,10 @@ static pb_status open_with(desk *d, const pb_read_options *options)
     pb_context_init(&d->ctx);
     pb_arena_init(&d->arena, &d->ctx);
     slow_memory memory = {w.bytes, w.length, 0, 7, SIZE_MAX};
+    pb_read_options model = options ? *options : (pb_read_options){.path = NULL};
+    model.format = PB_FORMAT_ONNX;
     d->g = NULL;
-    return pb_graph_read_with(&d->ctx, slow_source(&memory), PB_FORMAT_ONNX, NULL, options, &d->arena, &d->g);
+    return pb_graph_read_with(&d->ctx, slow_source(&memory), &model, &d->arena, &d->g);
 }
 
 static void must_open_model(desk *d, const pb_read_options *options)

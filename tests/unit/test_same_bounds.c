@@ -87,8 +87,8 @@ static void expect(const question *q, const char *who, uint64_t is, uint64_t wan
 static void compare_all(desk *d, const question *q, const char *list, uint64_t bound)
 {
     pb_comparison c;
-    pb_request request = asking();
-    assert_int_equal(pb_compare(&d->ctx, &d->game, (unsigned)q->kind, list, &request, &d->arena, &c), PB_OK);
+    pb_compare_request request = {.strategies = list, .games = (unsigned)q->kind, .plan = asking()};
+    assert_int_equal(pb_compare(&d->ctx, &d->game, &request, &d->arena, &c), PB_OK);
     assert_true(c.row_count > 0);
     for (uint32_t i = 0; i < c.row_count; i++)
         expect(q, list, c.rows[i].schedule.lower_bound, bound);
@@ -224,11 +224,10 @@ static void proofs_hold_for_every_row(void **state)
     question q = {.family = "pyramid", .key = "height", .value = "3", .kind = PB_GAME_REMAT, .cap = 4};
     desk d;
     pb_comparison c;
-    pb_request request = asking();
+    pb_compare_request request = {.strategies = "demand,last-use,search", .games = PB_GAME_REMAT, .plan = asking()};
     (void)state;
     open_desk(&d, &q);
-    assert_int_equal(pb_compare(&d.ctx, &d.game, PB_GAME_REMAT, "demand,last-use,search", &request, &d.arena, &c),
-                     PB_OK);
+    assert_int_equal(pb_compare(&d.ctx, &d.game, &request, &d.arena, &c), PB_OK);
     for (uint32_t i = 0; i < c.row_count; i++)
         assert_int_equal(c.rows[i].schedule.outcome, PB_INFEASIBLE);
     assert_int_equal(c.least_count, 1);

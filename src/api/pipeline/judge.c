@@ -9,22 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
-                   pb_verdict *verdict, pb_metrics *metrics)
+pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out)
 {
-    *game = (pb_game){.graph = g,
-                      .kind = s->game,
-                      .cap = s->cap,
-                      .borrow = s->borrow,
-                      .weights = s->weights,
-                      .tier_count = s->tier_count};
-    memcpy(game->tiers, s->tiers, sizeof game->tiers);
-    pb_status status = pb_verify(ctx, game, &s->moves, result, verdict);
-    if (status != PB_OK || !verdict->certificate)
+    out->game = (pb_game){.graph = g,
+                          .kind = s->game,
+                          .cap = s->cap,
+                          .borrow = s->borrow,
+                          .weights = s->weights,
+                          .tier_count = s->tier_count};
+    memcpy(out->game.tiers, s->tiers, sizeof out->game.tiers);
+    pb_status status = pb_verify(ctx, &out->game, &s->moves, result, &out->verdict);
+    if (status != PB_OK || !out->verdict.certificate)
         return status;
-    status = pb_metrics_measure(ctx, verdict->certificate, metrics);
+    status = pb_metrics_measure(ctx, out->verdict.certificate, &out->metrics);
     if (status == PB_OK && s->bound_kind != PB_BOUND_NONE)
-        metrics->gap = pb_metrics_gap(metrics->makespan, s->lower_bound);
+        out->metrics.gap = pb_metrics_gap(out->metrics.makespan, s->lower_bound);
     return status;
 }
 
@@ -128,7 +127,7 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     if (status != PB_OK)
         return status;
     out->same_graph = !s->graph_hash[0] || strcmp(hash, s->graph_hash) == 0;
-    status = pb_judge(ctx, g, s, result, &out->game, &out->verdict, &out->metrics);
+    status = pb_judge(ctx, g, s, result, out);
     if (status == PB_ERANGE) {
         out->fault = PB_FAULT_RANGE;
         snprintf(out->message, sizeof out->message, "%s", ctx->error.message);

@@ -182,7 +182,7 @@ pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cos
 pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, const pb_graph **out)
 {
     static const pb_dim_words words = {"dims={", "\"", "\": 1", ", ", "}"}; /* as the Python package writes them */
-    pb_read_options how = {.inputs = PB_INPUTS_AUTO, .dim_words = &words};
+    pb_read_options how = {.path = path, .dim_words = &words};
     pbi_session_begin_reading(s);
     pb_status status = pb_settings_reading(&s->ctx, &s->settings, &s->arena, &how);
     if (status != PB_OK && s->settings.wrong < PB_SETTING_COUNT)
@@ -190,7 +190,7 @@ pb_status pbi_session_read(pb_session *s, pb_source source, const char *path, co
     if (status != PB_OK)
         return status;
     s->settings.wrong = PB_SETTING_COUNT;
-    return pb_graph_read_with(&s->ctx, source, PB_FORMAT_AUTO, path, &how, &s->arena, out);
+    return pb_graph_read_with(&s->ctx, source, &how, &s->arena, out);
 }
 
 pb_status pb_session_read_graph(pb_session *s, const char *bytes, uint64_t length, const char *path,

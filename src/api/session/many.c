@@ -28,14 +28,13 @@ static pb_status run_contest(pb_session *s, const pb_graph *g, contest *c)
         status = pb_graph_program_peak(&s->ctx, g, &c->program_peak);
     if (status != PB_OK)
         return status;
-    unsigned games = pb_settings_games(&s->settings, &c->base);
-    const char *only = request.strategy;
-    request.strategy = NULL;
     request.prove = request.find_least = true;
-    if (games & PB_GAME_REVERSIBLE)
+    pb_compare_request compare = {
+        .strategies = request.strategy, .games = pb_settings_games(&s->settings, &c->base), .plan = request};
+    if (compare.games & PB_GAME_REVERSIBLE)
         status = pb_front_view_make(&s->ctx, g, s->left_ns, &s->arena, &c->front);
     if (status == PB_OK)
-        status = pb_compare(&s->ctx, &c->base, games, only, &request, &s->arena, &c->rows);
+        status = pb_compare(&s->ctx, &c->base, &compare, &s->arena, &c->rows);
     return status;
 }
 

@@ -31,13 +31,15 @@ struct pb_session {
     pb_watch watch;
     void *watch_state;
 
-    /* The graph and the schedule that are being built. */
+    /* The graph, the schedule and the levels that are being built. */
     pb_builder *builder;
     const char *names;
     const uint32_t *group;
     const char **group_names;
     uint32_t name_count, group_count;
     pb_moves moves;
+    pb_level level[PB_MAX_LEVELS];
+    uint32_t level_count;
 };
 
 /* Every call ends with this. It keeps the message of a failure, because the context may overwrite it. */

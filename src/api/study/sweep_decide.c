@@ -167,18 +167,19 @@ static pb_status certify_cell(pbi_sweep_state *s, uint32_t cell, const choice *b
     pb_sweep_cell *c = &s->out->cells[cell];
     const pb_schedule *from = source_schedule(s, best->source);
     pb_moves *moves = pb_arena_alloc(s->result, 1, sizeof *moves);
-    pb_verdict verdict;
+    pbi_certified made;
     if (!moves)
         return PB_ENOMEM;
     *moves = from->moves;
-    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &verdict, &c->schedule.metrics);
-    if (status == PB_OK && !verdict.certificate)
+    pb_status status = pbi_certify(s->ctx, c->game, false, moves, s->result, &made);
+    if (status == PB_OK && !made.verdict.certificate)
         status = pbi_fail(s->ctx, PB_EBUG, "a plan of strategy %s does not hold under a larger cap", from->strategy);
     if (status != PB_OK)
         return status;
     copy_answer(&c->schedule, from);
-    c->certificate = verdict.certificate;
+    c->certificate = made.verdict.certificate;
     c->schedule.moves = *moves;
+    c->schedule.metrics = made.metrics;
     c->schedule.has_metrics = true;
     c->from = best->source < s->out->cell_count ? best->source : PB_NO_CELL;
     bool own = best->source == cell && from->outcome == PB_OPTIMAL;

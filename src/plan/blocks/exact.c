@@ -295,9 +295,10 @@ static pb_status improve_plan(pb_context *ctx, const pbi_block_bounds *s, uint64
     return status;
 }
 
-pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory, uint64_t limit, pb_arena *arena,
+pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, const pbi_block_budget *budget, pb_arena *arena,
                            pbi_blocks_plan *out)
 {
+    uint64_t memory = budget->memory;
     pb_status status = pbi_blocks_check(ctx, b);
     if (status != PB_OK)
         return status;
@@ -308,7 +309,7 @@ pb_status pbi_blocks_exact(pb_context *ctx, const pbi_blocks *b, uint64_t memory
     status = pbi_block_bounds_find(&s, count_slots(b), true, &scratch, arena);
     pbi_blocks_plan plan = s.plan;
     if (status == PB_OK && s.min_work != UINT64_MAX && !(plan.fits && plan.work == s.min_work))
-        status = improve_plan(ctx, &s, limit, &scratch, arena, &plan);
+        status = improve_plan(ctx, &s, budget->limit, &scratch, arena, &plan);
     pb_arena_release(&scratch);
     if (status == PB_OK)
         *out = plan;

@@ -214,11 +214,12 @@ static pb_status search_once(search *s, pb_moves *moves, pbi_tier_answer *a)
     return status;
 }
 
-pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, uint64_t known, uint64_t bound, uint64_t limit,
-                         pb_moves *moves, pbi_tier_answer *out)
+pb_status pbi_tier_solve(pb_context *ctx, const pbi_tier_model *m, const pbi_search_limits *limits, pb_moves *moves,
+                         pbi_tier_answer *out)
 {
     pbi_tier_answer a = {.end = PBI_TIER_STOPPED};
-    search s = {.ctx = ctx, .m = m, .best = known, .bound = bound, .limit = limit, .any = known == PBI_TIER_NEVER};
+    search s = {.ctx = ctx, .m = m, .best = limits->known, .bound = limits->bound, .limit = limits->bytes};
+    s.any = s.best == PBI_TIER_NEVER;
     pb_status status = PB_OK;
     if (s.any)
         status = search_once(&s, moves, &a);

@@ -137,8 +137,9 @@ pb_status pbi_plan_dtr(pb_context *ctx, const pb_game *game, const pbi_plan_opti
     trial t = {.ctx = ctx, .game = game, .seed = options->seed};
     pb_status status = read_score(ctx, options, &asked);
     uint64_t n = game->graph->node_count, few = 10 * n + 100000, many = 2 * n + 2000000;
+    t.limit = few < many ? few : many;
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, few < many ? few : many, &t.limit);
+        status = pbi_option_number(ctx, options, "limit", 1, UINT32_MAX, &t.limit);
     if (status != PB_OK)
         return status;
     for (pb_node v = 0; v < game->graph->node_count; v++)

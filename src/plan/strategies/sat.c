@@ -304,12 +304,14 @@ static pb_status read_options(sat_search *s)
     const char *memory = pbi_option_find(s->options, "memory");
     bool all = s->options->patient && !s->options->start; /* else other strategies need their share of the time */
     uint64_t some = s->game->graph->needed_count <= SMALL ? SMALL_CONFLICTS : LARGE_CONFLICTS;
-    uint64_t conflicts = all ? UINT64_C(1) << 40 : some;
-    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MAX_STEPS, 0, &s->steps);
+    s->steps = 0;
+    s->conflicts = all ? UINT64_C(1) << 40 : some;
+    s->size = DEFAULT_SIZE;
+    pb_status status = pbi_option_number(s->ctx, s->options, "steps", 1, MAX_STEPS, &s->steps);
     if (status == PB_OK)
-        status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, conflicts, &s->conflicts);
+        status = pbi_option_number(s->ctx, s->options, "conflicts", 1, UINT64_MAX, &s->conflicts);
     if (status == PB_OK)
-        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, DEFAULT_SIZE, &s->size);
+        status = pbi_option_number(s->ctx, s->options, "size", 1, UINT64_C(1) << 40, &s->size);
     s->least_memory = memory && strcmp(memory, "least") == 0;
     if (status == PB_OK && memory && !s->least_memory && strcmp(memory, "cap") != 0)
         status = pbi_fail(s->ctx, PB_EINVAL, "memory must be cap or least, not \"%.40s\"", memory);

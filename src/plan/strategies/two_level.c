@@ -254,12 +254,12 @@ static pb_status conclude(search *r, const choice *asked, pb_status status, pbi_
 pb_status pbi_plan_two_level(pb_context *ctx, const pb_game *game, const pbi_plan_options *options, pbi_plan *plan)
 {
     search r = {.ctx = ctx, .game = game};
-    choice asked;
-    pb_status status = pbi_option_number(ctx, options, "period", 1, UINT32_MAX, 0, &asked.period);
+    choice asked = {.inner = UINT32_MAX};
+    pb_status status = pbi_option_number(ctx, options, "period", 1, UINT32_MAX, &asked.period);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "inner", 0, UINT32_MAX - 1, UINT32_MAX, &asked.inner);
+        status = pbi_option_number(ctx, options, "inner", 0, UINT32_MAX - 1, &asked.inner);
     if (status == PB_OK)
-        status = pbi_option_number(ctx, options, "near", 1, UINT32_MAX, 0, &asked.near);
+        status = pbi_option_number(ctx, options, "near", 1, UINT32_MAX, &asked.near);
     if (status == PB_OK)
         status = pbi_option_computations(ctx, options, game->graph, &r.limit);
     if (status != PB_OK)

@@ -345,7 +345,7 @@ static pb_status open_worker(search *s, worker *w, uint64_t seed)
     w->ready = true;
     w->cap = s->cap;
     w->a = pb_arena_alloc(&w->arena, 1, sizeof *w->a);
-    if (w->a && pbi_rev_anneal_init(w->a, &w->ctx, &s->m, seed, s->room, s->cap, &w->arena)) {
+    if (w->a && pbi_rev_anneal_init(w->a, &s->m, seed, s->room, s->cap, &w->arena)) {
         w->near.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->near.unit);
         w->start.unit = pb_arena_alloc(&w->arena, w->a->l.room, sizeof *w->start.unit);
         if (w->near.unit && w->start.unit)

@@ -51,7 +51,7 @@ static pb_status cut(pb_context *ctx, const pb_game *game, const pbi_trees *t, c
         return PB_OK;
     pb_status status = pbi_edge_rank(ctx, t, NULL, cuts, &max_rank);
     if (status == PB_OK)
-        status = pbi_better_cuts(ctx, t, values, way->effort, way->seed, cuts, &work);
+        status = pbi_better_cuts(ctx, t, way->effort, way->seed, cuts, &work);
     return status == PB_OK && work < MAX_MOVES ? play_cuts(ctx, game, t, cuts, arena, plan) : status;
 }
 
