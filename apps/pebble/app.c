@@ -73,11 +73,7 @@ exit_code app_status(app *a, pb_status status)
         if (a->progress.stopped == PB_STOP_TIME)
             return app_fail(a, EXIT_NOTHING, "the time was up before anything was found; try a longer --time");
         return app_fail(a, EXIT_INTERRUPTED, "interrupted before there was a result");
-    case PB_EBUG:
-        return app_fail(a, EXIT_ILLEGAL, "%s; this is a bug in pebble: please report it with the command and its files",
-                        sentence);
-    case PB_ENOMEM:
-        return app_fail(a, EXIT_FAILED, "%s; free memory on this machine, or use a smaller graph", sentence);
+    case PB_EBUG: return app_fail(a, EXIT_ILLEGAL, "%s", sentence);
     case PB_ELIMIT: return app_fail(a, EXIT_NOTHING, "%s", sentence);
     case PB_EUNKNOWN:
     case PB_EINVAL: return app_usage(a, "%s", sentence);

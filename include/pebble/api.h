@@ -128,8 +128,8 @@ pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_game *game,
                    pb_verdict *verdict, pb_metrics *metrics);
 
-/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak: the file says
- * 4, the replay 5"); false if all agree. */
+/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak is 4 in the
+ * file, but 5 in the replay"); false if all agree. */
 bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *metrics, char *text, size_t room);
 
 /* What can be wrong with a schedule from another source, in the order of the checks. */

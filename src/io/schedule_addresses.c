@@ -37,7 +37,7 @@ static pb_status read_offsets(pbi_schedule_reader *r, pbi_field field, pb_addres
     for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++) {
         void *items = offset;
         if (count == UINT32_MAX)
-            return pbi_field_fail(&r->json, field, "is one too many: there are at most 4294967295 offsets");
+            return pbi_field_fail(&r->json, field, "exceeds the limit of 4294967295 offsets; leave it out");
         if (!pbi_arena_reserve(r->result, &items, &room, count + 1, sizeof *offset))
             return PB_ENOMEM;
         offset = items;
@@ -74,7 +74,8 @@ pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field)
         }
     }
     if (status == PB_OK && (!a.align || (a.align & (a.align - 1))))
-        return pbi_field_fail(&r->json, (pbi_field){"align", NULL, 0}, "of the addresses must be a power of two");
+        return pbi_field_fail(&r->json, (pbi_field){"align", NULL, 0},
+                              "of the addresses must be a power of two, such as 64");
     if (status == PB_OK && !(seen & 8)) /* a summary has none: there is nothing to check */
         a = (pb_addresses){0};
     r->s->addresses = a;

@@ -427,7 +427,7 @@ static void borrowed_bytes_come_back(void **state)
     borrow_moves(&b);
     pb_engine_options o = {.borrowed = b.lent, .borrowed_bytes = sizeof b.lent};
     assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_EINVAL);
-    assert_non_null(strstr(b.ctx.error.message, "not an exclusive or"));
+    assert_non_null(strstr(b.ctx.error.message, "by exclusive or; plan without borrowing"));
     b.kinds[C] = PB_KERNEL_XOR;
     assert_int_equal(pb_engine_new(&b.ctx, verified(&b), &b.kernels, &o, &e), PB_EINVAL);
     assert_non_null(strstr(b.ctx.error.message, "node 3 reads 2"));

@@ -319,8 +319,8 @@ static void faults_of_the_request_are_errors(void **state)
         const char *message;
     } cases[] = {
         {"auto,sqr", 2, "there is no strategy `sqr`; did you mean sqrt?"},
-        {"auto", 0, "a sweep needs at least one cap"},
-        {"", 2, "a sweep needs at least one strategy"},
+        {"auto", 0, "a sweep needs at least one cap; add one"},
+        {"", 2, "a sweep needs at least one strategy; add one"},
         {"every-k:k=0", 2, "k must be a whole number from 1 to 4294967295, not \"0\""},
     };
     small_game s;

@@ -24,7 +24,8 @@ static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cl
     pb_metrics measured;
     pb_status status = pbi_certify_as_made(ctx, game, cleaner, result, &now, &measured);
     if (status == PB_OK && !now.certificate)
-        status = pbi_fail(ctx, PB_EBUG, "a plan is illegal once it is cleaned up [rule %s]", pb_rule_name(now.rule));
+        status = pbi_fail(ctx, PB_EBUG, "a plan became illegal when unnecessary moves were removed [rule %s]",
+                          pb_rule_name(now.rule));
     if (status == PB_OK && pb_u128_compare(measured.cost, metrics->cost) <= 0) {
         *verdict = now;
         *metrics = measured;

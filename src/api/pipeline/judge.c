@@ -92,7 +92,7 @@ bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s)
 }
 
 /* Puts the first error that is not a broken rule into out->message. */
-static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
+static pb_status check_claims(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
 {
     char text[512];
     bool apart;
@@ -103,18 +103,22 @@ static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_gra
                             s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
         if (pb_read_otherwise(out->game.graph, s))
             snprintf(out->message + used, sizeof out->message - (size_t)used,
-                     "; its file was read with %.150s, this graph with %.150s",
+                     "; its file was read with %.150s, this graph with %.150s: use the same options",
                      s->read_with ? s->read_with : "no options",
                      out->game.graph->read_with ? out->game.graph->read_with : "no options");
+        else
+            snprintf(out->message + used, sizeof out->message - (size_t)used, "; pass the graph that it was made for");
         return PB_OK;
     }
     pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);
     if (status == PB_OK && !apart) {
         out->fault = PB_FAULT_ADDRESSES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the addresses are wrong: %s", text);
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the addresses are wrong: %s; plan again with addresses", text);
     } else if (status == PB_OK && pb_judge_metrics(s, &out->metrics, text, sizeof text)) {
         out->fault = PB_FAULT_FIGURES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the figures are wrong: %s", text);
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the figures are wrong: %s; correct the file", text);
     }
     return status;
 }
@@ -137,7 +141,7 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     if (status != PB_OK)
         return status;
     if (out->verdict.certificate)
-        return look_beside(ctx, s, any_graph, out);
+        return check_claims(ctx, s, any_graph, out);
     out->fault = PB_FAULT_RULE;
     pb_verdict_text(&out->game, &s->moves, &out->verdict, text, sizeof text);
     snprintf(out->message, sizeof out->message, "%s [rule %s]", text, pb_rule_name(out->verdict.rule));

@@ -205,7 +205,7 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
 {
     maker m = {.ctx = ctx, .game = game, .request = request, .align = align};
     if (!align || (align & (align - 1)))
-        return pbi_fail(ctx, PB_EINVAL, "an alignment must be a power of two");
+        return pbi_fail(ctx, PB_EINVAL, "the alignment must be a power of two, such as 64");
     m.begin_ns = ctx->clock_ns ? ctx->clock_ns(ctx->callback_state) : 0;
     pb_status status = plan_and_pack(&m, game->cap, &m.first);
     if (status == PB_OK && m.first.any && !fits(&m, &m.first))

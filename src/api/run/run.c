@@ -161,7 +161,7 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
                              .replan = options->replan ? replan : NULL,
                              .replan_state = &r};
     if (steps >= UINT32_MAX)
-        return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps");
+        return pbi_fail(ctx, PB_EINVAL, "a run has fewer than 2^32 steps; use fewer");
     pb_arena_init(&scratch, ctx);
     char(*digest)[PB_HASH_TEXT] = pb_arena_zero(result, steps, sizeof *digest);
     figures.digest = (const char(*)[PB_HASH_TEXT])digest;

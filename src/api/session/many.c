@@ -137,7 +137,8 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
     if (!s)
         return PB_EINVAL;
     if (cell >= sweep->cell_count)
-        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
+        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu; cells count from 0",
+                                           (unsigned long long)cell));
     const pb_sweep_cell *c = &sweep->cells[cell];
     pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     if (!p)

@@ -57,8 +57,9 @@ pb_status pb_session_multilevel(pb_session *s, uint64_t steps, uint64_t forward_
     pb_multilevel_spec spec = {
         .steps = steps, .forward_cost = forward_cost, .reverse_cost = reverse_cost, .level_count = level_count};
     if (level_count > PB_MAX_LEVELS || (level_count && (!slots || !write_cost || !read_cost)))
-        return pbi_session_end(
-            s, pbi_fail(&s->ctx, PB_EINVAL, "at most %d levels, each with its slots and costs", (int)PB_MAX_LEVELS));
+        return pbi_session_end(s,
+                               pbi_fail(&s->ctx, PB_EINVAL, "expected at most %d levels, each with its slots and costs",
+                                        (int)PB_MAX_LEVELS));
     for (uint32_t i = 0; i < level_count; i++)
         spec.level[i] = (pb_level){slots[i], write_cost[i], read_cost[i]};
     pb_status status = pbi_session_begin(s); /* it plans, so a stop must have effect */
