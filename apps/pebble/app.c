@@ -81,10 +81,10 @@ exit_code app_status(app *a, pb_status status)
     }
 }
 
-bool app_number(app *a, option_id id, uint64_t standard, uint64_t *out)
+bool app_number(app *a, option_id id, uint64_t default_value, uint64_t *out)
 {
     const char *text = app_option(a, id);
-    *out = standard;
+    *out = default_value;
     if (!text || pb_number_read(&a->ctx, text, UINT64_MAX, out) == PB_OK)
         return true;
     app_usage(a, "--%s: %s", option_specs[id].name, a->ctx.error.message);

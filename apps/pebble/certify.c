@@ -39,11 +39,11 @@ exit_code certify_schedule(app *a, certified *c)
         return app_status(a, status);
     c->has_verdict = true;
     size_t used = strlen(j->message), room = sizeof j->message - used;
-    if (j->fault != PB_FAULT_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
+    if (j->failure != PB_FAILURE_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
         snprintf(j->message + used, room, "; %s", advice);
-    else if (j->fault == PB_FAULT_GRAPH)
+    else if (j->failure == PB_FAILURE_GRAPH)
         snprintf(j->message + used, room, ", or --any-graph to check its moves here");
-    return j->fault == PB_FAULT_NONE ? EXIT_DONE : EXIT_ILLEGAL;
+    return j->failure == PB_FAILURE_NONE ? EXIT_DONE : EXIT_ILLEGAL;
 }
 
 /* A schedule of another graph may name nodes that this graph does not have: explains why reading it failed. */

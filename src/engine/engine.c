@@ -49,7 +49,7 @@ static pb_status check_kernels(pb_engine *e, const pb_moves *moves)
 
 static pb_status assign(pb_engine *e, const pb_certificate *plan)
 {
-    uint64_t most = e->options.most_bytes;
+    uint64_t most = e->options.max_bytes;
     pb_status status = pbi_phase_make(plan, &e->options, true, most, &e->arena, &e->whole);
     if (status != PB_OK)
         return status;

@@ -89,14 +89,14 @@ static pb_status take_packing(pb_context *ctx, pbi_phase *phase, const pb_packin
     return PB_OK;
 }
 
-pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *o, bool first, uint64_t most_bytes,
+pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *o, bool first, uint64_t max_bytes,
                          pb_arena *arena, pbi_phase *out)
 {
     pb_context *ctx = arena->ctx;
     pbi_phase phase = {.game = pb_certificate_game(plan),
                        .moves = pb_certificate_moves(plan),
                        .peak = pb_certificate_totals(plan)->peak};
-    uint64_t guard = pbi_guard(o), goal = most_bytes ? most_bytes : phase.peak;
+    uint64_t guard = pbi_guard(o), goal = max_bytes ? max_bytes : phase.peak;
     pb_status status = pb_lifetimes_make(ctx, phase.game, phase.moves, o->align, arena, &phase.lives);
     if (status == PB_OK)
         status = pb_lifetimes_borrowed(ctx, phase.game, phase.moves, o->align, arena, &phase.lent);

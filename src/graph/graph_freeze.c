@@ -321,9 +321,9 @@ static pb_status freeze_texts(freezer *f)
     pb_graph *g = f->g;
     const char *texts[] = {b->name, b->cost_unit, b->size_unit, b->extra};
     const char **fields[] = {&g->name, &g->cost_unit, &g->size_unit, &g->extra};
-    const char *standard[] = {"", "step", "unit", ""};
+    const char *defaults[] = {"", "step", "unit", ""};
     for (int i = 0; i < 4; i++) {
-        const char *text = texts[i] ? texts[i] : standard[i];
+        const char *text = texts[i] ? texts[i] : defaults[i];
         if (!(*fields[i] = pb_arena_text(f->result, text, strlen(text))))
             return PB_ENOMEM;
     }

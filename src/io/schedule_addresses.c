@@ -12,7 +12,7 @@ void pbi_schedule_write_addresses(pbi_out *out, const pb_addresses *a, bool offs
     pbi_out_json_u64(out, a->align);
     pbi_out_text(out, ",\"size\":");
     pbi_out_json_u64(out, a->size);
-    pbi_out_text(out, a->least ? ",\"least\":true" : ",\"least\":false");
+    pbi_out_text(out, a->minimal ? ",\"least\":true" : ",\"least\":false");
     if (offsets)
         pbi_out_text(out, ",\"offsets\":[");
     for (uint32_t i = 0; i < a->count && offsets; i++) {
@@ -68,7 +68,7 @@ pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field)
         switch (which) {
         case 0: status = pbi_read_whole(&r->json, field, &a.align); break;
         case 1: status = pbi_read_whole(&r->json, field, &a.size); break;
-        case 2: status = pbi_read_flag(&r->json, field, &a.least); break;
+        case 2: status = pbi_read_flag(&r->json, field, &a.minimal); break;
         case 3: status = read_offsets(r, field, &a); break;
         default: status = pbi_json_skip(&r->json);
         }

@@ -581,7 +581,7 @@ static void memory_is_what_was_planned(void **state)
         pb_engine_free(e);
         assert_int_equal(b.ctx.memory_used, before);
     }
-    pb_engine_options tight = {.align = 1, .most_bytes = 349};
+    pb_engine_options tight = {.align = 1, .max_bytes = 349};
     assert_int_equal(pb_engine_new(&b.ctx, plan, &b.kernels, &tight, &e), PB_ELIMIT);
     assert_non_null(strstr(b.ctx.error.message, "350"));
     close_bench(&b);

@@ -97,7 +97,7 @@ static pb_status check_claims(pb_context *ctx, const pb_schedule *s, bool any_gr
     char text[512];
     bool apart;
     if (!out->same_graph && !any_graph) {
-        out->fault = PB_FAULT_GRAPH;
+        out->failure = PB_FAILURE_GRAPH;
         int used = snprintf(out->message, sizeof out->message,
                             "the schedule was made for another graph (%.80s): the hashes differ",
                             s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
@@ -112,11 +112,11 @@ static pb_status check_claims(pb_context *ctx, const pb_schedule *s, bool any_gr
     }
     pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);
     if (status == PB_OK && !apart) {
-        out->fault = PB_FAULT_ADDRESSES;
+        out->failure = PB_FAILURE_ADDRESSES;
         snprintf(out->message, sizeof out->message,
                  "the moves are legal, but the addresses are wrong: %s; plan again with addresses", text);
     } else if (status == PB_OK && pb_judge_metrics(s, &out->metrics, text, sizeof text)) {
-        out->fault = PB_FAULT_FIGURES;
+        out->failure = PB_FAILURE_FIGURES;
         snprintf(out->message, sizeof out->message,
                  "the moves are legal, but the figures are wrong: %s; correct the file", text);
     }
@@ -134,7 +134,7 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     out->same_graph = !s->graph_hash[0] || strcmp(hash, s->graph_hash) == 0;
     status = pb_judge(ctx, g, s, result, &out->game, &out->verdict, &out->metrics);
     if (status == PB_ERANGE) {
-        out->fault = PB_FAULT_RANGE;
+        out->failure = PB_FAILURE_RANGE;
         snprintf(out->message, sizeof out->message, "%s", ctx->error.message);
         return PB_OK;
     }
@@ -142,7 +142,7 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
         return status;
     if (out->verdict.certificate)
         return check_claims(ctx, s, any_graph, out);
-    out->fault = PB_FAULT_RULE;
+    out->failure = PB_FAILURE_RULE;
     pb_verdict_text(&out->game, &s->moves, &out->verdict, text, sizeof text);
     snprintf(out->message, sizeof out->message, "%s [rule %s]", text, pb_rule_name(out->verdict.rule));
     return PB_OK;
@@ -151,12 +151,12 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
 static const char *node_text(const pb_judgement *j, pb_node v)
 {
     const pb_graph *g = j->game.graph;
-    return j->fault == PB_FAULT_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
+    return j->failure == PB_FAILURE_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
 }
 
 pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink)
 {
-    bool legal = j->verdict.certificate != NULL, placed = j->fault == PB_FAULT_RULE;
+    bool legal = j->verdict.certificate != NULL, placed = j->failure == PB_FAILURE_RULE;
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
     pbi_out_text(&out, legal ? "{\"legal\":true" : "{\"legal\":false");
