@@ -153,7 +153,8 @@ static void from_family(request *r, json_t *document)
     json_object_foreach(list, key, value)
     {
         if (count == MAX_PARAMETERS || !(json_is_string(value) || json_is_number(value))) {
-            respond_error(r, MHD_HTTP_BAD_REQUEST, "parameters: expected strings or numbers, at most %d of them",
+            respond_error(r, MHD_HTTP_BAD_REQUEST,
+                          "parameters: expected an object of strings or numbers, at most %d of them",
                           (int)MAX_PARAMETERS);
             return;
         }
