@@ -8,7 +8,7 @@
  *     O(k, l, c) = min(F(k, l), write + D(k, l, c))
  *     D(k, l, c) = min(F(k, l), min over j of  j*forward + O(k, l-j, c-1) + read + D(k, j, c))
  *     O(k, 1, c) = D(k, 1, c) = forward + reverse.
- * It is no restriction that a slower level only stores states left of those in faster ones: exchange two in the
+ * Nothing is lost if a slower level only stores states left of those in faster ones: exchange two in the
  * opposite order, read the left one once when the right one is used up, and put it into the slot that has become
  * free. This requires that no level is cheaper to write or read than a faster one (the tests search all schedules
  * of small cases).

@@ -10,7 +10,7 @@ void pb_traversal_published(const pb_traversal_spec *spec, pb_traversal_promise 
     double h = spec->height, k = spec->k;
     *out = (pb_traversal_promise){0, 0, 0, 0, NULL};
     if (spec->kind == PB_TRAVERSAL_CLASSIC)
-        *out = (pb_traversal_promise){0, 0, 2 * h, h * h / 2, "Merkle 1979, as told by Szydlo"};
+        *out = (pb_traversal_promise){0, 0, 2 * h, h * h / 2, "Merkle 1979, as described by Szydlo"};
     else if (spec->kind == PB_TRAVERSAL_SZYDLO)
         *out = (pb_traversal_promise){0, 0, 2 * h, 3 * h, "Szydlo 2004"};
     else if (spec->kind == PB_TRAVERSAL_BDS && spec->k >= 2 && spec->k < spec->height &&

@@ -324,9 +324,9 @@ static bool check_end(replay *r)
         if ((g->flags[v] & PB_NODE_KEEP) && !(r->state[v] & RESIDENT))
             return breaks(r, PB_RULE_KEEP, v, PB_NO_NODE, 0);
     for (pb_node v = 0; r->game->kind == PB_GAME_REVERSIBLE && v < g->node_count; v++) {
-        bool wanted = g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
-        if (wanted != ((r->state[v] & RESIDENT) != 0))
-            return breaks(r, wanted ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE, 0);
+        bool expected = g->flags[v] & (PB_NODE_TARGET | PB_NODE_KEEP | PB_NODE_GIVEN);
+        if (expected != ((r->state[v] & RESIDENT) != 0))
+            return breaks(r, expected ? PB_RULE_GONE : PB_RULE_LEFT, v, PB_NO_NODE, 0);
     }
     return true;
 }

@@ -340,9 +340,9 @@ bool pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t group, ui
         f.cuts--;
     if (f.cuts < 3 || !is_chain(&f))
         return false;
-    const char *fault = cannot(&f);
-    *why = fault ? fault : *why;
-    if (fault)
+    const char *misfit = cannot(&f);
+    *why = misfit ? misfit : *why;
+    if (misfit)
         return false;
     if (!write_out(&f, out))
         *status = PB_ENOMEM;
