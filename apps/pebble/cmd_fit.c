@@ -103,7 +103,7 @@ static const char *way_text(pb_fit_way way)
 
 static bool add_row(table *tab, const task *t, pb_fit_way way)
 {
-    const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_WRITTEN];
+    const pb_fit_row *row = &t->fit.row[way], *written = &t->fit.row[PB_FIT_PROGRAM_ORDER];
     char value[FIGURE_ROOM], times[FIGURE_ROOM] = "", size[FIGURE_ROOM] = "-", each[FIGURE_ROOM] = "-";
     char predicted[FIGURE_ROOM] = "-", measured[FIGURE_ROOM] = "-", passes[FIGURE_ROOM] = "-";
     if (row->value)

@@ -124,7 +124,7 @@ static void print_addresses(FILE *out, const pb_schedule *s, const pb_graph *g)
         percent_text(share, above);
     else if (at->size > peak)
         amount_text(at->size - peak, g->size_unit, above);
-    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->least ? ", the minimum" : "", above[0] ? ", " : "", above,
+    snprintf(text, sizeof text, "%s%s%s%s%s", size, at->minimal ? ", the minimum" : "", above[0] ? ", " : "", above,
              above[0] ? " above the peak" : "");
     figure(out, "addresses", text);
 }

@@ -159,7 +159,7 @@ static exit_code judge(const pb_sweep *s)
     for (uint32_t i = 0; i < s->cell_count; i++) {
         if (s->cells[i].certificate)
             return EXIT_DONE;
-        if (!s->cells[i].there || s->cells[i].schedule.outcome != PB_INFEASIBLE)
+        if (!s->cells[i].present || s->cells[i].schedule.outcome != PB_INFEASIBLE)
             code = EXIT_NOTHING;
     }
     return code;
@@ -230,8 +230,8 @@ exit_code cmd_sweep(app *a)
     if (!setting_request(a, &t->request.plan) || !app_number(a, OPT_POINTS, DEFAULT_POINTS, &t->points) ||
         !take_weights(a, t))
         return EXIT_USAGE;
-    if (t->points < 1 || t->points > PB_SWEEP_MOST_CAPS)
-        return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MOST_CAPS);
+    if (t->points < 1 || t->points > PB_SWEEP_MAX_CAPS)
+        return app_usage(a, "--points: expected a number from 1 to %d", PB_SWEEP_MAX_CAPS);
     t->request.strategies = t->request.plan.strategy;
     t->request.plan.strategy = NULL;
     return sweep_all(a, t, sweeps, list);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 const option_spec option_specs[OPT_COUNT] = {
-#define OPTION(id, name, letter, argument, commands, standard, help) \
-    [OPT_##id] = {name, letter, argument, commands, standard, help},
+#define OPTION(id, name, letter, argument, commands, default_text, help) \
+    [OPT_##id] = {name, letter, argument, commands, default_text, help},
 #include "options.def"
 #undef OPTION
 };

@@ -24,7 +24,7 @@ enum {
 };
 
 typedef enum option_id {
-#define OPTION(id, name, letter, argument, commands, standard, help) OPT_##id,
+#define OPTION(id, name, letter, argument, commands, default_text, help) OPT_##id,
 #include "options.def"
 #undef OPTION
     OPT_COUNT
@@ -35,7 +35,7 @@ typedef struct option_spec {
     char letter;
     const char *argument;
     unsigned commands; /* ON_ bits */
-    const char *standard, *help;
+    const char *default_text, *help;
 } option_spec;
 extern const option_spec option_specs[OPT_COUNT];
 

@@ -163,7 +163,7 @@ static bool add_row(const app *a, table *t, const pb_sweep *s, uint32_t cell, bo
     cells[count++] = text[NAME];
     if (e.games)
         cells[count++] = c->certificate ? pb_game_kind_name(f->game) : "";
-    cells[count++] = c->there ? pb_outcome_name(f->outcome) : "missing";
+    cells[count++] = c->present ? pb_outcome_name(f->outcome) : "missing";
     if (!c->certificate) {
         cells[count++] = f->reason ? f->reason : "";
         return table_row(t, cells, "2");

@@ -13,12 +13,12 @@ json_t *control_load(const char *text, size_t length, pb_error *error)
     if (!document) {
         error->line = wrong.line > 0 ? (uint64_t)wrong.line : 1;
         error->column = wrong.column > 0 ? (uint64_t)wrong.column : 1;
-        snprintf(error->message, sizeof error->message, "the control document is not JSON: %s", wrong.text);
+        snprintf(error->message, sizeof error->message, "the request is not JSON: %s; correct it", wrong.text);
         return NULL;
     }
     if (json_is_object(document))
         return document;
-    snprintf(error->message, sizeof error->message, "the control document is not a JSON object");
+    snprintf(error->message, sizeof error->message, "expected a JSON object as the request, as in {\"kind\": \"compare\"}");
     json_decref(document);
     return NULL;
 }

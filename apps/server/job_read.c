@@ -35,7 +35,7 @@ static json_t *field(json_t *document, const char *key)
 static bool known_fields(job *j, json_t *document, const char *where, const char *names)
 {
     const char *key = control_unknown(document, names);
-    return !key || refuse(j, "%sthere is no field `%.60s`; there are: %s", where, key, names);
+    return !key || refuse(j, "%sthere is no field `%.60s`; choose from: %s", where, key, names);
 }
 
 /* A field that becomes a setting, as text: `takes` says what is expected. */
@@ -49,7 +49,7 @@ static bool take_field(job *j, json_t *document, const char *key, const char *ta
     if (!text)
         return refuse(j, "%s: expected %s", key, takes);
     s->text[which] = pb_arena_text(&j->arena, text, strlen(text));
-    return s->text[which] || refuse(j, "out of memory");
+    return s->text[which] || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 static bool take_number(job *j, json_t *document, const char *key, uint64_t max, uint64_t *out)
@@ -99,7 +99,8 @@ static bool take_prices(job *j, json_t *document, pb_settings *s)
     if (!prices)
         return true;
     if (!json_is_object(prices))
-        return refuse(j, "prices: expected an object");
+        return refuse(
+            j, "prices: expected an object with store_cost, load_cost, store_per_unit, load_per_unit or slow_cap");
     if (!known_fields(j, prices, "prices: ", "store_cost load_cost store_per_unit load_per_unit slow_cap"))
         return false;
     s->text[PB_SET_slow_cap] = "none"; /* an empty object is a tier without prices */
@@ -124,15 +125,15 @@ static bool take_weights(job *j, json_t *document, pb_settings *s)
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) != 3)
-        return refuse(j, "weights: expected a list of three numbers");
+        return refuse(j, "weights: expected a list of three numbers, as in [0, 0, 1]");
     for (size_t i = 0; i < 3; i++) {
         const char *weight = control_text(json_array_get(list, i), one);
         if (!weight || strlen(weight) > 36 || strpbrk(weight, ",;"))
-            return refuse(j, "weights: expected a list of three numbers");
+            return refuse(j, "weights: expected a list of three numbers, as in [0, 0, 1]");
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
     s->text[PB_SET_weights] = pb_arena_text(&j->arena, text, used);
-    return s->text[PB_SET_weights] || refuse(j, "out of memory");
+    return s->text[PB_SET_weights] || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 /* The games to play, as the command chooses them: docs/guide.md. */
@@ -173,14 +174,14 @@ static bool read_strategies(job *j, json_t *document)
         return true;
     }
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return refuse(j, "strategies: expected a list of names");
+        return refuse(j, "strategies: expected a list of names, as in [\"auto\"]");
     if (j->spec->kind == JOB_PLAN && json_array_size(list) != 1)
-        return refuse(j, "strategies: a plan is made by one");
+        return refuse(j, "strategies: a plan takes one strategy; leave the others out, or use kind compare");
     for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const char *one = json_string_value(json_array_get(list, i));
             if (!one || !one[0])
-                return refuse(j, "strategies: expected a list of names");
+                return refuse(j, "strategies: expected a list of names, as in [\"auto\"]");
             if (turn == 0 && pb_spec_check(&j->ctx, one) != PB_OK) {
                 pb_error_name(&j->ctx, "strategies");
                 return false;
@@ -188,11 +189,11 @@ static bool read_strategies(job *j, json_t *document)
             if (turn_of(one) != turn)
                 continue;
             if (used + strlen(one) + 2 > sizeof text)
-                return refuse(j, "strategies: the list is too long");
+                return refuse(j, "strategies: the list is too long; leave some out");
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "," : "", one);
         }
     j->spec->strategies = pb_arena_text(&j->arena, text, used);
-    return j->spec->strategies || refuse(j, "out of memory");
+    return j->spec->strategies || refuse(j, "out of memory; free memory on this machine, or use a smaller graph");
 }
 
 static bool read_caps(job *j, json_t *document)
@@ -211,7 +212,7 @@ static bool read_caps(job *j, json_t *document)
         const char *text = control_text(json_array_get(list, i), room);
         text = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
         if (!text)
-            return refuse(j, "caps: expected a list of sizes or ranges");
+            return refuse(j, "caps: expected a list of sizes or ranges, as in [\"80%%\", \"100%%..30%%\"]");
         j->spec->caps[j->spec->cap_count++] = text;
     }
     return job_check_caps(j);
@@ -226,7 +227,7 @@ static bool read_request(job *j, json_t *document, pb_settings *s)
     spec->request = PB_REQUEST_DEFAULT;
     json_t *policy = field(document, "policy");
     if (policy && !json_is_string(policy))
-        return refuse(j, "policy: expected a text");
+        return refuse(j, "policy: expected a name, as in \"least-recent\"");
     if (!take_field(j, document, "policy", "a name", PB_SET_policy, s) ||
         !take_number(j, document, "time_ms", LONGEST_TIME_MS, &spec->time_ms) ||
         !take_field(j, document, "ticks", "a whole number", PB_SET_ticks, s) ||

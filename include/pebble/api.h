@@ -122,25 +122,25 @@ pb_status pb_plan_addressed(pb_context *ctx, const pb_game *game, const pb_reque
 pb_status pb_judge_addresses(pb_context *ctx, const pb_certificate *c, const pb_addresses *a, bool *good, char *text,
                              size_t room);
 
-/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak: the file says
- * 4, the replay 5"); false if all agree. */
+/* The first metric that the schedule states and that differs from `metrics`, with both values ("peak is 4 in the
+ * file, but 5 in the replay"); false if all agree. */
 bool pb_judge_metrics(const pb_schedule *s, const pb_metrics *metrics, char *text, size_t room);
 
 /* What can be wrong with a schedule from another source, in the order of the checks. */
-typedef enum pb_fault {
-    PB_FAULT_NONE,
-    PB_FAULT_RULE,      /* a rule is broken: the verdict has it */
-    PB_FAULT_RANGE,     /* its work or io passes 64 bits */
-    PB_FAULT_GRAPH,     /* legal, but its hash is that of another graph */
-    PB_FAULT_ADDRESSES, /* legal, but its addresses overlap, or values have none */
-    PB_FAULT_FIGURES    /* legal, but its figures differ from those of the replay */
-} pb_fault;
+typedef enum pb_failure {
+    PB_FAILURE_NONE,
+    PB_FAILURE_RULE,      /* a rule is broken: the verdict has it */
+    PB_FAILURE_RANGE,     /* its work or io passes 64 bits */
+    PB_FAILURE_GRAPH,     /* legal, but its hash is that of another graph */
+    PB_FAILURE_ADDRESSES, /* legal, but its addresses overlap, or values have none */
+    PB_FAILURE_FIGURES    /* legal, but its figures differ from those of the replay */
+} pb_failure;
 typedef struct pb_judgement {
     pb_game game; /* from the schedule and the graph */
     pb_verdict verdict;
     pb_metrics metrics; /* when legal */
     bool same_graph;    /* the schedule has this graph's hash, or none */
-    pb_fault fault;
+    pb_failure failure;
     char message[640]; /* what is wrong; "" when nothing is */
 } pb_judgement;
 
@@ -258,7 +258,7 @@ pb_status pb_sweep_make(pb_context *ctx, const pb_game *base, const pb_sweep_req
  *   in, out  request   reads its strategies, game, plan and time; fills in caps and known plans. Each end of the range
  *                      takes at most a fifth of the time
  *   returns  PB_EINVAL with a sentence; what pb_least_cap and pb_plan return */
-#define PB_SWEEP_MOST_CAPS 10000
+#define PB_SWEEP_MAX_CAPS 10000
 pb_status pb_sweep_choose_caps(pb_context *ctx, const pb_game *base, const char *list, uint32_t points,
                                pb_arena *result, pb_sweep_request *request);
 

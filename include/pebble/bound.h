@@ -12,7 +12,7 @@ typedef struct pb_bounds {
     uint64_t least_cap;    /* no schedule of the game has a smaller peak */
     pb_node least_at;      /* the node whose working set proves it; PB_NO_NODE: the start or the end does */
     const char *least_why; /* "working set", "lasting set", "best traversal", "start" or "end" */
-    uint64_t beside;       /* borrowed memory that is needed in addition to least_cap; 0: borrowing does not help */
+    uint64_t borrowed;     /* borrowed memory that is needed in addition to least_cap; 0: borrowing does not help */
     bool attained;         /* a schedule that computes nothing twice has that peak: no larger cap needs recomputation */
     uint64_t makespan;     /* free-order bound on work + io */
     pb_node makespan_at;   /* the node whose first computation raised it; PB_NO_NODE: needed work alone */

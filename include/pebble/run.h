@@ -27,12 +27,12 @@ pb_status pb_run_plan_make(pb_context *ctx, const pb_game *game, const pb_reques
 
 /* The program in program order: everything computed once. With keep_all nothing is freed, else each value after its
  * last use. Lives in `result` and borrows the graph. */
-pb_status pb_run_written(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
-                         const pb_certificate **out);
+pb_status pb_run_program_order(pb_context *ctx, const pb_graph *g, bool keep_all, pb_arena *result,
+                               const pb_certificate **out);
 
 typedef struct pb_run_options {
     uint64_t steps;            /* 0 counts as 1 */
-    uint64_t most_bytes;       /* of addresses; 0: what the plan needs */
+    uint64_t max_bytes;        /* of addresses; 0: what the plan needs */
     const pb_packing *packing; /* as in pb_engine_options */
     bool cold;                 /* without an extra first step that warms up and is not counted */
     const char *slow_path;     /* tiered plans: a folder, or the beginning of a file name, for all tiers */
@@ -68,7 +68,7 @@ pb_status pb_run_least(pb_context *ctx, const pb_game *game, bool infeasible, co
 
 /* Runs a plan with the kernels of the workload, from step 0 on.
  *   returns PB_OK       after a stop too, if a step was done by then (ctx->stopped is set)
- *           PB_ELIMIT   the addresses need more than most_bytes */
+ *           PB_ELIMIT   the addresses need more than max_bytes */
 pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *plan, const pb_run_options *options,
                       pb_arena *result, pb_run_figures *out);
 
@@ -77,10 +77,10 @@ uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
 
 /* Ways to run a workload, each at least as good as the previous one. */
 typedef enum pb_fit_way {
-    PB_FIT_STORE_ALL, /* in program order, everything kept to the end */
-    PB_FIT_WRITTEN,   /* in program order, each value freed after its last use */
-    PB_FIT_ORDER,     /* in the best order that was found, nothing computed twice */
-    PB_FIT_PLAN,      /* with recomputation, within the overhead */
+    PB_FIT_STORE_ALL,     /* in program order, everything kept to the end */
+    PB_FIT_PROGRAM_ORDER, /* in program order, each value freed after its last use */
+    PB_FIT_ORDER,         /* in the best order that was found, nothing computed twice */
+    PB_FIT_PLAN,          /* with recomputation, within the overhead */
     PB_FIT_WAYS
 } pb_fit_way;
 const char *pb_fit_way_name(pb_fit_way way); /* store-all, written, order, planned */

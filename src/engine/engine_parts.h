@@ -45,7 +45,7 @@ static inline uint64_t pbi_guard(const pb_engine_options *o)
 
 /* `first`: the run starts here, so values given in slow memory must be stored first. Memory and errors: those of
  * `arena`. */
-pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *options, bool first, uint64_t most_bytes,
+pb_status pbi_phase_make(const pb_certificate *plan, const pb_engine_options *options, bool first, uint64_t max_bytes,
                          pb_arena *arena, pbi_phase *out);
 /* The loads that can start early: their places are free, and memory stays within the peak. */
 pb_status pbi_phase_find_prefetches(pb_context *ctx, pb_arena *arena, pbi_phase *phase);

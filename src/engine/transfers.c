@@ -93,9 +93,10 @@ pb_status pbi_store(pb_engine *e, pb_node v, uint32_t tier)
     if (!bytes)
         return PB_OK;
     if (!pbi_in_block(e, e->value[v]))
-        return pbi_fail(e->ctx, PB_EINVAL,
-                        "the plan stores %.80s from borrowed memory, where it is combined with other bytes",
-                        pb_graph_name(e->graph, v));
+        return pbi_fail(
+            e->ctx, PB_EINVAL,
+            "the plan stores %.80s from borrowed memory, which would store other bytes too; plan without borrowing",
+            pb_graph_name(e->graph, v));
     pbi_pending *u;
     pbi_slot *slot = slot_of(e, v, tier);
     slot->at = e->file_end[tier] + e->phase->filed[tier].offset[e->next_filed[tier]++];

@@ -207,8 +207,8 @@ static bool is_circuit(pb_format format)
 static void note_model_options(pb_context *ctx, pb_format format, const pb_read_options *options)
 {
     if (ctx->log && format != PB_FORMAT_ONNX && (options->train || options->batch || options->dim_count))
-        ctx->log(ctx->callback_state,
-                 "the file is not an ONNX model: the options for dimensions, batch and training have no effect");
+        ctx->log(ctx->callback_state, "the file is not an ONNX model, so the options for dimensions, batch and "
+                                      "training have no effect; leave them out");
 }
 
 /* The options that change the graph, as words from which options of the command can be made. */

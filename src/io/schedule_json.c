@@ -143,7 +143,7 @@ static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
                                       PBI_NAME("load_per_unit"), PBI_NAME("cap")};
     pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
     if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
-        return pbi_field_fail(&r->json, field, "is one too many: there are at most %d tiers", PB_MAX_TIERS);
+        return pbi_field_fail(&r->json, field, "exceeds the limit of %d tiers; leave it out", PB_MAX_TIERS);
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
     pb_tier tier = {.cap = PB_UNLIMITED};
@@ -199,7 +199,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         status = pbi_json_item(&r->json, &more);
         if (status == PB_OK && more != (i < 3)) {
             r->json.place = place;
-            return pbi_field_fail(&r->json, field, "must be three numbers");
+            return pbi_field_fail(&r->json, field, "must be three numbers, as in [0, 0, 1]");
         }
         const char *weight = "";
         if (status == PB_OK && more)
@@ -223,7 +223,7 @@ static pb_status read_option(pbi_schedule_reader *r, pbi_slice key)
     if (!option.key)
         return PB_ENOMEM;
     if (memchr(key.bytes, '\0', key.length))
-        return pbi_text_fail(r->json.text, r->json.place, "the name of an option contains a NUL character");
+        return pbi_text_fail(r->json.text, r->json.place, "the name of an option contains a NUL character; remove it");
     pbi_field field = {option.key, NULL, 0};
     size_t at = r->option_names.length;
     bool fresh = true;
@@ -280,7 +280,7 @@ static pb_status read_options(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK && !null)
             status = pbi_read_whole(&r->json, field, &value[which]);
         if (status == PB_OK && value[2] > UINT32_MAX)
-            return pbi_field_fail(&r->json, field, "is more than 4294967295");
+            return pbi_field_fail(&r->json, field, "must be at most 4294967295");
     }
     r->s->seed = value[0];
     r->s->ticks = value[1];
@@ -401,8 +401,8 @@ static pb_status settle_cost(pbi_schedule_reader *r, pbi_field field, const char
 {
     r->json.place = place;
     if (text && !parse_cost(text, r->s->weights.digits, out))
-        return pbi_field_fail(&r->json, field, "must be a decimal of 0 or more, no finer than the weights, not %.60s",
-                              text);
+        return pbi_field_fail(
+            &r->json, field, "must be a decimal of 0 or more, with no more decimals than the weights, not %.60s", text);
     return PB_OK;
 }
 

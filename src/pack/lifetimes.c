@@ -26,7 +26,9 @@ static pb_status reserve(maker *m)
     if (m->count < m->room)
         return PB_OK;
     if (m->count >= ELSEWHERE)
-        return pbi_fail(m->ctx, PB_ERANGE, "the plan makes more than %u values", ELSEWHERE);
+        return pbi_fail(m->ctx, PB_ERANGE,
+                        "the plan computes more than %u values, the limit; raise the cap, or use a smaller graph",
+                        ELSEWHERE);
     uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
     pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);
     if (!life)
@@ -45,7 +47,8 @@ static pb_status begin(maker *m, uint64_t time, pb_node node, uint64_t size, uin
     if (!size)
         return PB_OK;
     if (!pbi_add(size, m->align - 1, &rounded))
-        return pbi_fail(m->ctx, PB_ERANGE, "a value of %llu bytes cannot be aligned", (unsigned long long)size);
+        return pbi_fail(m->ctx, PB_ERANGE, "a value of %llu bytes cannot be aligned; use a smaller alignment",
+                        (unsigned long long)size);
     pb_status status = reserve(m);
     if (status != PB_OK)
         return status;
@@ -143,7 +146,7 @@ static pb_status play_borrowed(maker *m, pb_step k)
 static pb_status make(maker *m, bool borrowed, pb_lifetimes *out)
 {
     if (!m->align || (m->align & (m->align - 1)))
-        return pbi_fail(m->ctx, PB_EINVAL, "an alignment must be a power of two");
+        return pbi_fail(m->ctx, PB_EINVAL, "the alignment must be a power of two, such as 64");
     pb_arena scratch;
     pb_arena_init(&scratch, m->ctx);
     uint32_t nodes = m->game->graph->node_count;

@@ -202,9 +202,9 @@ static pb_status end_merkle(pb_workload *w, uint64_t step, pb_engine *e)
     if (!m->traversal)
         memcpy(m->paths.root, pb_engine_value(e, w->graph->node_count - 1), PBI_HASH);
     else if (m->paths.sent == NOT_PUBLISHED)
-        return pbi_fail(w->ctx, PB_EBUG, "the root was not produced");
+        return pbi_fail(w->ctx, PB_EBUG, "the root was not computed");
     else if (m->paths.sent != UINT64_C(1) << m->height)
-        return pbi_fail(w->ctx, PB_EBUG, "only %llu of 2^%u paths were produced", (unsigned long long)m->paths.sent,
+        return pbi_fail(w->ctx, PB_EBUG, "only %llu of 2^%u paths were computed", (unsigned long long)m->paths.sent,
                         (unsigned)m->height);
     return PB_OK;
 }

@@ -63,8 +63,8 @@ static void check_set(uint64_t seed)
     const char *wrong = status == PB_OK ? fault(&ctx, &set.lives, &packing) : ctx.error.message;
     if (wrong)
         complain(seed, wrong, (uint64_t)status, 0);
-    else if (!packing.least || packing.size != least)
-        complain(seed, packing.least ? "called least" : "not called least", packing.size, least);
+    else if (!packing.minimal || packing.size != least)
+        complain(seed, packing.minimal ? "called least" : "not called least", packing.size, least);
     else if (!search_is_right(&ctx, &set.lives, least, &arena))
         complain(seed, "the search is wrong about some size", 0, least);
     else

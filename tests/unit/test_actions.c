@@ -244,11 +244,11 @@ static void other_graphs_and_games_get_a_sentence(void **state)
     (void)state;
     small_game s;
     small_game_init(&s);
-    refuses(&s, "", "shape is empty");
+    refuses(&s, "", "the shape of this graph is empty");
     small_game_add(&s, 1, 1, 0);
-    refuses(&s, "c0", "shape is chain");
+    refuses(&s, "c0", "the shape of this graph is chain");
     small_game_add(&s, 1, 1, 0);
-    refuses(&s, "c0 c1", "shape is general");
+    refuses(&s, "c0 c1", "the shape of this graph is general");
     small_tiny(&s);
     refuses(&s, "c0 c1 c2", "start from a given state");
     s.kind = PB_GAME_REVERSIBLE;

@@ -133,7 +133,7 @@ static void a_plan_to_begin_from_is_of_this_graph_and_game(void **state)
     const pb_plan_result *start = plan_at(s, g, "4"), *none = plan_at(s, g, "3");
     must(other, pb_session_plan(other, twin, start, &p)); /* another copy of it */
     refused_as(other, pb_session_plan(other, chain, start, &p), PB_EINVAL, "for another graph");
-    refused_as(other, pb_session_plan(other, twin, none, &p), PB_EINVAL, "there is no plan");
+    refused_as(other, pb_session_plan(other, twin, none, &p), PB_EINVAL, "has no plan");
     must(other, pb_session_set(other, "game", "reversible"));
     refused_as(other, pb_session_plan(other, twin, start, &p), PB_EINVAL, "for the remat game");
     pb_session_free(other);
@@ -181,11 +181,11 @@ static void moves_are_judged(void **state)
     assert_false(pb_result_has_plan(p));
     assert_true(text_has(s, "\"rule\":\"input-not-resident\""));
     assert_true(text_has(s, "\"move\":0"));
-    refused_as(s, pb_session_add_moves(s, 1, odd, NULL, NULL), PB_EINVAL, "a move is");
-    refused_as(s, pb_session_add_moves(s, 1, far, NULL, NULL), PB_EINVAL, "the place of a move");
+    refused_as(s, pb_session_add_moves(s, 1, odd, NULL, NULL), PB_EINVAL, "as a move");
+    refused_as(s, pb_session_add_moves(s, 1, far, NULL, NULL), PB_EINVAL, "as the place of a move");
     refused_as(s, pb_session_add_moves(s, 1, NULL, NULL, NULL), PB_EINVAL, "rows of four");
-    refused_as(s, pb_session_add_moves(s, 1, moves, start, fallen), PB_EINVAL, "must not fall");
-    refused_as(s, pb_session_add_moves(s, 2, half, NULL, NULL), PB_EINVAL, "a move is");
+    refused_as(s, pb_session_add_moves(s, 1, moves, start, fallen), PB_EINVAL, "must not decrease");
+    refused_as(s, pb_session_add_moves(s, 2, half, NULL, NULL), PB_EINVAL, "as a move");
     must(s, pb_session_add_moves(s, 3, moves, NULL, NULL)); /* the first of the two is gone as well */
     must(s, pb_session_judge_moves(s, g, &p));
     assert_true(pb_result_has_plan(p));

@@ -134,8 +134,8 @@ static void bad_values_are_reported_with_their_name(void **state)
         {"batch", "0", "batch", "expected a number of at least 1"},
         {"train", "yes", "train", "from 0 to 1"},
         {"optimizer", "magic", "optimizer", "there is no optimizer `magic`; choose none, sgd, momentum or adam"},
-        {"optimizer", "adam", "optimizer", "only a training step has this"},
-        {"grads", "keep", "grads", "only a training step has this"},
+        {"optimizer", "adam", "optimizer", "only a training step uses this"},
+        {"grads", "keep", "grads", "only a training step uses this"},
         {"points", "1001", "points", "from 0 to 1000"},
         {"any_graph", "x", "any_graph", "from 0 to 1"},
     };

@@ -23,8 +23,8 @@ static pb_status take_cleaner(pb_context *ctx, const pb_game *game, pb_moves *cl
     pbi_certified now;
     pb_status status = pbi_certify_as_made(ctx, game, cleaner, result, &now);
     if (status == PB_OK && !now.verdict.certificate)
-        status =
-            pbi_fail(ctx, PB_EBUG, "a plan is illegal once it is cleaned up [rule %s]", pb_rule_name(now.verdict.rule));
+        status = pbi_fail(ctx, PB_EBUG, "a plan became illegal when unnecessary moves were removed [rule %s]",
+                          pb_rule_name(now.verdict.rule));
     if (status == PB_OK && pb_u128_compare(now.metrics.cost, out->metrics.cost) <= 0)
         *out = now;
     return status;

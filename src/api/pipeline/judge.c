@@ -91,29 +91,33 @@ bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s)
 }
 
 /* Puts the first error that is not a broken rule into out->message. */
-static pb_status look_beside(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
+static pb_status check_claims(pb_context *ctx, const pb_schedule *s, bool any_graph, pb_judgement *out)
 {
     char text[512];
     bool apart;
     if (!out->same_graph && !any_graph) {
-        out->fault = PB_FAULT_GRAPH;
+        out->failure = PB_FAILURE_GRAPH;
         int used = snprintf(out->message, sizeof out->message,
                             "the schedule was made for another graph (%.80s): the hashes differ",
                             s->graph_name && s->graph_name[0] ? s->graph_name : "without a name");
         if (pb_read_otherwise(out->game.graph, s))
             snprintf(out->message + used, sizeof out->message - (size_t)used,
-                     "; its file was read with %.150s, this graph with %.150s",
+                     "; its file was read with %.150s, this graph with %.150s: use the same options",
                      s->read_with ? s->read_with : "no options",
                      out->game.graph->read_with ? out->game.graph->read_with : "no options");
+        else
+            snprintf(out->message + used, sizeof out->message - (size_t)used, "; pass the graph that it was made for");
         return PB_OK;
     }
     pb_status status = pb_judge_addresses(ctx, out->verdict.certificate, &s->addresses, &apart, text, sizeof text);
     if (status == PB_OK && !apart) {
-        out->fault = PB_FAULT_ADDRESSES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the addresses are wrong: %s", text);
+        out->failure = PB_FAILURE_ADDRESSES;
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the addresses are wrong: %s; plan again with addresses", text);
     } else if (status == PB_OK && pb_judge_metrics(s, &out->metrics, text, sizeof text)) {
-        out->fault = PB_FAULT_FIGURES;
-        snprintf(out->message, sizeof out->message, "the moves are legal, but the figures are wrong: %s", text);
+        out->failure = PB_FAILURE_FIGURES;
+        snprintf(out->message, sizeof out->message,
+                 "the moves are legal, but the figures are wrong: %s; correct the file", text);
     }
     return status;
 }
@@ -129,15 +133,15 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
     out->same_graph = !s->graph_hash[0] || strcmp(hash, s->graph_hash) == 0;
     status = pb_judge(ctx, g, s, result, out);
     if (status == PB_ERANGE) {
-        out->fault = PB_FAULT_RANGE;
+        out->failure = PB_FAILURE_RANGE;
         snprintf(out->message, sizeof out->message, "%s", ctx->error.message);
         return PB_OK;
     }
     if (status != PB_OK)
         return status;
     if (out->verdict.certificate)
-        return look_beside(ctx, s, any_graph, out);
-    out->fault = PB_FAULT_RULE;
+        return check_claims(ctx, s, any_graph, out);
+    out->failure = PB_FAILURE_RULE;
     pb_verdict_text(&out->game, &s->moves, &out->verdict, text, sizeof text);
     snprintf(out->message, sizeof out->message, "%s [rule %s]", text, pb_rule_name(out->verdict.rule));
     return PB_OK;
@@ -146,12 +150,12 @@ pb_status pb_judge_all(pb_context *ctx, const pb_graph *g, const pb_schedule *s,
 static const char *node_text(const pb_judgement *j, pb_node v)
 {
     const pb_graph *g = j->game.graph;
-    return j->fault == PB_FAULT_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
+    return j->failure == PB_FAILURE_RULE && v < g->node_count ? pb_graph_name(g, v) : NULL;
 }
 
 pb_status pb_judgement_json_write(pb_context *ctx, const pb_judgement *j, pb_sink sink)
 {
-    bool legal = j->verdict.certificate != NULL, placed = j->fault == PB_FAULT_RULE;
+    bool legal = j->verdict.certificate != NULL, placed = j->failure == PB_FAILURE_RULE;
     pbi_out out;
     pbi_out_init(&out, ctx, sink);
     pbi_out_text(&out, legal ? "{\"legal\":true" : "{\"legal\":false");

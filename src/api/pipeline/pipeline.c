@@ -383,7 +383,9 @@ static pb_status check_start(pb_context *ctx, const pb_game *game, const pb_move
     pb_arena_init(&scratch, ctx);
     pb_status status = pb_verify(ctx, &any, start, &scratch, &verdict);
     if (status == PB_OK && !verdict.certificate)
-        status = pbi_fail(ctx, PB_EINVAL, "the plan to start from is illegal [rule %s]", pb_rule_name(verdict.rule));
+        status = pbi_fail(ctx, PB_EINVAL,
+                          "the plan to start from is illegal [rule %s]; start from a plan for this graph, game and cap",
+                          pb_rule_name(verdict.rule));
     pb_arena_release(&scratch);
     return status;
 }

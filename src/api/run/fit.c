@@ -175,8 +175,9 @@ static pb_status try_value(finder *f, pb_fit_way way, uint64_t value, bool *fits
         return status;
     status = open_at(f, value, &now, taken);
     if (status == PB_OK && *taken)
-        status = way <= PB_FIT_WRITTEN ? fits_in_program_order(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
-                                       : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
+        status = way <= PB_FIT_PROGRAM_ORDER
+                     ? fits_in_program_order(f, &now, way == PB_FIT_STORE_ALL, f->request->cap, fits)
+                     : fits_planned(f, &now, way == PB_FIT_ORDER, f->request->cap, fits);
     if (status != PB_OK || !*fits) {
         drop(&now);
         return status;
@@ -226,7 +227,7 @@ static pb_status run_best(finder *f, pb_fit_way way, pb_arena *result)
     if (f->best.value != row->value) /* the previous way has the same answer: its plan is as good */
         return PB_OK;
     describe_best(f, row);
-    pb_run_options how = {.steps = 1, .most_bytes = f->request->cap, .packing = &f->best.packing};
+    pb_run_options how = {.steps = 1, .max_bytes = f->request->cap, .packing = &f->best.packing};
     pb_status status = pb_run_plan(f->ctx, f->best.w, f->best.plan, &how, result, &row->measured);
     if (status != PB_OK)
         return status;

@@ -60,7 +60,7 @@ pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names
         return PB_EINVAL;
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
-        return wrong_draft(s, "there must be as many names as nodes, each ended by NUL");
+        return wrong_draft(s, "expected one name per node, each ended by NUL");
     s->names = names;
     s->name_count = count;
     return PB_OK;
@@ -73,10 +73,10 @@ pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *
         return PB_EINVAL;
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !group))
-        return wrong_draft(s, "the names of groups must each be ended by NUL");
+        return wrong_draft(s, "expected names of groups, each ended by NUL, and a group for each node");
     for (uint32_t i = 0; i < count; i++)
         if (group[i] != UINT32_MAX && group[i] >= found)
-            return wrong_draft(s, "a node is in a group that has no name");
+            return wrong_draft(s, "a node is in a group that has no name; add the name");
     const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
     if (!list)
         return end_draft(s, PB_ENOMEM);
@@ -96,9 +96,9 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
     pb_status status = need_builder(s);
     pb_node added;
     if (status == PB_OK && count && (!cost || !size))
-        return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes");
+        return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes; pass both arrays");
     if (status == PB_OK && ((s->names && s->name_count != count) || (s->group && s->group_count != count)))
-        return pbi_fail(&s->ctx, PB_EINVAL, "there must be as many names and groups as nodes");
+        return pbi_fail(&s->ctx, PB_EINVAL, "names and groups must be as many as nodes; pass one of each per node");
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
         bool grouped = s->group && s->group[i] != UINT32_MAX;
         pb_node_spec spec = {.name = name,
@@ -108,7 +108,9 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
                              .flags = flags ? (uint16_t)(flags[i] & own & ~PB_NODE_TARGET) : 0,
                              .group = grouped ? s->group_names[s->group[i]] : NULL};
         if (flags && (flags[i] & ~own))
-            return pbi_fail(&s->ctx, PB_EINVAL, "node %u has flags that a caller may not set", (unsigned)i);
+            return pbi_fail(&s->ctx, PB_EINVAL,
+                            "node %u has unknown flags; use GIVEN, GIVEN_SLOW, ONCE, KEEP and TARGET only",
+                            (unsigned)i);
         status = pb_builder_add_node(s->builder, &spec, &added);
         if (status == PB_OK && flags && (flags[i] & PB_NODE_TARGET))
             status = pb_builder_add_target(s->builder, added);
@@ -137,7 +139,7 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
                                                        : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
                                                                                            : NULL;
     if (!add || (count && (!first || !second)))
-        return wrong_draft(s, "pairs are edge, inplace or byproduct_of, with two arrays of nodes");
+        return wrong_draft(s, "expected pairs of kind edge, inplace or byproduct_of, with two arrays of nodes");
     pb_status status = need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, first[i], second[i]);
@@ -152,7 +154,7 @@ pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, c
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
                                                                            : NULL;
     if (!add || (count && !node))
-        return wrong_draft(s, "lists are target or order, with an array of nodes");
+        return wrong_draft(s, "expected a list of kind target or order, with an array of nodes");
     pb_status status = need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, node[i]);
@@ -214,7 +216,7 @@ pb_status pb_session_generate(pb_session *s, const char *family, const char *par
         size_t length = strcspn(at, "\n");
         const char *sign = memchr(at, '=', length);
         if (!sign || count == MOST_PARAMETERS)
-            return wrong(s, "parameters are lines key=value, at most 64 of them");
+            return wrong(s, "expected parameters as lines key=value, at most 64 of them");
         char *key = pb_arena_text(&s->arena, at, (size_t)(sign - at));
         char *value = pb_arena_text(&s->arena, sign + 1, length - (size_t)(sign - at) - 1);
         if (!key || !value)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { STANDARD_POINTS = 20 };
+enum { DEFAULT_POINTS = 20 };
 
 /* A comparison, and what its document contains in addition to the rows. */
 typedef struct contest {
@@ -83,7 +83,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
         status = pbi_session_name(
             s, pb_settings_weights(&s->ctx, &s->settings, &s->arena, &weights, &request.weights_count));
     if (status == PB_OK)
-        status = pbi_take_number(s, PB_SET_points, STANDARD_POINTS, PB_SWEEP_MOST_CAPS, &points);
+        status = pbi_take_number(s, PB_SET_points, DEFAULT_POINTS, PB_SWEEP_MAX_CAPS, &points);
     if (status != PB_OK)
         return status;
     request.weights = weights;
@@ -136,7 +136,8 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
     if (!s)
         return PB_EINVAL;
     if (cell >= sweep->cell_count)
-        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu", (unsigned long long)cell));
+        return pbi_session_end(s, pbi_fail(&s->ctx, PB_EINVAL, "the sweep has no cell %llu; cells count from 0",
+                                           (unsigned long long)cell));
     const pb_sweep_cell *c = &sweep->cells[cell];
     pb_plan_result *p = pb_arena_zero(&s->arena, 1, sizeof *p);
     if (!p)
@@ -148,7 +149,7 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
                           .failed_step = UINT64_MAX,
                           .failed_node = PB_NO_NODE,
                           .seconds = c->seconds};
-    *out = c->there ? p : NULL;
+    *out = c->present ? p : NULL;
     return PB_OK;
 }
 

@@ -21,15 +21,15 @@ static pb_status take_start(pb_session *s, const pb_game *game, const pb_plan_re
     if (!start)
         return PB_OK;
     if (!start->certificate)
-        return wrong(s, "there is no plan to start from");
+        return wrong(s, "the result to start from has no plan; pass one with a plan");
     if (start->game->graph != game->graph)
         status = pb_graph_hash(&s->ctx, game->graph, hash);
     if (status != PB_OK)
         return status;
     if (start->game->graph != game->graph && strcmp(hash, start->schedule.graph_hash) != 0)
-        return wrong(s, "the plan to start from is for another graph");
+        return wrong(s, "the plan to start from is for another graph; pass one for this graph");
     if (start->game->kind != game->kind)
-        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to start from is for the %s game",
+        return pbi_fail(&s->ctx, PB_EINVAL, "the plan to start from is for the %s game; pass one for this game",
                         pb_game_kind_name(start->game->kind));
     request->start = &start->schedule.moves;
     return PB_OK;
@@ -64,12 +64,12 @@ static pb_status add_move(pb_session *s, const uint32_t *row, const uint32_t *al
 {
     uint32_t op = row[0], node = row[1], place = row[2], over = row[3];
     if (op >= PB_OP_COUNT)
-        return wrong(s, "a move is compute, uncompute, free, store, load or drop, by its number");
+        return wrong(s, "expected the number of compute, uncompute, free, store, load or drop as a move");
     if (place > PB_MOVE_BORROWED)
-        return pbi_fail(&s->ctx, PB_EINVAL, "the place of a move is a tier or borrowed memory, at most %d",
+        return pbi_fail(&s->ctx, PB_EINVAL, "expected a tier or borrowed memory, at most %d, as the place of a move",
                         PB_MOVE_BORROWED);
     if (count > UINT32_MAX)
-        return wrong(s, "a move makes by-products, and fewer of them than there are nodes");
+        return wrong(s, "a move has more by-products than there are nodes; leave some out");
     if (op == PB_COMPUTE && place == PB_MOVE_BORROWED)
         return pb_moves_add_borrowed(&s->moves, node);
     if (op == PB_COMPUTE)
@@ -83,11 +83,11 @@ pb_status pb_session_add_moves(pb_session *s, uint64_t count, const uint32_t *ro
 {
     if (!s)
         return PB_EINVAL;
-    pb_status status = count && !rows ? wrong(s, "moves need rows of four numbers") : PB_OK;
+    pb_status status = count && !rows ? wrong(s, "moves need rows of four numbers; pass the array") : PB_OK;
     for (uint64_t i = 0; i < count && status == PB_OK; i++) {
         uint64_t from = also_start ? also_start[i] : 0, to = also_start ? also_start[i + 1] : 0;
         if (to < from || (to > from && !also))
-            status = wrong(s, "the rows of by-products must not fall");
+            status = wrong(s, "the starts of the lists of by-products must not decrease; sort the lists by move");
         else
             status = add_move(s, rows + PB_MOVE_FIELDS * i, also ? also + from : NULL, to - from);
     }
@@ -288,7 +288,7 @@ pb_status pb_session_explain(pb_session *s, const pb_plan_result *p, uint32_t no
     if (!p->certificate)
         status = no_plan(s);
     else if (node != PB_NO_NODE && node >= p->game->graph->node_count)
-        status = pbi_fail(&s->ctx, PB_EINVAL, "the graph has no node %lu", (unsigned long)node);
+        status = pbi_fail(&s->ctx, PB_EINVAL, "the graph has no node %lu; indices count from 0", (unsigned long)node);
     else if (strcmp(form, "text") == 0)
         status = pb_explain_text(&s->ctx, p->certificate, node, pbi_session_write(s));
     else if (strcmp(form, "json") == 0)
@@ -333,7 +333,7 @@ pb_status pb_session_profile(pb_session *s, const pb_plan_result *p, const char 
     if (!p->certificate)
         return pbi_session_end(s, no_plan(s));
     if ((!time && strcmp(axis, "moves") != 0) || !buckets)
-        return pbi_session_end(s, wrong(s, "a profile is over moves or time, in one part at least"));
+        return pbi_session_end(s, wrong(s, "expected a profile over moves or time, with at least one part"));
     pb_arena_init(&scratch, &s->ctx);
     pb_status status =
         pb_profile_make(&s->ctx, p->certificate, time ? PB_AXIS_TIME : PB_AXIS_MOVES, buckets, &scratch, &profile);

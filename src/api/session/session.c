@@ -215,9 +215,9 @@ pb_status pbi_session_name(pb_session *s, pb_status status)
     return status;
 }
 
-pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t standard, uint64_t max, uint64_t *out)
+pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t default_value, uint64_t max, uint64_t *out)
 {
-    *out = standard;
+    *out = default_value;
     return pbi_session_name(s, pb_settings_number(&s->ctx, &s->settings, which, max, out));
 }
 

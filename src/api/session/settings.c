@@ -374,6 +374,6 @@ pb_status pb_settings_reading(pb_context *ctx, pb_settings *s, pb_arena *arena, 
     options->grads = s->text[PB_SET_grads];
     if (!train && (options->optimizer || options->grads))
         return about(s, options->optimizer ? PB_SET_optimizer : PB_SET_grads,
-                     pbi_fail(ctx, PB_EINVAL, "only a training step has this; set train too"));
+                     pbi_fail(ctx, PB_EINVAL, "only a training step uses this; set train too"));
     return PB_OK;
 }

@@ -230,7 +230,7 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
     *c = (pb_sweep_cell){.schedule = blank.schedule, .game = blank.game, .from = PB_NO_CELL, .planned = own->tried};
     c->seconds = own->seconds;
     choice best = choose(s, cell);
-    c->there = true;
+    c->present = true;
     if (best.source != PB_NO_CELL) {
         status = certify_cell(s, cell, &best);
     } else if (k >= s->no_plan[game]) {
@@ -242,7 +242,7 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
         c->schedule.outcome = own->schedule.outcome;
         c->schedule.reason = own->schedule.reason;
     } else {
-        c->there = false;
+        c->present = false;
         c->schedule.reason = s->out->stopped == PB_STOP_INTERRUPT ? "not reached" : "not reached: the time was up";
     }
     return status == PB_OK ? put_bounds(s, cell) : status;

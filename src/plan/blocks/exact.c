@@ -243,7 +243,7 @@ static pb_status follow_task(walk *w, task t)
         t.right = PBI_BARE; /* not more expensive with the right value freed */
     bool found = t.to == t.from + 1 ? follow_single(w, &t, target, &status)
                                     : follow_way(w, &t, target, &status) || follow_split(w, &t, target, &status);
-    return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has nothing for its own value");
+    return found ? status : pbi_fail(e->ctx, PB_EBUG, "the table of the blocks has no plan for its own value");
 }
 
 static pb_status follow(const exact *e, pbi_block_list *list, pb_arena *arena)

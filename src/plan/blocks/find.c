@@ -341,9 +341,9 @@ pb_status pbi_block_chain_find(pb_context *ctx, const pb_graph *g, uint32_t grou
         f.cuts--;
     if (f.cuts < 3 || !is_chain(&f))
         return PB_OK;
-    const char *fault = cannot(&f);
-    if (fault) {
-        out->why = fault;
+    const char *misfit = cannot(&f);
+    if (misfit) {
+        out->why = misfit;
         return PB_OK;
     }
     return write_out(&f, out) ? PB_OK : PB_ENOMEM;

@@ -189,7 +189,7 @@ static pb_status build(pbi_cutter *c, pb_arena *arena)
     const pb_graph *g = c->game->graph;
     uint64_t arcs = count_arcs(c), vertices = 2 * (uint64_t)g->node_count;
     if (arcs >= UINT32_MAX || vertices >= UINT32_MAX)
-        return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges");
+        return pbi_fail(c->ctx, PB_ELIMIT, "cut takes graphs of at most 2^30 nodes and edges; use another strategy");
     c->base = pb_arena_zero(arena, (size_t)arcs, sizeof *c->base);
     if (!c->base || !pbi_flow_alloc(&c->flow, arena, (uint32_t)vertices, (uint32_t)arcs, g->node_count))
         return PB_ENOMEM;

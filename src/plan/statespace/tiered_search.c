@@ -186,8 +186,9 @@ static pb_status write_plan(const search *s, pb_arena *scratch, pb_moves *moves)
         pbi_tier_table_get(t, path[k - 1], &from);
         pbi_tier_table_get(t, path[k], &f.to);
         pbi_tier_steps(s->m, &from, &(pbi_tier_taker){compare, poll_search, &f});
-        status = f.found ? write_step(s->m, &f.step, moves)
-                         : pbi_fail(s->ctx, PB_EBUG, "exact cannot follow its own way through the tiered game");
+        status = f.found
+                     ? write_step(s->m, &f.step, moves)
+                     : pbi_fail(s->ctx, PB_EBUG, "exact cannot reconstruct the plan that it found for the tiered game");
     }
     return status;
 }

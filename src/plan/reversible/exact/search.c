@@ -65,7 +65,8 @@ static bool expand(search *s, uint32_t at)
     pbi_rev_state now = s->table.state[at];
     unsigned count = pbi_rev_moves(s->m, now.set, s->moves);
     if (count > PBI_REV_MOVES) {
-        s->status = pbi_fail(s->ctx, PB_ELIMIT, "limit hit: a state with more than %d moves", PBI_REV_MOVES);
+        s->status = pbi_fail(s->ctx, PB_ELIMIT, "limit hit: a state with more than %d moves; use another strategy",
+                             PBI_REV_MOVES);
         return true;
     }
     for (unsigned i = 0; i < count; i++)
