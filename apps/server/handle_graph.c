@@ -155,7 +155,8 @@ static void from_family(request *r, json_t *document)
     {
         const char *text = count < MAX_PARAMETERS ? control_text(value, numbers[count]) : NULL;
         if (!text) {
-            respond_error(r, MHD_HTTP_BAD_REQUEST, "parameters: expected an object of strings or numbers, at most %d of them",
+            respond_error(r, MHD_HTTP_BAD_REQUEST,
+                          "parameters: expected an object of strings or numbers, at most %d of them",
                           (int)MAX_PARAMETERS);
             return;
         }
