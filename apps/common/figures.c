@@ -54,17 +54,25 @@ void percent_text(double share, char text[FIGURE_ROOM])
     snprintf(text, FIGURE_ROOM, "%.*f %%", digits, percent);
 }
 
-void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room)
+void units_text(const pb_graph *g, char text[FIGURE_ROOM])
 {
+    if (g->priced_by)
+        snprintf(text, FIGURE_ROOM, "times on %.60s", g->priced_by->name);
+    else
+        snprintf(text, FIGURE_ROOM, "work in %.60s", g->cost_unit);
+}
+
+void trade_text(const pb_schedule *s, const pb_graph *g, uint64_t program_peak, char *text, size_t room)
+{
+    const char *what = s->metrics.io || pb_unit_is_time(g->cost_unit) ? "time" : "work";
     char share[FIGURE_ROOM], more[FIGURE_ROOM];
     double of_peak = program_peak ? (double)s->metrics.peak / (double)program_peak : 1.0;
     percent_text(of_peak, share);
     percent_text(s->metrics.overhead, more);
     if (s->metrics.overhead > 0)
-        snprintf(text, room, "fits in %s of the peak in program order, for %s extra %s", share, more,
-                 s->metrics.io ? "time" : "work");
+        snprintf(text, room, "fits in %s of the peak in program order, for %s extra %s", share, more, what);
     else
-        snprintf(text, room, "fits in %s of the peak in program order, with no extra work", share);
+        snprintf(text, room, "fits in %s of the peak in program order, with no extra %s", share, what);
 }
 
 void policy_use_text(const char *policy, bool used, char text[2 * FIGURE_ROOM])

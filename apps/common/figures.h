@@ -12,8 +12,10 @@ void amount_text(uint64_t value, const char *unit, char text[FIGURE_ROOM]);
 void strategy_text(const pb_schedule *s, char text[FIGURE_ROOM]);
 /* "21.3 %"; more digits if it is small. */
 void percent_text(double share, char text[FIGURE_ROOM]);
-/* "fits in 62 % of the peak in program order, for 21 % extra work" */
-void trade_text(const pb_schedule *s, uint64_t program_peak, char *text, size_t room);
+/* "work in flop", "work in ns", "times on a100-40" */
+void units_text(const pb_graph *g, char text[FIGURE_ROOM]);
+/* "fits in 62 % of the peak in program order, for 21 % extra work", or time, by the graph's unit of costs */
+void trade_text(const pb_schedule *s, const pb_graph *g, uint64_t program_peak, char *text, size_t room);
 
 /* "policy oldest: used by demand; the other strategies take no policy". `used`: a plan that is shown was made with it.
  * "" if no policy was given. */

@@ -91,3 +91,41 @@ void json_metrics(FILE *out, const pb_metrics *m, const pb_weights *weights)
     pb_context_init(&ctx);
     pb_metrics_json_write(&ctx, m, weights, stream_sink(out));
 }
+
+void json_machine(FILE *out, const pb_machine *m, const char *text)
+{
+    fputs("{\"name\":", out);
+    json_text(out, m->name);
+    fputs(",\"text\":", out);
+    json_text(out, text);
+    fputs(",\"time_unit\":", out);
+    json_text(out, m->time_unit);
+    fputs(",\"memories\":[", out);
+    for (uint32_t i = 0; i < m->memory_count; i++) {
+        fputs(i ? ",{\"name\":" : "{\"name\":", out);
+        json_text(out, m->memories[i].name);
+        fputs(",\"cap\":", out);
+        json_cap(out, m->memories[i].cap);
+        fputs(",\"reserve\":", out);
+        json_u64(out, m->memories[i].reserve);
+        fputc('}', out);
+    }
+    fputs("],\"links\":[", out);
+    for (uint32_t i = 0; i < m->link_count; i++) {
+        const pb_machine_link *l = &m->links[i];
+        fputs(i ? ",{\"name\":" : "{\"name\":", out);
+        json_text(out, l->name);
+        fputs(",\"from\":", out);
+        json_text(out, m->memories[l->from].name);
+        fputs(",\"to\":", out);
+        json_text(out, m->memories[l->to].name);
+        fputs(",\"bandwidth\":", out);
+        json_cap(out, l->bandwidth ? l->bandwidth : PB_UNLIMITED);
+        fputs(",\"latency\":", out);
+        json_u64(out, l->latency);
+        fputs(",\"per_unit\":", out);
+        json_u64(out, l->per_unit);
+        fputc('}', out);
+    }
+    fputs("]}", out);
+}

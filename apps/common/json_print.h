@@ -14,6 +14,8 @@ void json_double(FILE *out, double value); /* shortest that reads back equal */
 void json_cap(FILE *out, uint64_t cap);
 /* [a,b,c] */
 void json_weights(FILE *out, const pb_weights *weights);
+/* What a list of machines shows: names, the clock, memories and links as in a machine file, without processors. */
+void json_machine(FILE *out, const pb_machine *m, const char *text);
 /* The metrics of a schedule, as its file has them. */
 void json_metrics(FILE *out, const pb_metrics *m, const pb_weights *weights);
 

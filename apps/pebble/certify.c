@@ -38,6 +38,7 @@ exit_code certify_schedule(app *a, certified *c)
     if (status != PB_OK)
         return app_status(a, status);
     c->has_verdict = true;
+    c->graph = j->game.graph; /* in the costs of the schedule's machine */
     size_t used = strlen(j->message), room = sizeof j->message - used;
     if (j->failure != PB_FAILURE_NONE && !j->same_graph && other_reading(c->graph, &c->schedule, advice, sizeof advice))
         snprintf(j->message + used, room, "; %s", advice);

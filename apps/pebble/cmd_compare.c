@@ -30,12 +30,17 @@ static exit_code read_settings(app *a, contest *c)
     exit_code code = read_graph(a, a->opts.positional[0], &c->base.graph);
     if (code != EXIT_DONE)
         return code;
-    const pb_graph *g = c->base.graph;
     pb_settings s = settings_of(a);
-    if (!setting_game(a, &c->base) || !setting_request(a, &c->request))
+    code = setting_game(a, &c->base);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, &c->request))
         return EXIT_USAGE;
-    c->games = pb_settings_games(&s, &c->base);
-    pb_status status = pb_graph_program_peak(&a->ctx, g, &c->program_peak);
+    if (!has_cap(a, &c->base))
+        return missing_cap(a);
+    if (!setting_done(a, &s, pb_settings_games(&a->ctx, &s, &c->base, &c->games)))
+        return EXIT_USAGE;
+    pb_status status = pb_graph_program_peak(&a->ctx, c->base.graph, &c->program_peak);
     return status == PB_OK ? EXIT_DONE : app_status(a, status);
 }
 
@@ -73,14 +78,14 @@ static bool found_row(app *a, table *t, const contest *c, const pb_plan_result *
     enum { PEAK, WORK, IO, RECOMPUTE, UNCOMPUTE, FLUX, MOVES, COST, GAP, FIGURES };
     const pb_metrics *m = &p->schedule.metrics;
     char name[FIGURE_ROOM], text[FIGURES][FIGURE_ROOM];
-    const char *cells[MAX_COLUMNS];
+    const char *cells[MAX_COLUMNS], *unit = c->base.graph->cost_unit;
     int count = 0;
     strategy_text(&p->schedule, name);
     pb_quantity_text(m->peak, c->base.graph->size_unit, text[PEAK], FIGURE_ROOM);
-    short_u64(m->work, text[WORK]);
-    short_u64(m->io, text[IO]);
-    short_u64(m->recompute, text[RECOMPUTE]);
-    short_u64(m->uncompute, text[UNCOMPUTE]);
+    short_cost((pb_u128){0, m->work}, unit, DIGITS, text[WORK]);
+    short_cost((pb_u128){0, m->io}, unit, DIGITS, text[IO]);
+    short_cost((pb_u128){0, m->recompute}, unit, DIGITS, text[RECOMPUTE]);
+    short_cost((pb_u128){0, m->uncompute}, unit, DIGITS, text[UNCOMPUTE]);
     short_number(m->flux, DIGITS, text[FLUX]);
     short_u64(m->moves, text[MOVES]);
     if (p->schedule.weights.digits)
@@ -218,7 +223,7 @@ static void print_winner(const app *a, const contest *c)
     const pb_plan_result *w = &c->result.rows[c->result.winner];
     char name[FIGURE_ROOM], trade[512], text[768];
     strategy_text(&w->schedule, name);
-    trade_text(&w->schedule, c->program_peak, trade, sizeof trade);
+    trade_text(&w->schedule, c->base.graph, c->program_peak, trade, sizeof trade);
     snprintf(text, sizeof text, "best plan: %s in the %s game%s: %s", name, pb_game_kind_name(w->schedule.game),
              w->schedule.outcome == PB_OPTIMAL ? ", optimal" : "", trade);
     print_wrapped(stdout, text, 0, 2, a->width);
@@ -264,7 +269,7 @@ static void print_policy(const app *a, const contest *c)
 static void print_head(const app *a, const contest *c)
 {
     const pb_graph *g = c->base.graph;
-    char cap[FIGURE_ROOM], written[FIGURE_ROOM], weights[3][32];
+    char cap[FIGURE_ROOM], written[FIGURE_ROOM], one[FIGURE_ROOM], weights[3][32];
     amount_text(c->base.cap, g->size_unit, cap);
     amount_text(c->program_peak, g->size_unit, written);
     for (int i = 0; i < 3; i++)
@@ -272,7 +277,8 @@ static void print_head(const app *a, const contest *c)
     print_line(stdout, "%s: cap %s; peak in program order %s", g->name[0] ? g->name : "graph",
                c->base.cap == PB_UNLIMITED ? "none" : cap, written);
     print_policy(a, c);
-    print_line(stdout, "work in %s, cost with weights %s,%s,%s", g->cost_unit, weights[0], weights[1], weights[2]);
+    units_text(g, one);
+    print_line(stdout, "%s, cost with weights %s,%s,%s", one, weights[0], weights[1], weights[2]);
     putchar('\n');
 }
 
@@ -348,8 +354,6 @@ exit_code cmd_compare(app *a)
     contest c = {.base = PB_GAME_DEFAULT(NULL), .request = PB_REQUEST_DEFAULT};
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph file, as in pebble compare g.json --cap 60%%");
-    if (!app_option(a, OPT_CAP))
-        return missing_cap(a);
     exit_code code = read_settings(a, &c);
     if (code != EXIT_DONE)
         return code;

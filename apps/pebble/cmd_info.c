@@ -10,14 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static exit_code find_all(app *a, pb_info *f)
+static exit_code find_all(app *a, const pb_graph *g, pb_info *f)
 {
-    pb_game game = PB_GAME_DEFAULT(f->g);
+    pb_game game = PB_GAME_DEFAULT(g);
     pb_request request = PB_REQUEST_DEFAULT;
     pb_settings s = settings_of(a);
-    if (!setting_game(a, &game) || !setting_request(a, &request))
+    unsigned games;
+    exit_code code = setting_game(a, &game);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, &request) || !setting_done(a, &s, pb_settings_games(&a->ctx, &s, &game, &games)))
         return EXIT_USAGE;
-    unsigned games = pb_settings_games(&s, &game);
+    pb_status made = pb_info_make(&a->ctx, game.graph, f);
+    if (made != PB_OK)
+        return app_status(a, made);
+    game.cap = PB_UNLIMITED;
     for (unsigned bit = PB_GAME_REMAT; bit <= PB_GAME_TIERED; bit *= 2) {
         if (!(games & bit))
             continue;
@@ -144,12 +151,10 @@ exit_code cmd_info(app *a)
     exit_code code = read_graph(a, a->opts.positional[0], &g);
     if (code != EXIT_DONE)
         return code;
-    pb_status status = pb_info_make(&a->ctx, g, &f);
-    if (status != PB_OK)
-        return app_status(a, status);
-    code = find_all(a, &f);
+    code = find_all(a, g, &f);
     if (code != EXIT_DONE)
         return code;
+    pb_status status;
     if (app_option(a, OPT_JSON))
         print_json(&f);
     else if ((status = print_text(a, &f)) != PB_OK)

@@ -15,6 +15,18 @@
 enum { PLOT_HEIGHT = 14, SPEC_ROOM = 1024 };
 #define MIN_SHARE 1e-5 /* a smaller share is printed as an amount */
 
+/* The machine of an earlier schedule as the value of --machine: a document, or none in place of the graph's own. */
+static exit_code take_machine(app *a, const pb_graph *g, const pb_machine *m)
+{
+    pb_buffer text;
+    pb_buffer_init(&text, &a->arena);
+    pb_status status = m ? pb_machine_write(&a->ctx, m, pb_sink_buffer(&text)) : PB_OK;
+    if (status != PB_OK)
+        return app_status(a, status);
+    a->opts.value[OPT_MACHINE] = m ? text.bytes : g->machine ? "none" : NULL;
+    return EXIT_DONE;
+}
+
 /* --like: the request of an earlier schedule; options on the command line override it. */
 static exit_code take_request(app *a, const char *path, pb_game *game, pb_request *request)
 {
@@ -42,7 +54,7 @@ static exit_code take_request(app *a, const char *path, pb_game *game, pb_reques
     if (used >= SPEC_ROOM)
         return app_fail(a, EXIT_INPUT, "%s: the strategy's options are too long; plan without --like", path);
     request->strategy = spec;
-    return EXIT_DONE;
+    return app_option(a, OPT_MACHINE) ? EXIT_DONE : take_machine(a, game->graph, old.machine);
 }
 
 static exit_code read_settings(app *a, pb_game *game, pb_request *request)
@@ -56,7 +68,12 @@ static exit_code read_settings(app *a, pb_game *game, pb_request *request)
         code = take_request(a, like, game, request);
     if (code != EXIT_DONE)
         return code;
-    return setting_game(a, game) && setting_request(a, request) ? EXIT_DONE : EXIT_USAGE;
+    code = setting_game(a, game);
+    if (code != EXIT_DONE)
+        return code;
+    if (!setting_request(a, request))
+        return EXIT_USAGE;
+    return like || has_cap(a, game) ? EXIT_DONE : missing_cap(a);
 }
 
 static void figure(FILE *out, const char *name, const char *text) { print_line(out, "  %-12s %s", name, text); }
@@ -81,7 +98,7 @@ static void print_work(FILE *out, const pb_schedule *s, const pb_graph *g)
     }
     percent_text(m->overhead, one);
     snprintf(text, sizeof text, "%s more than computing each value once", one);
-    figure(out, "overhead", m->overhead > 0 ? text : "none");
+    figure(out, pb_unit_is_time(g->cost_unit) ? "extra time" : "overhead", m->overhead > 0 ? text : "none");
 }
 
 static void print_bound(FILE *out, const pb_schedule *s, const pb_graph *g)
@@ -104,9 +121,10 @@ static void print_head(const app *a, FILE *out, const pb_plan_result *p)
     char name[FIGURE_ROOM], text[768];
     bool chosen = p->asked && strcmp(p->asked, s->strategy) != 0;
     strategy_text(s, name);
-    snprintf(text, sizeof text, "%s by %s in the %s game%s%s%s%.400s", pb_outcome_name(s->outcome), name,
-             pb_game_kind_name(s->game), chosen ? ", chosen by " : "", chosen ? p->asked : "", s->note ? ": " : "",
-             s->note ? s->note : "");
+    const pb_machine *m = p->game->graph->priced_by;
+    snprintf(text, sizeof text, "%s by %s in the %s game%s%.60s%s%s%s%.400s", pb_outcome_name(s->outcome), name,
+             pb_game_kind_name(s->game), m ? " on " : "", m ? m->name : "", chosen ? ", chosen by " : "",
+             chosen ? p->asked : "", s->note ? ": " : "", s->note ? s->note : "");
     print_wrapped(out, text, 0, 2, a->width);
 }
 
@@ -248,8 +266,6 @@ exit_code cmd_plan(app *a)
     const char *path = app_option(a, OPT_OUTPUT);
     if (a->opts.positional_count != 1)
         return app_usage(a, "expected one graph file, as in pebble plan g.json --cap 80%%");
-    if (!app_option(a, OPT_CAP) && !app_option(a, OPT_LIKE))
-        return missing_cap(a);
     if (app_option(a, OPT_JSON) && path && strcmp(path, "-") == 0)
         return app_usage(a, "--json and -o - both write to standard output; give -o a file name");
     uint64_t align = 0;

@@ -31,10 +31,9 @@ static bool take_weights(app *a, study *t)
 static exit_code take_settings(app *a, study *t, const pb_graph *g)
 {
     t->base = PB_GAME_DEFAULT(g);
-    if (!setting_game(a, &t->base))
-        return EXIT_USAGE;
+    exit_code code = setting_game(a, &t->base);
     t->request.game = app_option(a, OPT_GAME) ? (unsigned)t->base.kind : 0;
-    return EXIT_DONE;
+    return code;
 }
 
 static exit_code take_caps(app *a, study *t)

@@ -114,6 +114,18 @@ const command commands[] = {
      "Every result is run for one step, to check that it fits the cap and to measure its time. Each plan gets 20,000 "
      "ticks, unless --ticks is given; --time limits the whole search.",
      "34I", cmd_fit},
+    {"machine", ON_MACHINE, "list the machines that --machine names, and show what is in one",
+     "pebble machine list [--json]\npebble machine show NAME|FILE [--json] [-o FILE]",
+     "pebble machine list\twhat --machine can name\n"
+     "pebble machine show a100-40\tits memories, rates and links\n"
+     "pebble machine show 'a100-40*4'\tfour of them\n"
+     "pebble machine show rtx4090 -o mine.json\ta file to edit, for --machine mine.json\n"
+     "pebble plan g.json --machine rtx4090\tplan for it: times, in its memory\n",
+     "A machine turns the flops and bytes of a node into its time: a fixed overhead, and the longer of computing at "
+     "the "
+     "rate of its operation and type and of reading and writing memory. docs/machines.md names the source of every "
+     "number.",
+     "5", cmd_machine},
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"
@@ -150,7 +162,7 @@ const command *command_find(const char *name)
 
 exit_code unknown_command(app *a, const char *name)
 {
-    const char *names[16];
+    const char *names[sizeof commands / sizeof *commands];
     for (int i = 0; i < command_count; i++)
         names[i] = commands[i].name;
     const char *near = nearest_name(name, names, (size_t)command_count);

@@ -47,7 +47,16 @@ static void print_joined(const char *words, const char *join)
             putchar(*words);
 }
 
-static bool is_named(option_id id) { return id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY; }
+static void print_machines(const char *join)
+{
+    for (uint32_t i = 0; i < pb_machine_builtin_count(); i++)
+        printf("%s%s", i ? join : "", pb_machine_builtin_at(i).name);
+}
+
+static bool is_named(option_id id)
+{
+    return id == OPT_STRATEGY || id == OPT_STRATEGIES || id == OPT_POLICY || id == OPT_MACHINE;
+}
 
 static bool has_words(option_id id) { return is_named(id) || option_words(id) != NULL; }
 
@@ -58,6 +67,8 @@ static bool print_words(option_id id, const char *join)
         print_strategies(join);
     else if (id == OPT_POLICY)
         print_policies(join);
+    else if (id == OPT_MACHINE)
+        print_machines(join);
     else if (option_words(id))
         print_joined(option_words(id), join);
     return has_words(id);
@@ -140,6 +151,8 @@ void help_complete_bash(void)
     fputs("' -- \"$current\")) ;;\n    help:*) COMPREPLY=($(compgen -W '", stdout);
     for (int i = 0; i < command_count; i++)
         printf("%s%s", i ? " " : "", commands[i].name);
+    fputs("' -- \"$current\")) ;;\n    machine:*) COMPREPLY=($(compgen -W 'list show ", stdout);
+    print_machines(" ");
     puts("' -- \"$current\")) ;;\n"
          "    *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
          "    esac\n"
@@ -209,6 +222,10 @@ void help_complete_zsh(void)
             fputs(" \\\n            '1:workload:(", stdout);
             print_workloads(" ");
             puts(")' ;;");
+        } else if (commands[i].bit == ON_MACHINE) {
+            fputs(" \\\n            '1:what:(list show)' '2:machine:(", stdout);
+            print_machines(" ");
+            puts(")' ;;");
         } else if (commands[i].bit == ON_HELP) {
             puts(" \\\n            '1:command:(gen info plan compare verify explain export)' ;;");
         } else {
@@ -261,5 +278,7 @@ void help_complete_fish(void)
     print_families(" ");
     fputs("'\ncomplete -c pebble -n '__fish_seen_subcommand_from profile run fit' -f -a '", stdout);
     print_workloads(" ");
+    fputs("'\ncomplete -c pebble -n '__fish_seen_subcommand_from machine' -f -a 'list show ", stdout);
+    print_machines(" ");
     puts("'");
 }

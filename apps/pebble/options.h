@@ -20,7 +20,8 @@ enum {
     ON_PROFILE = 4096,
     ON_RUN = 8192,
     ON_FIT = 16384,
-    ON_ALL = 32767
+    ON_MACHINE = 32768,
+    ON_ALL = 65535
 };
 
 typedef enum option_id {

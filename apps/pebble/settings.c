@@ -12,6 +12,7 @@ static const struct {
 } options_of[] = {
     {PB_SET_game, OPT_GAME},
     {PB_SET_cap, OPT_CAP},
+    {PB_SET_machine, OPT_MACHINE},
     {PB_SET_borrow, OPT_BORROW},
     {PB_SET_weights, OPT_WEIGHTS},
     {PB_SET_store_cost, OPT_STORE_COST},
@@ -78,19 +79,21 @@ static const char *option_name(const app *a, pb_setting which)
     return name;
 }
 
-bool setting_done(app *a, const pb_settings *s, pb_status status)
+exit_code setting_code(app *a, const pb_settings *s, pb_status status)
 {
     const char *name = option_name(a, s->wrong);
     if (status == PB_OK)
-        return true;
+        return EXIT_DONE;
+    if (status == PB_EFORMAT || status == PB_EIO) /* the file of a machine */
+        return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
     if (name)
-        app_usage(a, "--%s: %s", name, a->ctx.error.message);
-    else if (status == PB_EINVAL || status == PB_EUNKNOWN || status == PB_ERANGE)
-        app_usage(a, "%s", a->ctx.error.message);
-    else
-        app_status(a, status);
-    return false;
+        return app_usage(a, "--%s: %s", name, a->ctx.error.message);
+    if (status == PB_EINVAL || status == PB_EUNKNOWN || status == PB_ERANGE)
+        return app_usage(a, "%s", a->ctx.error.message);
+    return app_status(a, status);
 }
+
+bool setting_done(app *a, const pb_settings *s, pb_status status) { return setting_code(a, s, status) == EXIT_DONE; }
 
 bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
 {
@@ -103,17 +106,37 @@ bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size)
     return status == PB_OK;
 }
 
-bool setting_game(app *a, pb_game *game)
+/* What the costs are, if that may surprise. */
+static void note_costs(app *a, const pb_graph *g)
+{
+    const pb_machine *m = g->priced_by;
+    const pb_graph *own = m ? g->unpriced : g;
+    if (!m && own->work && strcmp(own->cost_unit, "flop") == 0)
+        app_note(a, "note: flop counts ignore memory traffic; use --machine NAME (pebble machine list) for times");
+    if (m && !own->work && !own->note && strcmp(own->cost_unit, m->time_unit) != 0)
+        app_note(a,
+                 "warning: the nodes state neither flops nor bytes; their costs in %.60s are taken as times in %.60s "
+                 "on %.60s",
+                 own->cost_unit, m->time_unit, m->name);
+    if (m && m->per_second && strcmp(own->size_unit, "byte") != 0)
+        app_note(a, "note: sizes in %.60s are taken as bytes, which the memory and the links of %.60s count",
+                 own->size_unit, m->name);
+}
+
+exit_code setting_game(app *a, pb_game *game)
 {
     pb_settings s = settings_of(a);
-    return setting_done(a, &s, pb_settings_game(&a->ctx, &s, game));
+    exit_code code = setting_code(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, game));
+    if (code == EXIT_DONE)
+        note_costs(a, game->graph);
+    return code;
 }
 
 bool setting_weights(app *a, pb_weights *weights)
 {
     pb_settings s = {.text[PB_SET_weights] = app_option(a, OPT_WEIGHTS)};
     pb_game game = {.weights = *weights};
-    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &game));
+    bool good = setting_done(a, &s, pb_settings_game(&a->ctx, &s, &a->arena, &game));
     *weights = game.weights;
     return good;
 }
@@ -136,7 +159,12 @@ bool setting_request(app *a, pb_request *request)
     return setting_limits(a) && setting_done(a, &s, pb_settings_request(&a->ctx, &s, request));
 }
 
+bool has_cap(const app *a, const pb_game *game)
+{
+    return app_option(a, OPT_CAP) || game->cap != PB_UNLIMITED; /* of a machine */
+}
+
 exit_code missing_cap(app *a)
 {
-    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order");
+    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order, or --machine NAME");
 }

@@ -6,13 +6,15 @@
 
 /* The options of the command line by the names of pebble/settings.h. */
 pb_settings settings_of(app *a);
+/* EXIT_DONE for PB_OK; otherwise prints the failure of a call with these settings, with the option's name. */
+exit_code setting_code(app *a, const pb_settings *s, pb_status status);
 /* True for PB_OK; otherwise prints the failure of a call with these settings, with the option's name. */
 bool setting_done(app *a, const pb_settings *s, pb_status status);
 
 /* A size from an option; unchanged when it is not given. */
 bool setting_size(app *a, option_id id, const pb_graph *g, uint64_t *size);
-/* --game, --cap, --borrow, --weights and slow memory; what is not given stays. */
-bool setting_game(app *a, pb_game *game);
+/* --machine, --game, --cap, --borrow, --weights and slow memory; what is not given stays. */
+exit_code setting_game(app *a, pb_game *game);
 /* --weights alone. */
 bool setting_weights(app *a, pb_weights *weights);
 /* --strategy, --policy, --seed, --threads, and --ticks and --time in the context. */
@@ -20,6 +22,8 @@ bool setting_request(app *a, pb_request *request);
 /* --time and --ticks alone. */
 bool setting_limits(app *a);
 
+/* Whether there is a cap: --cap, which may be none, or the machine's memory. */
+bool has_cap(const app *a, const pb_game *game);
 /* "--cap is missing": the same words everywhere. */
 exit_code missing_cap(app *a);
 

@@ -29,6 +29,9 @@ static void share_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
         snprintf(text, FIGURE_ROOM, "%.1f %%", 100.0 * (double)size / (double)s->program_peak);
 }
 
+/* What a plan takes more of. */
+static const char *what(const pb_sweep *s) { return pb_unit_is_time(s->graph->cost_unit) ? "time" : "work"; }
+
 /* "31,770 unit (52.7 %)" */
 static void size_text(const pb_sweep *s, uint64_t size, char text[FIGURE_ROOM])
 {
@@ -271,8 +274,8 @@ static void print_front(const app *a, const pb_sweep *s)
     size_text(s, m->peak, peak);
     above_text(s, m->makespan, more);
     snprintf(text, sizeof text,
-             "knee: a peak of %s for %s extra work, the point of the front farthest below the line between its ends",
-             peak, more);
+             "knee: a peak of %s for %s extra %s, the point of the front farthest below the line between its ends",
+             peak, more, what(s));
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
@@ -310,8 +313,8 @@ static void print_cheapest(const app *a, const pb_sweep *s, uint32_t w)
     pb_cost_text(f->metrics.cost, &f->weights, cost);
     size_text(s, f->metrics.peak, peak);
     above_text(s, f->metrics.makespan, more);
-    snprintf(text, sizeof text, "least cost with the weights %s: %s, by %.60s with a peak of %s and %s extra work",
-             weights, cost, pb_sweep_winner_name(s, cell), peak, more);
+    snprintf(text, sizeof text, "least cost with the weights %s: %s, by %.60s with a peak of %s and %s extra %s",
+             weights, cost, pb_sweep_winner_name(s, cell), peak, more, what(s));
     print_wrapped(stdout, text, 0, 2, a->width);
 }
 
@@ -353,10 +356,11 @@ pb_status print_sweep(app *a, const pb_sweep *s)
     print_head(a, s);
     print_policy(a, s);
     for (uint32_t w = 0; w < s->weights_count && status == PB_OK; w++) {
-        char weights[FIGURE_ROOM];
+        char weights[FIGURE_ROOM], units[FIGURE_ROOM];
         weights_text(&s->weights[w], weights);
         fputs(w ? "\n" : "", stdout);
-        print_line(stdout, "work in %s, cost with weights %s", s->graph->cost_unit, weights);
+        units_text(s->graph, units);
+        print_line(stdout, "%s, cost with weights %s", units, weights);
         putchar('\n');
         status = print_table(a, s, w);
         if (status == PB_OK && w == 0) /* the weights do not change what fits */

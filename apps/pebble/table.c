@@ -176,6 +176,14 @@ void table_print(const table *t, FILE *out)
         print_row(t, r, widths, out);
 }
 
+void short_cost(pb_u128 value, const char *unit, int digits, char *text)
+{
+    if (!value.high && pb_unit_is_time(unit))
+        pb_quantity_text(value.low, unit, text, 64);
+    else
+        short_number(value, digits, text);
+}
+
 void short_number(pb_u128 value, int digits, char *text)
 {
     char plain[PB_U128_TEXT];

@@ -40,5 +40,7 @@ void print_wrapped(FILE *out, const char *text, int used, int indent, int width)
 
 /* A count for a narrow column: 12,345 as it is, more than `digits` digits as 1.23e12. */
 void short_number(pb_u128 value, int digits, char *text); /* room for 64 */
+/* A cost for a cell: "12.34 ms" if the unit is one of time, else a short number. */
+void short_cost(pb_u128 value, const char *unit, int digits, char *text); /* room for 64 */
 
 #endif

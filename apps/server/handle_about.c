@@ -1,8 +1,9 @@
-/* handle_about.c -- GET /api/about: strategies, policies, families, the gallery; and GET /api/health. */
+/* handle_about.c -- GET /api/about: strategies, policies, machines, families, the gallery; and GET /api/health. */
 #include "common/json_print.h"
 #include "handlers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void field(FILE *out, const char *before, const char *key, const char *text)
@@ -151,6 +152,25 @@ static void print_item(FILE *out, const gallery_item *item)
     fprintf(out, ",\"prices\":%s}", item->prices ? item->prices : "null");
 }
 
+/* What --machine and the page's list of machines name. */
+static bool print_machines(FILE *out)
+{
+    pb_context ctx;
+    pb_arena arena;
+    pb_status status = PB_OK;
+    pb_context_init(&ctx);
+    pb_arena_init(&arena, &ctx);
+    for (uint32_t i = 0; i < pb_machine_builtin_count() && status == PB_OK; i++) {
+        const pb_machine *m;
+        status = pb_machine_builtin(&ctx, pb_machine_builtin_at(i).name, &arena, &m);
+        fputs(i ? ",\n" : "\n", out);
+        if (status == PB_OK)
+            json_machine(out, m, pb_machine_builtin_at(i).text);
+    }
+    pb_arena_release(&arena);
+    return status == PB_OK;
+}
+
 void handle_health(request *r)
 {
     unsigned running, waiting;
@@ -189,6 +209,8 @@ void handle_about(request *r)
         field(out, ",", "summary", policies[i].summary);
         fputc('}', out);
     }
+    fputs("],\n\"machines\":[", out);
+    bool complete = print_machines(out);
     fputs("],\n\"families\":[", out);
     print_families(out);
     fputs("],\n\"gallery\":[", out);
@@ -202,5 +224,11 @@ void handle_about(request *r)
     fputs("],\"limits\":{\"body\":", out);
     json_u64(out, r->s->options.max_body);
     fprintf(out, ",\"nodes\":%u}}\n", PB_MAX_NODES);
-    respond_text(r, MHD_HTTP_OK, &text);
+    if (complete) {
+        respond_text(r, MHD_HTTP_OK, &text);
+        return;
+    }
+    size_t length;
+    free(text_end(&text, &length));
+    respond_no_memory(r);
 }

@@ -99,6 +99,11 @@ static void respond_info(request *r, const stored_graph *g)
     u64_field(out, "pinned", g->facts.keep);
     u64_field(out, "once", g->facts.once);
     u64_field(out, "byproducts", g->facts.byproducts);
+    fputs(",\"machine\":", out);
+    if (g->g->machine)
+        json_machine(out, g->g->machine, "");
+    else
+        fputs("null", out);
     fputs("}\n", out);
     respond_text(r, MHD_HTTP_OK, &text);
 }

@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The new job, and the costs that its figures refer to: a machine makes them times. */
+static void print_job(FILE *out, const job *j, const pb_graph *g)
+{
+    fprintf(out, "{\"job\":\"j%llu\",\"cost_unit\":", (unsigned long long)j->number);
+    json_text(out, g->cost_unit);
+    fputs(",\"needed_cost\":", out);
+    json_u64(out, g->needed_cost);
+    fputs("}\n", out);
+}
+
 void handle_new_job(request *r, stored_graph *g)
 {
     server *s = r->s;
@@ -24,11 +34,12 @@ void handle_new_job(request *r, stored_graph *g)
         job_drop(j);
         return;
     }
+    const pb_graph *priced = j->spec->base.graph; /* the spec is its worker's once it is queued */
     store_add_job(&s->store, j);
     if (queue_add(&s->jobs, j)) {
         FILE *out = text_begin(&text);
         if (out)
-            fprintf(out, "{\"job\":\"j%llu\"}\n", (unsigned long long)j->number);
+            print_job(out, j, priced);
         respond_text(r, MHD_HTTP_ACCEPTED, &text);
     } else {
         store_forget_job(&s->store, j);

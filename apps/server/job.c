@@ -110,7 +110,7 @@ static void winner_sentence(const job *j, const pb_comparison *c, char *text, si
     const pb_schedule *s = &c->rows[c->winner].schedule;
     strategy_text(s, name);
     if (s->metrics.peak <= j->graph->facts.program_peak) {
-        trade_text(s, j->graph->facts.program_peak, trade, sizeof trade);
+        trade_text(s, j->spec->base.graph, j->graph->facts.program_peak, trade, sizeof trade);
     } else {
         percent_text(s->metrics.overhead, more);
         snprintf(trade, sizeof trade, "fits, for %s more work than computing each value once", more);

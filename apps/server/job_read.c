@@ -12,7 +12,7 @@
 enum { LONGEST_LIST = 4096, MOST_POINTS = 1000, MOST_THREADS = 64 };
 #define LONGEST_TIME_MS UINT64_C(86400000)
 static const char job_fields[] =
-    "kind game cap strategies policy weights prices time_ms ticks seed threads caps points";
+    "kind game cap machine strategies policy weights prices time_ms ticks seed threads caps points";
 
 static bool refuse(job *j, const char *format, ...)
 {
@@ -117,6 +117,21 @@ static bool take_prices(job *j, json_t *document, pb_settings *s)
     return true;
 }
 
+/* A built-in name, none, or the document of a machine file. */
+static bool take_machine(job *j, json_t *document, pb_settings *s)
+{
+    json_t *machine = field(document, "machine");
+    s->no_files = true;
+    if (!machine || json_is_string(machine))
+        return take_field(j, document, "machine", "a name", PB_SET_machine, s);
+    if (!json_is_object(machine))
+        return refuse(j, "machine: expected a name such as \"a100-40\", or the content of a machine file");
+    char *text = json_dumps(machine, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    s->text[PB_SET_machine] = text ? pb_arena_text(&j->arena, text, strlen(text)) : NULL;
+    free(text);
+    return s->text[PB_SET_machine] || refuse(j, "out of memory");
+}
+
 static bool take_weights(job *j, json_t *document, pb_settings *s)
 {
     json_t *list = field(document, "weights");
@@ -144,14 +159,15 @@ static bool read_game(job *j, json_t *document, pb_settings *s)
     json_t *game = field(document, "game");
     if (game && !json_is_string(game))
         return refuse(j, "game: expected one of remat, reversible and tiered");
-    if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_prices(j, document, s) ||
+    if (!take_field(j, document, "game", "a name", PB_SET_game, s) || !take_machine(j, document, s) ||
+        !take_prices(j, document, s) ||
         !take_field(j, document, "cap", "a size such as \"60%\" or \"8GiB\"", PB_SET_cap, s) ||
-        !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &spec->base)))
+        !take_weights(j, document, s) || !settings_done(j, s, pb_settings_game(&j->ctx, s, &j->arena, &spec->base)))
         return false;
     if (spec->kind == JOB_PLAN || spec->kind == JOB_LEAST)
         spec->games = (unsigned)spec->base.kind;
     else if (spec->kind == JOB_COMPARE || game)
-        spec->games = pb_settings_games(s, &spec->base);
+        return settings_done(j, s, pb_settings_games(&j->ctx, s, &spec->base, &spec->games));
     return true;
 }
 

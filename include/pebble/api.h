@@ -147,9 +147,10 @@ typedef struct pb_judgement {
 /* Whether the schedule's graph was read from its file with other options than this one. Its hash then differs. */
 bool pb_read_otherwise(const pb_graph *g, const pb_schedule *s);
 
-/* Verifies and measures a schedule from another source: sets game and verdict, and metrics if it is legal.
- * s->bound_kind and lower_bound are used for the gap. The certificate in the verdict borrows out->game and s->moves: do
- * not move either while it is in use. */
+/* Verifies and measures a schedule from another source: sets game and verdict, and metrics if it is legal. The
+ * game has the costs that the schedule's machine gives the graph (PB_EFORMAT if it cannot). s->bound_kind and
+ * lower_bound are used for the gap. The certificate in the verdict borrows out->game and s->moves: do not move either
+ * while it is in use. */
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out);
 /* pb_judge and the other claims of a file: graph, addresses, figures.
  *   in   any_graph   accept a legal schedule that was made for another graph */

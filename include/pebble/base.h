@@ -25,6 +25,9 @@ extern "C" {
 
 #define PB_VERSION "0.1.0"
 
+/* A cap that limits nothing. */
+#define PB_UNLIMITED UINT64_MAX
+
 /* What went wrong, where: line and column count from 1; line 0 means "no place". */
 typedef struct pb_error {
     char message[512];
@@ -87,10 +90,13 @@ size_t pb_u128_text(pb_u128 value, char text[PB_U128_TEXT]);
 int pb_u128_compare(pb_u128 a, pb_u128 b);
 double pb_u128_double(pb_u128 value);
 
-/* Sizes and counts for display: "1.5 GiB" if the unit is byte, else "12,345". */
+/* Sizes, times and counts for display: "1.5 GiB" if the unit is byte, "12.34 ms" if it is ns, us, ms or s, else
+ * "12,345". */
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room);
-/* The same with its unit: "12,345 pebble", "1.5 GiB". */
+/* The same with its unit: "12,345 pebble", "1.5 GiB", "12.34 ms". */
 size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room);
+/* Whether it is ns, us, ms or s. */
+bool pb_unit_is_time(const char *unit);
 
 /* Names and messages may contain any bytes. On a terminal they must not move the cursor, change the title or change
  * the text direction: control characters, line separators, direction overrides and bytes that are not UTF-8 are

@@ -156,6 +156,9 @@ const pb_packing *pb_engine_packing(const pb_engine *e);
  * transfer and a part per byte, at least 1, from medians over values of two sizes, the larger of them `bytes` (0: 16
  * MiB). out->cap is PB_UNLIMITED. */
 pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_tier *out);
+/* The same as links: a latency and a bandwidth each. */
+pb_status pb_slow_measure_links(pb_context *ctx, const char *path, uint64_t bytes, pb_price_link *store,
+                                pb_price_link *load);
 
 #ifdef __cplusplus
 }

@@ -15,8 +15,6 @@ const char *pb_game_kind_name(pb_game_kind kind);
 /* False if the name is not one of remat, reversible, tiered. */
 bool pb_game_kind_parse(const char *name, pb_game_kind *out);
 
-#define PB_UNLIMITED UINT64_MAX
-
 /* Reads `4096`, `8GiB`, `1.5GB`, `500MB`, `12.5%`, `none`.
  *   in   size_unit    of the graph; if it is a byte unit itself (KiB, MB...), byte sizes are converted, rounding down
  *        whole        100 %
@@ -35,6 +33,10 @@ typedef struct pb_tier {
     uint64_t store_per_unit, load_per_unit; /* per size unit, in 10^-digits */
     uint64_t cap;                           /* PB_UNLIMITED: none */
     uint32_t digits;                        /* of all four prices; at most PB_PRICE_DIGITS */
+    /* A tier of a machine is priced as copies over these links: the fixed parts are their latencies. */
+    const char *store_link, *load_link;       /* NULL: not of a machine */
+    uint64_t store_bandwidth, load_bandwidth; /* size units per second, 0: not limited */
+    uint64_t per_second;                      /* cost units per second; above 0 if there is a bandwidth */
 } pb_tier;
 #define PB_PRICE_DIGITS 9
 
@@ -55,6 +57,38 @@ void pb_tier_price_text(const pb_tier *tier, pb_price which, char text[32]);
 /* The cost of storing or loading a value of this size; UINT64_MAX if it passes 64 bits. */
 uint64_t pb_tier_store_price(const pb_tier *tier, uint64_t size);
 uint64_t pb_tier_load_price(const pb_tier *tier, uint64_t size);
+
+/* The graph with the times that its nodes take on the machine's first processor as costs. It borrows from `g` and `m`,
+ * which must outlive it; hashes still refer to `g`.
+ *   returns PB_EINVAL the processor has no rate for a node; PB_ERANGE the times together pass 2^64 */
+pb_status pb_graph_price(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result,
+                         const pb_graph **out);
+/* What pb_graph_time did for one operation and type. */
+typedef struct pb_time_row {
+    const char *op, *dtype; /* NULL: not stated */
+    uint32_t nodes;
+    bool modelled;    /* by a model of the machine; else by its rates and bandwidths */
+    uint32_t outside; /* nodes larger, smaller, more or less intense than what was measured */
+    double beyond;    /* by which factor at most; 1: none is outside */
+    pb_node node;     /* that one, or the first */
+    uint64_t time;    /* of all its nodes, each computed once */
+} pb_time_row;
+typedef struct pb_time_report {
+    const pb_time_row *rows; /* the longest time first */
+    uint32_t row_count;
+    uint32_t kept;    /* nodes that had a time for the first processor, which is unchanged */
+    uint32_t unknown; /* nodes that state neither flops nor bytes, and keep their cost */
+    uint32_t outside; /* of all rows */
+} pb_time_report;
+/* The graph with `times` for every processor of the machine: by its models, else by its rates and bandwidths. It is a
+ * graph of its own, with another hash; it borrows from `g` and `m`. The report is about the first processor.
+ *   returns PB_EINVAL the clock is abstract, or a processor has no rate for a node; PB_ERANGE a time passes 2^63 */
+pb_status pb_graph_time(pb_context *ctx, const pb_graph *g, const pb_machine *m, pb_arena *result, const pb_graph **out,
+                        pb_time_report *report);
+/* The machine's slow memories as tiers: those that have links from and to its first memory, in the order of the
+ * machine. Names are borrowed.
+ *   returns PB_EINVAL more than PB_MAX_TIERS */
+pb_status pb_machine_tiers(pb_context *ctx, const pb_machine *m, pb_tier tiers[PB_MAX_TIERS], uint32_t *count);
 
 /* The price of a tier's stores or loads as a link of pebble-machine/1 in ns: latency + per_unit * size + ceil(size *
  * 10^9 / bandwidth); the last part is absent if the bandwidth is 0. */

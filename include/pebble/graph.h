@@ -16,6 +16,7 @@
 #define PEBBLE_GRAPH_H
 
 #include "base.h"
+#include "machine.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,6 +49,27 @@ typedef enum pb_shape {
     PB_SHAPE_GENERAL
 } pb_shape;
 const char *pb_shape_name(pb_shape shape);
+
+/* What computing a node does, for machines (docs/machines.md). */
+typedef struct pb_node_work {
+    uint64_t flops, bytes; /* floating-point operations; everything that it reads and writes */
+    uint32_t op, dtype;    /* indices into the graph's words, or PB_NO_WORD */
+    bool has_flops, has_bytes;
+} pb_node_work;
+#define PB_NO_WORD UINT32_MAX
+
+/* What a node says about a processor or memory of the machine, by name. */
+typedef enum pb_note_kind {
+    PB_NOTE_TIME, /* `times`: measured duration on this processor */
+    PB_NOTE_ON,   /* `on`: this processor may compute it */
+    PB_NOTE_IN,   /* `in`: the memory that a given value starts in */
+    PB_NOTE_KEEP, /* `keep`: the memory that it must be in at the end */
+} pb_note_kind;
+typedef struct pb_note {
+    uint32_t kind;  /* pb_note_kind */
+    uint32_t word;  /* the processor or memory: an index into the graph's words */
+    uint64_t value; /* of PB_NOTE_TIME */
+} pb_note;
 
 /* A frozen graph: read its fields freely, write none. Arrays have node_count entries, *_start arrays one more: row v
  * of `in` is in[in_start[v]] .. in[in_start[v+1]-1]. */
@@ -95,6 +117,18 @@ typedef struct pb_graph {
     const char *const *extra_text;
     uint32_t extra_count;
 
+    /* For machines; each is NULL or 0 if the file has none. */
+    const char *const *words; /* names of operations, types, processors and memories */
+    uint32_t word_count;
+    const pb_node_work *work; /* by node */
+    const uint32_t *note_start;
+    const pb_note *note;  /* of each node, ascending by kind and, within `on`, in the order of the file */
+    const pb_note *fixed; /* `fixed`: memory in use by memory; kind is not used */
+    uint32_t fixed_count;
+    const pb_machine *machine;       /* the file's own */
+    const pb_machine *priced_by;     /* the costs are times on its first processor */
+    const struct pb_graph *unpriced; /* with priced_by: the graph as in its file, which hashes refer to */
+
     pb_shape shape;
     uint64_t needed_cost;  /* of needed nodes, each computed once */
     uint32_t needed_count; /* needed nodes that must be computed */
@@ -104,6 +138,18 @@ typedef struct pb_graph {
 } pb_graph;
 
 static inline const char *pb_graph_name(const pb_graph *g, pb_node v) { return g->name_text + g->name_start[v]; }
+
+/* What the file states about the computation of v. */
+static inline pb_work pb_graph_work(const pb_graph *g, pb_node v)
+{
+    const pb_node_work none = {.op = PB_NO_WORD, .dtype = PB_NO_WORD}, *w = g->work ? &g->work[v] : &none;
+    return (pb_work){w->op == PB_NO_WORD ? NULL : g->words[w->op],
+                     w->dtype == PB_NO_WORD ? NULL : g->words[w->dtype],
+                     w->has_flops,
+                     w->has_bytes,
+                     w->flops,
+                     w->bytes};
+}
 
 /* Whether v has a computation of its own: it is neither given nor a by-product. */
 static inline bool pb_graph_is_computed(const pb_graph *g, pb_node v)
@@ -156,6 +202,7 @@ typedef struct pb_node_spec {
     uint16_t flags; /* of the first group */
     const char *group;
     size_t group_length;
+    pb_work work; /* for machines; all zero: not stated */
 } pb_node_spec;
 
 pb_status pb_builder_new(pb_context *ctx, pb_builder **out);
@@ -168,6 +215,11 @@ pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to);
 pb_status pb_builder_add_inplace(pb_builder *b, pb_node v, pb_node input);
 pb_status pb_builder_set_byproduct(pb_builder *b, pb_node v, pb_node owner);
 pb_status pb_builder_add_target(pb_builder *b, pb_node v);
+/* What v, which was added before, says about a processor or memory; v PB_NO_NODE: `fixed`, memory that is always in use
+ * there (the kind is not used). PB_NOTE_KEEP also sets PB_NODE_KEEP. */
+pb_status pb_builder_add_note(pb_builder *b, pb_node v, pb_note_kind kind, const char *name, uint64_t value);
+/* The machine that the graph's file carries; it must outlive the graph. */
+void pb_builder_set_machine(pb_builder *b, const pb_machine *machine);
 /* Appends to the named order; it must list every computed node once (given nodes and by-products may be left out). */
 pb_status pb_builder_add_order(pb_builder *b, pb_node v);
 /* A NULL leaves that text unchanged. */

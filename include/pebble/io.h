@@ -1,4 +1,4 @@
-/* io.h -- reads and writes graphs and schedules, as streams.
+/* io.h -- reads and writes graphs, machines and schedules, as streams.
  *
  * Readers stop at the first error: PB_EFORMAT, PB_EGRAPH or PB_ERANGE with line, column and a sentence in ctx->error.
  * docs/formats.md has the formats.
@@ -67,8 +67,13 @@ typedef struct pb_read_options {
  * an option does not fit the file. */
 pb_status pb_graph_read_with(pb_context *ctx, pb_source source, const pb_read_options *options, pb_arena *result,
                              const pb_graph **out);
-/* json, dot or csv. */
+/* json, dot or csv. A graph that a machine priced is written as it was before. */
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink);
+
+/* A machine, pebble-machine/1; its texts are in `result`. The error names the part. */
+pb_status pb_machine_read(pb_context *ctx, pb_source source, pb_arena *result, const pb_machine **out);
+pb_status pb_machine_read_file(pb_context *ctx, const char *path, pb_arena *result, const pb_machine **out);
+pb_status pb_machine_write(pb_context *ctx, const pb_machine *m, pb_sink sink);
 
 /* json or binary; node references by name need the graph. Checks syntax and ranges, not the rules. */
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,

@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 typedef struct pb_profile_options {
-    uint32_t repeat; /* runs that count; 0: at least 5 and at most 50, about a second in total */
+    uint32_t repeat;    /* runs that count; 0: at least 5 and at most 50, for about enough_ns */
+    uint64_t enough_ns; /* 0: a second */
     /* Around each run, step 0 first; either may be NULL. */
     pb_status (*begin)(void *state, uint64_t step, pb_engine *e);
     pb_status (*end)(void *state, uint64_t step, pb_engine *e);

@@ -16,6 +16,26 @@ typedef struct pb_plot_style {
 /* Memory over time as text, with the cap line and the peak. */
 pb_status pb_plot_write(pb_context *ctx, const pb_certificate *c, const pb_plot_style *style, pb_sink sink);
 
+/* Where the time of a plan goes. A value's first computation is forward or, in the backward pass of a training step or
+ * adjoint code (pb_layout_backward), gradients; all later ones are recomputation. Work counts as time. */
+typedef enum pb_phase {
+    PB_PHASE_FORWARD,
+    PB_PHASE_RECOMPUTE,
+    PB_PHASE_UNCOMPUTE,
+    PB_PHASE_STORES,
+    PB_PHASE_LOADS,
+    PB_PHASE_GRADIENTS,
+    PB_PHASE_COUNT
+} pb_phase;
+typedef struct pb_phases {
+    uint64_t time[PB_PHASE_COUNT], moves[PB_PHASE_COUNT];
+    uint64_t total; /* the makespan */
+    bool backward;  /* the graph has a backward pass; if not, gradients are 0 */
+} pb_phases;
+/* forward, recomputation, uncomputing, stores, loads, gradients */
+const char *pb_phase_name(pb_phase phase);
+pb_status pb_phases_make(pb_context *ctx, const pb_certificate *c, pb_phases *out);
+
 /* The decisions that differ from keeping everything: "free X after Y, compute X again before Z". */
 pb_status pb_decisions_write(pb_context *ctx, const pb_certificate *c, pb_sink sink);
 /* One row per move: step, op, node, cost, memory during and after, cumulative work, flux. */

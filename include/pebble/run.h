@@ -75,6 +75,36 @@ pb_status pb_run_plan(pb_context *ctx, pb_workload *w, const pb_certificate *pla
 /* The first step after which the results of two runs differ; UINT64_MAX: those of the steps in both runs are equal. */
 uint64_t pb_run_differs(const pb_run_figures *a, const pb_run_figures *b);
 
+/* ---- this computer as a machine ---- */
+
+typedef struct pb_measure_options {
+    const char *name;      /* of the machine */
+    uint64_t memory;       /* cap of its memory; PB_UNLIMITED: none */
+    const char *slow_path; /* a folder, or the beginning of a file name, for the second memory; NULL: only one memory */
+    bool quick;            /* a few sizes, for a few seconds */
+    uint64_t (*wall_ns)(void *state); /* a clock for transfers, which take little processor time; NULL: ctx->clock_ns */
+} pb_measure_options;
+
+typedef struct pb_machine_measured {
+    const pb_machine *machine;
+    const pb_machine_fitted *fitted; /* of the models of its processor, in their order */
+    uint32_t samples;                /* computations that were timed, of different sizes or not */
+    const char *missing;             /* NULL, or why some kernels could not be measured in this build */
+} pb_machine_measured;
+
+/* Times the kernels of the workloads over a range of sizes, as steps of small networks, so that caches are as warm as in
+ * real ones, and fits models to them. The clock should be that of the processor, if other programs are running.
+ *   returns PB_OK         after a stop too, if there is something to fit models to */
+pb_status pb_machine_measure(pb_context *ctx, const pb_measure_options *options, pb_arena *result,
+                             pb_machine_measured *out);
+/* The time of a machine's reference on this computer, now, over the time in the file.
+ *   returns PB_EINVAL     the machine has no reference, or one that is not a workload of this build */
+pb_status pb_machine_reference_ratio(pb_context *ctx, const pb_machine *m, double *out);
+/* The nodes of a graph that state an operation, flops or bytes and a time as samples, appended to *samples in `result`:
+ * their `times` for `processor`, else their cost if its unit is ns. *count is how many there are now. */
+pb_status pb_machine_samples(pb_context *ctx, const pb_graph *g, const char *processor, pb_arena *result,
+                             pb_machine_sample **samples, uint32_t *count);
+
 /* Ways to run a workload, each at least as good as the previous one. */
 typedef enum pb_fit_way {
     PB_FIT_STORE_ALL,     /* in program order, everything kept to the end */

@@ -103,6 +103,8 @@ typedef struct pb_schedule {
     uint64_t cap, borrow; /* borrow 0: none */
     uint32_t tier_count;
     pb_tier tiers[PB_MAX_TIERS];
+    const pb_machine
+        *machine; /* NULL, or its first processor prices the graph, and its links the tiers that name some */
     /* Prices are decimals, and `links` (store and load of each tier) cost the same for every value of the graph. */
     bool linked;
     pb_price_link links[PB_MAX_TIERS][2];

@@ -6,7 +6,7 @@
  *     pb_settings s = {.text[PB_SET_cap] = "60%", .text[PB_SET_seed] = "7"};
  *     pb_game game = PB_GAME_DEFAULT(g);
  *     pb_request request = PB_REQUEST_DEFAULT;
- *     if (pb_settings_game(&ctx, &s, &game) != PB_OK || pb_settings_request(&ctx, &s, &request) != PB_OK)
+ *     if (pb_settings_game(&ctx, &s, &arena, &game) != PB_OK || pb_settings_request(&ctx, &s, &request) != PB_OK)
  *         printf("%s: %s\n", pb_setting_name(s.wrong), ctx.error.message);
  *
  * Every function leaves what is not set unchanged, so that the record's old content is the default. On a failure the
@@ -32,6 +32,7 @@ typedef enum pb_setting {
 
 typedef struct pb_settings {
     const char *text[PB_SETTING_COUNT]; /* borrowed; NULL: not set */
+    bool no_files; /* a machine is a built-in name or a JSON document, not a path: for requests from elsewhere */
     pb_setting wrong;
 } pb_settings;
 
@@ -48,15 +49,21 @@ void pb_error_name(pb_context *ctx, const char *name);
 #define PB_GAME_DEFAULT(g) \
     ((pb_game){.graph = (g), .kind = PB_GAME_REMAT, .cap = PB_UNLIMITED, .weights = PB_WEIGHTS_DEFAULT})
 
-/* game, cap, borrow, weights and slow memory, for game->graph. Slow memory makes it the tiered game; the tiered game
- * without any gets one tier without prices or limit. */
-pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_game *game);
+/* machine, game, cap, borrow, weights and slow memory, for game->graph. With a machine, game->graph becomes a graph in
+ * `arena` that is priced by it, the cap defaults to its first memory and the tiered game has its slow memories. Prices
+ * of slow memory make it the tiered game; the tiered game without any gets one tier without prices or limit. */
+pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_game *game);
+/* The machine alone: the one that is named, else the graph's own; NULL for none. */
+pb_status pb_settings_machine(pb_context *ctx, pb_settings *s, const pb_graph *g, pb_arena *arena,
+                              const pb_machine **out);
+/* By built-in name, as a JSON document if the text begins with a brace, or by path unless no_files. */
+pb_status pb_machine_find(pb_context *ctx, const char *text, bool no_files, pb_arena *arena, const pb_machine **out);
 /* The slow memory alone. */
 pb_status pb_settings_tiers(pb_context *ctx, pb_settings *s, pb_game *game);
 bool pb_settings_have_tiers(const pb_settings *s);
-/* The games that a comparison plays: the one that is named, else remat, reversible and, if there is slow memory,
- * tiered. */
-unsigned pb_settings_games(const pb_settings *s, const pb_game *game);
+/* The games that a comparison plays, as bits: the one that is named, else remat, reversible and, if there is slow
+ * memory, tiered. The slow memories of a machine count: they become the game's tiers. */
+pb_status pb_settings_games(pb_context *ctx, const pb_settings *s, pb_game *game, unsigned *games);
 /* All weights of a sweep, in `arena`; none if they are not set. */
 pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_weights **out, uint32_t *count);
 

@@ -16,6 +16,29 @@ pb_u128 pbi_u128_divide(pb_u128 value, uint32_t divisor, uint32_t *remainder)
     return (pb_u128){parts[0] << 32 | parts[1], parts[2] << 32 | parts[3]};
 }
 
+bool pbi_mul_div_up(uint64_t a, uint64_t b, uint64_t divisor, uint64_t *out)
+{
+    uint64_t product;
+    if (pbi_mul(a, b, &product)) {
+        *out = product / divisor + (product % divisor != 0);
+        return true;
+    }
+    pb_u128 wide = pbi_u128_product(a, b);
+    if (wide.high >= divisor)
+        return false;
+    uint64_t quotient = 0, rest = wide.high;
+    for (int bit = 63; bit >= 0; bit--) { /* long division, a bit at a time: rest < divisor */
+        bool carry = rest >> 63;
+        rest = rest << 1 | (wide.low >> bit & 1);
+        if (carry || rest >= divisor) {
+            rest -= divisor;
+            quotient |= UINT64_C(1) << bit;
+        }
+    }
+    *out = quotient + (rest != 0);
+    return rest == 0 || quotient != UINT64_MAX;
+}
+
 uint64_t pbi_beta(int64_t s, int64_t r)
 {
     const uint64_t cut = UINT64_C(1) << 63;

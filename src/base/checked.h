@@ -56,6 +56,8 @@ static inline bool pbi_u128_scale(pb_u128 a, uint64_t b, pb_u128 *out)
 
 /* value / divisor, with the remainder; divisor is not 0 and below 2^32. */
 pb_u128 pbi_u128_divide(pb_u128 value, uint32_t divisor, uint32_t *remainder);
+/* *out = ceil(a * b / divisor), exactly; false on overflow. The divisor is not 0. */
+bool pbi_mul_div_up(uint64_t a, uint64_t b, uint64_t divisor, uint64_t *out);
 /* C(s + r, s), saturated at 2^63; 0 if one of them is negative. */
 uint64_t pbi_beta(int64_t s, int64_t r);
 /* Decimal digits only; false on anything else or overflow. */

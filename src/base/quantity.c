@@ -1,4 +1,4 @@
-/* quantity.c -- sizes and counts for display. */
+/* quantity.c -- sizes, times and counts for display. */
 #include "pebble/base.h"
 
 #include <stdio.h>
@@ -41,11 +41,46 @@ static void binary(uint64_t value, char text[32])
         snprintf(text, 32, "%llu.%02u %s", (unsigned long long)whole, hundredths, units[unit]);
 }
 
+static const struct {
+    const char *name, *shown;
+    double ns;
+} time_units[] = {{"ns", "ns", 1}, {"us", "µs", 1e3}, {"ms", "ms", 1e6}, {"s", "s", 1e9}};
+enum { TIME_UNITS = sizeof time_units / sizeof *time_units };
+
+/* Its index; TIME_UNITS: it is not a unit of time. */
+static int time_unit(const char *unit)
+{
+    int at = 0;
+    while (at < TIME_UNITS && strcmp(unit, time_units[at].name) != 0)
+        at++;
+    return at;
+}
+
+bool pb_unit_is_time(const char *unit) { return unit && time_unit(unit) < TIME_UNITS; }
+
+/* Four digits: 1.234 s, 12.34 ms, 123.4 µs; below a thousand of the unit itself, all there are. */
+static void duration(uint64_t value, int unit, char text[32])
+{
+    double ns = (double)value * time_units[unit].ns, shown;
+    if (value < 1000) {
+        snprintf(text, 32, "%u %s", (unsigned)value, time_units[unit].shown);
+        return;
+    }
+    int at = TIME_UNITS - 1;
+    while (at > 0 && ns < 0.99995 * time_units[at].ns) /* 0.99995 ms is shown as 1.000 ms */
+        at--;
+    shown = ns / time_units[at].ns;
+    int digits = shown < 9.9995 ? 3 : shown < 99.995 ? 2 : shown < 999.95 ? 1 : 0;
+    snprintf(text, 32, "%.*f %s", digits, shown, time_units[at].shown);
+}
+
 size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t room)
 {
     char made[32];
     if (unit && is_byte(unit))
         binary(value, made);
+    else if (pb_unit_is_time(unit))
+        duration(value, time_unit(unit), made);
     else
         grouped(value, made);
     int length = snprintf(text, room, "%s", made);
@@ -55,7 +90,7 @@ size_t pb_quantity_text(uint64_t value, const char *unit, char *text, size_t roo
 size_t pb_amount_text(uint64_t value, const char *unit, char *text, size_t room)
 {
     size_t used = pb_quantity_text(value, unit, text, room);
-    if (used >= room || !unit || !unit[0] || strcmp(unit, "byte") == 0)
+    if (used >= room || !unit || !unit[0] || strcmp(unit, "byte") == 0 || pb_unit_is_time(unit))
         return used;
     bool part = strncmp(unit, "0.", 2) == 0; /* 12 x 0.1 step: two adjacent numbers would be ambiguous */
     int more = snprintf(text + used, room - used, "%s %.60s", part ? " x" : "", unit);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { MIN_RUNS = 5, MAX_RUNS = 50, EXTRA_ROOM = 80 };
-static const uint64_t enough_ns = 1000000000;
+static const uint64_t second_ns = 1000000000;
 
 typedef struct profiler {
     pb_context *ctx;
@@ -81,7 +81,7 @@ static pb_status run_once(profiler *p, uint64_t step, uint32_t row, pb_measured 
 static pb_status run_all(profiler *p, pb_profiled *out)
 {
     pb_measured m;
-    uint64_t begin = clock_of(p->ctx);
+    uint64_t begin = clock_of(p->ctx), enough = p->options->enough_ns ? p->options->enough_ns : second_ns;
     pb_status status = run_once(p, 0, 0, &m);
     if (status != PB_OK)
         return status;
@@ -89,7 +89,7 @@ static pb_status run_all(profiler *p, pb_profiled *out)
     out->block = m.block;
     for (uint32_t r = 0; r < p->most; r++) {
         pbi_progress(p->ctx, "measuring", r, p->most);
-        if (!p->options->repeat && r >= MIN_RUNS && clock_of(p->ctx) - begin > enough_ns)
+        if (!p->options->repeat && r >= MIN_RUNS && clock_of(p->ctx) - begin > enough)
             break;
         status = run_once(p, r + 1, r, &m);
         if (status != PB_OK)

@@ -53,31 +53,32 @@ static pb_status medians(trial *t, uint64_t bytes, int times, uint64_t *store_ns
     return PB_OK;
 }
 
-/* Prices are whole numbers: at least one per byte, since a transfer is never free. */
-static void line(uint64_t small_ns, uint64_t large_ns, uint64_t bytes, uint64_t *fixed, uint64_t *per_unit)
+/* The line through two medians. */
+typedef struct line {
+    double fixed, per_byte;
+} line;
+
+static line line_through(uint64_t small_ns, uint64_t large_ns, uint64_t bytes)
 {
-    uint64_t rise = large_ns > small_ns ? large_ns - small_ns : 0, run = bytes - SMALL;
-    *per_unit = (rise + run / 2) / run;
-    *per_unit = *per_unit ? *per_unit : 1;
-    uint64_t exact = (uint64_t)((double)rise / (double)run * SMALL);
-    *fixed = small_ns > exact ? small_ns - exact : 0;
+    double rise = large_ns > small_ns ? (double)(large_ns - small_ns) : 0;
+    double per_byte = rise / (double)(bytes - SMALL), fixed = (double)small_ns - per_byte * SMALL;
+    return (line){fixed > 0 ? fixed : 0, per_byte};
 }
 
-static pb_status measure(trial *t, uint64_t bytes, pb_tier *out)
+static pb_status measure(trial *t, uint64_t bytes, line *store, line *load)
 {
-    uint64_t store[2], load[2];
-    pb_status status = medians(t, SMALL, SMALL_TIMES, &store[0], &load[0]);
+    uint64_t stores[2], loads[2];
+    pb_status status = medians(t, SMALL, SMALL_TIMES, &stores[0], &loads[0]);
     if (status == PB_OK)
-        status = medians(t, bytes, LARGE_TIMES, &store[1], &load[1]);
+        status = medians(t, bytes, LARGE_TIMES, &stores[1], &loads[1]);
     if (status != PB_OK)
         return status;
-    *out = (pb_tier){.cap = PB_UNLIMITED};
-    line(store[0], store[1], bytes, &out->store_cost, &out->store_per_unit);
-    line(load[0], load[1], bytes, &out->load_cost, &out->load_per_unit);
+    *store = line_through(stores[0], stores[1], bytes);
+    *load = line_through(loads[0], loads[1], bytes);
     return PB_OK;
 }
 
-pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_tier *out)
+static pb_status find_lines(pb_context *ctx, const char *path, uint64_t bytes, line *store, line *load)
 {
     pb_arena arena;
     trial t = {.ctx = ctx};
@@ -91,8 +92,42 @@ pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_
     if (status == PB_OK)
         status = pbi_slow_open(ctx, &arena, &(pbi_slow_options){.path = &path, .tier_count = 1, .threads = 1}, &t.slow);
     if (status == PB_OK)
-        status = measure(&t, bytes, out);
+        status = measure(&t, bytes, store, load);
     pbi_slow_close(t.slow);
     pb_arena_release(&arena);
+    return status;
+}
+
+/* Prices are whole numbers: at least one per byte, since a transfer is never free. */
+static uint64_t whole_price(double per_byte) { return per_byte < 1.5 ? 1 : (uint64_t)(per_byte + 0.5); }
+
+pb_status pb_slow_measure(pb_context *ctx, const char *path, uint64_t bytes, pb_tier *out)
+{
+    line store = {0}, load = {0};
+    pb_status status = find_lines(ctx, path, bytes, &store, &load);
+    if (status == PB_OK)
+        *out = (pb_tier){.store_cost = (uint64_t)store.fixed,
+                         .load_cost = (uint64_t)load.fixed,
+                         .store_per_unit = whole_price(store.per_byte),
+                         .load_per_unit = whole_price(load.per_byte),
+                         .cap = PB_UNLIMITED};
+    return status;
+}
+
+static pb_price_link as_link(const line *l)
+{
+    double per_second = l->per_byte > 1e-9 ? 1e9 / l->per_byte : 1e18;
+    return (pb_price_link){.latency = (uint64_t)l->fixed, .bandwidth = per_second < 1 ? 1 : (uint64_t)per_second};
+}
+
+pb_status pb_slow_measure_links(pb_context *ctx, const char *path, uint64_t bytes, pb_price_link *store,
+                                pb_price_link *load)
+{
+    line out = {0}, in = {0};
+    pb_status status = find_lines(ctx, path, bytes, &out, &in);
+    if (status == PB_OK) {
+        *store = as_link(&out);
+        *load = as_link(&in);
+    }
     return status;
 }

@@ -1,11 +1,13 @@
 /* price_link.c -- decimal prices of tiers as links of a machine, for replays that only support whole numbers as prices.
  *
- * Idea    a link costs latency + per_unit * size + ceil(size * 10^9 / bandwidth). The whole part of the price per
- * unit is
- *         per_unit; the fixed part, rounded down or up, is the latency. The remaining price of each value gives an
+ * Idea    a link costs latency + per_unit * size + ceil(size * 10^9 / bandwidth). The whole part of the price per unit
+ *         is per_unit; the fixed part, rounded down or up, is the latency. The remaining price of each value gives an
  *         interval for the bandwidth. 10^9 over the fractional part is used if it is in that interval: it is for every
  *         size if the fixed part is whole and 1 over the fractional part is whole too.
- * Limits  if no bandwidth gives the exact price for all values of the graph, there are no links.
+ *         The machine also prices the nodes: its processor takes 1 ns per operation, which is the cost of a node that
+ *         states its operations as its cost; nodes that state no work have their cost in any case.
+ * Limits  there are no links if no bandwidth gives the exact price for all values of the graph, if a machine prices the
+ *         graph, or if a node states work other than its cost.
  */
 #include "base/decimal.h"
 #include "game/price.h"
@@ -72,11 +74,22 @@ static bool find_link(const pb_graph *g, const pb_tier *tier, bool load, pb_pric
     return false;
 }
 
+/* Whether the replay's processor, which takes a nanosecond per operation, gives each node its cost. */
+static bool costs_operations(const pb_graph *g)
+{
+    for (pb_node v = 0; g->work && v < g->node_count; v++)
+        if (pb_graph_is_computed(g, v) && (g->work[v].has_flops || g->work[v].has_bytes) &&
+            g->work[v].flops != g->cost[v])
+            return false;
+    return true;
+}
+
 bool pbi_price_links(const pb_graph *g, const pb_tier *tiers, uint32_t count, pb_price_link links[][2])
 {
     bool decimal = false;
     for (uint32_t i = 0; i < count; i++)
         decimal |= tiers[i].digits > 0;
+    decimal = decimal && !g->priced_by && costs_operations(g);
     for (uint32_t i = 0; i < count && decimal; i++)
         decimal = find_link(g, &tiers[i], false, &links[i][0]) && find_link(g, &tiers[i], true, &links[i][1]);
     return decimal;

@@ -20,8 +20,8 @@ static pb_status write_mlp(pbi_training *s, const pbi_params *params)
     if (pbi_emit_budget(&s->emit, 14 * depth + 8, 24 * depth + 16) != PB_OK)
         return s->emit.status;
     pbi_dims sample = {batch, pbi_param_integer(params, "inputs"), 1, 1};
-    pbi_value x = pbi_tape_input(t, "batch", sample, t->options.element_size);
-    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, 1, 1}, 4);
+    pbi_value x = pbi_tape_input(t, "batch", sample, t->options.type);
+    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, 1, 1}, PBI_INDEX);
     for (uint64_t i = 0; i < depth && s->emit.status == PB_OK; i++) {
         pbi_tape_block(t, "layer", i);
         x = hidden_layer(t, params, x);

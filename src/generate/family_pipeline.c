@@ -56,6 +56,19 @@ static span touched(uint64_t index, uint64_t tile, uint64_t total, uint64_t radi
     return (span){from / tile, to / tile};
 }
 
+/* Pixels along one side of that. */
+static uint64_t reached(uint64_t index, uint64_t tile, uint64_t total, uint64_t radius)
+{
+    uint64_t from = index * tile, to = from + side_of(index, tile, total) + radius;
+    from = from > radius ? from - radius : 0;
+    return (to < total ? to : total) - from;
+}
+
+static pb_work work_of(const char *op, uint64_t flops, uint64_t bytes)
+{
+    return (pb_work){.op = op, .has_flops = true, .has_bytes = true, .flops = flops, .bytes = bytes};
+}
+
 static pb_node tile_node(const pipeline *p, uint64_t stage, uint64_t row, uint64_t column)
 {
     return (pb_node)(stage * p->tiles + row * p->columns + column);
@@ -79,7 +92,10 @@ static void emit_tile(pipeline *p, uint64_t stage, uint64_t row, uint64_t column
     spec.size = pbi_times(pixels, p->pixel_size);
     if (stage == 0) {
         spec.flags = p->input_flags;
-        spec.cost = p->input_flags & PB_NODE_GIVEN ? 0 : spec.size; /* one operation per byte read */
+        if (!(p->input_flags & PB_NODE_GIVEN)) {
+            spec.cost = spec.size; /* one operation per byte read */
+            spec.work = work_of("copy", 0, pbi_times(2, spec.size));
+        }
         pbi_emit_node(&p->e, &spec);
         return;
     }
@@ -87,6 +103,8 @@ static void emit_tile(pipeline *p, uint64_t stage, uint64_t row, uint64_t column
     uint64_t radius = radius_of(p, f), side = 2 * radius + 1;
     spec.cost = pbi_times(pixels, side * side * f->ops);
     spec.flags = stage == p->stages ? p->result_flags : 0;
+    uint64_t read = reached(column, p->tile, p->width, radius) * reached(row, p->tile, p->height, radius);
+    spec.work = work_of("filter", spec.cost, pbi_add_saturated(pbi_times(read, p->pixel_size), spec.size));
     pb_node v = pbi_emit_node(&p->e, &spec);
     span rows = touched(row, p->tile, p->height, radius), columns = touched(column, p->tile, p->width, radius);
     for (uint64_t r = rows.first; r <= rows.last; r++)

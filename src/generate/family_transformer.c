@@ -47,7 +47,8 @@ static pb_status write_transformer(pbi_training *s, const model *m)
     if (pbi_emit_budget(&s->emit, 54 * m->blocks + 12, 110 * m->blocks + 30) != PB_OK)
         return s->emit.status;
     pbi_dims tokens = {pbi_times(m->batch, m->sequence), 1, 1, 1};
-    pbi_value ids = pbi_tape_input(t, "tokens", tokens, 4), labels = pbi_tape_input(t, "labels", tokens, 4);
+    pbi_value ids = pbi_tape_input(t, "tokens", tokens, PBI_INDEX),
+              labels = pbi_tape_input(t, "labels", tokens, PBI_INDEX);
     pbi_tape_group(t, "embedding");
     pbi_value x = pbi_op_embed(t, "embed", ids, m->width, m->vocabulary, m->sequence);
     x = pbi_op_dropout(t, "drop", x);

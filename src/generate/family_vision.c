@@ -69,8 +69,8 @@ static pb_status write_resnet(pbi_training *s, const pbi_params *params)
     if (pbi_emit_budget(&s->emit, 48 * blocks + 40, 96 * blocks + 80) != PB_OK)
         return s->emit.status;
     pbi_dims image = {batch, pbi_param_integer(params, "channels"), side, side};
-    pbi_value x = pbi_tape_input(t, "images", image, t->options.element_size);
-    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, 1, 1}, 4);
+    pbi_value x = pbi_tape_input(t, "images", image, t->options.type);
+    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, 1, 1}, PBI_INDEX);
     pbi_tape_group(t, "stem");
     x = write_unit(t, x, &(unit){"conv", "norm", "relu", width, 7, 2});
     x = pbi_op_max_pool(t, "pool", x, 3, 2);
@@ -130,8 +130,8 @@ static pb_status write_unet(pbi_training *s, const pbi_params *params)
     if (pbi_emit_budget(&s->emit, 10 * units + 12 * depth + 12, 20 * units + 24 * depth + 24) != PB_OK)
         return s->emit.status;
     pbi_dims image = {batch, pbi_param_integer(params, "channels"), side, side};
-    pbi_value x = pbi_tape_input(t, "images", image, t->options.element_size);
-    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, side, side}, 4);
+    pbi_value x = pbi_tape_input(t, "images", image, t->options.type);
+    pbi_value labels = pbi_tape_input(t, "labels", (pbi_dims){batch, 1, side, side}, PBI_INDEX);
     pbi_value skips[UNET_DEPTH];
     for (uint64_t level = 0; level < depth; level++) {
         pbi_tape_block(t, "down", level);

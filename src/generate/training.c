@@ -3,17 +3,31 @@
 
 static const char *const optimizers[] = {"none", "sgd", "momentum", "adam"};
 
-static uint64_t element_size(const pbi_params *params)
+static const struct {
+    const char *word;
+    pbi_type type, master;
+    const char *multiplies;
+} dtypes[] = {
+    {"f16", {"float16", 2}, {NULL, 0}, NULL},    {"bf16", {"bfloat16", 2}, {NULL, 0}, NULL},
+    {"f32", {"float32", 4}, {NULL, 0}, NULL},    {"f64", {"float64", 8}, {NULL, 0}, NULL},
+    {"tf32", {"float32", 4}, {NULL, 0}, "tf32"}, {"mixed", {"bfloat16", 2}, {"float32", 4}, NULL},
+};
+
+static void read_dtype(const pbi_params *params, pbi_tape_options *out)
 {
-    if (pbi_param_is(params, "dtype", "f64"))
-        return 8;
-    return pbi_param_is(params, "dtype", "f32") ? 4 : 2;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+        if (pbi_param_is(params, "dtype", dtypes[i].word)) {
+            out->type = dtypes[i].type;
+            out->master = dtypes[i].master;
+            out->multiplies = dtypes[i].multiplies;
+        }
 }
 
 void pbi_training_start(pbi_training *s, pb_context *ctx, const pbi_params *params, pb_builder *builder,
                         pb_arena *arena)
 {
-    pbi_tape_options options = {.element_size = element_size(params)};
+    pbi_tape_options options = {.im2col = false};
+    read_dtype(params, &options);
     if (pbi_param_is(params, "grads", "keep"))
         options.grads = PBI_GRADS_KEEP;
     else if (pbi_param_is(params, "grads", "update"))

@@ -11,6 +11,8 @@
 #include "generate/params.h"
 #include "tape/tape.h"
 
+#define PBI_INDEX ((pbi_type){"int32", 4}) /* the type of labels and tokens */
+
 typedef struct pbi_training {
     pbi_emit emit;
     pbi_tape tape;

@@ -34,7 +34,10 @@ static bool going(pbi_emit *e)
 
 static pb_status refuse_huge(pbi_emit *e, const pb_node_spec *spec)
 {
-    const char *what = spec->cost == UINT64_MAX ? "cost" : spec->size == UINT64_MAX ? "size" : "workspace";
+    const char *what = spec->cost == UINT64_MAX        ? "cost"
+                       : spec->size == UINT64_MAX      ? "size"
+                       : spec->workspace == UINT64_MAX ? "workspace"
+                                                       : "memory traffic";
     int length = spec->name_length ? (int)spec->name_length : (int)strlen(spec->name);
     return pbi_fail(e->ctx, PB_ERANGE, "%s: the %s of '%.*s' exceeds 2^64; use smaller parameters", e->maker, what,
                     length, spec->name);
@@ -45,7 +48,8 @@ pb_node pbi_emit_node(pbi_emit *e, const pb_node_spec *spec)
     pb_node v = PB_NO_NODE;
     if (!going(e))
         return v;
-    if (spec->cost == UINT64_MAX || spec->size == UINT64_MAX || spec->workspace == UINT64_MAX)
+    if (spec->cost == UINT64_MAX || spec->size == UINT64_MAX || spec->workspace == UINT64_MAX ||
+        spec->work.bytes == UINT64_MAX)
         e->status = refuse_huge(e, spec);
     else
         e->status = pb_builder_add_node(e->builder, spec, &v);

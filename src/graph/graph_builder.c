@@ -33,6 +33,18 @@ static bool names_add(pb_arena *arena, pbi_names *names, const char *text, size_
     return true;
 }
 
+pb_status pbi_names_number(pb_builder *b, pbi_names *names, const char *text, size_t length, uint32_t *out)
+{
+    uint32_t known = names_find(names, text, length);
+    if (known == UINT32_MAX) {
+        known = (uint32_t)names->count;
+        if (!names_add(&b->arena, names, text, length))
+            return PB_ENOMEM;
+    }
+    *out = known;
+    return PB_OK;
+}
+
 pb_status pb_builder_new(pb_context *ctx, pb_builder **out)
 {
     pb_arena home;
@@ -75,14 +87,7 @@ static pb_status group_index(pb_builder *b, const pb_node_spec *spec, uint32_t *
     size_t length = spec->group_length ? spec->group_length : strlen(spec->group);
     if (memchr(spec->group, '\0', length))
         return pbi_fail(b->ctx, PB_EGRAPH, "the group of node %zu contains a NUL character; remove it", b->names.count);
-    uint32_t known = names_find(&b->groups, spec->group, length);
-    if (known == UINT32_MAX) {
-        known = (uint32_t)b->groups.count;
-        if (!names_add(&b->arena, &b->groups, spec->group, length))
-            return PB_ENOMEM;
-    }
-    *out = known;
-    return PB_OK;
+    return pbi_names_number(b, &b->groups, spec->group, length, out);
 }
 
 pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *out)
@@ -113,6 +118,8 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
     uint32_t group;
     pb_status status = group_index(b, spec, &group);
     size_t targets = b->targets.count;
+    if (status == PB_OK)
+        status = pbi_builder_take_work(b, (pb_node)index, &spec->work);
     if (status == PB_OK && (spec->flags & PB_NODE_TARGET))
         status = pb_builder_add_target(b, (pb_node)index);
     if (status != PB_OK)

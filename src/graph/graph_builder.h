@@ -36,6 +36,12 @@ typedef struct pbi_record {
     uint16_t flags;
 } pbi_record;
 
+/* A note of a node; PB_NO_NODE: memory in use by the graph. */
+typedef struct pbi_noted {
+    pb_node node;
+    pb_note note;
+} pbi_noted;
+
 typedef struct pbi_extra {
     pb_node node;
     char *text;
@@ -52,6 +58,12 @@ struct pb_builder {
     pbi_pairs inplace;   /* node, input */
     pbi_pairs byproduct; /* by-product, owner */
     pbi_nodes targets, order;
+    pbi_names words;    /* of work and notes */
+    pb_node_work *work; /* by node, as far as the last node with one; NULL: none */
+    size_t work_count, work_room;
+    pbi_noted *notes;
+    size_t note_count, note_room;
+    const pb_machine *machine;
     pbi_extra *extras;
     size_t extra_count, extra_room;
     char *extra; /* of the graph */
@@ -60,6 +72,13 @@ struct pb_builder {
     bool forward_only;
     uint32_t cost_digits; /* costs are in 10^-cost_digits of the file's unit */
 };
+
+/* The number of a text, which is added if it is new. */
+pb_status pbi_names_number(pb_builder *b, pbi_names *names, const char *text, size_t length, uint32_t *out);
+
+/* graph_notes.c: the work of node `v`, the last one so far; and everything that is for machines in the graph. */
+pb_status pbi_builder_take_work(pb_builder *b, pb_node v, const pb_work *spec);
+pb_status pbi_freeze_notes(pb_builder *b, pb_graph *g, pb_arena *result);
 
 /* Decimals that a cost may have. */
 #define PBI_COST_DIGITS 12

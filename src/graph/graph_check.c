@@ -76,6 +76,21 @@ static pb_status check_byproducts(pb_context *ctx, const pb_graph *g)
     return PB_OK;
 }
 
+static pb_status check_notes(pb_context *ctx, const pb_graph *g)
+{
+    for (pb_node v = 0; v < g->node_count; v++) {
+        const pb_node_work *work = g->work ? &g->work[v] : NULL;
+        if (work && ((work->op != PB_NO_WORD && work->op >= g->word_count) ||
+                     (work->dtype != PB_NO_WORD && work->dtype >= g->word_count)))
+            return broken(ctx, "its work has a word that is not in the list", v);
+        for (uint32_t k = g->note ? g->note_start[v] : 0; g->note && k < g->note_start[v + 1]; k++)
+            if (g->note[k].word >= g->word_count || g->note[k].kind > PB_NOTE_KEEP ||
+                (k > g->note_start[v] && g->note[k].kind < g->note[k - 1].kind))
+                return broken(ctx, "a note has an unknown word or kind, or kinds do not ascend", v);
+    }
+    return PB_OK;
+}
+
 pb_status pb_graph_check(pb_context *ctx, const pb_graph *g)
 {
     pb_arena scratch;
@@ -86,6 +101,8 @@ pb_status pb_graph_check(pb_context *ctx, const pb_graph *g)
         status = check_order(ctx, g, place);
     if (status == PB_OK)
         status = check_byproducts(ctx, g);
+    if (status == PB_OK)
+        status = check_notes(ctx, g);
     uint32_t targets = 0;
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         if (g->flags[v] & PB_NODE_TARGET && (targets >= g->target_count || g->targets[targets++] != v))

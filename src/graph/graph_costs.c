@@ -93,7 +93,10 @@ pb_status pb_graph_form_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HA
 {
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
-    pb_graph form = *g;
+    pb_graph form = g->unpriced ? *g->unpriced : *g;
+    form.work = NULL; /* work, times and machines are costs too */
+    form.note = NULL;
+    form.machine = NULL;
     form.cost = pb_arena_zero(&scratch, (size_t)g->node_count + 1, sizeof *form.cost);
     pb_status status = form.cost ? pb_graph_hash(ctx, &form, hash) : PB_ENOMEM;
     pb_arena_release(&scratch);

@@ -403,13 +403,15 @@ static pb_status freeze_order(freezer *f)
     return pbi_graph_order(f->ctx, f->g, named->item, named->count, f->result, f->scratch);
 }
 
+static pb_status freeze_notes(freezer *f) { return pbi_freeze_notes(f->b, f->g, f->result); }
+
 static pb_status freeze_shape(freezer *f) { return pbi_graph_shape(f->ctx, f->g, f->scratch); }
 
 pb_status pb_builder_freeze(pb_builder *b, pb_arena *result, const pb_graph **out)
 {
     static pb_status (*const steps[])(freezer *) = {
-        freeze_texts, freeze_flags,  freeze_quantities, freeze_edges,   freeze_inplace, freeze_byproducts,
-        freeze_given, freeze_groups, freeze_order,      freeze_targets, freeze_needs,   freeze_shape,
+        freeze_texts,  freeze_flags, freeze_quantities, freeze_edges, freeze_inplace, freeze_byproducts, freeze_given,
+        freeze_groups, freeze_order, freeze_targets,    freeze_needs, freeze_notes,   freeze_shape,
     };
     pb_arena scratch;
     pb_arena_init(&scratch, b->ctx);

@@ -2,6 +2,7 @@
 #include "base/context.h"
 #include "base/out.h"
 #include "base/sha256.h"
+#include "machine/machine_parts.h"
 #include "pebble/graph.h"
 
 #include <string.h>
@@ -56,6 +57,79 @@ static void write_pairs(pbi_out *out, const char *word, const pb_graph *g, const
         }
 }
 
+static void write_word(pbi_out *out, const pb_graph *g, uint32_t word)
+{
+    pbi_out_char(out, ' ');
+    if (word == PB_NO_WORD)
+        pbi_out_char(out, '-');
+    else
+        write_text(out, g->words[word]);
+}
+
+static void write_stated(pbi_out *out, bool stated, uint64_t value)
+{
+    pbi_out_char(out, ' ');
+    if (stated)
+        pbi_out_u64(out, value);
+    else
+        pbi_out_char(out, '-');
+}
+
+/* What is for machines: only what the file has, so that the hashes of other graphs stay as they were. */
+static void write_for_machines(pbi_out *out, const pb_graph *g)
+{
+    static const char *const kinds[] = {"time ", "on ", "in ", "keep "};
+    for (pb_node v = 0; g->work && v < g->node_count; v++) {
+        const pb_node_work *k = &g->work[v];
+        if (!k->has_flops && !k->has_bytes && k->op == PB_NO_WORD && k->dtype == PB_NO_WORD)
+            continue;
+        pbi_out_text(out, "work ");
+        pbi_out_u64(out, v);
+        write_stated(out, k->has_flops, k->flops);
+        write_stated(out, k->has_bytes, k->bytes);
+        write_word(out, g, k->op);
+        write_word(out, g, k->dtype);
+        pbi_out_char(out, '\n');
+    }
+    for (pb_node v = 0; g->note && v < g->node_count; v++)
+        for (uint32_t i = g->note_start[v]; i < g->note_start[v + 1]; i++) {
+            const pb_note *n = &g->note[i];
+            pbi_out_text(out, kinds[n->kind]);
+            pbi_out_u64(out, v);
+            write_word(out, g, n->word);
+            if (n->kind == PB_NOTE_TIME)
+                write_stated(out, true, n->value);
+            pbi_out_char(out, '\n');
+        }
+    for (uint32_t i = 0; i < g->fixed_count; i++) {
+        pbi_out_text(out, "fixed");
+        write_word(out, g, g->fixed[i].word);
+        write_stated(out, true, g->fixed[i].value);
+        pbi_out_char(out, '\n');
+    }
+}
+
+static pb_status count_write(void *state, const char *bytes, size_t length)
+{
+    (void)bytes;
+    *(uint64_t *)state += length;
+    return PB_OK;
+}
+
+static void write_machine(pbi_out *out, const pb_machine *m)
+{
+    uint64_t length = 0;
+    pbi_out counting;
+    pbi_out_init(&counting, out->ctx, (pb_sink){count_write, &length});
+    pbi_machine_write(&counting, m, false);
+    (void)pbi_out_finish(&counting);
+    pbi_out_text(out, "machine ");
+    pbi_out_u64(out, length);
+    pbi_out_char(out, ':');
+    pbi_machine_write(out, m, false);
+    pbi_out_char(out, '\n');
+}
+
 static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 *digest)
 {
     pbi_out out;
@@ -72,6 +146,9 @@ static pb_status write_canonical(pb_context *ctx, const pb_graph *g, pbi_sha256 
         pbi_out_u64(&out, g->order[i]);
         pbi_out_char(&out, '\n');
     }
+    write_for_machines(&out, g);
+    if (g->machine)
+        write_machine(&out, g->machine);
     return pbi_out_finish(&out);
 }
 
@@ -79,6 +156,7 @@ pb_status pb_graph_hash(pb_context *ctx, const pb_graph *g, char hash[PB_HASH_TE
 {
     pbi_sha256 digest;
     unsigned char bytes[PBI_SHA256_BYTES];
+    g = g->unpriced ? g->unpriced : g;
     if (!pbi_sha256_begin(&digest) || write_canonical(ctx, g, &digest) != PB_OK || !pbi_sha256_end(&digest, bytes))
         return pbi_sha256_failed(ctx);
     pbi_sha256_text(bytes, hash);

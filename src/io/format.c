@@ -283,6 +283,7 @@ pb_status pb_graph_read(pb_context *ctx, pb_source source, pb_format format, con
 
 pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, pb_sink sink)
 {
+    g = g->unpriced ? g->unpriced : g;
     switch (format) {
     case PB_FORMAT_JSON: return pbi_graph_json_write(ctx, g, sink);
     case PB_FORMAT_DOT: return pbi_graph_dot_write(ctx, g, sink);

@@ -6,7 +6,7 @@
 #define PBI_FORMATS_H
 
 #include "base/out.h"
-#include "io/text_source.h"
+#include "io/json_scan.h"
 #include "pebble/io.h"
 
 pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
@@ -15,6 +15,9 @@ pb_status pbi_graph_dot_read(pbi_text *text, pb_arena *scratch, pb_arena *result
 pb_status pbi_graph_dot_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
 pb_status pbi_graph_csv_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out);
 pb_status pbi_graph_csv_write(pb_context *ctx, const pb_graph *g, pb_sink sink);
+
+/* A machine as the next value of a document; the field `format` may be left out there. */
+pb_status pbi_machine_json_read(pbi_json *json, pb_arena *scratch, pb_arena *result, const pb_machine **out);
 
 /* Circuits: see io/circuit/circuit.h. */
 pb_status pbi_graph_bench_read(pbi_text *text, pb_inputs inputs, pb_arena *scratch, pb_arena *result,

@@ -3,6 +3,8 @@
 #include "io/formats.h"
 #include "io/node_table.h"
 
+#include <stdio.h>
+
 /* A field: `key` (may be empty) and text, in quotes if a reader could mistake it. */
 static void write_field(pbi_out *out, const char *key, const char *text)
 {
@@ -33,6 +35,18 @@ static bool write_list(pbi_out *out, const char *key, const pb_graph *g, const p
     return ok;
 }
 
+/* A field for machines, if the node states it. */
+static bool write_work(pbi_out *out, const pb_graph *g, pb_node v, pbi_work_field which, pb_buffer *room)
+{
+    const char *text;
+    char key[16];
+    bool ok = pbi_work_text(g, v, which, room, &text);
+    snprintf(key, sizeof key, "%s=", pbi_work_names[which].bytes);
+    if (ok && (text || which == PBI_WORK_KEEP))
+        write_field(out, key, text ? text : "true");
+    return ok;
+}
+
 static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *list)
 {
     bool ok = true;
@@ -51,16 +65,18 @@ static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *li
     if (g->flags[v] & PB_NODE_ONCE)
         pbi_out_text(out, ",once=true");
     if (g->flags[v] & PB_NODE_KEEP)
-        pbi_out_text(out, ",keep=true");
+        ok = write_work(out, g, v, PBI_WORK_KEEP, list);
     if (g->targets_named && g->flags[v] & PB_NODE_TARGET)
         pbi_out_text(out, ",target=true");
     if (g->inplace_start && g->inplace_start[v] < g->inplace_start[v + 1])
-        ok = write_list(out, "inplace=", g, g->inplace + g->inplace_start[v],
-                        g->inplace_start[v + 1] - g->inplace_start[v], list);
+        ok = ok && write_list(out, "inplace=", g, g->inplace + g->inplace_start[v],
+                              g->inplace_start[v + 1] - g->inplace_start[v], list);
     if (g->owner && g->owner[v] != PB_NO_NODE)
         write_field(out, "byproduct_of=", pb_graph_name(g, g->owner[v]));
     if (g->group && g->group[v] != UINT32_MAX)
         write_field(out, "group=", g->group_names[g->group[v]]);
+    for (int which = PBI_WORK_FLOPS; which < PBI_WORK_KEEP && ok; which++)
+        ok = write_work(out, g, v, (pbi_work_field)which, list);
     pbi_out_char(out, '\n');
     return ok;
 }
@@ -90,6 +106,13 @@ static bool write_head(pbi_out *out, const pb_graph *g, pb_buffer *list)
         ok = write_list(out, "", g, g->order, g->order_count, list);
         pbi_out_char(out, '\n');
     }
+    const char *fixed, *machine;
+    ok = ok && pbi_graph_fixed_text(g, list, &fixed);
+    if (ok && fixed)
+        write_graph_text(out, "fixed", fixed);
+    ok = ok && pbi_graph_machine_text(out->ctx, g, list, &machine);
+    if (ok && machine)
+        write_graph_text(out, "machine", machine);
     return ok;
 }
 

@@ -26,6 +26,23 @@ static bool write_list(pbi_out *out, const pb_graph *g, const pb_node *row, uint
     return ok;
 }
 
+/* A field for machines, if the node states it. */
+static bool write_work(pbi_out *out, const pb_graph *g, pb_node v, pbi_work_field which, pb_buffer *room)
+{
+    const char *text;
+    bool ok = pbi_work_text(g, v, which, room, &text);
+    if (!ok || (!text && which != PBI_WORK_KEEP))
+        return ok;
+    pbi_out_char(out, ',');
+    pbi_out_text(out, pbi_work_names[which].bytes);
+    pbi_out_char(out, '=');
+    if (text && which > PBI_WORK_BYTES)
+        write_quoted(out, text);
+    else
+        pbi_out_text(out, text ? text : "true");
+    return ok;
+}
+
 static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *list)
 {
     bool ok = true;
@@ -44,12 +61,13 @@ static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *li
     if (g->flags[v] & PB_NODE_ONCE)
         pbi_out_text(out, ",once=true");
     if (g->flags[v] & PB_NODE_KEEP)
-        pbi_out_text(out, ",keep=true");
+        ok = write_work(out, g, v, PBI_WORK_KEEP, list);
     if (g->targets_named && g->flags[v] & PB_NODE_TARGET)
         pbi_out_text(out, ",target=true");
     if (g->inplace_start && g->inplace_start[v] < g->inplace_start[v + 1]) {
         pbi_out_text(out, ",inplace=");
-        ok = write_list(out, g, g->inplace + g->inplace_start[v], g->inplace_start[v + 1] - g->inplace_start[v], list);
+        ok = ok &&
+             write_list(out, g, g->inplace + g->inplace_start[v], g->inplace_start[v + 1] - g->inplace_start[v], list);
     }
     if (g->owner && g->owner[v] != PB_NO_NODE) {
         pbi_out_text(out, ",byproduct_of=");
@@ -59,8 +77,19 @@ static bool write_node(pbi_out *out, const pb_graph *g, pb_node v, pb_buffer *li
         pbi_out_text(out, ",group=");
         write_quoted(out, g->group_names[g->group[v]]);
     }
+    for (int which = PBI_WORK_FLOPS; which < PBI_WORK_KEEP && ok; which++)
+        ok = write_work(out, g, v, (pbi_work_field)which, list);
     pbi_out_text(out, "];\n");
     return ok;
+}
+
+static void write_graph_text(pbi_out *out, const char *key, const char *text)
+{
+    pbi_out_text(out, "  ");
+    pbi_out_text(out, key);
+    pbi_out_char(out, '=');
+    write_quoted(out, text);
+    pbi_out_text(out, ";\n");
 }
 
 static bool write_head(pbi_out *out, const pb_graph *g, pb_buffer *list)
@@ -71,11 +100,9 @@ static bool write_head(pbi_out *out, const pb_graph *g, pb_buffer *list)
         write_quoted(out, g->name);
         pbi_out_char(out, ' ');
     }
-    pbi_out_text(out, "{\n  cost_unit=");
-    write_quoted(out, g->cost_unit);
-    pbi_out_text(out, ";\n  size_unit=");
-    write_quoted(out, g->size_unit);
-    pbi_out_text(out, ";\n");
+    pbi_out_text(out, "{\n");
+    write_graph_text(out, "cost_unit", g->cost_unit);
+    write_graph_text(out, "size_unit", g->size_unit);
     if (g->fixed_size) {
         pbi_out_text(out, "  fixed_size=");
         pbi_out_u64(out, g->fixed_size);
@@ -86,6 +113,13 @@ static bool write_head(pbi_out *out, const pb_graph *g, pb_buffer *list)
         ok = write_list(out, g, g->order, g->order_count, list);
         pbi_out_text(out, ";\n");
     }
+    const char *fixed, *machine;
+    ok = ok && pbi_graph_fixed_text(g, list, &fixed);
+    if (ok && fixed)
+        write_graph_text(out, "fixed", fixed);
+    ok = ok && pbi_graph_machine_text(out->ctx, g, list, &machine);
+    if (ok && machine)
+        write_graph_text(out, "machine", machine);
     return ok;
 }
 

@@ -12,7 +12,8 @@ static pb_status add_node(pb_builder *b, const pb_graph *g, pb_node v, pb_inputs
                          .cost = g->cost[v],
                          .size = g->size[v],
                          .workspace = g->workspace[v],
-                         .group = g->group && g->group[v] != UINT32_MAX ? g->group_names[g->group[v]] : NULL};
+                         .group = g->group && g->group[v] != UINT32_MAX ? g->group_names[g->group[v]] : NULL,
+                         .work = pb_graph_work(g, v)};
     if (g->flags[v] & PB_NODE_GIVEN) {
         flags &= (uint16_t) ~(PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW);
         if (inputs == PB_INPUTS_FREE) {
@@ -36,6 +37,10 @@ static pb_status relate(pb_builder *b, const pb_graph *g, pb_node v)
         status = pb_builder_add_inplace(b, v, g->inplace[k]);
     if (status == PB_OK && (g->flags[v] & PB_NODE_BYPRODUCT))
         status = pb_builder_set_byproduct(b, v, g->owner[v]);
+    for (uint32_t k = g->note ? g->note_start[v] : 0; g->note && k < g->note_start[v + 1] && status == PB_OK; k++)
+        if (g->note[k].kind != PB_NOTE_IN || b->record[v].flags & PB_NODE_GIVEN)
+            status =
+                pb_builder_add_note(b, v, (pb_note_kind)g->note[k].kind, g->words[g->note[k].word], g->note[k].value);
     return status;
 }
 
@@ -55,6 +60,7 @@ static pb_status copy(pb_builder *b, const pb_graph *g, pb_inputs inputs)
 {
     pb_status status = pb_builder_set_texts(b, g->name, g->cost_unit, g->size_unit);
     pb_builder_set_fixed_size(b, g->fixed_size);
+    pb_builder_set_machine(b, g->machine);
     b->cost_digits = g->cost_digits;
     if (g->forward_only)
         pb_builder_set_forward_only(b);
@@ -62,6 +68,8 @@ static pb_status copy(pb_builder *b, const pb_graph *g, pb_inputs inputs)
         status = add_node(b, g, v, inputs);
     for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
         status = relate(b, g, v);
+    for (uint32_t i = 0; i < g->fixed_count && status == PB_OK; i++)
+        status = pb_builder_add_note(b, PB_NO_NODE, PB_NOTE_TIME, g->words[g->fixed[i].word], g->fixed[i].value);
     if (status == PB_OK && g->order_named)
         status = add_order(b, g, inputs);
     if (status == PB_OK && *g->extra)

@@ -9,13 +9,28 @@
 #include "graph/graph_builder.h"
 #include "io/formats.h"
 #include "io/json_read.h"
+#include "io/node_work.h"
 
 #include <inttypes.h>
 
-enum graph_field { FORMAT, NAME, COST_UNIT, SIZE_UNIT, FIXED_SIZE, NODES, EDGES, TARGETS, ORDER, GRAPH_FIELDS };
+enum graph_field {
+    FORMAT,
+    NAME,
+    COST_UNIT,
+    SIZE_UNIT,
+    FIXED_SIZE,
+    NODES,
+    EDGES,
+    TARGETS,
+    ORDER,
+    FIXED,
+    MACHINE,
+    GRAPH_FIELDS
+};
 static const pbi_slice graph_fields[] = {
-    PBI_NAME("format"), PBI_NAME("name"),  PBI_NAME("cost_unit"), PBI_NAME("size_unit"), PBI_NAME("fixed_size"),
-    PBI_NAME("nodes"),  PBI_NAME("edges"), PBI_NAME("targets"),   PBI_NAME("order"),
+    PBI_NAME("format"),     PBI_NAME("name"),  PBI_NAME("cost_unit"), PBI_NAME("size_unit"),
+    PBI_NAME("fixed_size"), PBI_NAME("nodes"), PBI_NAME("edges"),     PBI_NAME("targets"),
+    PBI_NAME("order"),      PBI_NAME("fixed"), PBI_NAME("machine"),
 };
 
 enum node_field {
@@ -29,11 +44,14 @@ enum node_field {
     NODE_INPLACE,
     NODE_BYPRODUCT,
     NODE_GROUP,
-    NODE_FIELDS
+    NODE_WORK, /* and the other fields of pbi_work_field up to `in` */
+    NODE_FIELDS = NODE_WORK + PBI_WORK_KEEP
 };
 static const pbi_slice node_fields[] = {
-    PBI_NAME("name"), PBI_NAME("cost"), PBI_NAME("size"),    PBI_NAME("workspace"),    PBI_NAME("given"),
-    PBI_NAME("once"), PBI_NAME("keep"), PBI_NAME("inplace"), PBI_NAME("byproduct_of"), PBI_NAME("group"),
+    PBI_NAME("name"),  PBI_NAME("cost"),  PBI_NAME("size"),    PBI_NAME("workspace"),    PBI_NAME("given"),
+    PBI_NAME("once"),  PBI_NAME("keep"),  PBI_NAME("inplace"), PBI_NAME("byproduct_of"), PBI_NAME("group"),
+    PBI_NAME("flops"), PBI_NAME("bytes"), PBI_NAME("op"),      PBI_NAME("dtype"),        PBI_NAME("times"),
+    PBI_NAME("on"),    PBI_NAME("in"),
 };
 
 /* A node: its index, or NAMED and the offset of its name in reader.names. */
@@ -57,7 +75,7 @@ typedef struct placed_reference {
 
 typedef struct reader {
     pb_context *ctx;
-    pb_arena *scratch;
+    pb_arena *scratch, *result;
     pb_arena waits; /* waiting references, released before the graph is built */
     pb_builder *builder;
     pbi_json json;
@@ -72,6 +90,7 @@ typedef struct reader {
     placed_reference *inplace; /* of the node being read */
     size_t inplace_count, inplace_room;
     pbi_keys graph_keys, node_keys;
+    pbi_work_reader work; /* of the node being read */
 } reader;
 
 /* Adds the position to an error of the builder, unless memory is exhausted. */
@@ -199,26 +218,6 @@ static pb_status resolve_waiting(reader *r)
     return PB_OK;
 }
 
-/* An unknown field: appends its member as text to `into`. */
-static pb_status keep_extra(reader *r, pbi_slice key, pb_buffer *into, pbi_keys *keys)
-{
-    if (into->length && !pbi_bytes_add(into, ",", 1))
-        return PB_ENOMEM;
-    size_t at = into->length;
-    if (!pbi_bytes_add_quoted(into, key))
-        return PB_ENOMEM;
-    bool fresh;
-    pb_status status = pbi_keys_add(keys, into, at, into->length - at, &fresh);
-    if (status != PB_OK)
-        return status;
-    if (!fresh)
-        return pbi_text_fail(r->json.text, r->json.place, "the field %.*s appears twice in one object; remove one",
-                             (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
-    if (!pbi_bytes_add(into, ":", 1))
-        return PB_ENOMEM;
-    return pbi_json_raw(&r->json, into);
-}
-
 static pb_status read_given(reader *r, pbi_field field, uint16_t *flags)
 {
     pbi_json_kind kind;
@@ -247,6 +246,16 @@ static pb_status read_bit(reader *r, pbi_field field, uint16_t bit, uint16_t *fl
     if (on)
         *flags |= bit;
     return status;
+}
+
+/* true, false, or the memory in which the value must be at the end. */
+static pb_status read_keep(reader *r, pbi_field field, uint16_t *flags)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(&r->json, &kind);
+    if (status == PB_OK && kind == PBI_JSON_STRING)
+        return pbi_work_read(&r->work, &r->json, field, PBI_WORK_KEEP);
+    return status == PB_OK ? read_bit(r, field, PB_NODE_KEEP, flags) : status;
 }
 
 /* A text of the node, which the builder takes when the node is complete. */
@@ -306,16 +315,17 @@ static pb_status read_node_field(reader *r, uint32_t which, pbi_field field, nod
     case NODE_WORKSPACE: return pbi_read_whole(&r->json, field, &spec->workspace);
     case NODE_GIVEN: return read_given(r, field, &spec->flags);
     case NODE_ONCE: return read_bit(r, field, PB_NODE_ONCE, &spec->flags);
-    case NODE_KEEP: return read_bit(r, field, PB_NODE_KEEP, &spec->flags);
+    case NODE_KEEP: return read_keep(r, field, &spec->flags);
     case NODE_INPLACE: return read_inplace(r, field);
     case NODE_BYPRODUCT:
         status = read_reference(r, field, &node->owner.node);
         node->owner.place = r->json.place;
         return status;
     case NODE_GROUP: return read_label(r, field, &r->node_group);
+    case NODE_WORK:
     case NODE_FIELDS: break;
     }
-    return PB_OK;
+    return pbi_work_read(&r->work, &r->json, field, (pbi_work_field)(which - NODE_WORK));
 }
 
 static pb_status finish_node(reader *r, node_read *node, pbi_field field)
@@ -335,7 +345,10 @@ static pb_status finish_node(reader *r, node_read *node, pbi_field field)
         node->spec.group_length = r->node_group.length - 1;
     }
     pb_node v;
+    node->spec.work = pbi_work_of(&r->work);
     pb_status status = placed(r, pb_builder_add_node(r->builder, &node->spec, &v), node->place);
+    if (status == PB_OK)
+        status = placed(r, pbi_work_note(&r->work, r->builder, v), node->place);
     for (size_t i = 0; i < r->inplace_count && status == PB_OK; i++)
         status = relate(r, USE_INPLACE, v, r->inplace[i].node, r->inplace[i].place);
     if (status == PB_OK && node->seen & 1u << NODE_BYPRODUCT)
@@ -353,6 +366,7 @@ static pb_status read_node(reader *r, uint64_t index)
     if (status == PB_OK)
         status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
     r->inplace_count = 0;
+    pbi_work_clear(&r->work);
     if (r->node_extra.length) {
         r->node_extra.length = 0;
         pbi_keys_clear(&r->node_keys);
@@ -363,7 +377,7 @@ static pb_status read_node(reader *r, uint64_t index)
     while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
         uint32_t which = pbi_key_find(key, node_fields, NODE_FIELDS);
         if (which == NODE_FIELDS) {
-            status = keep_extra(r, key, &r->node_extra, &r->node_keys);
+            status = pbi_json_keep(&r->json, key, &r->node_extra, &r->node_keys);
             continue;
         }
         field.name = node_fields[which].bytes;
@@ -489,6 +503,7 @@ static pb_status read_graph_text(reader *r, pbi_field field, uint32_t which)
 static pb_status read_graph_field(reader *r, uint32_t which)
 {
     pbi_field field = {graph_fields[which].bytes, NULL, 0};
+    const pb_machine *machine = NULL;
     uint64_t value = 0;
     pb_status status;
     switch ((enum graph_field)which) {
@@ -504,6 +519,11 @@ static pb_status read_graph_field(reader *r, uint32_t which)
     case EDGES: return read_edges(r, field);
     case TARGETS: return read_list(r, field, USE_TARGET);
     case ORDER: return read_list(r, field, USE_ORDER);
+    case FIXED: return pbi_work_read_fixed(&r->work, &r->json, field, r->builder);
+    case MACHINE:
+        status = pbi_machine_json_read(&r->json, r->scratch, r->result, &machine);
+        pb_builder_set_machine(r->builder, machine);
+        return status;
     case GRAPH_FIELDS: break;
     }
     return PB_OK;
@@ -524,7 +544,7 @@ static pb_status read_document(reader *r)
     while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
         uint32_t which = pbi_key_find(key, graph_fields, GRAPH_FIELDS);
         if (which == GRAPH_FIELDS) {
-            status = keep_extra(r, key, &r->graph_extra, &r->graph_keys);
+            status = pbi_json_keep(&r->json, key, &r->graph_extra, &r->graph_keys);
             continue;
         }
         status = pbi_refuse_twice(&r->json, (pbi_field){graph_fields[which].bytes, NULL, 0}, which, &r->seen);
@@ -546,7 +566,9 @@ static pb_status read_document(reader *r)
 
 pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *result, const pb_graph **out)
 {
-    reader r = {.ctx = text->ctx, .scratch = scratch};
+    reader r = {.ctx = text->ctx, .scratch = scratch, .result = result};
+    pbi_mark mark = pbi_arena_mark(result);
+    pbi_work_init(&r.work, scratch);
     pbi_json_init(&r.json, text, scratch);
     pb_arena_init(&r.waits, text->ctx);
     pb_buffer_init(&r.names, &r.waits);
@@ -565,5 +587,7 @@ pb_status pbi_graph_json_read(pbi_text *text, pb_arena *scratch, pb_arena *resul
     if (status == PB_OK)
         status = pb_builder_freeze(r.builder, result, out);
     pb_builder_free(r.builder);
+    if (status != PB_OK)
+        pbi_arena_rewind(result, mark);
     return status;
 }

@@ -1,6 +1,8 @@
 /* graph_json_write.c -- writes pebble-graph/1: one node per line; fields that have their default are omitted. */
 #include "base/out.h"
 #include "io/formats.h"
+#include "io/node_work.h"
+#include "machine/machine_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +28,59 @@ static void write_row(pbi_out *out, const char *key, const pb_node *row, uint32_
     pbi_out_char(out, ']');
 }
 
+static void write_word(pbi_out *out, const char *key, const pb_graph *g, uint32_t word)
+{
+    if (word == PB_NO_WORD)
+        return;
+    pbi_out_text(out, key);
+    pbi_out_json_text(out, g->words[word]);
+}
+
+/* {"gpu":12345,...} */
+static void write_times(pbi_out *out, const char *key, const pb_graph *g, const pb_note *note, uint32_t count)
+{
+    pbi_out_text(out, key);
+    for (uint32_t i = 0; i < count; i++) {
+        write_word(out, i ? "," : "{", g, note[i].word);
+        write_number(out, ":", note[i].value);
+    }
+    pbi_out_char(out, '}');
+}
+
+/* What is for machines, apart from `keep`. */
+static void write_work(pbi_out *out, const pb_graph *g, pb_node v)
+{
+    const pb_node_work *work = g->work ? &g->work[v] : NULL;
+    uint32_t count;
+    if (work && work->has_flops)
+        write_number(out, ",\"flops\":", work->flops);
+    if (work && work->has_bytes)
+        write_number(out, ",\"bytes\":", work->bytes);
+    write_word(out, ",\"op\":", g, work ? work->op : PB_NO_WORD);
+    write_word(out, ",\"dtype\":", g, work ? work->dtype : PB_NO_WORD);
+    const pb_note *note = pbi_notes_of(g, v, PB_NOTE_TIME, &count);
+    if (count)
+        write_times(out, ",\"times\":", g, note, count);
+    note = pbi_notes_of(g, v, PB_NOTE_ON, &count);
+    for (uint32_t i = 0; i < count; i++)
+        write_word(out, i ? "," : count > 1 ? ",\"on\":[" : ",\"on\":", g, note[i].word);
+    if (count > 1)
+        pbi_out_char(out, ']');
+    note = pbi_notes_of(g, v, PB_NOTE_IN, &count);
+    if (count)
+        write_word(out, ",\"in\":", g, note->word);
+}
+
+static void write_keep(pbi_out *out, const pb_graph *g, pb_node v)
+{
+    uint32_t count;
+    const pb_note *note = pbi_notes_of(g, v, PB_NOTE_KEEP, &count);
+    if (count)
+        write_word(out, ",\"keep\":", g, note->word);
+    else
+        pbi_out_text(out, ",\"keep\":true");
+}
+
 static void write_node(pbi_out *out, const pb_graph *g, pb_node v, const char *extra)
 {
     const char *name = pb_graph_name(g, v);
@@ -49,7 +104,7 @@ static void write_node(pbi_out *out, const pb_graph *g, pb_node v, const char *e
     if (g->flags[v] & PB_NODE_ONCE)
         pbi_out_text(out, ",\"once\":true");
     if (g->flags[v] & PB_NODE_KEEP)
-        pbi_out_text(out, ",\"keep\":true");
+        write_keep(out, g, v);
     if (g->inplace_start && g->inplace_start[v] < g->inplace_start[v + 1])
         write_row(out, ",\"inplace\":[", g->inplace + g->inplace_start[v],
                   g->inplace_start[v + 1] - g->inplace_start[v]);
@@ -59,6 +114,7 @@ static void write_node(pbi_out *out, const pb_graph *g, pb_node v, const char *e
         pbi_out_text(out, ",\"group\":");
         pbi_out_json_text(out, g->group_names[g->group[v]]);
     }
+    write_work(out, g, v);
     if (extra) {
         pbi_out_char(out, ',');
         pbi_out_text(out, extra);
@@ -99,9 +155,15 @@ pb_status pbi_graph_json_write(pb_context *ctx, const pb_graph *g, pb_sink sink)
         }
     if (g->fixed_size)
         write_number(&out, ",\"fixed_size\":", g->fixed_size);
+    if (g->fixed_count)
+        write_times(&out, ",\"fixed\":", g, g->fixed, g->fixed_count);
     if (*g->extra) {
         pbi_out_text(&out, ",\n");
         pbi_out_text(&out, g->extra);
+    }
+    if (g->machine) {
+        pbi_out_text(&out, ",\n\"machine\":");
+        pbi_machine_write(&out, g->machine, true);
     }
     pbi_out_text(&out, ",\n\"nodes\":[");
     uint32_t extra = 0;

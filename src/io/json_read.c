@@ -40,6 +40,14 @@ pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint
     return PB_OK;
 }
 
+pb_status pbi_skip_null(pbi_json *json, bool *was_null)
+{
+    pbi_json_kind kind;
+    pb_status status = pbi_json_peek(json, &kind);
+    *was_null = status == PB_OK && kind == PBI_JSON_NULL;
+    return *was_null ? pbi_json_word(json, kind) : status;
+}
+
 pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected)
 {
     pbi_json_kind kind;
@@ -264,4 +272,23 @@ pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t 
     keys->used++;
     *fresh = true;
     return PB_OK;
+}
+
+pb_status pbi_json_keep(pbi_json *json, pbi_slice key, pb_buffer *into, pbi_keys *keys)
+{
+    if (into->length && !pbi_bytes_add(into, ",", 1))
+        return PB_ENOMEM;
+    size_t at = into->length;
+    if (!pbi_bytes_add_quoted(into, key))
+        return PB_ENOMEM;
+    bool fresh;
+    pb_status status = pbi_keys_add(keys, into, at, into->length - at, &fresh);
+    if (status != PB_OK)
+        return status;
+    if (!fresh)
+        return pbi_text_fail(json->text, json->place, "the field %.*s appears twice in one object; remove one",
+                             (int)(into->length - at < 80 ? into->length - at : 80), into->bytes + at);
+    if (!pbi_bytes_add(into, ":", 1))
+        return PB_ENOMEM;
+    return pbi_json_raw(json, into);
 }

@@ -26,6 +26,8 @@ uint32_t pbi_key_find(pbi_slice key, const pbi_slice *names, uint32_t count);
 /* Marks field `which` in *seen; a second time is an error at the key. */
 pb_status pbi_refuse_twice(pbi_json *json, pbi_field field, uint32_t which, uint32_t *seen);
 
+/* Takes a null, if it is the next value. */
+pb_status pbi_skip_null(pbi_json *json, bool *was_null);
 /* Checks the kind of the next value (true and false count as one kind). */
 pb_status pbi_read_kind(pbi_json *json, pbi_field field, pbi_json_kind expected);
 /* Non-negative integers, as digits or as a string of digits. */
@@ -59,6 +61,9 @@ void pbi_keys_init(pbi_keys *keys, pb_arena *arena);
 void pbi_keys_clear(pbi_keys *keys);
 /* Adds the key text->bytes[at .. at+length); the set stores offsets only. *fresh false: it was already in the set. */
 pb_status pbi_keys_add(pbi_keys *keys, const pb_buffer *text, size_t at, size_t length, bool *fresh);
+/* An unknown member: appends it as text, `"key":value`, after a comma if there are others. A second one of the same key
+ * is an error. */
+pb_status pbi_json_keep(pbi_json *json, pbi_slice key, pb_buffer *into, pbi_keys *keys);
 
 /* Advice about a decimal in place of a whole number, from "; " on; "" if it is not a decimal. `key`: cost, size... */
 #define PBI_WHOLE_ADVICE 160

@@ -6,6 +6,7 @@
 #include "base/context.h"
 #include "graph/graph_builder.h"
 #include "io/json_read.h"
+#include "pebble/io.h"
 
 pb_status pbi_node_table_init(pbi_node_table *table, pb_context *ctx, pb_arena *arena)
 {
@@ -126,6 +127,19 @@ static pb_status set_cost(pbi_node_table *table, pbi_slice value, pbi_place plac
     return pbi_fail_at(table->ctx, PB_EFORMAT, place.line, place.column, "cost %s", why);
 }
 
+/* A field for machines. */
+static pb_status set_work(pbi_node_table *table, pbi_node_row *row, pbi_work_field which, pbi_slice value,
+                          pbi_place place)
+{
+    if (which == PBI_WORK_FLOPS || which == PBI_WORK_BYTES) {
+        *(which == PBI_WORK_FLOPS ? &row->has_flops : &row->has_bytes) = true;
+        return set_whole(table, pbi_work_names[which], value, place, &row->work[which]);
+    }
+    if (which == PBI_WORK_KEEP)
+        row->flags |= PB_NODE_KEEP;
+    return pbi_node_table_keep(table, value.bytes, value.length, &row->work[which]);
+}
+
 static pb_status set_flag(pbi_node_table *table, pbi_node_row *row, pbi_slice key, pbi_slice value, pbi_place place)
 {
     uint16_t bits = is(key, "given")  ? PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW
@@ -136,6 +150,8 @@ static pb_status set_flag(pbi_node_table *table, pbi_node_row *row, pbi_slice ke
     if (!is(value, "true") && !is(value, "false") && !(given && is(value, "slow")))
         return bad_value(table, key, value, place, given ? "true, false or slow" : "true or false");
     row->flags &= (uint16_t)~bits;
+    if (bits == PB_NODE_KEEP)
+        row->work[PBI_WORK_KEEP] = 0;
     if (is(value, "slow"))
         row->flags |= bits;
     else if (is(value, "true"))
@@ -155,33 +171,44 @@ pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice
         return set_whole(table, key, value, place, &row->size);
     if (is(key, "workspace"))
         return set_whole(table, key, value, place, &row->workspace);
-    if (is(key, "given") || is(key, "once") || is(key, "keep") || is(key, "target"))
+    bool keep = is(key, "keep") && (is(value, "true") || is(value, "false"));
+    if (is(key, "given") || is(key, "once") || keep || is(key, "target"))
         return set_flag(table, row, key, value, place);
     uint64_t *text = is(key, "inplace")        ? &row->inplace
                      : is(key, "byproduct_of") ? &row->owner
                      : is(key, "group")        ? &row->group
                                                : NULL;
-    *known = text != NULL;
-    return text ? pbi_node_table_keep(table, value.bytes, value.length, text) : PB_OK;
+    if (text)
+        return pbi_node_table_keep(table, value.bytes, value.length, text);
+    uint32_t which = pbi_key_find(key, pbi_work_names, PBI_WORK_FIELDS);
+    *known = which < PBI_WORK_FIELDS;
+    return *known ? set_work(table, row, (pbi_work_field)which, value, place) : PB_OK;
 }
 
 pb_status pbi_node_table_set_graph(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, bool *known)
 {
     bool name = is(key, "name"), cost = is(key, "cost_unit"), size = is(key, "size_unit");
-    bool order = is(key, "order"), targets = is(key, "targets"), fixed = is(key, "fixed_size");
-    *known = name || cost || size || order || targets || fixed;
-    if (order)
-        table->order_place = place;
-    if (targets)
-        table->targets_place = place;
-    if (order || targets)
-        return pbi_node_table_keep(table, value.bytes, value.length, order ? &table->order : &table->targets);
-    if (fixed) {
+    const struct {
+        const char *name;
+        uint64_t *text;
+        pbi_place *place;
+    } later[] = {{"order", &table->order, &table->order_place},
+                 {"targets", &table->targets, &table->targets_place},
+                 {"fixed", &table->fixed, &table->fixed_place},
+                 {"machine", &table->machine, &table->machine_place}};
+    *known = true;
+    for (int i = 0; i < 4; i++)
+        if (is(key, later[i].name)) {
+            *later[i].place = place;
+            return pbi_node_table_keep(table, value.bytes, value.length, later[i].text);
+        }
+    if (is(key, "fixed_size")) {
         uint64_t amount = 0;
         pb_status status = set_whole(table, key, value, place, &amount);
         pb_builder_set_fixed_size(table->builder, amount);
         return status;
     }
+    *known = name || cost || size;
     if (!*known)
         return PB_OK;
     const char *text = pb_arena_text(table->arena, value.bytes, value.length);
@@ -233,6 +260,47 @@ static pb_status relate(pbi_node_table *table, pb_node v, pb_buffer *name)
     return pb_builder_set_byproduct(table->builder, v, of);
 }
 
+static const char *work_text(const pbi_node_table *table, const pbi_node_row *row, pbi_work_field which)
+{
+    return row->work[which] ? table->text.bytes + row->work[which] : NULL;
+}
+
+/* Adds the position of what was read to an error of the builder, unless memory is exhausted. */
+static pb_status placed(pbi_node_table *table, pb_status status, pbi_place place)
+{
+    if (status != PB_OK && status != PB_ENOMEM) {
+        table->ctx->error.line = place.line;
+        table->ctx->error.column = place.column;
+    }
+    return status;
+}
+
+/* What node v says about the parts of a machine. */
+static pb_status add_notes(pbi_node_table *table, pb_node v, pb_buffer *name)
+{
+    static const pb_note_kind kinds[] = {PB_NOTE_TIME, PB_NOTE_ON, PB_NOTE_IN, PB_NOTE_KEEP};
+    const pbi_node_row *row = &table->row[v];
+    pb_status status = PB_OK;
+    for (int i = 0; i < 4 && status == PB_OK; i++) {
+        const char *text = work_text(table, row, (pbi_work_field)(PBI_WORK_TIMES + i));
+        if (text && (kinds[i] == PB_NOTE_TIME || kinds[i] == PB_NOTE_ON))
+            status = pbi_add_note_list(table->builder, v, kinds[i], text, name);
+        else if (text)
+            status = pb_builder_add_note(table->builder, v, kinds[i], text, 0);
+    }
+    return placed(table, status, (pbi_place){row->line, row->column});
+}
+
+/* The machine is JSON inside of a value: its errors are reported where the value begins. */
+static pb_status add_machine(pbi_node_table *table, pb_arena *result)
+{
+    pb_memory memory = {table->text.bytes + table->machine, strlen(table->text.bytes + table->machine), 0};
+    const pb_machine *machine = NULL;
+    pb_status status = pb_machine_read(table->ctx, pb_source_memory(&memory), result, &machine);
+    pb_builder_set_machine(table->builder, machine);
+    return placed(table, status, table->machine_place);
+}
+
 static pb_status add_node(pbi_node_table *table, pb_node v)
 {
     const pbi_node_row *row = &table->row[v];
@@ -240,15 +308,16 @@ static pb_status add_node(pbi_node_table *table, pb_node v)
                          .size = row->size,
                          .workspace = row->workspace,
                          .flags = row->flags,
-                         .group = row->group ? table->text.bytes + row->group : NULL};
+                         .group = row->group ? table->text.bytes + row->group : NULL,
+                         .work = {work_text(table, row, PBI_WORK_OP), work_text(table, row, PBI_WORK_DTYPE),
+                                  row->has_flops, row->has_bytes, row->work[PBI_WORK_FLOPS],
+                                  row->work[PBI_WORK_BYTES]}};
     if (row->owner && !row->cost_stated)
         return pb_builder_add_node(table->builder, &spec, NULL);
     pb_status status = pbi_builder_take_cost(table->builder, row->cost, &spec.cost);
     if (status == PB_OK)
         return pb_builder_add_node(table->builder, &spec, NULL);
-    table->ctx->error.line = row->line;
-    table->ctx->error.column = row->column;
-    return status;
+    return placed(table, status, (pbi_place){row->line, row->column});
 }
 
 pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const pb_graph **out)
@@ -260,6 +329,14 @@ pb_status pbi_node_table_freeze(pbi_node_table *table, pb_arena *result, const p
         status = add_node(table, v);
     for (pb_node v = 0; v < table->count && status == PB_OK; v++)
         status = relate(table, v, &name);
+    for (pb_node v = 0; v < table->count && status == PB_OK; v++)
+        status = add_notes(table, v, &name);
+    if (status == PB_OK && table->fixed)
+        status = placed(
+            table, pbi_add_note_list(table->builder, PB_NO_NODE, PB_NOTE_TIME, table->text.bytes + table->fixed, &name),
+            table->fixed_place);
+    if (status == PB_OK && table->machine)
+        status = add_machine(table, result);
     if (status == PB_OK)
         status = add_list(table, table->order, table->order_place, "order", PB_NO_NODE, &name);
     if (status == PB_OK)

@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/name_index.h"
+#include "io/node_work.h"
 #include "io/text_source.h"
 #include "pebble/graph.h"
 
@@ -13,7 +14,9 @@ typedef struct pbi_node_row {
     uint64_t size, workspace;
     uint64_t group, inplace, owner; /* inplace: a list of names, owner: one name */
     uint64_t line, column;          /* of the first mention */
+    uint64_t work[PBI_WORK_FIELDS]; /* flops and bytes; texts */
     uint16_t flags;
+    bool has_flops, has_bytes;
     bool cost_stated; /* a by-product has no cost unless one is stated */
     bool described;   /* has a record, for formats that allow at most one */
 } pbi_node_row;
@@ -31,7 +34,8 @@ typedef struct pbi_node_table {
     uint32_t count;
     pbi_name_index index;
     uint64_t order, targets; /* lists of names, offsets into text */
-    pbi_place order_place, targets_place;
+    uint64_t fixed, machine; /* texts */
+    pbi_place order_place, targets_place, fixed_place, machine_place;
 } pbi_node_table;
 
 pb_status pbi_node_table_init(pbi_node_table *table, pb_context *ctx, pb_arena *arena);
@@ -45,11 +49,11 @@ pb_node pbi_node_table_find(const pbi_node_table *table, const char *name, size_
 /* Stores a text; *out is its offset, never 0. */
 pb_status pbi_node_table_keep(pbi_node_table *table, const char *text, size_t length, uint64_t *out);
 
-/* A field of a node as text: cost, size, workspace, given, once, keep, target, inplace, byproduct_of or group.
- * *known false: it is none of these. `place` is that of the value. */
+/* A field of a node as text: cost, size, workspace, given, once, keep, target, inplace, byproduct_of, group,
+ * or one of pbi_work_names. *known false: it is none of these. `place` is that of the value. */
 pb_status pbi_node_table_set(pbi_node_table *table, pbi_node_row *row, pbi_slice key, pbi_slice value, pbi_place place,
                              bool *known);
-/* A field of the graph as text: name, cost_unit, size_unit, fixed_size, order or targets. */
+/* A field of the graph as text: name, cost_unit, size_unit, fixed_size, order, targets, fixed or machine. */
 pb_status pbi_node_table_set_graph(pbi_node_table *table, pbi_slice key, pbi_slice value, pbi_place place, bool *known);
 
 /* Lists of names, separated by blanks; a backslash escapes the next byte; \e is empty, so that an empty name can be

@@ -23,6 +23,7 @@ enum field {
     CAP,
     BORROW,
     TIERS,
+    MACHINE,
     STRATEGY,
     OPTIONS,
     POLICY,
@@ -41,11 +42,11 @@ enum field {
     FIELDS
 };
 static const pbi_slice fields[] = {
-    PBI_NAME("format"),    PBI_NAME("graph"),       PBI_NAME("graph_hash"), PBI_NAME("game"),       PBI_NAME("cap"),
-    PBI_NAME("borrow"),    PBI_NAME("tiers"),       PBI_NAME("strategy"),   PBI_NAME("options"),    PBI_NAME("policy"),
-    PBI_NAME("weights"),   PBI_NAME("version"),     PBI_NAME("read_with"),  PBI_NAME("outcome"),    PBI_NAME("reason"),
-    PBI_NAME("note"),      PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"), PBI_NAME("metrics"),
-    PBI_NAME("addresses"), PBI_NAME("moves"),
+    PBI_NAME("format"),  PBI_NAME("graph"),     PBI_NAME("graph_hash"),  PBI_NAME("game"),       PBI_NAME("cap"),
+    PBI_NAME("borrow"),  PBI_NAME("tiers"),     PBI_NAME("machine"),     PBI_NAME("strategy"),   PBI_NAME("options"),
+    PBI_NAME("policy"),  PBI_NAME("weights"),   PBI_NAME("version"),     PBI_NAME("read_with"),  PBI_NAME("outcome"),
+    PBI_NAME("reason"),  PBI_NAME("note"),      PBI_NAME("lower_bound"), PBI_NAME("bound_kind"), PBI_NAME("cost_bound"),
+    PBI_NAME("metrics"), PBI_NAME("addresses"), PBI_NAME("moves"),
 };
 
 static pb_status copied(pbi_schedule_reader *r, pbi_field field, const char **out)
@@ -101,17 +102,7 @@ static pb_status read_hash(pbi_schedule_reader *r, pbi_field field)
     return PB_OK;
 }
 
-/* Takes a null, if it is the next value. */
-static pb_status skip_null(pbi_json *json, bool *was_null)
-{
-    pbi_json_kind kind;
-    pb_status status = pbi_json_peek(json, &kind);
-    *was_null = status == PB_OK && kind == PBI_JSON_NULL;
-    return *was_null ? pbi_json_word(json, kind) : status;
-}
-
-/* A decimal, as a number or as a string: its text as a C string in scratch. */
-static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const char **out)
+pb_status pbi_schedule_decimal(pbi_schedule_reader *r, pbi_field field, const char **out)
 {
     pbi_json_kind kind;
     pbi_slice text = {"", 0};
@@ -124,66 +115,6 @@ static pb_status decimal_text(pbi_schedule_reader *r, pbi_field field, const cha
         return status;
     *out = pb_arena_text(r->scratch, text.bytes, text.length);
     return *out ? PB_OK : PB_ENOMEM;
-}
-
-/* Checks a price at its position, which is lost once all are read. */
-static pb_status check_price(pbi_schedule_reader *r, pbi_field field, const char *text)
-{
-    if (pb_price_check(r->ctx, text) == PB_OK)
-        return PB_OK;
-    return pbi_field_fail(&r->json, field,
-                          "must be a decimal of 0 or more with at most %d digits after the point, not %.60s",
-                          PB_PRICE_DIGITS, text);
-}
-
-static pb_status read_tier(pbi_schedule_reader *r, pbi_field field)
-{
-    static const pbi_slice names[] = {/* the prices first, in the order of pb_price */
-                                      PBI_NAME("store_cost"), PBI_NAME("load_cost"), PBI_NAME("store_per_unit"),
-                                      PBI_NAME("load_per_unit"), PBI_NAME("cap")};
-    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_OBJECT);
-    if (status == PB_OK && r->s->tier_count == PB_MAX_TIERS)
-        return pbi_field_fail(&r->json, field, "exceeds the limit of %d tiers; leave it out", PB_MAX_TIERS);
-    if (status == PB_OK)
-        status = pbi_json_enter(&r->json, PBI_JSON_OBJECT);
-    pb_tier tier = {.cap = PB_UNLIMITED};
-    const char *price[PB_PRICE_COUNT] = {NULL};
-    uint32_t seen = 0;
-    pbi_slice key;
-    bool more, null;
-    field.of = "tier";
-    field.index++;
-    while (status == PB_OK && (status = pbi_json_member(&r->json, &key, &more)) == PB_OK && more) {
-        uint32_t which = pbi_key_find(key, names, 5);
-        field.name = which < 5 ? names[which].bytes : "";
-        if (which < 5)
-            status = pbi_refuse_twice(&r->json, field, which, &seen);
-        if (status == PB_OK)
-            status = skip_null(&r->json, &null);
-        if (status == PB_OK && !null)
-            status = which < PB_PRICE_COUNT ? decimal_text(r, field, &price[which])
-                     : which < 5            ? pbi_read_whole(&r->json, field, &tier.cap)
-                                            : pbi_json_skip(&r->json);
-        if (status == PB_OK && !null && which < PB_PRICE_COUNT)
-            status = check_price(r, field, price[which]);
-    }
-    if (status == PB_OK)
-        status = pb_tier_prices_parse(r->ctx, NULL, price, &tier);
-    if (status == PB_OK)
-        r->s->tiers[r->s->tier_count++] = tier;
-    return status;
-}
-
-static pb_status read_tiers(pbi_schedule_reader *r, pbi_field field)
-{
-    pb_status status = pbi_read_kind(&r->json, field, PBI_JSON_ARRAY);
-    if (status == PB_OK)
-        status = pbi_json_enter(&r->json, PBI_JSON_ARRAY);
-    bool more;
-    field.of = "item";
-    for (; status == PB_OK && (status = pbi_json_item(&r->json, &more)) == PB_OK && more; field.index++)
-        status = read_tier(r, field);
-    return status;
 }
 
 static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
@@ -203,7 +134,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         }
         const char *weight = "";
         if (status == PB_OK && more)
-            status = decimal_text(r, field, &weight);
+            status = pbi_schedule_decimal(r, field, &weight);
         if (status == PB_OK && more && (strlen(weight) > 40 || strchr(weight, ',')))
             return pbi_field_fail(&r->json, field, "must be decimals of at most 40 characters");
         if (status == PB_OK && more)
@@ -276,7 +207,7 @@ static pb_status read_options(pbi_schedule_reader *r, pbi_field field)
         field.name = names[which].bytes;
         status = pbi_refuse_twice(&r->json, field, which, &seen);
         if (status == PB_OK)
-            status = skip_null(&r->json, &null);
+            status = pbi_skip_null(&r->json, &null);
         if (status == PB_OK && !null)
             status = pbi_read_whole(&r->json, field, &value[which]);
         if (status == PB_OK && value[2] > UINT32_MAX)
@@ -296,7 +227,7 @@ static pb_status read_metric(pbi_schedule_reader *r, pbi_field field, uint32_t w
     switch (1 << which) {
     case PB_STATED_FLUX: return pbi_read_u128(&r->json, field, &m->flux);
     case PB_STATED_COST: {
-        pb_status status = decimal_text(r, field, &r->cost_text);
+        pb_status status = pbi_schedule_decimal(r, field, &r->cost_text);
         r->cost_place = r->json.place;
         return status;
     }
@@ -322,7 +253,7 @@ static pb_status read_metrics(pbi_schedule_reader *r, pbi_field field)
             status = pbi_refuse_twice(&r->json, field, which, &seen);
         }
         if (status == PB_OK)
-            status = skip_null(&r->json, &null);
+            status = pbi_skip_null(&r->json, &null);
         if (status != PB_OK || null)
             continue;
         status = which < PBI_METRICS ? read_metric(r, field, which) : pbi_json_skip(&r->json);
@@ -347,7 +278,8 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     case GRAPH_HASH: return read_hash(r, field);
     case CAP: return pbi_read_whole(&r->json, field, &s->cap);
     case BORROW: return pbi_read_whole(&r->json, field, &s->borrow);
-    case TIERS: return read_tiers(r, field);
+    case TIERS: return pbi_schedule_read_tiers(r, field);
+    case MACHINE: return pbi_machine_json_read(&r->json, r->scratch, r->result, &s->machine);
     case STRATEGY: return copied(r, field, &s->strategy);
     case OPTIONS: return read_options(r, field);
     case POLICY: return copied(r, field, &s->policy);
@@ -358,7 +290,7 @@ static pb_status read_field(pbi_schedule_reader *r, uint32_t which)
     case NOTE: return copied(r, field, &s->note);
     case LOWER_BOUND: return pbi_read_whole(&r->json, field, &s->lower_bound);
     case COST_BOUND:
-        status = decimal_text(r, field, &r->bound_text);
+        status = pbi_schedule_decimal(r, field, &r->bound_text);
         r->bound_place = r->json.place;
         return status;
     case METRICS: return read_metrics(r, field);
@@ -422,7 +354,9 @@ static pb_status finish(pbi_schedule_reader *r, pbi_place start)
     if (!bound)
         s->bound_kind = PB_BOUND_NONE;
     s->has_cost_bound = r->bound_text != NULL;
-    pb_status status = settle_cost(r, (pbi_field){"cost", NULL, 0}, r->cost_text, r->cost_place, &s->metrics.cost);
+    pb_status status = pbi_schedule_link_tiers(r);
+    if (status == PB_OK)
+        status = settle_cost(r, (pbi_field){"cost", NULL, 0}, r->cost_text, r->cost_place, &s->metrics.cost);
     if (status == PB_OK)
         status = settle_cost(r, (pbi_field){"cost_bound", NULL, 0}, r->bound_text, r->bound_place, &s->cost_bound);
     if (status == PB_OK && r->option_count) {
@@ -458,7 +392,7 @@ static pb_status read_document(pbi_schedule_reader *r)
         status = pbi_refuse_twice(&r->json, (pbi_field){fields[which].bytes, NULL, 0}, which, &r->seen);
         null = false;
         if (status == PB_OK && which != FORMAT && which != GAME && which != MOVES)
-            status = skip_null(&r->json, &null);
+            status = pbi_skip_null(&r->json, &null);
         if (status == PB_OK && !null) {
             r->stated |= UINT32_C(1) << which;
             status = read_field(r, which);

@@ -3,6 +3,7 @@
 #include "game/price.h"
 #include "io/formats.h"
 #include "io/schedule_reader.h"
+#include "machine/machine_parts.h"
 
 enum { MOVES_PER_LINE = 8, NUMBER_DIGITS = 15 };
 
@@ -46,24 +47,39 @@ static void write_price(pbi_out *out, const pb_tier *tier, pb_price which)
         pbi_out_json_text(out, text);
 }
 
+/* The links of a machine's tier; else its prices, and with `linked` the links that cost the same. */
+static void write_tier(pbi_out *out, const pb_tier *tier, bool linked, uint32_t number)
+{
+    char before = '{';
+    for (int which = 0; which < PB_PRICE_COUNT && !tier->store_link; which++, before = ',') {
+        pbi_out_format(out, "%c\"%s\":", before, pb_price_name((pb_price)which));
+        write_price(out, tier, (pb_price)which);
+    }
+    if (tier->store_link) {
+        write_text(out, "{\"store\":", tier->store_link);
+        write_text(out, ",\"load\":", tier->load_link);
+    } else if (linked) {
+        pbi_out_format(out, ",\"store\":\"store%u\",\"load\":\"load%u\"", number, number);
+    }
+    write_cap(out, ",\"cap\":", tier->cap);
+    pbi_out_char(out, '}');
+}
+
 static void write_tiers(pbi_out *out, const pb_schedule *s)
 {
-    bool links = s->linked;
     pbi_out_text(out, ",\"tiers\":[");
     for (uint32_t i = 0; i < s->tier_count; i++) {
-        const pb_tier *tier = &s->tiers[i];
-        for (int which = 0; which < PB_PRICE_COUNT; which++) {
-            pbi_out_format(out, "%s\"%s\":", which ? "," : i ? ",{" : "{", pb_price_name((pb_price)which));
-            write_price(out, tier, (pb_price)which);
-        }
-        if (links)
-            pbi_out_format(out, ",\"store\":\"store%u\",\"load\":\"load%u\"", i + 1, i + 1);
-        write_cap(out, ",\"cap\":", tier->cap);
-        pbi_out_char(out, '}');
+        if (i)
+            pbi_out_char(out, ',');
+        write_tier(out, &s->tiers[i], s->linked, i + 1);
     }
     pbi_out_char(out, ']');
-    if (links)
+    if (s->machine) {
+        pbi_out_text(out, ",\n\"machine\":");
+        pbi_machine_write(out, s->machine, false);
+    } else if (s->linked) {
         pbi_schedule_write_machine(out, s);
+    }
 }
 
 /* Numbers that every reader represents exactly, and booleans, are written without quotes; the reader accepts both. */

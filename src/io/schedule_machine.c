@@ -27,7 +27,8 @@ void pbi_schedule_write_machine(pbi_out *out, const pb_schedule *s)
              "\"memories\":[{\"name\":\"fast\"}");
     for (uint32_t i = 0; i < s->tier_count; i++)
         pbi_out_format(out, ",{\"name\":\"slow%u\"}", i + 1);
-    pbi_out_text(out, "],\"processors\":[{\"name\":\"unit\",\"memory\":\"fast\"}],\"links\":[");
+    pbi_out_text(
+        out, "],\"processors\":[{\"name\":\"unit\",\"memory\":\"fast\",\"rates\":{\"other\":1000000000}}],\"links\":[");
     for (uint32_t i = 0; i < s->tier_count; i++) {
         write_link(out, &s->links[i][0], i + 1, false);
         write_link(out, &s->links[i][1], i + 1, true);

@@ -14,7 +14,9 @@ typedef struct pbi_schedule_reader {
     pb_schedule *s;
     pbi_json json;
     bool with_moves;
-    uint32_t seen, stated; /* fields that were read; those that were not null */
+    pbi_place tier_place[PB_MAX_TIERS];
+    bool tier_priced[PB_MAX_TIERS]; /* prices are stated */
+    uint32_t seen, stated;          /* fields that were read; those that were not null */
     const char *cost_text, *bound_text;
     pbi_place cost_place, bound_place;
     pb_option *options;
@@ -32,6 +34,11 @@ extern const pbi_slice pbi_metric_names[PBI_METRICS];
 
 pb_status pbi_schedule_read_addresses(pbi_schedule_reader *r, pbi_field field);
 void pbi_schedule_write_addresses(pbi_out *out, const pb_addresses *a, bool offsets);
+pb_status pbi_schedule_read_tiers(pbi_schedule_reader *r, pbi_field field);
+/* The document is complete: prices the tiers that name links of the machine. */
+pb_status pbi_schedule_link_tiers(pbi_schedule_reader *r);
+/* A decimal, as a number or as a string: its text as a C string in scratch. */
+pb_status pbi_schedule_decimal(pbi_schedule_reader *r, pbi_field field, const char **out);
 pb_status pbi_schedule_read_moves(pbi_schedule_reader *r, pbi_field field);
 
 #endif

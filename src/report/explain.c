@@ -14,6 +14,8 @@ pb_status pbi_explain(pb_context *ctx, const pb_certificate *c, pb_node node, co
     pb_arena_init(&scratch, ctx);
     pb_status status = node == PB_NO_NODE ? pbi_overview_make(ctx, c, writer->shares, &scratch, &overview)
                                           : pbi_story_make(ctx, c, node, &scratch, &story);
+    if (status == PB_OK && node == PB_NO_NODE)
+        status = pb_phases_make(ctx, c, &overview.phases);
     if (status == PB_OK) {
         pbi_out out;
         pbi_out_init(&out, ctx, sink);

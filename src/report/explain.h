@@ -3,6 +3,7 @@
 #define PBI_EXPLAIN_H
 
 #include "base/out.h"
+#include "pebble/report.h"
 #include "report/rework.h"
 
 /* An interval in which a value waits for its next use while other moves are made. */
@@ -109,6 +110,7 @@ typedef struct pbi_overview {
     const pb_totals *totals;
     const pb_moves *list;
     pb_step moves;
+    pb_phases phases;
     uint64_t once_work, again_work, again_count; /* of computations */
     uint64_t values, kept_values,
         again_values; /* computed at all, holding memory over a gap, computed more than once */

@@ -4,6 +4,7 @@
 #include "base/context.h"
 #include "base/out.h"
 #include "report/explain.h"
+#include "report/phases.h"
 
 enum { LONGEST_LIST = 1000 };
 
@@ -189,6 +190,7 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
     field_u64(out, "again_count", o->again_count);
     field_u64(out, "uncompute_work", o->totals->uncompute_work);
     field_u64(out, "io", o->totals->io);
+    pbi_phases_json(out, &o->phases);
     field_u64(out, "again_values", o->again_values);
     field_u64(out, "kept_values", o->kept_values);
     field_u128(out, "memory_time", o->held);

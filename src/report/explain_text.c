@@ -8,7 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_LIVES = 12, SHOWN_GAPS = 8, SHOWN_SHARES = 10, SHOWN_MOMENTS = 5, NAME_WIDTH = 24, AMOUNT_ROOM = 112 };
+enum {
+    SHOWN_LIVES = 12,
+    SHOWN_GAPS = 8,
+    SHOWN_SHARES = 10,
+    SHOWN_MOMENTS = 5,
+    NAME_WIDTH = 24,
+    AMOUNT_ROOM = 112,
+    PHASE_WIDTH = 20
+};
 
 static void amount(pbi_out *out, uint64_t value, const char *unit)
 {
@@ -369,6 +377,31 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
     }
 }
 
+/* A row for each phase of the plan. */
+static void write_phases(pbi_out *out, const pbi_overview *o)
+{
+    const pb_graph *g = o->game->graph;
+    const pb_phases *p = &o->phases;
+    bool tiered = o->game->kind == PB_GAME_TIERED, time = pb_unit_is_time(g->cost_unit);
+    pbi_out_format(out, "\nThe %s by phase:\n", tiered || time ? "time" : "work");
+    for (int i = 0; i < PB_PHASE_COUNT; i++) {
+        bool transfer = i == PB_PHASE_STORES || i == PB_PHASE_LOADS;
+        char text[AMOUNT_ROOM];
+        if (!p->moves[i] && !(transfer && tiered) && i != PB_PHASE_FORWARD && i != PB_PHASE_RECOMPUTE)
+            continue;
+        pb_amount_text(p->time[i], g->cost_unit, text, sizeof text);
+        pbi_out_format(out, "  %-14s ", i == PB_PHASE_FORWARD && !p->backward ? "once" : pb_phase_name((pb_phase)i));
+        int width = 0;
+        for (const char *at = text; *at; at++)
+            width += ((unsigned char)*at & 0xc0) != 0x80; /* characters of UTF-8 */
+        for (; width < PHASE_WIDTH; width++)
+            pbi_out_char(out, ' ');
+        pbi_out_plain(out, text);
+        pbi_out_format(out, " %5.1f %%  %llu move%s\n", p->total ? 100.0 * (double)p->time[i] / (double)p->total : 0.0,
+                       (unsigned long long)p->moves[i], p->moves[i] == 1 ? "" : "s");
+    }
+}
+
 static void write_overview(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
@@ -380,19 +413,8 @@ static void write_overview(pbi_out *out, const pbi_overview *o)
         pbi_out_text(out, " under a cap of ");
         amount(out, o->game->cap, g->size_unit);
     }
-    pbi_out_text(out, "\nComputing each value once takes ");
-    amount(out, o->once_work, g->cost_unit);
-    pbi_out_text(out, ", recomputation ");
-    amount(out, o->again_work, g->cost_unit);
-    if (o->totals->uncompute_work) {
-        pbi_out_text(out, ", uncomputing ");
-        amount(out, o->totals->uncompute_work, g->cost_unit);
-    }
-    if (o->totals->io) {
-        pbi_out_text(out, ", loads and stores ");
-        amount(out, o->totals->io, g->cost_unit);
-    }
     pbi_out_char(out, '\n');
+    write_phases(out, o);
     write_again(out, o);
     write_pressure(out, o);
     write_kept(out, o);

@@ -2,6 +2,7 @@
 #include "pebble/report.h"
 
 #include "base/out.h"
+#include "report/phases.h"
 #include "report/walk.h"
 
 #include <string.h>
@@ -101,7 +102,7 @@ static void json_step(pbi_out *out, const pbi_walk *w)
     pbi_out_char(out, '}');
 }
 
-static void json_head(pbi_out *out, const pbi_walk *w, const pb_schedule *s)
+static void json_head(pbi_out *out, const pbi_walk *w, const pb_schedule *s, const pb_phases *phases)
 {
     pbi_out_text(out, "{\"graph\":");
     pbi_out_json_text(out, w->graph->name);
@@ -117,6 +118,7 @@ static void json_head(pbi_out *out, const pbi_walk *w, const pb_schedule *s)
     pbi_out_text(out, ",\"size_unit\":");
     pbi_out_json_text(out, w->graph->size_unit);
     json_field(out, "start_memory", w->after);
+    pbi_phases_json(out, phases);
     pbi_out_text(out, ",\"steps\":[");
 }
 
@@ -125,11 +127,14 @@ pb_status pb_steps_json_write(pb_context *ctx, const pb_certificate *c, const pb
     pb_arena scratch;
     pb_arena_init(&scratch, ctx);
     pbi_walk w;
+    pb_phases phases;
     pb_status status = pbi_walk_init(&w, c, &scratch);
+    if (status == PB_OK)
+        status = pb_phases_make(ctx, c, &phases);
     if (status == PB_OK) {
         pbi_out out;
         pbi_out_init(&out, ctx, sink);
-        json_head(&out, &w, s);
+        json_head(&out, &w, s, &phases);
         while (pbi_walk_next(&w))
             json_step(&out, &w);
         pbi_out_text(&out, w.moves->count ? "\n]}\n" : "]}\n");

@@ -105,31 +105,33 @@ void pbi_tape_read(pbi_tape *t, pb_node from, pb_node reader)
         pbi_emit_edge(t->emit, from, reader);
 }
 
-pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size)
+pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, pbi_type type)
 {
     pb_node_spec spec = pbi_tape_spec(t, t->group, name, "", 0);
-    spec.size = pbi_times(pbi_dims_elements(dims), element_size);
+    spec.size = pbi_times(pbi_dims_elements(dims), type.size);
     spec.flags = PB_NODE_GIVEN;
     pbi_tape_value value = {.node = pbi_emit_node(t->emit, &spec),
                             .grad = PB_NO_NODE,
                             .dims = dims,
-                            .element_size = element_size,
+                            .type = type,
                             .group = t->group,
                             .name = name,
                             .given = true};
     return add_value(t, &value);
 }
 
-pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size, bool learnt)
+pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, pbi_type type, bool learnt)
 {
     pbi_tape_value value = {.node = PB_NO_NODE,
                             .grad = PB_NO_NODE,
                             .dims = dims,
-                            .element_size = element_size,
+                            .type = type,
                             .group = t->group,
                             .name = name,
                             .wants_grad = learnt};
     t->fixed_bytes = pbi_add_saturated(t->fixed_bytes, pbi_tape_size(&value));
+    if (learnt)
+        t->fixed_bytes = pbi_add_saturated(t->fixed_bytes, pbi_times(pbi_dims_elements(dims), t->options.master.size));
     return add_value(t, &value);
 }
 
@@ -139,21 +141,22 @@ pb_node pbi_tape_source(pbi_tape *t, const char *name, const char *suffix, uint6
     spec.cost = cost;
     spec.size = size;
     spec.flags = PB_NODE_ONCE;
+    spec.work = pbi_tape_draw_work(t, size, cost);
     return pbi_emit_step(t->emit, &spec);
 }
 
-static bool remember(pbi_tape *t, pbi_tape_record *record, const pbi_value *in, uint32_t count)
+static bool remember(pbi_tape *t, pbi_tape_record *record)
 {
-    pbi_value *copy = pb_arena_alloc(t->arena, count ? count : 1, sizeof *in);
+    uint32_t count = record->in_count;
+    pbi_value *copy = pb_arena_alloc(t->arena, count ? count : 1, sizeof *copy);
     void *ops = t->ops;
     if (!copy || !pbi_arena_reserve(t->arena, &ops, &t->op_room, t->op_count + 1, sizeof *record)) {
         pbi_tape_no_memory(t);
         return false;
     }
     if (count)
-        memcpy(copy, in, count * sizeof *in);
+        memcpy(copy, record->in, count * sizeof *copy);
     record->in = copy;
-    record->in_count = count;
     t->ops = ops;
     t->ops[t->op_count++] = *record;
     return true;
@@ -163,7 +166,7 @@ static pbi_tape_value new_value(const pbi_tape *t, const pbi_op *op)
 {
     return (pbi_tape_value){.grad = PB_NO_NODE,
                             .dims = op->dims,
-                            .element_size = op->element_size ? op->element_size : t->options.element_size,
+                            .type = op->type.size ? op->type : t->options.type,
                             .group = t->group,
                             .name = op->name};
 }
@@ -180,29 +183,43 @@ static void read_inputs(pbi_tape *t, const pbi_tape_rule *r, pbi_tape_value *val
     }
 }
 
+/* The node of the record's output, and of what it saves as a by-product. */
+static pb_node emit_forward(pbi_tape *t, pbi_tape_record *record)
+{
+    const pbi_op *op = &record->op;
+    pb_node_spec spec = pbi_tape_spec(t, t->group, op->name, "", 0);
+    spec.cost = op->cost ? op->cost : pbi_times(pbi_dims_elements(op->dims), pbi_tape_rules[op->kind].per_element);
+    spec.size = pbi_tape_size(&t->values[record->out]);
+    spec.workspace = op->workspace;
+    spec.flags = op->flags;
+    spec.work = pbi_tape_forward_work(t, record, spec.cost);
+    return pbi_emit_step(t->emit, &spec);
+}
+
+static void emit_side(pbi_tape *t, pbi_tape_record *record, pb_node node)
+{
+    if (record->op.side != PB_NO_NODE) {
+        pbi_emit_edge(t->emit, record->op.side, node);
+    } else if (record->op.side_size) {
+        pb_node_spec spec = pbi_tape_spec(t, t->group, record->op.name, ".saved", 0);
+        spec.size = record->op.side_size;
+        record->op.side = pbi_emit_part(t->emit, &spec, node);
+    }
+}
+
 pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op, const pbi_value *in, uint32_t count)
 {
-    const pbi_tape_rule *r = &pbi_tape_rules[op->kind];
     if (t->emit->status != PB_OK)
         return PBI_NO_VALUE;
     pbi_tape_value value = new_value(t, op);
-    pb_node_spec spec = pbi_tape_spec(t, t->group, op->name, "", 0);
-    spec.cost = op->cost ? op->cost : pbi_times(pbi_dims_elements(op->dims), r->per_element);
-    spec.size = pbi_tape_size(&value);
-    spec.workspace = op->workspace;
-    spec.flags = op->flags;
-    value.node = pbi_emit_step(t->emit, &spec);
-    read_inputs(t, r, &value, in, count);
-    pbi_tape_record record = {.op = *op, .group = t->group};
-    if (op->side != PB_NO_NODE)
-        pbi_emit_edge(t->emit, op->side, value.node);
-    if (op->side_size) {
-        spec = pbi_tape_spec(t, t->group, op->name, ".saved", 0);
-        spec.size = op->side_size;
-        record.op.side = pbi_emit_part(t->emit, &spec, value.node);
-    }
-    record.out = add_value(t, &value);
-    return record.out != PBI_NO_VALUE && remember(t, &record, in, count) ? record.out : PBI_NO_VALUE;
+    pbi_tape_record record = {.op = *op, .group = t->group, .in = in, .in_count = count, .out = add_value(t, &value)};
+    if (record.out == PBI_NO_VALUE)
+        return PBI_NO_VALUE;
+    pbi_tape_value *out = &t->values[record.out];
+    out->node = emit_forward(t, &record);
+    read_inputs(t, &pbi_tape_rules[op->kind], out, in, count);
+    emit_side(t, &record, out->node);
+    return remember(t, &record) ? record.out : PBI_NO_VALUE;
 }
 
 pbi_value pbi_tape_part(pbi_tape *t, const pbi_op *part, bool saved)
@@ -217,8 +234,10 @@ pbi_value pbi_tape_part(pbi_tape *t, const pbi_op *part, bool saved)
     spec.size = pbi_tape_size(&value);
     spec.flags = part->flags;
     value.node = pbi_emit_part(t->emit, &spec, first->node);
-    if (saved)
+    if (saved) {
         record->op.side = value.node;
+        record->op.side_size = spec.size;
+    }
     record->parts++;
     return add_value(t, &value);
 }

@@ -2,7 +2,7 @@
  *
  *     pbi_tape t;
  *     pbi_tape_init(&t, &emit, &arena, &options);
- *     pbi_value x = pbi_tape_input(&t, "images", dims, 4);
+ *     pbi_value x = pbi_tape_input(&t, "images", dims, t.options.type);
  *     pbi_tape_group(&t, "layer1");
  *     x = pbi_op_linear(&t, "fc", x, 10);
  *     pbi_op_loss(&t, "loss", x, labels);
@@ -11,8 +11,9 @@
  * Each operation follows a rule (tape_rules.c has the table) that lists what its gradients read: inputs, its own
  * output or what it saved on the side. The gradients of a value with several readers are added by nodes named
  * `dsum`. Parameters and constants are values without a node: they are in the graph's fixed memory, and reading
- * them is free. To add an operation: one row in the table of rules, one function in tape_ops.c that computes shape
- * and cost.
+ * them is not an edge. Every computed node states its work for machines: flop, bytes that the kernel reads and
+ * writes (parameters included), type and operation; tape_work.c has the rules. To add an operation: one row in the
+ * table of rules, one function in tape_ops.c that computes shape and cost.
  *
  * Names are "<group>.<operation>", then ".dx" for the gradient of its input (".dx0", ".dx1" with several), ".dw" and
  * ".db" for those of its first and second parameter, ".update" for the optimiser's step.
@@ -24,6 +25,12 @@
 
 typedef uint32_t pbi_value;
 #define PBI_NO_VALUE UINT32_MAX
+
+/* The type of a number: its name for machines ("float32") and its bytes. */
+typedef struct pbi_type {
+    const char *name;
+    uint64_t size;
+} pbi_type;
 
 /* rows: batch, or all its tokens. */
 typedef struct pbi_dims {
@@ -43,7 +50,9 @@ typedef struct pbi_optimizer {
 const pbi_optimizer *pbi_optimizer_find(const char *name);
 
 typedef struct pbi_tape_options {
-    uint64_t element_size; /* bytes of a number */
+    pbi_type type;          /* of values, and of the parameters that kernels read */
+    pbi_type master;        /* mixed precision: of the optimiser's own copy of the parameters and of their gradients */
+    const char *multiplies; /* the type that products are computed in, if it is another: "tf32" */
     pbi_grads grads;
     uint64_t state_per_parameter; /* numbers that the optimiser keeps per parameter */
     uint64_t update_cost;         /* flop per parameter; 0: no optimiser */
@@ -89,18 +98,48 @@ typedef enum pbi_op_kind {
     PBI_OP_KINDS
 } pbi_op_kind;
 
+/* What kernels do, for machines: an operation has a name for the forward pass and for gradients of values and of
+ * parameters (tape_work.c). */
+typedef enum pbi_work_kind {
+    PBI_WORK_BY_RULE,
+    PBI_WORK_MATMUL,
+    PBI_WORK_CONV,
+    PBI_WORK_DEPTHWISE, /* a convolution with as many groups as channels */
+    PBI_WORK_ATTENTION,
+    PBI_WORK_NORM,
+    PBI_WORK_SOFTMAX,
+    PBI_WORK_ELEMENTWISE,
+    PBI_WORK_MATH, /* exponentials and the like, element by element */
+    PBI_WORK_DROPOUT,
+    PBI_WORK_POOL,
+    PBI_WORK_EMBED, /* rows of a table in fixed memory */
+    PBI_WORK_REDUCE,
+    PBI_WORK_SPREAD, /* the reverse of reduce: one number becomes many */
+    PBI_WORK_COPY,   /* no flop, whatever the cost */
+    PBI_WORK_SLICE,  /* a copy of a part of the first input */
+    PBI_WORK_GATHER, /* a copy of selected elements of the first input; its gradient adds to them */
+    PBI_WORK_LOSS,
+    PBI_WORK_UPDATE,
+    PBI_WORK_OTHER,
+    PBI_WORKS
+} pbi_work_kind;
+
 /* What an operation function passes to the tape. */
 typedef struct pbi_op {
     pbi_op_kind kind;
-    const char *name;      /* must outlive the tape: a literal, or pbi_tape_text */
-    pbi_dims dims;         /* of the output */
-    uint64_t element_size; /* of the output; 0: the tape's */
-    uint64_t cost;         /* of the forward pass; 0: by the rule, per element of the output */
-    uint64_t grad_cost;    /* of each input's gradient; 0: by the rule */
-    uint64_t workspace;    /* of the forward node and of each gradient */
-    uint64_t side_size;    /* bytes saved as a by-product for the backward pass; 0: none */
-    pb_node side;          /* or a node that both passes read; PB_NO_NODE: none */
-    uint16_t flags;        /* of the node */
+    pbi_work_kind work;  /* if it differs from the rule's */
+    const char *name;    /* must outlive the tape: a literal, or pbi_tape_text */
+    pbi_dims dims;       /* of the output */
+    pbi_type type;       /* of the output; size 0: the tape's */
+    const char *counts;  /* the type it computes in, if it differs from the output's */
+    uint64_t cost;       /* of the forward pass; 0: by the rule, per element of the output */
+    uint64_t grad_cost;  /* of each input's gradient; 0: by the rule */
+    uint64_t workspace;  /* of the forward node and of each gradient */
+    uint64_t traffic;    /* bytes that each of them reads and writes in addition to inputs and results */
+    uint64_t parts_size; /* bytes of the outputs that pbi_tape_part adds */
+    uint64_t side_size;  /* bytes saved for the backward pass; 0: none */
+    pb_node side;        /* the node that holds them, which both passes read; PB_NO_NODE: they are a by-product */
+    uint16_t flags;      /* of the node */
 } pbi_op;
 
 typedef struct pbi_tape {
@@ -125,9 +164,9 @@ void pbi_tape_block(pbi_tape *t, const char *name, uint64_t number);
 const char *pbi_tape_text(pbi_tape *t, const char *text, uint64_t number);
 
 /* Given data, without a gradient. */
-pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size);
+pbi_value pbi_tape_input(pbi_tape *t, const char *name, pbi_dims dims, pbi_type type);
 /* A value in fixed memory: a parameter, which gets a gradient, or a constant. */
-pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, uint64_t element_size, bool learnt);
+pbi_value pbi_tape_fixed(pbi_tape *t, const char *name, pbi_dims dims, pbi_type type, bool learnt);
 /* The forward node; PBI_NO_VALUE after a failure, which every later call accepts. */
 pbi_value pbi_tape_op(pbi_tape *t, const pbi_op *op, const pbi_value *in, uint32_t count);
 /* Another output of the most recent operation. `saved`: it is what the rule calls the side. */

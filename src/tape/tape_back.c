@@ -5,7 +5,7 @@
 static void read_saved(pbi_tape *t, const pbi_tape_record *o, uint8_t reads, uint32_t self, pb_node reader)
 {
     for (uint32_t i = 0; i < o->in_count; i++)
-        if (pbi_rule_marks(reads, i) || (i == self && (reads & PBI_READS_SELF)))
+        if (pbi_rule_reads(reads, self, i))
             pbi_tape_read(t, t->values[o->in[i]].node, reader);
     if (reads & PBI_READS_OUT)
         pbi_emit_edge(t->emit, t->values[o->out].node, reader);
@@ -24,8 +24,9 @@ static void contribute(pbi_tape *t, pbi_value index, pb_node grad, uint16_t flag
     uint32_t number = value->sums++ ? value->sums : 0;
     pb_node_spec spec = pbi_tape_spec(t, value->group, value->name, ".dsum", number);
     spec.cost = pbi_dims_elements(value->dims);
-    spec.size = pbi_tape_size(value);
+    spec.size = pbi_tape_grad_size(t, value);
     spec.flags = flags;
+    spec.work = pbi_tape_sum_work(t, value, spec.cost, grad == value->grad);
     pb_node sum = pbi_emit_step(t->emit, &spec);
     pbi_emit_edge(t->emit, value->grad, sum);
     pbi_emit_edge(t->emit, grad, sum);
@@ -53,6 +54,7 @@ static pb_node emit_gradient(pbi_tape *t, const pbi_tape_record *o, uint32_t i, 
     const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
     spec->cost = gradient_cost(t, o, i);
     spec->workspace = o->op.workspace;
+    spec->work = pbi_tape_gradient_work(t, o, i, spec->cost);
     pb_node v = pbi_emit_step(t->emit, spec);
     for (uint32_t k = 0; k <= o->parts && !r->last; k++) {
         const pbi_tape_value *out = &t->values[o->out + k];
@@ -75,13 +77,6 @@ static pb_node emit_input_gradient(pbi_tape *t, const pbi_tape_record *o, uint32
     return owner == PB_NO_NODE ? emit_gradient(t, o, i, &spec) : pbi_emit_part(t->emit, &spec, owner);
 }
 
-/* Whether input i needs a gradient, of a parameter or of a value that was computed. */
-static bool needs_gradient(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool parameter)
-{
-    const pbi_tape_value *in = &t->values[o->in[i]];
-    return in->wants_grad && (in->node == PB_NO_NODE) == parameter && pbi_rule_gives(&pbi_tape_rules[o->op.kind], i);
-}
-
 static pb_node pass_or_emit(pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool alone, pb_node owner)
 {
     const pbi_tape_rule *r = &pbi_tape_rules[o->op.kind];
@@ -99,7 +94,7 @@ static void emit_input_gradients(pbi_tape *t, const pbi_tape_record *o, pb_node 
         computed += t->values[o->in[i]].node != PB_NO_NODE;
     for (uint32_t i = 0; i < o->in_count; i++) {
         grads[i] = PB_NO_NODE;
-        if (!needs_gradient(t, o, i, false))
+        if (!pbi_tape_needs_gradient(t, o, i, false))
             continue;
         grads[i] = pass_or_emit(t, o, i, computed == 1 || r->last, owner);
         if (r->joint && owner == PB_NO_NODE)
@@ -120,6 +115,7 @@ static void finish_parameter(pbi_tape *t, const pbi_tape_record *o, const pbi_ta
     if (t->options.grads == PBI_GRADS_UPDATE && t->options.update_cost) {
         pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".update_b" : ".update", digits_of(number));
         spec.cost = pbi_times(pbi_dims_elements(w->dims), t->options.update_cost);
+        spec.work = pbi_tape_update_work(t, w, spec.cost);
         pb_node update = pbi_emit_step(t->emit, &spec);
         pbi_emit_edge(t->emit, done, update);
         done = update;
@@ -137,7 +133,7 @@ static pb_node emit_weight_gradient(pbi_tape *t, const pbi_tape_record *o, uint3
         return owner; /* it adds to that parameter's buffer as well */
     pb_node_spec spec = pbi_tape_spec(t, o->group, o->op.name, number ? ".db" : ".dw", digits_of(number));
     if (!add_up)
-        spec.size = pbi_tape_size(w);
+        spec.size = pbi_tape_grad_size(t, w);
     if (w->grad == PB_NO_NODE)
         spec.flags = flags;
     pb_node dw = owner == PB_NO_NODE ? emit_gradient(t, o, i, &spec) : pbi_emit_part(t->emit, &spec, owner);
@@ -156,7 +152,7 @@ static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
     pb_node owner = PB_NO_NODE;
     uint32_t number = 0;
     for (uint32_t i = 0; i < o->in_count; i++) {
-        if (!needs_gradient(t, o, i, true))
+        if (!pbi_tape_needs_gradient(t, o, i, true))
             continue;
         pb_node dw = emit_weight_gradient(t, o, i, number++, owner);
         if (pbi_tape_rules[o->op.kind].joint_weights)
@@ -164,19 +160,18 @@ static void emit_weight_gradients(pbi_tape *t, const pbi_tape_record *o)
     }
 }
 
-/* Parameters and constants; for each learnable parameter, the buffer of its gradient and the optimiser's state
- * (never below four bytes per number). */
+/* Parameters and constants; for each learnable parameter, the buffer of its gradient and the optimiser's state. */
 static uint64_t training_size(const pbi_tape *t)
 {
     const pbi_tape_options *options = &t->options;
-    uint64_t state = options->element_size < 4 ? 4 : options->element_size, size = t->fixed_bytes;
+    uint64_t state = pbi_tape_state_size(t), size = t->fixed_bytes;
     for (size_t i = 0; i < t->value_count; i++) {
         const pbi_tape_value *w = &t->values[i];
         if (w->node != PB_NO_NODE || !w->reached)
             continue;
         size = pbi_add_saturated(size, pbi_times(pbi_dims_elements(w->dims), options->state_per_parameter * state));
         if (options->grads == PBI_GRADS_ACCUMULATE)
-            size = pbi_add_saturated(size, pbi_tape_size(w));
+            size = pbi_add_saturated(size, pbi_tape_grad_size(t, w));
     }
     return size;
 }

@@ -39,7 +39,7 @@ static pbi_op unary(const pbi_tape *t, pbi_op_kind kind, const char *name, pbi_v
 
 static pbi_value learnt(pbi_tape *t, const char *name, uint64_t count)
 {
-    return pbi_tape_fixed(t, name, (pbi_dims){count, 1, 1, 1}, t->options.element_size, true);
+    return pbi_tape_fixed(t, name, (pbi_dims){count, 1, 1, 1}, t->options.type, true);
 }
 
 static pbi_value write_one(pbi_tape *t, const pbi_op *op, pbi_value x) { return pbi_tape_op(t, op, &x, 1); }
@@ -68,8 +68,10 @@ pbi_value pbi_op_conv(pbi_tape *t, const char *name, pbi_value x, uint64_t chann
     uint64_t pixels = op.dims.height * op.dims.width;
     op.cost = op.grad_cost = product_cost(pbi_times(op.dims.rows, pixels), patch, channels);
     pbi_value w = learnt(t, name, pbi_times(patch, channels));
-    if (t->options.im2col && (kernel > 1 || stride > 1))
-        op.workspace = product(pixels, patch, t->options.element_size);
+    if (t->options.im2col && (kernel > 1 || stride > 1)) {
+        op.workspace = product(pixels, patch, t->options.type.size);
+        op.traffic = product(2, op.dims.rows, op.workspace); /* the patches of each image are written, then read */
+    }
     return write_two(t, &op, x, w);
 }
 
@@ -96,11 +98,17 @@ pbi_value pbi_op_gelu(pbi_tape *t, const char *name, pbi_value x)
     return write_one(t, &op, x);
 }
 
+/* Mean and deviation are as precise as the parameters of the optimiser. */
+static uint64_t statistic_size(const pbi_tape *t)
+{
+    return t->options.master.size ? t->options.master.size : t->options.type.size;
+}
+
 pbi_value pbi_op_batch_norm(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_NORM, name, x);
     pbi_value w = learnt(t, name, 2 * op.dims.channels);
-    op.side_size = product(2, op.dims.channels, t->options.element_size);
+    op.side_size = product(2, op.dims.channels, statistic_size(t));
     return write_two(t, &op, x, w);
 }
 
@@ -108,7 +116,7 @@ pbi_value pbi_op_layer_norm(pbi_tape *t, const char *name, pbi_value x)
 {
     pbi_op op = unary(t, PBI_OP_NORM, name, x);
     pbi_value w = learnt(t, name, 2 * op.dims.channels);
-    op.side_size = product(2, op.dims.rows, t->options.element_size);
+    op.side_size = product(2, op.dims.rows, statistic_size(t));
     return write_two(t, &op, x, w);
 }
 
@@ -167,10 +175,13 @@ pbi_value pbi_op_dropout(pbi_tape *t, const char *name, pbi_value x)
     pbi_op op = unary(t, PBI_OP_DROPOUT, name, x);
     uint64_t elements = pbi_dims_elements(op.dims), draws = pbi_times(elements, 8);
     if (t->options.dropout_seed) {
-        op.side = pbi_tape_source(t, name, ".seed", 1, 8);
+        op.side_size = 8;
+        op.side = pbi_tape_source(t, name, ".seed", 1, op.side_size);
+        op.work = PBI_WORK_DROPOUT;
         op.cost = op.grad_cost = pbi_add_saturated(draws, elements);
     } else {
-        op.side = pbi_tape_source(t, name, ".mask", draws, elements);
+        op.side_size = elements;
+        op.side = pbi_tape_source(t, name, ".mask", draws, op.side_size);
     }
     return write_one(t, &op, x);
 }
@@ -181,6 +192,7 @@ pbi_value pbi_op_embed(pbi_tape *t, const char *name, pbi_value tokens, uint64_t
     pbi_op op = unary(t, PBI_OP_EMBED, name, tokens);
     op.dims = (pbi_dims){op.dims.rows, width, 1, 1};
     pbi_value w = learnt(t, name, pbi_times(pbi_add_saturated(vocabulary, positions), width));
+    op.traffic = product(positions, width, t->options.type.size); /* their rows are shared by all sequences */
     return write_two(t, &op, tokens, w);
 }
 

@@ -29,6 +29,8 @@ typedef struct pbi_tape_rule {
     bool joint_weights;   /* one kernel computes those of all parameters */
     bool grad_overwrites; /* a gradient may overwrite that of the output */
     bool last;            /* a loss: its gradient starts the backward pass */
+    bool grad_slices;     /* an input's gradient reads only its own part of the output's */
+    pbi_work_kind work;
 } pbi_tape_rule;
 
 extern const pbi_tape_rule pbi_tape_rules[PBI_OP_KINDS];
@@ -39,7 +41,7 @@ typedef struct pbi_tape_value {
     uint32_t sums;    /* additions so far */
     uint32_t readers; /* of a parameter: operations that have not contributed their gradients yet */
     pbi_dims dims;
-    uint64_t element_size;
+    pbi_type type;
     const char *group, *name;
     bool wants_grad;
     bool reached; /* the loss depends on it through operations with gradients */
@@ -62,12 +64,41 @@ static inline bool pbi_rule_marks(uint8_t mask, uint32_t i) { return i < PBI_TAP
 
 static inline uint64_t pbi_tape_size(const pbi_tape_value *value)
 {
-    return pbi_times(pbi_dims_elements(value->dims), value->element_size);
+    return pbi_times(pbi_dims_elements(value->dims), value->type.size);
 }
 
 void pbi_tape_no_memory(pbi_tape *t);
 /* The spec of a node of `group`; its name is in t->label until the next call. `number` 0: no number after the name. */
 pb_node_spec pbi_tape_spec(pbi_tape *t, const char *group, const char *name, const char *suffix, uint64_t number);
+/* Of a gradient: parameters of mixed precision have it in the master's type. */
+static inline uint64_t pbi_tape_grad_size(const pbi_tape *t, const pbi_tape_value *value)
+{
+    bool mixed = value->node == PB_NO_NODE && t->options.master.size;
+    return mixed ? pbi_times(pbi_dims_elements(value->dims), t->options.master.size) : pbi_tape_size(value);
+}
+
+/* Whether input i needs a gradient, of a parameter or of a value that was computed. */
+static inline bool pbi_tape_needs_gradient(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, bool parameter)
+{
+    const pbi_tape_value *in = &t->values[o->in[i]];
+    return in->wants_grad && (in->node == PB_NO_NODE) == parameter && pbi_rule_gives(&pbi_tape_rules[o->op.kind], i);
+}
+
+/* Whether the gradient of input i reads input k. */
+static inline bool pbi_rule_reads(uint8_t reads, uint32_t i, uint32_t k)
+{
+    return pbi_rule_marks(reads, k) || (k == i && (reads & PBI_READS_SELF));
+}
+
+/* tape_work.c: what the nodes of an operation do, for machines; `flops` is the node's cost. */
+pb_work pbi_tape_forward_work(const pbi_tape *t, const pbi_tape_record *o, uint64_t flops);
+pb_work pbi_tape_gradient_work(const pbi_tape *t, const pbi_tape_record *o, uint32_t i, uint64_t flops);
+pb_work pbi_tape_sum_work(const pbi_tape *t, const pbi_tape_value *value, uint64_t flops, bool twice);
+pb_work pbi_tape_update_work(const pbi_tape *t, const pbi_tape_value *parameter, uint64_t flops);
+pb_work pbi_tape_draw_work(const pbi_tape *t, uint64_t size, uint64_t flops);
+/* Bytes of a number that the optimiser keeps: never below four. */
+uint64_t pbi_tape_state_size(const pbi_tape *t);
+
 /* Reading from fixed memory is not an edge. */
 void pbi_tape_read(pbi_tape *t, pb_node from, pb_node reader);
 

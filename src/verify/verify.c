@@ -161,16 +161,19 @@ static bool play_uncompute(replay *r, pb_node v, effect *e)
 }
 
 /* The fixed part and the price per unit times the size, together rounded up to a whole cost. */
-static bool transfer_cost(uint64_t fixed, uint64_t per_unit, uint32_t digits, uint64_t size, uint64_t *cost)
+static bool transfer_cost(const pb_tier *tier, bool load, uint64_t size, uint64_t *cost)
 {
-    pb_u128 part = pbi_u128_product(per_unit, size);
-    bool up = false, fits = pbi_u128_add(&part, pbi_u128(fixed));
-    for (uint32_t i = 0, rest; i < digits; i++) {
+    uint64_t bandwidth = load ? tier->load_bandwidth : tier->store_bandwidth, passing = 0;
+    pb_u128 part = pbi_u128_product(load ? tier->load_per_unit : tier->store_per_unit, size);
+    bool up = false, fits = pbi_u128_add(&part, pbi_u128(load ? tier->load_cost : tier->store_cost));
+    for (uint32_t i = 0, rest; i < tier->digits; i++) {
         part = pbi_u128_divide(part, 10, &rest);
         up |= rest != 0;
     }
+    if (bandwidth)
+        fits = fits && pbi_mul_div_up(size, tier->per_second, bandwidth, &passing);
     *cost = part.low;
-    return fits && part.high == 0 && pbi_add(*cost, up, cost);
+    return fits && part.high == 0 && pbi_add(*cost, up, cost) && pbi_add(*cost, passing, cost);
 }
 
 /* Store, load and drop. *status is PB_ERANGE if the price passes 64 bits. */
@@ -193,7 +196,7 @@ static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *stat
         r->slow_used[t] += size;
         if (r->slow_used[t] > tier->cap)
             return breaks(r, PB_RULE_TIER_CAP, v, PB_NO_NODE, r->slow_used[t]);
-        fits = transfer_cost(tier->store_cost, tier->store_per_unit, tier->digits, size, &e->cost);
+        fits = transfer_cost(tier, false, size, &e->cost);
     } else if (move->op == PB_LOAD) {
         if (!stored)
             return breaks(r, PB_RULE_LOAD, v, PB_NO_NODE, 0);
@@ -202,7 +205,7 @@ static bool play_tier(replay *r, const pb_move *move, effect *e, pb_status *stat
         r->state[v] |= RESIDENT;
         r->memory += size;
         e->during = r->memory;
-        fits = transfer_cost(tier->load_cost, tier->load_per_unit, tier->digits, size, &e->cost);
+        fits = transfer_cost(tier, true, size, &e->cost);
     } else {
         if (!stored)
             return breaks(r, PB_RULE_DROP, v, PB_NO_NODE, 0);

@@ -120,6 +120,15 @@ uint64_t pbi_filters_cost(const pbi_filters *f, pbi_stage stage, uint32_t t)
     }
 }
 
+/* A tile with its halo, each row of which passes through the workspace, and the result. */
+uint64_t pbi_filters_traffic(const pbi_filters *f, pbi_stage stage, uint32_t t)
+{
+    area a = area_of(f, stage, t);
+    uint64_t halo = 2 * (uint64_t)pbi_filters_radius(f, stage), made = used_bytes(f, stage, &a);
+    uint64_t read = (a.width + halo) * (a.height + halo) * depth(f, stage == PBI_LOAD ? stage : stage - 1);
+    return (halo ? 3 : 1) * read + made;
+}
+
 /* The input of a tile of a stage: tiles of the previous stage, by their number. */
 typedef struct source {
     const pbi_filters *f;

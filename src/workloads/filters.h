@@ -53,6 +53,7 @@ uint32_t pbi_filters_radius(const pbi_filters *f, pbi_stage stage); /* of the ha
 uint64_t pbi_filters_size(const pbi_filters *f, pbi_stage stage, uint32_t t);
 uint64_t pbi_filters_workspace(const pbi_filters *f, pbi_stage stage, uint32_t t);
 uint64_t pbi_filters_cost(const pbi_filters *f, pbi_stage stage, uint32_t t);
+uint64_t pbi_filters_traffic(const pbi_filters *f, pbi_stage stage, uint32_t t); /* bytes that it reads and writes */
 
 /* `in` has the tiles of the previous stage by their number; only those that the halo touches are read. */
 void pbi_filters_run(const pbi_filters *f, pbi_stage stage, uint32_t t, void *const *in, void *out, void *workspace);

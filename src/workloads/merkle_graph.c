@@ -1,6 +1,14 @@
 /* merkle_graph.c -- see merkle_graph.h. */
 #include "workloads/merkle_graph.h"
 
+/* Each unit of cost, a run of the compression function, hashes this many bytes. */
+enum { BLOCK = 64 };
+
+static pb_work hashing(uint64_t cost)
+{
+    return (pb_work){.op = "hash", .has_bytes = true, .bytes = pbi_times(cost, BLOCK)};
+}
+
 static pb_node add_hash(pbi_draft *d, uint32_t level, uint64_t i, bool root, pb_node_spec spec)
 {
     pbi_label name;
@@ -11,6 +19,7 @@ static pb_node add_hash(pbi_draft *d, uint32_t level, uint64_t i, bool root, pb_
     spec.name = name.text;
     spec.name_length = name.length;
     spec.size = PBI_HASH_SLOT;
+    spec.work = hashing(spec.cost);
     return pbi_emit_node(&d->e, &spec);
 }
 
@@ -105,7 +114,9 @@ static void add_paths(pbi_draft *d, const pbi_paths *p, uint32_t height)
 {
     uint64_t leaves = UINT64_C(1) << height;
     pb_node_spec spec = {.name = "publish", .cost = path_cost(p)};
+    spec.work = (pb_work){.op = "copy", .has_bytes = true, .bytes = 2 * PBI_HASH};
     pb_node before = pbi_emit_node(&d->e, &spec);
+    spec.work = hashing(spec.cost);
     pbi_emit_edge(&d->e, pbi_merkle_hash(leaves, height, 0), before);
     for (uint64_t i = 0; i < leaves && d->e.status == PB_OK; i++) {
         pbi_label name;

@@ -8,6 +8,7 @@
  *     pbi_dnn *d = pbi_making_call(t, &m, pd);                // a primitive; its scratchpad is part of the workspace
  *     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &md, pbi_at_value(u));
  *     m.job->loop = sum_rows;                                 // plain C after it
+ *     pbi_making_does(&m, "conv.dx", flops);                  // for machines
  *     pb_node v = pbi_making_end(t, &m);
  *
  * After a failure t->status is set, and every later call does nothing.
@@ -41,6 +42,7 @@ typedef struct pbi_dnn {
     int count;
     dnnl_exec_arg_t arg[PBI_DNN_ARGS];
     pbi_place place[PBI_DNN_ARGS];
+    uint64_t bytes; /* that it reads and writes */
 } pbi_dnn;
 
 typedef struct pbi_train pbi_train;
@@ -151,6 +153,9 @@ typedef struct pbi_making {
     const char *name, *suffix;
     pb_node node; /* its number once it is made */
     uint64_t bytes, cost, work;
+    const char *op;
+    uint64_t flops, traffic;
+    bool slices; /* its loop reads as much of an input as it writes */
     uint16_t flags;
     pb_node over[2];
     uint32_t over_count;
@@ -159,6 +164,9 @@ pbi_making pbi_making_begin(pbi_train *t, const char *name, const char *suffix, 
 void pbi_making_reads(pbi_train *t, pbi_making *m, pb_node u);
 /* It may overwrite an input: the kernel supports both being at one address. */
 void pbi_making_over(pbi_making *m, pb_node u);
+/* The operation and its flop, for machines. Memory traffic follows from the arguments of calls or, without any, from
+ * inputs and result; `traffic` adds what a loop reads and writes beyond that. */
+void pbi_making_does(pbi_making *m, const char *op, uint64_t flops);
 /* Reserves workspace; returns its offset. */
 uint64_t pbi_making_work(pbi_making *m, uint64_t bytes);
 pb_node pbi_making_end(pbi_train *t, pbi_making *m);

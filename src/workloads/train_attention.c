@@ -101,6 +101,8 @@ static pb_node product_node(pbi_train *t, const product_spec *s)
     memcpy(m.job->n, (const uint64_t[]){o->batch, o->heads, o->sequence, o->width}, 4 * sizeof(uint64_t));
     m.job->f = s->scale;
     m.job->loop = s->loop;
+    pbi_making_does(&m, "matmul", m.cost);
+    m.traffic = s->loop == run_scores ? bytes / 2 : 0; /* scores of later tokens are written again */
     return pbi_making_end(t, &m);
 }
 
@@ -174,6 +176,7 @@ static void softmax_back(pbi_train *t, const pbi_op *op)
     m.job->n[0] = (uint64_t)y->md.dims[0];
     m.job->n[1] = (uint64_t)y->md.dims[1];
     m.job->loop = run_softmax_back;
+    pbi_making_does(&m, "softmax.dx", 4 * y->count);
     pbi_net_add_grad(t, op->in[0], pbi_making_end(t, &m));
 }
 
@@ -186,6 +189,7 @@ pbi_tensor pbi_net_softmax(pbi_train *t, const char *name, pbi_tensor x)
     pbi_dnn_good(t, dnnl_softmax_forward_desc_init(&desc, dnnl_forward_training, &md, 1), "softmax");
     dnnl_primitive_desc_t pd = pbi_dnn_pd(t, &desc, NULL);
     pbi_making m = pbi_making_begin(t, name, "", t->tensor[x].bytes, PBI_FLOP_SOFTMAX * t->tensor[x].count);
+    pbi_making_does(&m, "softmax", 5 * t->tensor[x].count);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_making_over(&m, t->tensor[x].node);
     pbi_dnn *d = pbi_making_call(t, &m, pd);

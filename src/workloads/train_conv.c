@@ -75,6 +75,7 @@ static void weights_back(pbi_train *t, const pbi_op *op, const dnnl_memory_desc_
     bool same = dnnl_memory_desc_equal(&made, w);
     pbi_making m = pbi_making_begin(t, op->name, ".dw", p->count * sizeof(float), op->cost);
     m.flags = PB_NODE_KEEP;
+    pbi_making_does(&m, "conv.dw", op->cost);
     pbi_making_reads(t, &m, x->node);
     pbi_making_reads(t, &m, y->grad);
     pbi_place to = same ? pbi_at_value(m.node) : pbi_at_work(pbi_making_work(&m, dnnl_memory_desc_get_size(&made)));
@@ -97,6 +98,7 @@ static void data_back(pbi_train *t, const pbi_op *op, const dnnl_memory_desc_t *
     dnnl_primitive_desc_t pd = data_pd(t, op, &x->md, &any, &y->md);
     dnnl_memory_desc_t liked = pbi_dnn_md(pd, dnnl_query_weights_md);
     pbi_making m = pbi_making_begin(t, op->name, ".dx", x->bytes, op->cost);
+    pbi_making_does(&m, "conv.dx", op->cost);
     pbi_making_reads(t, &m, y->grad);
     pbi_place from = pbi_at_fixed(t->param[op->param].at);
     if (!dnnl_memory_desc_equal(&liked, w)) {
@@ -143,6 +145,7 @@ static pbi_tensor convolve(pbi_train *t, const char *name, pbi_tensor x, const d
     if (t->status != PB_OK)
         return 0;
     pbi_making m = pbi_making_begin(t, name, "", dnnl_memory_desc_get_size(&y), cost);
+    pbi_making_does(&m, "conv", cost);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_dnn *d = pbi_making_call(t, &m, pd);
     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &liked, pbi_at_value(t->tensor[x].node));

@@ -185,6 +185,7 @@ void pbi_dnn_arg(pbi_train *t, pbi_dnn *d, int arg, const dnnl_memory_desc_t *md
         return;
     d->arg[d->count] = (dnnl_exec_arg_t){arg, memory};
     d->place[d->count++] = place;
+    d->bytes += dnnl_memory_desc_get_size(md) * (arg == DNNL_ARG_SCRATCHPAD ? 2 : 1); /* written, then read */
 }
 
 /* ---- running ---- */

@@ -43,6 +43,7 @@ static void batch_norm_back(pbi_train *t, const pbi_op *op)
         "a normalisation back");
     dnnl_primitive_desc_t pd = pbi_dnn_pd(t, &desc, op->pd);
     pbi_making m = pbi_making_begin(t, op->name, ".dx", x->bytes, op->cost);
+    pbi_making_does(&m, "norm.dx", 14 * x->count); /* and the gradients of gain and bias */
     pbi_making_reads(t, &m, x->node);
     pbi_making_reads(t, &m, op->side);
     pbi_making_reads(t, &m, dy);
@@ -80,6 +81,7 @@ pbi_tensor pbi_net_batch_norm(pbi_train *t, const char *name, pbi_tensor x)
     if (t->status != PB_OK)
         return 0;
     pbi_making m = pbi_making_begin(t, name, "", t->tensor[x].bytes, cost);
+    pbi_making_does(&m, "norm", 7 * t->tensor[x].count);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_place mean = pbi_at_value(m.node + 1), variance = mean;
     mean.spare = pbi_making_work(&m, 2 * variance_at);
@@ -125,6 +127,7 @@ static void pool_back(pbi_train *t, const pbi_op *op)
                                                  &x->md, &y->md, size, size, none, none),
                  "pooling back");
     pbi_making m = pbi_making_begin(t, op->name, ".dx", x->bytes, op->cost);
+    pbi_making_does(&m, "pool.dx", x->count);
     pbi_making_reads(t, &m, y->grad);
     pbi_dnn *d = pbi_making_call(t, &m, pbi_dnn_pd(t, &desc, op->pd));
     pbi_dnn_arg(t, d, DNNL_ARG_DIFF_DST, &y->md, pbi_at_value(y->grad));
@@ -158,6 +161,7 @@ static pbi_tensor pool(pbi_train *t, const char *name, pbi_tensor x, uint64_t si
     dnnl_memory_desc_t places = pbi_dnn_md(pd, dnnl_query_workspace_md);
     uint64_t cost = PBI_FLOP_POOL * t->tensor[x].count, place_bytes = mean ? 0 : dnnl_memory_desc_get_size(&places);
     pbi_making m = pbi_making_begin(t, name, "", dnnl_memory_desc_get_size(&out), cost);
+    pbi_making_does(&m, "pool", t->tensor[x].count);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_dnn *d = pbi_making_call(t, &m, pd);
     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &in, pbi_at_value(t->tensor[x].node));
@@ -232,6 +236,8 @@ static void slice_back(pbi_train *t, const pbi_op *op, int which)
     m.job->n[2] = which ? op->n[SECOND] : op->n[FIRST];
     m.job->n[3] = which ? 0 : op->n[SECOND];
     m.job->loop = run_slice;
+    pbi_making_does(&m, "copy", 0);
+    m.slices = true;
     pbi_net_add_grad(t, op->in[which], pbi_making_end(t, &m));
 }
 
@@ -291,6 +297,7 @@ pbi_tensor pbi_net_concat(pbi_train *t, const char *name, pbi_tensor a, pbi_tens
     pbi_making_reads(t, &m, t->tensor[b].node);
     memcpy(m.job->n, (const uint64_t[]){runs, first, second}, 3 * sizeof(uint64_t));
     m.job->loop = run_concat;
+    pbi_making_does(&m, "copy", 0);
     pbi_tensor y = pbi_net_tensor(t, name, pbi_making_end(t, &m), &out, true);
     pbi_op *op = pbi_net_op(t, name, y, concat_back);
     op->in[0] = a;

@@ -60,6 +60,12 @@ void pbi_making_reads(pbi_train *t, pbi_making *m, pb_node u)
 
 void pbi_making_over(pbi_making *m, pb_node u) { m->over[m->over_count++] = u; }
 
+void pbi_making_does(pbi_making *m, const char *op, uint64_t flops)
+{
+    m->op = op;
+    m->flops = flops;
+}
+
 uint64_t pbi_making_work(pbi_making *m, uint64_t bytes)
 {
     uint64_t at = m->work;
@@ -83,9 +89,24 @@ static pb_node add_node(pbi_train *t, const char *name, const char *suffix, cons
     return v;
 }
 
+static pb_work work_of(const pbi_train *t, const pbi_making *m)
+{
+    uint64_t bytes = m->traffic;
+    for (uint32_t i = 0; i < m->job->call_count; i++)
+        bytes += m->job->call[i]->bytes;
+    for (uint32_t i = 0; i < m->job->in_count && !m->job->call_count; i++)
+        bytes += m->slices ? m->job->used : t->job[m->job->in[i]].used;
+    if (!m->job->call_count)
+        bytes += m->job->used;
+    return (pb_work){
+        .op = m->op, .dtype = "float32", .has_flops = true, .has_bytes = true, .flops = m->flops, .bytes = bytes};
+}
+
 pb_node pbi_making_end(pbi_train *t, pbi_making *m)
 {
     pb_node_spec spec = {.cost = m->cost, .size = m->bytes, .workspace = m->work, .flags = m->flags};
+    if (m->op && t->status == PB_OK)
+        spec.work = work_of(t, m);
     pb_node v = add_node(t, m->name, m->suffix, &spec);
     for (uint32_t i = 0; i < m->over_count && t->status == PB_OK; i++)
         t->status = pb_builder_add_inplace(t->builder, v, m->over[i]);
@@ -197,6 +218,7 @@ void pbi_net_add_grad(pbi_train *t, pbi_tensor x, pb_node part)
     pbi_making_over(&m, part);
     m.job->n[0] = floats;
     m.job->loop = run_sum;
+    pbi_making_does(&m, "elementwise", floats);
     row->grad = pbi_making_end(t, &m);
 }
 

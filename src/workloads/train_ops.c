@@ -9,6 +9,7 @@ static pbi_making begin_like(pbi_train *t, const char *name, const char *suffix,
     uint64_t floats = floats_of(t, x);
     pbi_making m = pbi_making_begin(t, name, suffix, t->tensor[x].bytes, PBI_FLOP_MOVE * floats);
     m.job->n[0] = floats;
+    pbi_making_does(&m, "elementwise", floats);
     return m;
 }
 
@@ -111,6 +112,7 @@ static pbi_making begin_dropout(pbi_train *t, const char *name, const char *suff
     pbi_making_reads(t, &m, t->seed_node);
     pbi_making_over(&m, from);
     m.cost = PBI_FLOP_DROPOUT * m.job->n[0];
+    pbi_making_does(&m, "dropout", 9 * m.job->n[0]); /* eight for the draw */
     m.job->n[1] = layer;
     m.job->f = t->options.dropout;
     m.job->loop = run_dropout;
@@ -145,6 +147,7 @@ static void gelu_back(pbi_train *t, const pbi_op *op)
     pbi_making m = begin_like(t, op->name, ".dx", op->out);
     pb_node dy = t->tensor[op->out].grad;
     m.cost = PBI_FLOP_GELU * m.job->n[0];
+    pbi_making_does(&m, "math", 14 * m.job->n[0]);
     pbi_making_reads(t, &m, x->node);
     pbi_making_reads(t, &m, dy);
     pbi_making_over(&m, dy);
@@ -166,6 +169,7 @@ pbi_tensor pbi_net_gelu(pbi_train *t, const char *name, pbi_tensor x)
     dnnl_primitive_desc_t pd = pbi_dnn_pd(t, &desc, NULL);
     pbi_making m = begin_like(t, name, "", x);
     m.cost = PBI_FLOP_GELU * m.job->n[0];
+    pbi_making_does(&m, "math", 10 * m.job->n[0]);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_dnn *d = pbi_making_call(t, &m, pd);
     pbi_dnn_arg(t, d, DNNL_ARG_SRC, &md, pbi_at_value(t->tensor[x].node));
@@ -185,6 +189,7 @@ static pb_node reordered(pbi_train *t, const char *name, const char *suffix, pb_
     uint64_t bytes = dnnl_memory_desc_get_size(to_md);
     pbi_making m = pbi_making_begin(t, name, suffix, bytes, PBI_FLOP_MOVE * (bytes / sizeof(float)));
     pbi_making_reads(t, &m, from);
+    pbi_making_does(&m, "copy", 0);
     pbi_dnn *d = pbi_making_call(t, &m, pbi_dnn_reorder(t, from_md, to_md));
     pbi_dnn_arg(t, d, DNNL_ARG_FROM, from_md, pbi_at_value(from));
     pbi_dnn_arg(t, d, DNNL_ARG_TO, to_md, pbi_at_value(m.node));
@@ -237,10 +242,13 @@ static pb_node loss_node(pbi_train *t, pbi_tensor logits, const char *suffix, ui
     m.job->loop = loop;
     m.job->n[0] = shape[0];
     m.job->n[1] = shape[1];
-    if (loop == run_loss)
+    if (loop == run_loss) {
         m.flags = PB_NODE_KEEP;
-    else
+        pbi_making_does(&m, "loss", 5 * shape[0] * shape[1]);
+    } else {
         pbi_making_over(&m, t->tensor[logits].node);
+        pbi_making_does(&m, "loss.dx", 3 * shape[0] * shape[1]);
+    }
     return pbi_making_end(t, &m);
 }
 

@@ -54,6 +54,8 @@ static void linear_back(pbi_train *t, const pbi_op *op)
     pbi_making_reads(t, &m, dy);
     memcpy(m.job->n, op->n, sizeof op->n);
     m.job->loop = run_linear_dw;
+    pbi_making_does(&m, "matmul", op->cost);
+    m.traffic = t->tensor[op->out].bytes; /* read again for the bias */
     p->grad = pbi_making_end(t, &m);
     if (!x->learns)
         return;
@@ -62,6 +64,8 @@ static void linear_back(pbi_train *t, const pbi_op *op)
     memcpy(m.job->n, op->n, sizeof op->n);
     m.job->at = p->at;
     m.job->loop = run_linear_dx;
+    pbi_making_does(&m, "matmul", op->cost);
+    m.traffic = p->count * sizeof(float);
     pbi_net_add_grad(t, op->in[0], pbi_making_end(t, &m));
 }
 
@@ -79,6 +83,8 @@ pbi_tensor pbi_net_linear(pbi_train *t, const char *name, pbi_tensor x, uint64_t
     memcpy(m.job->n, (const uint64_t[]){rows, inputs, outputs}, 3 * sizeof(uint64_t));
     m.job->at = t->param[param].at;
     m.job->loop = run_linear;
+    pbi_making_does(&m, "matmul", cost);
+    m.traffic = t->param[param].count * sizeof(float) + 2 * m.job->used; /* the bias is written, then added to */
     pbi_tensor y = pbi_net_tensor(t, name, pbi_making_end(t, &m), &md, true);
     pbi_op *op = pbi_net_op(t, name, y, linear_back);
     op->in[0] = x;
@@ -103,6 +109,7 @@ static void layer_norm_back(pbi_train *t, const pbi_op *op)
                                                              dnnl_use_scaleshift),
                  "a normalisation back");
     pbi_making m = pbi_making_begin(t, op->name, ".dx", x->bytes, op->cost);
+    pbi_making_does(&m, "norm.dx", 14 * x->count); /* and the gradients of gain and bias */
     pbi_making_reads(t, &m, x->node);
     pbi_making_reads(t, &m, op->side);
     pbi_making_reads(t, &m, dy);
@@ -137,6 +144,7 @@ pbi_tensor pbi_net_layer_norm(pbi_train *t, const char *name, pbi_tensor x, uint
                  "a normalisation");
     dnnl_primitive_desc_t pd = pbi_dnn_pd(t, &desc, NULL);
     pbi_making m = pbi_making_begin(t, name, "", t->tensor[x].bytes, cost);
+    pbi_making_does(&m, "norm", 7 * t->tensor[x].count);
     pbi_making_reads(t, &m, t->tensor[x].node);
     pbi_place mean = pbi_at_value(m.node + 1), variance = mean;
     mean.spare = pbi_making_work(&m, 2 * variance_at);
@@ -203,6 +211,8 @@ static void embed_back(pbi_train *t, const pbi_op *op)
     pbi_making_reads(t, &m, t->tensor[op->out].grad);
     memcpy(m.job->n, op->n, sizeof op->n);
     m.job->loop = run_embed_back;
+    pbi_making_does(&m, "embed.dw", 2 * op->n[TOKENS] * op->n[WIDTH]);
+    m.traffic = 2 * (op->n[TOKENS] + op->n[SEQUENCE]) * op->n[WIDTH] * sizeof(float); /* rows are read and written */
     p->grad = pbi_making_end(t, &m);
 }
 
@@ -220,6 +230,8 @@ pbi_tensor pbi_net_embed(pbi_train *t, const char *name, pb_node tokens)
     memcpy(m.job->n, n, sizeof n);
     m.job->at = t->param[param].at;
     m.job->loop = run_embed;
+    pbi_making_does(&m, "embed", rows * o->width);
+    m.traffic = (rows + o->sequence) * o->width * sizeof(float); /* rows of both tables */
     pbi_tensor y = pbi_net_tensor(t, name, pbi_making_end(t, &m), &md, true);
     pbi_op *op = pbi_net_op(t, name, y, embed_back);
     op->side = tokens;

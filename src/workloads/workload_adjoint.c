@@ -65,6 +65,17 @@ static pb_status reverse(void *state, pb_context *ctx, const pb_call *call)
 
 /* ---- the graph ---- */
 
+/* A kernel that goes over `fields` fields, each as large as a state. */
+static pb_work work_of(const adjoint *a, uint64_t cost, uint64_t fields)
+{
+    return (pb_work){.op = "step",
+                     .dtype = "float64",
+                     .has_flops = true,
+                     .has_bytes = true,
+                     .flops = cost,
+                     .bytes = fields * pbi_burgers_state_bytes(&a->model)};
+}
+
 static pb_node add(pbi_draft *d, const char *letter, uint64_t i, pb_node_spec spec)
 {
     pbi_label name;
@@ -82,6 +93,7 @@ static void add_states(pbi_draft *d, const adjoint *a)
     spec.flags = 0;
     spec.cost = pbi_burgers_step_cost(&a->model);
     spec.workspace = spec.size;
+    spec.work = work_of(a, spec.cost, 5); /* u, midpoint; u, midpoint, next */
     for (uint64_t i = 1; i <= a->steps && d->e.status == PB_OK; i++) {
         pb_node v = add(d, "x_", i, spec);
         pbi_emit_edge(&d->e, v - 1, v);
@@ -93,10 +105,12 @@ static void add_states(pbi_draft *d, const adjoint *a)
 static void add_gradients(pbi_draft *d, const adjoint *a)
 {
     pb_node_spec spec = {.size = pbi_burgers_gradient_bytes(&a->model), .cost = pbi_burgers_points(&a->model) * 40};
+    spec.work = work_of(a, spec.cost, 3); /* u, gradient; u for the misfit */
     pb_node v = add(d, "g_", a->steps, spec);
     pbi_emit_edge(&d->e, v - 1, v);
     spec.cost = pbi_burgers_reverse_cost(&a->model);
     spec.workspace = 2 * pbi_burgers_state_bytes(&a->model);
+    spec.work = work_of(a, spec.cost, 2 + 3 + 2 + 2 + 4); /* by the loops of pbi_burgers_reverse */
     for (uint64_t i = a->steps; i-- && d->e.status == PB_OK;) {
         spec.flags = i ? 0 : PB_NODE_KEEP;
         v = add(d, "g_", i, spec);

@@ -96,6 +96,11 @@ static void add_tile(pbi_draft *d, const pipeline *p, pbi_stage stage, uint32_t 
     spec.size = pbi_filters_size(&p->filters, stage, t);
     spec.workspace = pbi_filters_workspace(&p->filters, stage, t);
     spec.cost = pbi_filters_cost(&p->filters, stage, t);
+    spec.work = (pb_work){.op = stage == PBI_LOAD ? "copy" : "filter",
+                          .has_flops = true,
+                          .has_bytes = true,
+                          .flops = stage == PBI_LOAD ? 0 : spec.cost,
+                          .bytes = pbi_filters_traffic(&p->filters, stage, t)};
     spec.flags = stage == PBI_DETECT && p->tiles == 1 ? PB_NODE_KEEP : 0;
     pb_node v = pbi_emit_node(&d->e, &spec);
     if (stage != PBI_LOAD)
@@ -110,6 +115,9 @@ static void add_join(pbi_draft *d, const pipeline *p, uint32_t t)
     pbi_label_set(&name, "found_");
     pbi_label_number(&name, t + 1);
     pb_node_spec spec = {.name = name.text, .name_length = name.length, .cost = 100, .size = sizeof(pbi_found)};
+    spec.work = (pb_work){.op = "reduce", .has_flops = true, .has_bytes = true};
+    spec.work.flops = spec.cost;
+    spec.work.bytes = 3 * spec.size;
     spec.flags = t + 2 == p->tiles ? PB_NODE_KEEP : 0;
     pb_node v = pbi_emit_node(&d->e, &spec), before = t ? v - 1 : node_of(p, PBI_DETECT, 0);
     pbi_emit_edge(&d->e, before, v);

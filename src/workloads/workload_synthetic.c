@@ -7,13 +7,18 @@
  */
 #include "base/checked.h"
 #include "base/context.h"
+#include "graph/emit.h"
 #include "workloads/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STEPS = 100000, KINDS = 3 /* of steps, with once, twice and three times the work */ };
+enum {
+    MAX_STEPS = 100000,
+    KINDS = 3, /* of steps, with once, twice and three times the work */
+    ROUND = 4  /* operations of a round */
+};
 
 enum { STEPS, BATCH, BYTES, WORK, UNSAID };
 
@@ -98,6 +103,12 @@ static pb_status add_nodes(const synthetic *s, pb_builder *b)
         pb_node_spec spec = {.name = name, .group = group, .size = s->words * sizeof(uint64_t)};
         if (v && !pbi_mul(rounds_of(s, at) * (gradient ? 2 : 1), s->words, &spec.cost))
             spec.cost = UINT64_MAX; /* so that the sum is refused */
+        if (v) {
+            uint64_t reads = gradient && at < s->steps ? 2 : 1;
+            spec.work = (pb_work){.op = "other", .dtype = "int64", .has_flops = true, .has_bytes = true};
+            spec.work.flops = pbi_times(ROUND, spec.cost);
+            spec.work.bytes = (reads + 1) * spec.size;
+        }
         spec.flags = v == 0 ? PB_NODE_GIVEN : v == last ? PB_NODE_KEEP : 0;
         status = pb_builder_add_node(b, &spec, NULL);
         if (status == PB_OK && v && v != s->steps + 1)

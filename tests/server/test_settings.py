@@ -16,6 +16,8 @@ CASES = [
     ("game", "tierd", None, "tierd"),
     ("game", "chess", None, "chess"),
     ("cap", "lots", None, "lots"),
+    ("machine", "a100-4", None, "a100-4"),
+    ("machine", "t4*65", None, "t4*65"),
     ("weights", "1,2,x", None, ["1", "2", "x"]),
     ("strategy", "serch", "strategies", ["serch"]),
     ("strategy", "every-k:j=3", "strategies", ["every-k:j=3"]),

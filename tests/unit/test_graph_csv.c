@@ -91,6 +91,36 @@ static void records_fill_every_field(void **state)
     shut(&d);
 }
 
+static void records_take_what_is_for_machines(void **state)
+{
+    (void)state;
+    static const char text[] = "graph,fixed,\"m=5 h\\ m=6\"\n"
+                               "graph,machine,\"{\"\"format\"\":\"\"pebble-machine/1\"\",\"\"name\"\":\"\"a "
+                               "\\\"\"b\\\"\"\"\",\"\"memories\"\":[{\"\"name\"\":\"\"m\"\"}],"
+                               "\"\"processors\"\":[{\"\"name\"\":\"\"p\"\",\"\"memory\"\":\"\"m\"\"}]}\"\n"
+                               "node,x,,1,given=true,in=h m\n"
+                               "node,a,,1,flops=7,bytes=0,op=conv,dtype=float32\n"
+                               "node,b,,1,times=gpu=12 c\\ p=u=3,on=gpu c\\ p=u,keep=h m\nx,a\na,b\n";
+    desk d;
+    must_open(&d, text, SIZE_MAX);
+    const pb_graph *g = d.g;
+    assert_string_equal(g->machine->name, "a \"b\"");
+    assert_int_equal(g->fixed_count, 2);
+    assert_string_equal(g->words[g->fixed[1].word], "h m");
+    assert_int_equal(g->fixed[1].value, 6);
+    pb_work work = pb_graph_work(g, 1);
+    assert_true(work.has_flops && work.flops == 7 && work.has_bytes && work.bytes == 0);
+    assert_string_equal(work.op, "conv");
+    assert_string_equal(work.dtype, "float32");
+    assert_int_equal(g->note_start[3] - g->note_start[2], 5);
+    assert_int_equal(g->note[g->note_start[2] + 1].value, 3);
+    assert_string_equal(g->words[g->note[g->note_start[2] + 1].word], "c p=u");
+    assert_string_equal(g->words[g->note[g->note_start[2] + 4].word], "h m");
+    assert_true(g->flags[2] & PB_NODE_KEEP);
+    assert_int_equal(g->note[0].kind, PB_NOTE_IN);
+    shut(&d);
+}
+
 static void errors_have_message_and_place(void **state)
 {
     (void)state;
@@ -110,6 +140,13 @@ static void errors_have_message_and_place(void **state)
         {"node,a,1,1,red\n", PB_EFORMAT, 1, 12, "key=value"},
         {"node,a,1,1,color=red\n", PB_EFORMAT, 1, 12, "a node has no such field"},
         {"node,a,1,1,once=1\n", PB_EFORMAT, 1, 12, "true or false"},
+        {"node,a,1,1,flops=x\n", PB_EFORMAT, 1, 12, "flops must be a whole number"},
+        {"a,b\nnode,b,1,1,times=gpu\n", PB_EFORMAT, 1, 3, "times must be a list of name=number"},
+        {"node,a,1,1,times=gpu=x\n", PB_EFORMAT, 1, 6, "not \"gpu=x\""},
+        {"node,a,1,1,times==1\n", PB_EGRAPH, 1, 6, "\"\" is not the name of a processor or memory"},
+        {"node,a,1,1,keep=\n", PB_EGRAPH, 1, 6, "\"\" is not the name of a processor or memory"},
+        {"graph,fixed,m\n", PB_EFORMAT, 1, 13, "fixed must be a list of name=number"},
+        {"graph,machine,x\n", PB_EFORMAT, 1, 15, "expected a value"},
         {"graph,color,red\n", PB_EFORMAT, 1, 7, "a graph has no such field"},
         {"graph,fixed_size,x\n", PB_EFORMAT, 1, 18, "fixed_size must be"},
         {"a,\"b\nc", PB_EFORMAT, 1, 3, "never closed"},
@@ -179,6 +216,7 @@ int main(void)
         cmocka_unit_test(edge_lists_make_nodes_on_first_mention),
         cmocka_unit_test(decimal_costs_scale_the_default_too),
         cmocka_unit_test(records_fill_every_field),
+        cmocka_unit_test(records_take_what_is_for_machines),
         cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(reader_refuses_nul),
         cmocka_unit_test(long_lists_cross_the_buffer),

@@ -144,6 +144,37 @@ static void decimal_costs_scale_defaults_too(void **state)
     shut(&d);
 }
 
+static void attributes_take_what_is_for_machines(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "digraph { fixed=\"m=5 h\\\\ m=6\";\n"
+        "machine=\"{\\\"format\\\":\\\"pebble-machine/1\\\",\\\"name\\\":\\\"a \\\\\\\"b\\\\\\\"\\\","
+        "\\\"memories\\\":[{\\\"name\\\":\\\"m\\\"}],"
+        "\\\"processors\\\":[{\\\"name\\\":\\\"p\\\",\\\"memory\\\":\\\"m\\\"}]}\";\n"
+        "x [given=true,in=\"h m\"];\n"
+        "node [op=conv]; a [flops=7,bytes=0,dtype=float32]; node [op=\"\"];\n"
+        "b [times=\"gpu=12 c\\\\ p=u=3\",on=\"gpu c\\\\ p=u\",keep=\"h m\"]; x -> a -> b }";
+    desk d;
+    must_open(&d, text, SIZE_MAX);
+    const pb_graph *g = d.g;
+    assert_string_equal(g->machine->name, "a \"b\"");
+    assert_int_equal(g->fixed_count, 2);
+    assert_string_equal(g->words[g->fixed[1].word], "h m");
+    assert_int_equal(g->fixed[1].value, 6);
+    pb_work work = pb_graph_work(g, 1);
+    assert_true(work.has_flops && work.flops == 7 && work.has_bytes && work.bytes == 0);
+    assert_string_equal(work.op, "conv");
+    assert_string_equal(work.dtype, "float32");
+    assert_int_equal(g->note_start[3] - g->note_start[2], 5);
+    assert_int_equal(g->note[g->note_start[2] + 1].value, 3);
+    assert_string_equal(g->words[g->note[g->note_start[2] + 1].word], "c p=u");
+    assert_string_equal(g->words[g->note[g->note_start[2] + 4].word], "h m");
+    assert_true(g->flags[2] & PB_NODE_KEEP);
+    assert_int_equal(g->note[0].kind, PB_NOTE_IN);
+    shut(&d);
+}
+
 static void errors_have_message_and_place(void **state)
 {
     (void)state;
@@ -253,6 +284,7 @@ int main(void)
         cmocka_unit_test(defaults_hold_in_their_braces),
         cmocka_unit_test(lists_name_any_node),
         cmocka_unit_test(decimal_costs_scale_defaults_too),
+        cmocka_unit_test(attributes_take_what_is_for_machines),
         cmocka_unit_test(errors_have_message_and_place),
         cmocka_unit_test(nesting_is_limited_without_recursion),
         cmocka_unit_test(set_products_respect_the_memory_limit),

@@ -3,6 +3,7 @@
 #include "unit/reader_fixture.h"
 
 #define FORMAT "\"format\":\"pebble-graph/1\""
+#define MACHINE_HASH "dcd3fef5613d8a925c6a447ba80bbfa8beef90aea589bc7a4d1ac1778b10d916"
 
 static const char every_field[] =
     "{" FORMAT ",\"name\":\"all\",\"cost_unit\":\"ns\",\"size_unit\":\"byte\",\"fixed_size\":7,\n"
@@ -175,6 +176,101 @@ static void many_unknown_fields_stay_linear(void **state)
     free(text);
 }
 
+#define MACHINE                                                                                            \
+    "\"machine\":{\"time_unit\":\"us\",\"memories\":[{\"name\":\"hbm\",\"speed\":3},{\"name\":\"host\"}]," \
+    "\"processors\":[{\"name\":\"gpu\",\"memory\":\"hbm\",\"rates\":{\"other\":5}}]}"
+
+static const char for_machines[] =
+    "{" FORMAT ",\"fixed\":{\"host\":\"6\",\"h b\\\"m\":0}," MACHINE ",\"nodes\":[\n"
+    "{\"name\":\"x\",\"size\":3,\"given\":\"slow\",\"in\":\"host\"},\n"
+    "{\"name\":\"a\",\"size\":2,\"flops\":0,\"bytes\":\"18446744073709551615\",\"op\":\"conv\",\"dtype\":\"float32\","
+    "\"on\":\"gpu\"},\n"
+    "{\"name\":\"b\",\"size\":2,\"times\":{\"gpu\":12,\"c p=u\":3},\"on\":[\"cpu\",\"c "
+    "p=u\",\"gpu\"],\"keep\":\"host\"},\n"
+    "{\"name\":\"c\",\"size\":1,\"keep\":true,\"op\":\"add\",\"times\":{}}],\"edges\":[[0,1],[1,2],[2,3]]}";
+
+static const char *word_at(const pb_graph *g, uint32_t word) { return word == PB_NO_WORD ? "-" : g->words[word]; }
+
+static void reader_takes_what_is_for_machines(void **state)
+{
+    (void)state;
+    desk d;
+    must_open(&d, for_machines, SIZE_MAX);
+    const pb_graph *g = d.g;
+    assert_int_equal(g->fixed_count, 2);
+    assert_string_equal(word_at(g, g->fixed[1].word), "h b\"m");
+    assert_int_equal(g->fixed[0].value, 6);
+    assert_string_equal(g->machine->time_unit, "us");
+    assert_string_equal(g->machine->memories[0].extra, "\"speed\":3");
+    pb_work work = pb_graph_work(g, 1);
+    assert_true(work.has_flops && work.flops == 0 && work.has_bytes && work.bytes == UINT64_MAX);
+    assert_string_equal(work.op, "conv");
+    assert_string_equal(work.dtype, "float32");
+    assert_false(pb_graph_work(g, 3).has_flops);
+    assert_null(pb_graph_work(g, 3).dtype);
+    assert_null(pb_graph_work(g, 0).op);
+    static const pb_note expected[] = {{PB_NOTE_IN, 0, 0},   {PB_NOTE_ON, 0, 0},  {PB_NOTE_TIME, 0, 12},
+                                       {PB_NOTE_TIME, 0, 3}, {PB_NOTE_ON, 0, 0},  {PB_NOTE_ON, 0, 0},
+                                       {PB_NOTE_ON, 0, 0},   {PB_NOTE_KEEP, 0, 0}};
+    static const char *const names[] = {"host", "gpu", "gpu", "c p=u", "cpu", "c p=u", "gpu", "host"};
+    assert_int_equal(g->note_start[g->node_count], COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_int_equal(g->note[i].kind, expected[i].kind);
+        assert_int_equal(g->note[i].value, expected[i].value);
+        assert_string_equal(word_at(g, g->note[i].word), names[i]);
+    }
+    assert_true(g->flags[2] & PB_NODE_KEEP);
+    shut(&d);
+}
+
+/* Each change of a field changes the hash; the order of nodes' members and unknown members of the machine do not. */
+static void the_hash_covers_what_is_for_machines(void **state)
+{
+    (void)state;
+#define ONE(graph, node) "{" FORMAT graph ",\"nodes\":[{\"size\":1" node "}]}"
+    static const char *const texts[] = {
+        ONE("", ""),
+        ONE("", ",\"flops\":0"),
+        ONE("", ",\"bytes\":0"),
+        ONE("", ",\"flops\":1"),
+        ONE("", ",\"op\":\"a\""),
+        ONE("", ",\"dtype\":\"a\""),
+        ONE("", ",\"times\":{\"a\":1}"),
+        ONE("", ",\"times\":{\"a\":2}"),
+        ONE("", ",\"on\":\"a\""),
+        ONE("", ",\"on\":[\"a\",\"b\"]"),
+        ONE("", ",\"keep\":true"),
+        ONE("", ",\"keep\":\"a\""),
+        ONE("", ",\"given\":true"),
+        ONE("", ",\"given\":true,\"in\":\"a\""),
+        ONE(",\"fixed\":{\"a\":1}", ""),
+        ONE(",\"fixed\":{\"a\":2}", ""),
+        ONE("," MACHINE, ""),
+    };
+    char hash[COUNT(texts)][PB_HASH_TEXT];
+    desk d;
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        must_open(&d, texts[i], SIZE_MAX);
+        assert_int_equal(pb_graph_hash(&d.ctx, d.g, hash[i]), PB_OK);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(hash[i], hash[k]);
+        shut(&d);
+    }
+    char again[PB_HASH_TEXT];
+    must_open(&d, "{" MACHINE "," FORMAT ",\"nodes\":[{\"size\":1}]}", SIZE_MAX);
+    assert_int_equal(pb_graph_hash(&d.ctx, d.g, again), PB_OK);
+    assert_string_equal(again, hash[COUNT(texts) - 1]);
+    shut(&d);
+    /* docs/formats.md: the line of the machine */
+    must_open(
+        &d,
+        ONE(",\"machine\":{\"memories\":[{\"name\":\"m\"}],\"processors\":[{\"name\":\"p\",\"memory\":\"m\"}]}", ""),
+        SIZE_MAX);
+    assert_int_equal(pb_graph_hash(&d.ctx, d.g, again), PB_OK);
+    assert_string_equal(again, MACHINE_HASH);
+    shut(&d);
+}
+
 #define NODES(text) "{" FORMAT ",\n\"nodes\":[" text "]}"
 #define EDGES(text) "{" FORMAT ",\"nodes\":[{\"name\":\"a\",\"size\":1},{\"size\":1}],\n\"edges\":" text "}"
 
@@ -227,6 +323,29 @@ static void errors_have_message_and_place(void **state)
         {NODES("{\"name\":\"a\",\"size\":1},\n{\"name\":\"a\",\"size\":1}"), PB_EGRAPH, 3, 9,
          "two nodes are named \"a\""},
         {NODES("{\"name\":\"1\",\"size\":1},\n{\"size\":1}"), PB_EGRAPH, 3, 1, "two nodes are named \"1\""},
+        {NODES("{\"size\":1,\"flops\":1.5}"), PB_EFORMAT, 2, 28, "\"flops\" of node 0 must be a whole number"},
+        {NODES("{\"size\":1,\"bytes\":-1}"), PB_EFORMAT, 2, 28, "\"bytes\" of node 0 must be a whole number"},
+        {NODES("{\"size\":1,\"op\":\"\"}"), PB_EFORMAT, 2, 25, "\"op\" of node 0 must not be empty"},
+        {NODES("{\"size\":1,\"dtype\":4}"), PB_EFORMAT, 2, 28, "\"dtype\" of node 0 must be a string"},
+        {NODES("{\"size\":1,\"times\":[]}"), PB_EFORMAT, 2, 28, "\"times\" of node 0 must be an object"},
+        {NODES("{\"size\":1,\"times\":{\"\":1}}"), PB_EFORMAT, 2, 29, "has a name that is empty"},
+        {NODES("{\"size\":1,\"times\":{\"a\":-1}}"), PB_EFORMAT, 2, 33, "\"times\" of node 0 must be a whole number"},
+        {NODES("{\"size\":1,\"times\":{\"a\":1,\"a\":1}}"), PB_EGRAPH, 0, 0,
+         "node \"0\": the field \"times\" names a part of the machine twice; remove one"},
+        {NODES("{\"size\":1,\"given\":true,\"times\":{\"a\":1}}"), PB_EGRAPH, 0, 0,
+         "the field \"times\" is for computed nodes only"},
+        {NODES("{\"size\":1,\"on\":[]}"), PB_EFORMAT, 2, 25, "\"on\" of node 0 must name at least one processor"},
+        {NODES("{\"size\":1,\"on\":{}}"), PB_EFORMAT, 2, 25, "must be the name of a processor or a list of names"},
+        {NODES("{\"size\":1,\"on\":[1]}"), PB_EFORMAT, 2, 26, "\"on\" of node 0 must be a string, not a number"},
+        {NODES("{\"size\":1,\"on\":[\"a\",\"a\"]}"), PB_EGRAPH, 0, 0, "the field \"on\" names a part"},
+        {NODES("{\"size\":1,\"in\":\"m\"}"), PB_EGRAPH, 0, 0, "the field \"in\" is for given values only"},
+        {NODES("{\"size\":1,\"keep\":\"true\"}"), PB_EGRAPH, 2, 10,
+         "\"true\" is not the name of a processor or memory"},
+        {NODES("{\"size\":1,\"keep\":1}"), PB_EFORMAT, 2, 27, "\"keep\" of node 0 must be a boolean"},
+        {"{" FORMAT ",\"fixed\":[]}", PB_EFORMAT, 1, 36, "\"fixed\" must be an object"},
+        {"{" FORMAT ",\"fixed\":{\"a\":1,\"a\":2},\"nodes\":[]}", PB_EGRAPH, 0, 0, "the memory \"a\" twice"},
+        {"{" FORMAT ",\"machine\":\"a100\"}", PB_EFORMAT, 1, 38, "expected a machine, which is an object"},
+        {"{" FORMAT ",\n\"machine\":{\"memories\":[]}}", PB_EFORMAT, 2, 11, "has no memories; add at least one"},
         {EDGES("7"), PB_EFORMAT, 2, 9, "\"edges\" must be an array"},
         {EDGES("[[0,1],7]"), PB_EFORMAT, 2, 16, "item 1 of \"edges\" must be an array"},
         {EDGES("[[0]]"), PB_EFORMAT, 2, 10, "exactly two nodes"},
@@ -341,6 +460,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reader_takes_every_field),
+        cmocka_unit_test(reader_takes_what_is_for_machines),
+        cmocka_unit_test(the_hash_covers_what_is_for_machines),
         cmocka_unit_test(decimal_costs_are_counted_in_a_finer_unit),
         cmocka_unit_test(fields_come_in_any_order),
         cmocka_unit_test(small_graphs_are_graphs),

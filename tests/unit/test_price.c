@@ -187,6 +187,16 @@ static void a_machine_is_written_only_where_it_says_the_same(void **state)
     assert_false(pbi_price_links(&g, &tier, 1, links)); /* no link has the steps of 0.5 + 0.01 * size from 0 on */
     g.node_count = 4;
     assert_true(pbi_price_links(&g, &tier, 1, links));
+    /* The machine prices nodes by their operations, so these must be the costs. */
+    pb_node_work work[4] = {{.has_flops = true, .flops = 6}, {.flops = 1}};
+    const uint64_t cost[4] = {6, 5, 4, 3};
+    const uint16_t flags[4] = {0};
+    g.cost = cost;
+    g.flags = flags;
+    g.work = work;
+    assert_true(pbi_price_links(&g, &tier, 1, links));
+    work[1].has_bytes = true;
+    assert_false(pbi_price_links(&g, &tier, 1, links));
 }
 
 int main(void)

@@ -37,6 +37,24 @@ static void sizes_never_look_larger_than_they_are(void **state)
     reads(UINT64_MAX, "byte", "15.99 EiB");
 }
 
+static void times_take_the_unit_that_fits(void **state)
+{
+    (void)state;
+    reads(0, "ns", "0 ns");
+    reads(999, "ns", "999 ns");
+    reads(1000, "ns", "1.000 µs");
+    reads(12344, "ns", "12.34 µs");
+    reads(999940, "ns", "999.9 µs");
+    reads(999960, "ns", "1.000 ms");
+    reads(1234567890, "ns", "1.235 s");
+    reads(5, "us", "5 µs");
+    reads(61000, "ms", "61.00 s");
+    reads(12345, "s", "12345 s");
+    char text[64];
+    assert_int_equal(pb_amount_text(2500, "us", text, sizeof text), strlen("2.500 ms"));
+    assert_true(pb_unit_is_time("ms") && !pb_unit_is_time("step") && !pb_unit_is_time(NULL));
+}
+
 static void amounts_in_parts_of_a_unit_read_as_products(void **state)
 {
     (void)state;
@@ -61,6 +79,7 @@ int main(void)
         cmocka_unit_test(counts_are_grouped_by_thousands),
         cmocka_unit_test(bytes_take_binary_units),
         cmocka_unit_test(sizes_never_look_larger_than_they_are),
+        cmocka_unit_test(times_take_the_unit_that_fits),
         cmocka_unit_test(amounts_in_parts_of_a_unit_read_as_products),
         cmocka_unit_test(a_short_room_is_not_overrun),
     };

@@ -37,7 +37,7 @@ static void open_desk(desk *d)
 static pb_status read_all(desk *d)
 {
     uint64_t points = 1, any_graph = 0;
-    pb_status status = pb_settings_game(&d->ctx, &d->settings, &d->game);
+    pb_status status = pb_settings_game(&d->ctx, &d->settings, &d->arena, &d->game);
     if (status == PB_OK)
         status = pb_settings_weights(&d->ctx, &d->settings, &d->arena, &d->weights, &d->weights_count);
     if (status == PB_OK)
@@ -58,6 +58,8 @@ static void good_values_are_read(void **state)
         {"game", "reversible"},
         {"cap", "60%"},
         {"cap", "none"},
+        {"machine", "none"},
+        {"machine", "a100-40*4"},
         {"borrow", "3"},
         {"weights", "0,1e-9,1"},
         {"tiers", ""},
@@ -105,6 +107,8 @@ static void bad_values_are_reported_with_their_name(void **state)
         {"game", "tierd", "game", "there is no game `tierd`; did you mean tiered?"},
         {"game", "chess", "game", "there is no game `chess`; choose remat, reversible or tiered"},
         {"cap", "lots", "cap", "expected a size"},
+        {"machine", "a100-4", "machine", "there is no machine `a100-4`; did you mean a100-40?"},
+        {"machine", "t4*99", "machine", "expected 1 to 64 devices"},
         {"borrow", "some", "borrow", "expected a size"},
         {"weights", "1,2", "weights", "expected three weights"},
         {"weights", "0,0,1;x", "weights", "expected three weights"},
@@ -162,7 +166,7 @@ static void unknown_names_get_the_closest_one(void **state)
     assert_int_equal(pb_setting_find(&d.ctx, "stor_cost", &which), PB_EUNKNOWN);
     assert_string_equal(d.ctx.error.message, "there is no setting `stor_cost`; did you mean store_cost?");
     assert_int_equal(pb_setting_find(&d.ctx, "colour", &which), PB_EUNKNOWN);
-    assert_non_null(strstr(d.ctx.error.message, "there is no setting `colour`; choose game, cap, borrow, "));
+    assert_non_null(strstr(d.ctx.error.message, "there is no setting `colour`; choose game, cap, machine, "));
     assert_int_equal(which, PB_SET_cap);
     pb_arena_release(&d.arena);
 }
@@ -171,19 +175,22 @@ static void the_tiered_game_has_a_tier(void **state)
 {
     (void)state;
     desk d;
+    unsigned games;
     open_desk(&d);
     d.settings.text[PB_SET_game] = "tiered";
     assert_int_equal(read_all(&d), PB_OK);
     assert_int_equal(d.game.tier_count, 1);
     assert_true(d.game.tiers[0].cap == PB_UNLIMITED && d.game.tiers[0].store_cost == 0);
-    assert_int_equal(pb_settings_games(&d.settings, &d.game), PB_GAME_TIERED);
+    assert_int_equal(pb_settings_games(&d.ctx, &d.settings, &d.game, &games), PB_OK);
+    assert_int_equal(games, PB_GAME_TIERED);
     pb_arena_release(&d.arena);
 
     open_desk(&d);
     d.settings.text[PB_SET_load_cost] = "2"; /* slow memory makes it the tiered game */
     assert_int_equal(read_all(&d), PB_OK);
     assert_true(d.game.kind == PB_GAME_TIERED && d.game.tier_count == 1 && d.game.tiers[0].load_cost == 2);
-    assert_int_equal(pb_settings_games(&d.settings, &d.game), PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED);
+    assert_int_equal(pb_settings_games(&d.ctx, &d.settings, &d.game, &games), PB_OK);
+    assert_int_equal(games, PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED);
     d.settings.text[PB_SET_game] = "remat";
     assert_int_equal(read_all(&d), PB_EINVAL);
     assert_string_equal(d.ctx.error.message,
@@ -192,6 +199,48 @@ static void the_tiered_game_has_a_tier(void **state)
     d.settings.text[PB_SET_tiers] = "cap=3";
     assert_int_equal(read_all(&d), PB_EINVAL);
     assert_int_equal(d.settings.wrong, PB_SET_tiers);
+    pb_arena_release(&d.arena);
+}
+
+static void a_machine_prices_the_graph(void **state)
+{
+    (void)state;
+    desk d;
+    unsigned games;
+    open_desk(&d);
+    const pb_graph *own = d.game.graph;
+    d.settings.text[PB_SET_machine] = "red-blue";
+    assert_int_equal(read_all(&d), PB_OK);
+    assert_ptr_equal(d.game.graph->unpriced, own);
+    assert_string_equal(d.game.graph->priced_by->name, "red-blue");
+    assert_int_equal(d.game.cap, 11); /* the first memory */
+    assert_true(d.game.kind == PB_GAME_REMAT && d.game.tier_count == 0);
+    assert_int_equal(pb_settings_games(&d.ctx, &d.settings, &d.game, &games), PB_OK);
+    assert_int_equal(games, PB_GAME_REMAT | PB_GAME_REVERSIBLE | PB_GAME_TIERED);
+    assert_true(d.game.tier_count == 1 && d.game.tiers[0].store_cost == 100);
+
+    d.game = PB_GAME_DEFAULT(own);
+    d.settings.text[PB_SET_game] = "tiered";
+    d.settings.text[PB_SET_cap] = "7";
+    assert_int_equal(read_all(&d), PB_OK);
+    assert_true(d.game.cap == 7 && d.game.tier_count == 1 && d.game.tiers[0].load_cost == 100);
+    d.game = PB_GAME_DEFAULT(own);
+    d.settings.text[PB_SET_load_cost] = "3"; /* prices of its own */
+    assert_int_equal(read_all(&d), PB_OK);
+    assert_true(d.game.tiers[0].load_cost == 3 && d.game.tiers[0].store_cost == 0);
+    pb_arena_release(&d.arena);
+
+    open_desk(&d); /* the graph's own machine is the default */
+    pb_graph with = *d.game.graph;
+    assert_int_equal(pb_machine_builtin(&d.ctx, "red-blue", &d.arena, &with.machine), PB_OK);
+    d.game.graph = &with;
+    assert_int_equal(read_all(&d), PB_OK);
+    assert_ptr_equal(d.game.graph->unpriced, &with);
+    d.game = PB_GAME_DEFAULT(&with);
+    d.settings.text[PB_SET_machine] = "none";
+    assert_int_equal(read_all(&d), PB_OK);
+    assert_ptr_equal(d.game.graph, &with);
+    assert_true(d.game.cap == PB_UNLIMITED);
     pb_arena_release(&d.arena);
 }
 
@@ -223,6 +272,7 @@ int main(void)
         cmocka_unit_test(bad_values_are_reported_with_their_name),
         cmocka_unit_test(unknown_names_get_the_closest_one),
         cmocka_unit_test(the_tiered_game_has_a_tier),
+        cmocka_unit_test(a_machine_prices_the_graph),
         cmocka_unit_test(what_is_not_set_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -474,6 +474,37 @@ test("a server that is killed while planning is reported, and the page continues
   await next.stop();
 });
 
+test("a machine makes costs times, and its memories tiers", options, async () => {
+  const page = await open("#family=resnet&p.depth=18&p.image=64&cap=70%25&game=remat&strategies=last-use;sqrt;chen&time=500");
+  const graph = join(dir.dir, "resnet.json");
+  await run(["gen", "resnet", "--depth", "18", "--image", "64", "-o", graph]);
+  const told = await compare(graph, ["--cap", "70%", "--game", "remat", "--strategy", "last-use,sqrt,chen", "--machine", "a100-40"]);
+  await by(page, "machine").selectOption("a100-40");
+  await ready(page);
+  for (const row of told.strategies) if (row.metrics) assert.equal((await figures(page, `${row.strategy}/remat`)).work, String(row.metrics.work));
+  assert.match((await by(page, "machine-text").textContent()) ?? "", /NVIDIA A100.* tier 1: host, 25 GB\/s and 10.0 µs/);
+  assert.match((await by(page, "verdict").textContent()) ?? "", /more time|extra time/);
+  assert.match(await page.evaluate(() => location.hash), /machine=a100-40/);
+  await by(page, "machine-cap").click();
+  await ready(page);
+  assert.equal(await by(page, "cap-input").inputValue(), "40000000000");
+
+  const file = join(dir.dir, "three.json");
+  const machine = {
+    format: "pebble-machine/1", name: "three", time_unit: "ns", memories: [{ name: "a", cap: 1000 }, { name: "b" }, { name: "c" }],
+    processors: [{ name: "p", memory: "a", rates: { other: 1_000_000_000 } }],
+    links: ["b", "c"].flatMap((m, i) => [{ name: `o${i}`, from: "a", to: m, latency: 5 }, { name: `i${i}`, from: m, to: "a", latency: 5 }]),
+  };
+  await writeFile(file, JSON.stringify(machine));
+  await by(page, "machine-file").setInputFiles(file);
+  await ready(page);
+  assert.match((await by(page, "machine-text").textContent()) ?? "", /tier 1: b, 5 ns · tier 2: c, 5 ns/);
+  assert.ok(await by(page, "price-store_cost").isHidden(), "its links are the slow memory");
+  await writeFile(file, '{"format":"pebble-graph/1"}');
+  await by(page, "machine-file").setInputFiles(file);
+  assert.match((await by(page, "machine-error").textContent()) ?? "", /not a machine file/);
+});
+
 test("invalid numbers are rejected with the reason, and the last valid value is kept", options, async () => {
   const page = await open("#family=adjoint-chain&p.steps=30&cap=40%25&game=tiered&strategies=last-use&prices=1,1,0,0,none&time=500");
   const cases: [string, string, string, string[]][] = [

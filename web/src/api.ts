@@ -3,6 +3,7 @@ import type {
   About, ApiErrorBody, Bound, Done, GraphInfo, Incumbent, JobRequest, NodeExplain, NodeInfo, Progress, Row, SweepDocument,
 } from "./api_types";
 
+import type { Whole } from "./exact";
 import { ServerWatch } from "./server_watch";
 
 export type * from "./api_types";
@@ -24,7 +25,14 @@ export class ApiError extends Error {
   }
 }
 
+/** What the figures of a job refer to: a machine makes costs times. */
+export interface Costs {
+  cost_unit: string;
+  needed_cost: Whole;
+}
+
 export interface JobHandlers {
+  onCosts?(costs: Costs): void;
   onState?(state: string): void;
   onProgress?(p: Progress): void;
   onBound?(b: Bound): void;
@@ -173,7 +181,8 @@ export class Api {
   }
 
   async startJob(graph: string, request: JobRequest, on: JobHandlers): Promise<JobHandle> {
-    const { job } = await this.json<{ job: string }>(`/api/graphs/${graph}/jobs`, this.post(request));
+    const { job, ...costs } = await this.json<{ job: string } & Costs>(`/api/graphs/${graph}/jobs`, this.post(request));
+    on.onCosts?.(costs);
     const source = new EventSource(this.path(`/api/jobs/${job}/events`));
     let lastEvent = Date.now();
     const silence = setInterval(() => {

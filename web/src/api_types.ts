@@ -83,6 +83,15 @@ export interface Prices {
   slow_cap: string;
 }
 
+/** What the page needs of a machine file; the server lists the built-in ones in this form. */
+export interface MachineFacts {
+  name: string;
+  text?: string;
+  time_unit: string;
+  memories: { name: string; cap?: Whole | null; reserve?: Whole }[];
+  links: { name: string; from: string; to: string; bandwidth?: Whole | null; latency?: Whole; per_unit?: Whole }[];
+}
+
 export interface GalleryItem {
   id: string;
   title: string;
@@ -100,6 +109,7 @@ export interface About {
   games: GameName[];
   strategies: StrategyInfo[];
   policies: { name: string; summary: string }[];
+  machines: MachineFacts[];
   families: Family[];
   gallery: GalleryItem[];
   opened: string[];
@@ -136,6 +146,8 @@ export interface GraphInfo {
   written_peak: Whole;
   has_groups: boolean;
   training: boolean;
+  machine?: MachineFacts | null; // of the graph file
+  node_cost_unit?: string; // of the graph file; cost_unit and needed_cost are those of the plans, which a machine may price
   games: GameInfo[];
 }
 
@@ -146,6 +158,7 @@ export interface JobRequest {
   strategies: string[];
   policy: string | null;
   weights: WeightTexts;
+  machine?: string | MachineFacts | null; // a name, or the content of a file
   prices: Prices | null;
   time_ms: number;
   seed?: number;

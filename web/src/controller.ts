@@ -2,6 +2,7 @@
 import { Api, ApiError, type About, type GameName, type GraphInfo, type Prices, type Row, type WeightTexts } from "./api";
 import { decodeFrames, decodeLayout, Names } from "./binary";
 import { whole } from "./exact";
+import type { MachineChoice } from "./machine";
 import { idlePlanning, isPlanning, rank, type Actions, type Model } from "./model";
 import { Planner } from "./planner";
 import { peakStep } from "./playback";
@@ -200,7 +201,7 @@ export class Controller implements Actions {
     this.planner.drop();
     if (model.graph?.hash !== graph.hash) model.proved = {};
     delete model.proved.tiered; // it depends on the prices
-    model.graph = graph;
+    model.graph = { ...graph, node_cost_unit: graph.cost_unit };
     if (view.cap === "") view = { ...view, cap: proposedCap(graph) };
     if (!view.source || view.source.kind === "file") sessionStorage.setItem(`pebble-file-${graph.hash}`, graph.id);
     model.view = view.source ? view : { ...view, source: { kind: "file", name: graph.name, hash: graph.hash } };
@@ -270,6 +271,12 @@ export class Controller implements Actions {
   setPrices(prices: Prices | null): void {
     delete this.model.proved.tiered; // it depends on the size of slow memory
     this.change({ prices });
+  }
+
+  setMachine(machine: MachineChoice | null): void {
+    delete this.model.proved.tiered; // it depends on the size of slow memory
+    this.model.sweep = null;
+    this.change({ machine, shown: null });
   }
 
   setTime(timeMs: number): void {

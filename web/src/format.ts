@@ -4,6 +4,13 @@ import type { Whole } from "./exact";
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const METRIC = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 
+const TIMES: [unit: string, shown: string, seconds: number][] = [["ns", "ns", 1e-9], ["us", "µs", 1e-6], ["ms", "ms", 1e-3], ["s", "s", 1]];
+
+/** Whether it is one of the units of time, which are shown as people read them: 12.3 ms. */
+export function isTime(unit: string): boolean {
+  return TIMES.some(([name]) => name === unit);
+}
+
 export interface Scale {
   divide: number;
   unit: string; // shown after the number; "" for a bare count
@@ -19,6 +26,11 @@ export function scaleFor(max: number, unit: string): Scale {
   if (unit === "byte") {
     const power = max >= 1024 ? Math.min(6, Math.floor(Math.log2(max) / 10)) : 0;
     return { divide: 1024 ** power, unit: BINARY[power] };
+  }
+  const own = TIMES.find(([name]) => name === unit);
+  if (own) {
+    const [, shown, seconds] = [...TIMES].reverse().find(([, , one]) => one === own[2] || max * own[2] >= one) ?? own;
+    return { divide: seconds / own[2], unit: shown };
   }
   const power = max >= 1e5 ? Math.min(8, Math.floor(Math.log10(max) / 3)) : 0;
   return { divide: 1000 ** power, unit: METRIC[power] + (power ? (unit === "flop" ? "flop" : "") : "") };
@@ -69,7 +81,7 @@ export function unitWord(unit: string, count: number): string {
 export function amount(value: Whole, unit: string, round?: "up" | "down"): string {
   const scale = scaleFor(Number(value), unit);
   const shown = round && scale.divide > 1 ? roundedTo(Number(value) / scale.divide, round) : scaled(value, scale);
-  if (unit === "byte") return `${shown} ${scale.unit}`;
+  if (unit === "byte" || isTime(unit)) return `${shown} ${scale.unit}`;
   if (unit === "flop") return `${shown} ${scale.unit || unit}`;
   const word = unit.startsWith("0.") ? `× ${unit}` : unitWord(unit, Number(value)); // 12 × 0.1 step
   return scale.divide === 1 ? `${shown} ${word}` : `${shown} ${scale.unit} ${word}`;

@@ -18,6 +18,7 @@ import { Hover } from "./panels/hover";
 import { Inspector } from "./panels/inspector";
 import { Knobs } from "./panels/knobs";
 import { Legend } from "./panels/legend";
+import { MachineKnob } from "./panels/machine";
 import { Scatter } from "./panels/scatter";
 import { ServerBanner } from "./panels/server_banner";
 import { Stage } from "./panels/stage";
@@ -84,7 +85,7 @@ const stage = new Stage(
   { fit, zoom, gallery: openGallery, find: openFinder },
   legend.element, hover.element, toasts.element,
 );
-const left = [cap, new Knobs(controller), weights, new StatusPanel(controller)];
+const left = [cap, new MachineKnob(controller), new Knobs(controller), weights, new StatusPanel(controller)];
 const right = [table, new Scatter(controller), new CostBars()];
 const banner = new ServerBanner(controller);
 const panels = [banner, topbar, ...left, stage, legend, inspector, ...right, transport];

@@ -4,6 +4,7 @@ import type {
 } from "./api";
 import type { Frames, Layout } from "./binary";
 import { parseWeights, winnerOf, type Weights } from "./exact";
+import type { MachineChoice } from "./machine";
 import type { Player } from "./player";
 import type { Proved } from "./proved";
 import type { ServerState } from "./server_watch";
@@ -62,6 +63,7 @@ export interface Actions {
   setStrategies(strategies: string[]): void;
   setPolicy(policy: string | null): void;
   setPrices(prices: Prices | null): void;
+  setMachine(machine: MachineChoice | null): void;
   setWeights(weights: WeightTexts): void;
   setTime(ms: number): void;
   planAgain(): void;

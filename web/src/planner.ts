@@ -86,10 +86,12 @@ export class Planner {
   ) {}
 
   private request(kind: "compare" | "sweep", strategies: string[]): JobRequest {
-    const view = this.model.view;
+    const { view, graph } = this.model;
+    const machine = view.machine?.document ?? view.machine?.name ?? null;
+    const priced = machine ? machine !== "none" : !!graph?.machine; // its links are the slow memory
     return {
-      kind, game: view.game, cap: view.cap, strategies, policy: view.policy, weights: view.weights,
-      prices: view.game === "tiered" || view.game === null ? view.prices : null, time_ms: view.timeMs,
+      kind, game: view.game, cap: view.cap, strategies, policy: view.policy, weights: view.weights, machine,
+      prices: !priced && (view.game === "tiered" || view.game === null) ? view.prices : null, time_ms: view.timeMs,
     };
   }
 
@@ -121,6 +123,9 @@ export class Planner {
     };
     try {
       const handle = await this.api.startJob(graph, this.request("compare", model.view.strategies), {
+        onCosts: (costs) => live(() => {
+          if (model.graph) model.graph = { ...model.graph, ...costs };
+        })(),
         onState: (state) => live(() => { model.planning.state = nextState(model.planning.state, state); })(),
         onProgress: (progress) => live(() => { model.planning.progress = progress; })(),
         onBound: (bound) => live(() => {
@@ -199,7 +204,7 @@ export class Planner {
     if (!graph || !about || graph.nodes > SWEEP_MAX_NODES) return;
     const game = view.game ?? "remat";
     const strategies = sweptStrategies(about, view.strategies, (name) => plays(about, name, game));
-    const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices]);
+    const key = JSON.stringify([graph.id, view.game, strategies, view.policy, view.prices, view.machine]);
     if (key === this.sweepKey || !strategies.length) return;
     void this.sweep(graph.id, strategies, key);
   }

@@ -1,6 +1,7 @@
 // The lower bound on the cap, for each game: the largest of the graph's own bound, the bounds of jobs and the infeasible rows.
 // A bound that was proved at one cap holds at every cap, so it is kept until another graph is opened.
 import type { Bound, GameName, GraphInfo, Prices, Row, Sweep } from "./api";
+import { hasSlowMachine, type MachineChoice } from "./machine";
 import { whole, type Whole } from "./exact";
 import { LARGEST } from "./sizes";
 
@@ -33,14 +34,25 @@ export function provedIn(graph: GraphInfo, game: GameName, proved: Proved): bigi
   return whole(ofGraph) > learned ? whole(ofGraph) : learned;
 }
 
+export interface Rules {
+  game: GameName | null;
+  prices: Prices | null;
+  machine?: MachineChoice | null;
+}
+
+/** Slow memory has a price, by itself or as part of a machine. */
+export function hasSlow(graph: GraphInfo, view: Rules): boolean {
+  return view.prices !== null || hasSlowMachine(graph, view.machine);
+}
+
 /** The games of the view. "all" means every feasible game; tiered only if slow memory has a price. */
-export function gamesOfView(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }): GameName[] {
+export function gamesOfView(graph: GraphInfo, view: Rules): GameName[] {
   if (view.game) return [view.game];
-  return graph.games.filter((one) => !one.impossible && (one.game !== "tiered" || view.prices !== null)).map((one) => one.game);
+  return graph.games.filter((one) => !one.impossible && (one.game !== "tiered" || hasSlow(graph, view))).map((one) => one.game);
 }
 
 /** The smallest cap that is not proved infeasible in the games of the view. */
-export function minCap(graph: GraphInfo, view: { game: GameName | null; prices: Prices | null }, proved: Proved): bigint {
+export function minCap(graph: GraphInfo, view: Rules, proved: Proved): bigint {
   const caps = gamesOfView(graph, view).map((game) => provedIn(graph, game, proved));
   return caps.length ? caps.reduce((a, b) => (b < a ? b : a)) : 0n;
 }

@@ -1,5 +1,6 @@
 // The user's choices, and the link that restores them. Nothing here comes from the server.
 import type { GameName, GalleryItem, Prices, WeightTexts } from "./api";
+import type { MachineChoice } from "./machine";
 import { parseWeights } from "./exact";
 import { readCap, readPrice } from "./sizes";
 
@@ -20,6 +21,7 @@ export interface View {
   cap: string; // as typed; the server reads it as the command does
   strategies: string[];
   policy: string | null;
+  machine: MachineChoice | null; // null: that of the graph file, if it has one
   prices: Prices | null;
   weights: WeightTexts;
   timeMs: number;
@@ -42,6 +44,7 @@ export function defaultView(): View {
     cap: "60%",
     strategies: ["last-use", "sqrt", "auto"],
     policy: null,
+    machine: null,
     prices: null,
     weights: [...WEIGHTS_DEFAULT],
     timeMs: TIME_DEFAULT,
@@ -92,6 +95,7 @@ export function toFragment(view: View): string {
   if (view.game) parts.push(["game", view.game]);
   parts.push(["strategies", view.strategies.join(";")]);
   if (view.policy) parts.push(["policy", view.policy]);
+  if (view.machine && !view.machine.document) parts.push(["machine", view.machine.name]); // a link does not contain a file
   if (view.prices) {
     const prices = view.prices;
     parts.push(["prices", [...PRICE_KEYS.map((key) => String(prices[key])), prices.slow_cap].join(",")]);
@@ -143,6 +147,11 @@ function readPrices(text: string | null): Prices | null {
   return { store_cost: read[0], load_cost: read[1], store_per_unit: read[2], load_per_unit: read[3], slow_cap: parts[4] };
 }
 
+/** Built-in machines have a slow memory. The server knows the names. */
+function readMachineName(text: string | null): MachineChoice | null {
+  return text && /^[\w.*-]+$/.test(text) ? { name: text, slow: text !== "none" } : null;
+}
+
 /** Can it be a cap of some graph? A share is accepted without knowing the graph. */
 function isCap(text: string): boolean {
   return readCap(text, 1, "byte").ok;
@@ -181,6 +190,7 @@ export function fromFragment(fragment: string): View | null {
     cap: cap !== null && isCap(cap) ? cap : view.cap,
     strategies: fields.get("strategies")?.split(";").filter(Boolean) ?? view.strategies,
     policy: fields.get("policy"),
+    machine: readMachineName(fields.get("machine")),
     prices: readPrices(fields.get("prices")),
     weights: readable ? [weights[0], weights[1], weights[2]] : view.weights,
     timeMs: time && time <= 3_600_000 ? time : view.timeMs,

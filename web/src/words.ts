@@ -1,7 +1,7 @@
 // The page's texts: what each term means, and which row wins and why.
 import type { GameName, GraphInfo, Row, WeightTexts } from "./api";
 import { costText, parseWeights, whole, winnerOf, ratio, type Weights } from "./exact";
-import { amount, group, percent, short } from "./format";
+import { amount, group, isTime, percent, short } from "./format";
 import { provedIn, type Proved } from "./proved";
 
 export const TERMS = {
@@ -9,6 +9,7 @@ export const TERMS = {
   infeasible: "Proved: no plan fits under this cap.",
   flips: "At this cap another strategy becomes the cheapest.",
   game: "The rules. remat: values may be freed and recomputed. reversible: values may only be uncomputed, never erased. tiered: values may also move to a slow memory.",
+  machine: "Where the graph runs. It turns flops and bytes into times; its memory can be the cap, and its links lead to slow memories.",
   strategies: "The planners to compare. auto tries the others and keeps the best.",
   policy: "Which value is evicted first when memory is full. Only strategies that evict, such as demand, use it.",
   alpha: "α: what one unit of peak memory costs. Raise it if memory is scarce.",
@@ -77,10 +78,15 @@ function memoryPart(row: Row, graph: GraphInfo): string {
     : `needs ${share >= 2 ? `${share.toFixed(1)} times` : percent(share)} the memory of program order`;
 }
 
-function workPart(row: Row): string {
+/** What plans take more of: time if the costs are times. */
+export function effort(graph: Pick<GraphInfo, "cost_unit"> | null): "time" | "work" {
+  return graph && isTime(graph.cost_unit) ? "time" : "work";
+}
+
+function workPart(row: Row, graph: GraphInfo): string {
   const m = row.metrics;
   if (!m) return "";
-  return m.overhead > 0 ? `for ${percent(m.overhead)} more work` : "with no extra work";
+  return m.overhead > 0 ? `for ${percent(m.overhead)} more ${effort(graph)}` : `with no extra ${effort(graph)}`;
 }
 
 function proofPart(row: Row, live: boolean): string {
@@ -116,7 +122,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   if (index < 0) return noWinner(rows, graph, proved);
   const row = rows[index];
   const parts = [
-    `It ${memoryPart(row, graph)}, ${workPart(row)}.`,
+    `It ${memoryPart(row, graph)}, ${workPart(row, graph)}.`,
     proofPart(row, live),
     rivalPart(rows, row, w),
   ];

@@ -14,6 +14,16 @@ test("sizes in bytes take binary units", () => {
   assert.equal(amount(1_300_000, "unit"), "1.30 M units");
 });
 
+test("times take the unit that fits", () => {
+  assert.equal(amount(95_160_123, "ns"), "95.2 ms");
+  assert.equal(amount(1500, "ms"), "1.50 s");
+  assert.equal(amount(7, "ns"), "7 ns");
+  assert.equal(amount(12_340, "ns"), "12.3 µs");
+  const scale = scaleFor(2e9, "ns");
+  assert.equal(scale.unit, "s");
+  assert.equal(scaled(250_000_000, scale), "0.250");
+});
+
 test("a bound is still true after rounding", () => {
   assert.equal(amount(21248, "byte"), "20.8 KiB"); // 20.75
   assert.equal(amount(21248, "byte", "down"), "20.7 KiB");

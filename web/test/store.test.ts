@@ -8,6 +8,7 @@ const full: View = {
   cap: "37.5%",
   strategies: ["every-k:k=10,limit=9", "auto"],
   policy: "oldest",
+  machine: { name: "a100-40*4", slow: true },
   prices: { store_cost: 100, load_cost: 7, store_per_unit: 0, load_per_unit: "18446744073709551615", slow_cap: "none" },
   weights: ["1", "0.003", "0.5"],
   timeMs: 30000,

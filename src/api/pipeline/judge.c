@@ -9,8 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The graph in the costs of the schedule: its machine's times, or those of the graph's file. */
+static pb_status price(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, const pb_graph **out)
+{
+    char why[sizeof ctx->error.message];
+    *out = g->unpriced ? g->unpriced : g;
+    pb_status status = s->machine ? pb_graph_price(ctx, g, s->machine, result, out) : PB_OK;
+    if (status != PB_EINVAL)
+        return status;
+    snprintf(why, sizeof why, "%s", ctx->error.message);
+    return pbi_fail(ctx, PB_EFORMAT, "the schedule's machine cannot price the graph: %.400s", why);
+}
+
 pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_arena *result, pb_judgement *out)
 {
+    pb_status status = price(ctx, g, s, result, &g);
+    if (status != PB_OK)
+        return status;
     out->game = (pb_game){.graph = g,
                           .kind = s->game,
                           .cap = s->cap,
@@ -18,7 +33,7 @@ pb_status pb_judge(pb_context *ctx, const pb_graph *g, const pb_schedule *s, pb_
                           .weights = s->weights,
                           .tier_count = s->tier_count};
     memcpy(out->game.tiers, s->tiers, sizeof out->game.tiers);
-    pb_status status = pb_verify(ctx, &out->game, &s->moves, result, &out->verdict);
+    status = pb_verify(ctx, &out->game, &s->moves, result, &out->verdict);
     if (status != PB_OK || !out->verdict.certificate)
         return status;
     status = pb_metrics_measure(ctx, out->verdict.certificate, &out->metrics);

@@ -76,6 +76,7 @@ pb_status pbi_provenance(const pbi_job *job, const pb_game *game, const pbi_spec
     s->borrow = game->borrow;
     s->tier_count = game->kind == PB_GAME_TIERED ? game->tier_count : 0;
     memcpy(s->tiers, game->tiers, sizeof s->tiers);
+    s->machine = game->graph->priced_by;
     s->linked = pbi_price_links(game->graph, s->tiers, s->tier_count, s->links);
     s->weights = game->weights;
     s->strategy = spec->row->name;

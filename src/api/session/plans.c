@@ -139,6 +139,7 @@ pb_status pb_session_judge_moves(pb_session *s, const pb_graph *g, const pb_plan
                                 .cap = game.cap,
                                 .borrow = game.borrow,
                                 .tier_count = game.tier_count,
+                                .machine = game.graph->priced_by,
                                 .weights = game.weights,
                                 .strategy = "",
                                 .threads = 1,

@@ -224,7 +224,7 @@ pb_status pbi_take_number(pb_session *s, pb_setting which, uint64_t default_valu
 pb_status pbi_take_game(pb_session *s, const pb_graph *g, pb_game *game)
 {
     *game = PB_GAME_DEFAULT(g);
-    return pbi_session_name(s, pb_settings_game(&s->ctx, &s->settings, game));
+    return pbi_session_name(s, pb_settings_game(&s->ctx, &s->settings, &s->arena, game));
 }
 
 pb_status pbi_take_request(pb_session *s, pb_request *request, pb_event_handler *handler)

@@ -232,10 +232,37 @@ static pb_status read_kind(pb_context *ctx, pb_settings *s, pb_game *game)
     return PB_OK;
 }
 
-pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_game *game)
+/* Prices the graph; the machine's first memory is the default cap. */
+static pb_status take_machine(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_game *game)
+{
+    const pb_machine *m = NULL;
+    pb_status status = game->graph ? pb_settings_machine(ctx, s, game->graph, arena, &m) : PB_OK;
+    if (status != PB_OK || !m)
+        return status;
+    status = pb_graph_price(ctx, game->graph, m, arena, &game->graph);
+    if (status == PB_OK && game->cap == PB_UNLIMITED && m->memories[0].cap != PB_UNLIMITED)
+        game->cap = m->memories[0].cap - m->memories[0].reserve;
+    return about(s, PB_SET_machine, status);
+}
+
+/* The tiers of the machine, or one without prices. */
+static pb_status default_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
+{
+    const pb_machine *m = game->graph ? game->graph->priced_by : NULL;
+    pb_status status = m ? pb_machine_tiers(ctx, m, game->tiers, &game->tier_count) : PB_OK;
+    if (status == PB_OK && !game->tier_count) {
+        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
+        game->tier_count = 1;
+    }
+    return about(s, PB_SET_machine, status);
+}
+
+pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_game *game)
 {
     const char *weights = s->text[PB_SET_weights];
-    pb_status status = read_kind(ctx, s, game);
+    pb_status status = take_machine(ctx, s, arena, game);
+    if (status == PB_OK)
+        status = read_kind(ctx, s, game);
     if (status == PB_OK)
         status = pb_settings_tiers(ctx, s, game);
     if (status == PB_OK)
@@ -244,18 +271,20 @@ pb_status pb_settings_game(pb_context *ctx, pb_settings *s, pb_game *game)
         status = read_size(ctx, s, PB_SET_borrow, game->graph, &game->borrow);
     if (status == PB_OK && weights && !strchr(weights, ';')) /* several weights are for a sweep */
         status = about(s, PB_SET_weights, pb_weights_parse(ctx, weights, &game->weights));
-    if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count) {
-        game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
-        game->tier_count = 1;
-    }
+    if (status == PB_OK && game->kind == PB_GAME_TIERED && !game->tier_count)
+        status = default_tiers(ctx, s, game);
     return status;
 }
 
-unsigned pb_settings_games(const pb_settings *s, const pb_game *game)
+pb_status pb_settings_games(pb_context *ctx, const pb_settings *s, pb_game *game, unsigned *games)
 {
+    const pb_machine *m = game->graph->priced_by;
+    *games = (unsigned)game->kind;
     if (s->text[PB_SET_game])
-        return (unsigned)game->kind;
-    return PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
+        return PB_OK;
+    pb_status status = m && !game->tier_count ? pb_machine_tiers(ctx, m, game->tiers, &game->tier_count) : PB_OK;
+    *games = PB_GAME_REMAT | PB_GAME_REVERSIBLE | (game->tier_count ? PB_GAME_TIERED : 0u);
+    return status;
 }
 
 pb_status pb_settings_weights(pb_context *ctx, pb_settings *s, pb_arena *arena, pb_weights **out, uint32_t *count)

@@ -30,6 +30,7 @@ enum {
 unsigned pbi_onnx_bits(int64_t type);
 bool pbi_onnx_is_real(int64_t type);
 const char *pbi_onnx_type_name(int64_t type);
+const char *pbi_onnx_work_type(int64_t type); /* "float32" */
 
 /* i for whole numbers and booleans, f for real ones. */
 typedef union pbi_onnx_number {
@@ -83,6 +84,7 @@ typedef struct pbi_onnx_node {
     const struct pbi_onnx_rule *rule;
     uint64_t cost, grad_cost, side_size; /* 0: by the rule */
     uint8_t kind;                        /* pbi_op_kind */
+    uint8_t work;                        /* pbi_work_kind */
     bool folded, view, once;
 } pbi_onnx_node;
 
@@ -144,6 +146,7 @@ typedef struct pbi_onnx_rule {
     pbi_onnx_shaper shape;
     uint8_t least; /* min number of inputs */
     uint8_t kind;  /* pbi_op_kind */
+    uint8_t work;  /* pbi_work_kind */
     /* Bits: inputs whose numbers are read; the others only determine the shape. The last bit is for all after it. */
     uint8_t data;
     uint8_t flops, grads; /* per element of the larger of first input and output */

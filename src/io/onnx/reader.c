@@ -27,6 +27,7 @@ static pb_status choose_rule(pbi_onnx *m, pbi_onnx_node *n)
     if (!n->rule)
         return pbi_onnx_refuse(m, n, "%s", pbi_onnx_advice(n->op));
     n->kind = n->rule->kind;
+    n->work = n->rule->work;
     n->once = n->rule->random;
     return PB_OK;
 }
@@ -136,10 +137,10 @@ static void mark_needed(pbi_onnx *m)
 /* ---- The forward nodes ---- */
 
 /* Elements and their size, whose product is the number of bytes: numbers of less than a byte are packed. */
-static pbi_dims layout(const pbi_onnx_tensor *t, uint64_t *element_size)
+static pbi_dims layout(const pbi_onnx_tensor *t, pbi_type *type)
 {
     uint64_t elements = pbi_onnx_elements(t), bits = pbi_onnx_bits(t->type);
-    *element_size = bits < 8 ? 1 : bits / 8;
+    *type = (pbi_type){pbi_onnx_work_type(t->type), bits < 8 ? 1 : bits / 8};
     return (pbi_dims){bits < 8 ? pbi_ceil_div(elements, 8 / bits) : elements, 1, 1, 1};
 }
 
@@ -152,9 +153,9 @@ static pb_status value_of(pbi_onnx *m, pbi_tape *tape, uint32_t index, pbi_value
                 m->ctx, PB_EGRAPH,
                 "\"%.100s\" is of type %s, which is not supported; export the model with numbers or booleans",
                 pbi_onnx_name(m, index), pbi_onnx_type_name(t->type));
-        uint64_t element_size;
-        pbi_dims dims = layout(t, &element_size);
-        t->value = pbi_tape_fixed(tape, pbi_onnx_name(m, index), dims, element_size, t->learnable && m->options->train);
+        pbi_type type;
+        pbi_dims dims = layout(t, &type);
+        t->value = pbi_tape_fixed(tape, pbi_onnx_name(m, index), dims, type, t->learnable && m->options->train);
     }
     *out = t->value;
     return tape->emit->status;
@@ -178,16 +179,39 @@ static void set_group(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, uint3
         tape->emit->status = PB_ENOMEM;
 }
 
+/* Whether a later output gets a node: something needs it, or it has the indices that the backward pass reads. */
+static bool is_part(const pbi_onnx *m, const pbi_onnx_node *n, uint32_t i, bool indices)
+{
+    const pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
+    return t && (t->needed || (indices && i == 1));
+}
+
 static pbi_op op_of(pbi_onnx *m, const pbi_onnx_node *n, uint32_t i)
 {
     const pbi_onnx_tensor *out = pbi_onnx_out(m, n, i);
-    pbi_op op = {.kind = n->kind, .name = pbi_onnx_name(m, n->out[i]), .side = PB_NO_NODE};
-    if (!pbi_onnx_is_real(out->type))
+    const pbi_onnx_tensor *in = pbi_onnx_in(m, n, 0);
+    pbi_op op = {.kind = n->kind, .work = n->work, .name = pbi_onnx_name(m, n->out[i]), .side = PB_NO_NODE};
+    if (!pbi_onnx_is_real(out->type)) {
         op.kind = PBI_OP_BLOCKED;
-    op.dims = layout(out, &op.element_size);
+        op.counts = in ? pbi_onnx_work_type(in->type) : NULL; /* a comparison, the place of the largest */
+    }
+    op.dims = layout(out, &op.type);
     if (out->kept)
         op.flags = PB_NODE_KEEP;
     return op;
+}
+
+/* Of the later outputs that emit_parts adds. */
+static uint64_t parts_size(pbi_onnx *m, const pbi_onnx_node *n, uint32_t first, bool indices)
+{
+    uint64_t size = 0;
+    for (uint32_t i = first + 1; i < n->out_count; i++)
+        if (is_part(m, n, i, indices)) {
+            pbi_type type;
+            pbi_dims dims = layout(pbi_onnx_out(m, n, i), &type);
+            size = pbi_add_saturated(size, pbi_times(pbi_dims_elements(dims), type.size));
+        }
+    return size;
 }
 
 static uint64_t at_least_one(uint64_t cost) { return cost ? cost : 1; }
@@ -207,11 +231,10 @@ static void set_costs(pbi_onnx *m, const pbi_onnx_node *n, uint64_t made, pbi_op
 static void emit_parts(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n, uint32_t first, bool indices)
 {
     for (uint32_t i = first + 1; i < n->out_count; i++) {
-        pbi_onnx_tensor *t = pbi_onnx_out(m, n, i);
-        if (!t || !(t->needed || (indices && i == 1)))
+        if (!is_part(m, n, i, indices))
             continue;
         pbi_op part = op_of(m, n, i);
-        t->value = pbi_tape_part(tape, &part, indices && i == 1);
+        pbi_onnx_out(m, n, i)->value = pbi_tape_part(tape, &part, indices && i == 1);
     }
 }
 
@@ -236,9 +259,13 @@ static pb_status emit_node(pbi_onnx *m, pbi_tape *tape, const pbi_onnx_node *n)
     bool indices = train && (op.kind == PBI_OP_SORTED || op.kind == PBI_OP_MAX_POOL) && pbi_onnx_out(m, n, 1);
     if (train && !indices)
         op.side_size = op.kind == PBI_OP_SORTED ? pbi_times(pbi_dims_elements(op.dims), 8) : n->side_size;
-    if (dropout)
-        op.side = pbi_tape_source(tape, op.name, ".mask", at_least_one(pbi_times(pbi_dims_elements(op.dims), 8)),
-                                  pbi_dims_elements(op.dims));
+    if (dropout) {
+        op.side_size = pbi_dims_elements(op.dims);
+        op.side = pbi_tape_source(tape, op.name, ".mask", at_least_one(pbi_times(op.side_size, 8)), op.side_size);
+    }
+    if (op.work == PBI_WORK_GATHER && pbi_tape_node(tape, in[0]) == PB_NO_NODE)
+        op.work = PBI_WORK_EMBED;
+    op.parts_size = parts_size(m, n, first, indices);
     m->tensor[n->out[first]].value = pbi_tape_op(tape, &op, in, count);
     emit_parts(m, tape, n, first, indices);
     return tape->emit->status;
@@ -250,11 +277,11 @@ static pb_status emit_forward(pbi_onnx *m, pbi_tape *tape)
     pb_status status = PB_OK;
     for (size_t i = 0; i < m->input_count; i++) {
         pbi_onnx_tensor *t = &m->tensor[m->input[i]];
-        uint64_t element_size;
+        pbi_type type;
         if (!t->needed)
             continue;
-        pbi_dims dims = layout(t, &element_size);
-        t->value = pbi_tape_input(tape, pbi_onnx_name(m, m->input[i]), dims, element_size);
+        pbi_dims dims = layout(t, &type);
+        t->value = pbi_tape_input(tape, pbi_onnx_name(m, m->input[i]), dims, type);
     }
     for (size_t i = 0; status == PB_OK && i < m->node_count; i++) {
         const pbi_onnx_node *n = &m->node[i];
@@ -315,7 +342,7 @@ static pb_status finish_training(pbi_onnx *m, pbi_tape *tape)
                         "(an initializer of real numbers); export the model with its weights, or read it without train",
                         pbi_onnx_name(m, m->output[0]));
     tape->group = "";
-    pbi_op loss = {.kind = PBI_OP_LOSS, .dims = {1, 1, 1, 1}, .element_size = 4, .side = PB_NO_NODE};
+    pbi_op loss = {.kind = PBI_OP_LOSS, .dims = {1, 1, 1, 1}, .type = {"float32", 4}, .side = PB_NO_NODE};
     loss.name = loss_name(m, tape);
     loss.cost = at_least_one(pbi_times(5, pbi_dims_elements(pbi_tape_dims(tape, output))));
     pbi_tape_op(tape, &loss, &output, 1);
@@ -326,7 +353,7 @@ static pb_status tape_options(pbi_onnx *m, pbi_tape_options *out)
 {
     const pb_read_options *o = m->options;
     const pbi_optimizer *optimizer = pbi_optimizer_find(o->optimizer ? o->optimizer : "none");
-    *out = (pbi_tape_options){.element_size = 4, .whole_names = true};
+    *out = (pbi_tape_options){.type = {"float32", 4}, .whole_names = true};
     if (!optimizer)
         return pbi_fail(m->ctx, PB_EINVAL, "there is no optimizer \"%.40s\"; choose none, sgd, momentum or adam",
                         o->optimizer);

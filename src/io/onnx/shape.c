@@ -132,9 +132,10 @@ PBI_ONNX_SHAPER(norm)
     } else if (!batch) {
         rows = pbi_times(x->rank ? x->dims[0] : 1, (uint64_t)pbi_onnx_integer(n, "num_groups", (int64_t)rows));
     }
-    if (batch && !m->options->train && !pbi_onnx_integer(n, "training_mode", 0))
+    if (batch && !m->options->train && !pbi_onnx_integer(n, "training_mode", 0)) {
         n->kind = PBI_OP_SCALES;
-    else
+        n->work = PBI_WORK_ELEMENTWISE;
+    } else
         n->side_size = pbi_times(rows, mean_square ? 4 : 8);
     if (status == PB_OK)
         status = like(m, n, 0, x->type, x);
@@ -269,9 +270,10 @@ PBI_ONNX_SHAPER(einsum)
             if (e.times[i] == 1)
                 dims[rank++] = e.size[i];
     }
-    if (terms == 1)
+    if (terms == 1) {
         n->kind = PBI_OP_MOVED;
-    else if (terms > 2 && m->options->train)
+        n->work = PBI_WORK_REDUCE;
+    } else if (terms > 2 && m->options->train)
         return pbi_onnx_refuse(
             m, n, "products of more than two tensors have no backward pass here; split it into products of two");
     n->cost = n->grad_cost = terms == 1 ? all : pbi_times(2, all);

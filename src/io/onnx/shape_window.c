@@ -109,6 +109,8 @@ PBI_ONNX_SHAPER(conv)
     if (status != PB_OK)
         return status;
     n->cost = n->grad_cost = pbi_times(pbi_times(2, outputs), pbi_times(weight->dims[1], area(&w)));
+    if (groups > 1 && weight->dims[1] == 1)
+        n->work = PBI_WORK_DEPTHWISE;
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
 }
 
@@ -137,6 +139,8 @@ PBI_ONNX_SHAPER(conv_transpose)
     if (status != PB_OK)
         return status;
     n->cost = n->grad_cost = pbi_times(pbi_times(2, pbi_onnx_elements(x)), pbi_times(weight->dims[1], area(&w)));
+    if (groups > 1 && x->dims[1] == (uint64_t)groups)
+        n->work = PBI_WORK_DEPTHWISE;
     return pbi_onnx_shape(m, n, 0, x->type, x->rank, dims);
 }
 

@@ -6,20 +6,26 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Names as in the ONNX standard; `work` is the name for machines, if it is another. */
 static const struct {
     const char *name;
     uint8_t bits;
     bool real;
+    const char *work;
 } types[] = {
-    [1] = {"float", 32, true},      [2] = {"uint8", 8, false},          [3] = {"int8", 8, false},
-    [4] = {"uint16", 16, false},    [5] = {"int16", 16, false},         [6] = {"int32", 32, false},
-    [7] = {"int64", 64, false},     [8] = {"string", 0, false},         [9] = {"bool", 8, false},
-    [10] = {"float16", 16, true},   [11] = {"double", 64, true},        [12] = {"uint32", 32, false},
-    [13] = {"uint64", 64, false},   [14] = {"complex64", 64, true},     [15] = {"complex128", 128, true},
-    [16] = {"bfloat16", 16, true},  [17] = {"float8e4m3fn", 8, true},   [18] = {"float8e4m3fnuz", 8, true},
-    [19] = {"float8e5m2", 8, true}, [20] = {"float8e5m2fnuz", 8, true}, [21] = {"uint4", 4, false},
-    [22] = {"int4", 4, false},      [23] = {"float4e2m1", 4, true},     [24] = {"float8e8m0", 8, true},
-    [25] = {"uint2", 2, false},     [26] = {"int2", 2, false},
+    [1] = {"float", 32, true, "float32"},   [2] = {"uint8", 8, false, NULL},
+    [3] = {"int8", 8, false, NULL},         [4] = {"uint16", 16, false, NULL},
+    [5] = {"int16", 16, false, NULL},       [6] = {"int32", 32, false, NULL},
+    [7] = {"int64", 64, false, NULL},       [8] = {"string", 0, false, NULL},
+    [9] = {"bool", 8, false, NULL},         [10] = {"float16", 16, true, NULL},
+    [11] = {"double", 64, true, "float64"}, [12] = {"uint32", 32, false, NULL},
+    [13] = {"uint64", 64, false, NULL},     [14] = {"complex64", 64, true, NULL},
+    [15] = {"complex128", 128, true, NULL}, [16] = {"bfloat16", 16, true, NULL},
+    [17] = {"float8e4m3fn", 8, true, NULL}, [18] = {"float8e4m3fnuz", 8, true, NULL},
+    [19] = {"float8e5m2", 8, true, NULL},   [20] = {"float8e5m2fnuz", 8, true, NULL},
+    [21] = {"uint4", 4, false, NULL},       [22] = {"int4", 4, false, NULL},
+    [23] = {"float4e2m1", 4, true, NULL},   [24] = {"float8e8m0", 8, true, NULL},
+    [25] = {"uint2", 2, false, NULL},       [26] = {"int2", 2, false, NULL},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -27,6 +33,10 @@ static bool is_type(int64_t type) { return type > 0 && type < TYPES; }
 unsigned pbi_onnx_bits(int64_t type) { return is_type(type) ? types[type].bits : 0; }
 bool pbi_onnx_is_real(int64_t type) { return is_type(type) && types[type].real; }
 const char *pbi_onnx_type_name(int64_t type) { return is_type(type) ? types[type].name : "unknown"; }
+const char *pbi_onnx_work_type(int64_t type)
+{
+    return is_type(type) && types[type].work ? types[type].work : pbi_onnx_type_name(type);
+}
 
 const pbi_onnx_attribute *pbi_onnx_attribute_find(const pbi_onnx_node *n, const char *name)
 {

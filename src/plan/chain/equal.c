@@ -134,7 +134,9 @@ static bool is_proved(const pbi_equal *t, const pb_game *game)
         return true;
     if (t->tier_count != 1 || game->tier_count != 1)
         return false;
-    bool alike = !game->tiers[0].store_per_unit && !game->tiers[0].load_per_unit; /* a move has one price */
+    const pb_tier *tier = &game->tiers[0];
+    /* a move has one price */
+    bool alike = !tier->store_per_unit && !tier->load_per_unit && !tier->store_bandwidth && !tier->load_bandwidth;
     return t->c.grad_size == 0 || t->c.grad_size == t->c.step_size || (t->c.grad_size < t->c.step_size && alike);
 }
 

@@ -6,7 +6,7 @@ import { costText, parseWeights, whole, winnerOf } from "../exact";
 import { errorLine, Field } from "../field";
 import { amount, percent } from "../format";
 import type { Actions, Model, Panel } from "../model";
-import { minCap } from "../proved";
+import { hasSlow, minCap } from "../proved";
 import { capValue, readCap, type Read } from "../sizes";
 import { TERMS } from "../words";
 
@@ -60,7 +60,7 @@ export function minKnownPeak(model: Pick<Model, "entries" | "sweep">): number | 
 /** The sweep covers one game, so with slow memory it cannot determine the winner over all games. Reversible plans are never cheaper
  * than remat plans. */
 function severalGames(model: Model): boolean {
-  return model.view.game === null && model.view.prices !== null;
+  return model.view.game === null && model.graph !== null && hasSlow(model.graph, model.view);
 }
 
 export function capRange(graph: GraphInfo, game: string | null): number {

@@ -19,7 +19,7 @@ export class Hover {
     if (node === null || !layout || !graph) return;
     setText(this.name, layout.names.get(node));
     const state = model.player ? STATE_WORDS[model.player.states[node]] : "";
-    setText(this.text, `${amount(layout.size[node], graph.size_unit)} · ${amount(layout.cost[node], graph.cost_unit)}${state ? ` · ${state}` : ""}`);
+    setText(this.text, `${amount(layout.size[node], graph.size_unit)} · ${amount(layout.cost[node], graph.node_cost_unit ?? graph.cost_unit)}${state ? ` · ${state}` : ""}`);
     const host = this.element.parentElement;
     const flip = host && x > host.clientWidth - 240;
     this.element.style.left = flip ? "" : `${x + 14}px`;

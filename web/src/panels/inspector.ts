@@ -62,7 +62,7 @@ export class Inspector implements Panel {
     const facts = [
       info.op || null,
       info.group ? `in ${info.group}` : null,
-      `cost ${amount(info.cost, graph.cost_unit)}`,
+      `cost ${amount(info.cost, graph.node_cost_unit ?? graph.cost_unit)}`,
       `size ${amount(info.size, graph.size_unit)}`,
       info.work && Number(info.work) ? `workspace ${amount(info.work, graph.size_unit)}` : null,
       ...info.flags.filter((flag) => flag !== "needed").map((flag) => FLAG_WORDS[flag] ?? flag),

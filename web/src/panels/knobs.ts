@@ -133,7 +133,8 @@ export class Knobs implements Panel {
   }
 
   private drawPrices(model: Model): void {
-    const show = model.view.game === "tiered" || (model.view.game === null && model.view.prices !== null);
+    const priced = model.view.machine ? model.view.machine.name !== "none" : !!model.graph?.machine;
+    const show = !priced && (model.view.game === "tiered" || (model.view.game === null && model.view.prices !== null));
     this.prices.hidden = !show;
     if (!show) this.error.hidden = true;
     this.now = model.view.prices ?? START_PRICES;

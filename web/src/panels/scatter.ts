@@ -6,7 +6,7 @@ import { amount, group, percent, scaleFor, unitWord } from "../format";
 import { isPlanning, rank, type Actions, type Model, type Panel } from "../model";
 import { minCap } from "../proved";
 import { capValue } from "../sizes";
-import { rowKey, rowName, TERMS } from "../words";
+import { effort, rowKey, rowName, TERMS } from "../words";
 
 const MARGIN = { left: 52, right: 14, top: 22, bottom: 28 };
 
@@ -161,7 +161,7 @@ export class Scatter implements Panel {
     }
     this.drawing.append(
       svg("text", { class: "axis", x: end, y: base + 25, "text-anchor": "end" }, `peak memory (${scale.unit || unitWord(graph.size_unit, 2)})`),
-      svg("text", { class: "axis", x: 4, y: 10 }, "extra work"),
+      svg("text", { class: "axis", x: 4, y: 10 }, `extra ${effort(graph)}`),
     );
   }
 
@@ -225,7 +225,7 @@ export class Scatter implements Panel {
     const best = model.planning.incumbent;
     if (!best || !isPlanning(model)) return;
     const dot = svg("circle", { class: "dot incumbent", cx: space.x(Number(best.peak)), cy: space.y(Number(best.makespan)), r: 5, "data-testid": "incumbent-dot" });
-    dot.append(svg("title", null, `${best.strategy} so far: ${percent(best.overhead)} extra work`));
+    dot.append(svg("title", null, `${best.strategy} so far: ${percent(best.overhead)} extra ${effort(model.graph)}`));
     this.drawing.append(dot);
   }
 
@@ -243,7 +243,7 @@ export class Scatter implements Panel {
       });
       const unit = model.graph?.size_unit ?? "";
       const share = row.metrics ? percent(row.metrics.overhead) : "";
-      dot.append(svg("title", null, `${rowName(row)}: ${amount(p.peak, unit)}, ${share} extra work${beyond ? " (beyond the axis)" : ""}`));
+      dot.append(svg("title", null, `${rowName(row)}: ${amount(p.peak, unit)}, ${share} extra ${effort(model.graph)}${beyond ? " (beyond the axis)" : ""}`));
       this.drawing.append(dot);
       if (row !== winner) continue;
       const x = space.x(p.peak);

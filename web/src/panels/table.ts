@@ -6,7 +6,7 @@ import { amount, group, percent, scaled, scaleFor, type Scale } from "../format"
 import { isPlanning, rank, type Actions, type Entry, type Model, type Panel } from "../model";
 import { capValue } from "../sizes";
 import { suggestion } from "../suggestion";
-import { rowKey, rowName, TERMS, verdict } from "../words";
+import { effort, rowKey, rowName, TERMS, verdict } from "../words";
 import { failureCell } from "./failure_cell";
 
 type Column = "strategy" | "outcome" | "peak" | "work" | "recompute" | "flux" | "moves" | "cost" | "gap";
@@ -253,7 +253,7 @@ export class ComparisonTable implements Panel {
     const best = model.planning.incumbent;
     const mine = first && best && base(best.strategy) === base(name) ? best : null;
     const size = model.graph?.size_unit ?? "";
-    const text = mine ? `so far ${amount(mine.peak, size)} and ${percent(mine.overhead)} extra work` : "planning…";
+    const text = mine ? `so far ${amount(mine.peak, size)} and ${percent(mine.overhead)} extra ${effort(model.graph)}` : "planning…";
     return h(
       "tr",
       { class: "pending", "data-testid": `pending-${name}` },
@@ -313,7 +313,7 @@ function stillLooking(model: Model, rows: Row[]): string {
   const best = model.planning.incumbent;
   const none = rows.length === 1 ? `${rowName(rows[0])} has no plan here.` : `${rows.length} strategies have no plan here.`;
   if (!best || !model.graph) return `${none} The others are still planning.`;
-  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra work and is searching for a better one.`;
+  return `${none} ${best.strategy} has one with ${percent(best.overhead)} extra ${effort(model.graph)} and is searching for a better one.`;
 }
 
 function extras(m: Metrics): string {

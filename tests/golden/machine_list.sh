@@ -1,0 +1,2 @@
+pebble machine list
+pebble machine list --json | head -n 3
