@@ -166,5 +166,7 @@ bool has_cap(const app *a, const pb_game *game)
 
 exit_code missing_cap(app *a)
 {
-    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order, or --machine NAME");
+    bool machines = a->command->bit & option_specs[OPT_MACHINE].commands;
+    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order%s",
+                     machines ? ", or --machine NAME" : "");
 }
