@@ -313,6 +313,9 @@ static pb_status plan_all(pbi_sweep_state *s, pb_arena *scratch)
     bool *chosen = pb_arena_alloc(scratch, o->cap_count, sizeof *chosen);
     pb_status status = pbi_sweep_state_init(s, scratch);
     if (status == PB_OK)
+        status = pbi_sweep_prove_least(s);
+    atomic_store(&c.stopped, (int)s->ctx->stopped); /* a stop during the proof ends the sweep */
+    if (status == PB_OK)
         status = hire(&c, scratch);
     if (!c.slots || !c.due || !c.reached || !c.groups || !chosen)
         status = PB_ENOMEM;

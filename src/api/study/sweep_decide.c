@@ -6,6 +6,7 @@
 #include "api/study/sweep_state.h"
 
 #include "api/pipeline/clean_plan.h"
+#include "api/pipeline/share.h"
 #include "base/context.h"
 
 #include <inttypes.h>
@@ -248,22 +249,36 @@ static pb_status conclude_cell(pbi_sweep_state *s, uint32_t cell)
     return status == PB_OK ? put_bounds(s, cell) : status;
 }
 
-static pb_status note_least(pbi_sweep_state *s)
+pb_status pbi_sweep_prove_least(pbi_sweep_state *s)
 {
-    pb_sweep *o = s->out;
+    enum { SHARES = 5 };
+    uint64_t limit = s->ctx->tick_limit;
     pb_status status = PB_OK;
+    s->ctx->tick_limit = 0; /* that is the limit of each plan */
     for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED && status == PB_OK; kind *= 2, at++) {
         pb_game game = *s->base;
-        pb_bounds bounds;
+        pbi_share share;
+        if (!(s->out->games & kind))
+            continue;
+        game.kind = (pb_game_kind)kind;
+        pbi_share_begin(&share, s->ctx, s->request->time_ns / SHARES);
+        status = pb_least_bound(s->ctx, &game, &s->least[at]);
+        pbi_share_end(&share);
+    }
+    s->ctx->tick_limit = limit;
+    return status;
+}
+
+static void note_least(pbi_sweep_state *s)
+{
+    pb_sweep *o = s->out;
+    for (unsigned kind = PB_GAME_REMAT, at = 0; kind <= PB_GAME_TIERED; kind *= 2, at++) {
+        const pb_bounds *bounds = &s->least[at];
         o->least_peak[at] = UINT64_MAX;
         o->proved_least[at] = 0;
         if (!(o->games & kind))
             continue;
-        game.kind = (pb_game_kind)kind;
-        status = pb_least_bound(s->ctx, &game, &bounds);
-        if (status != PB_OK)
-            break;
-        o->proved_least[at] = bounds.impossible ? PB_UNLIMITED : bounds.least_cap;
+        o->proved_least[at] = bounds->impossible ? PB_UNLIMITED : bounds->least_cap;
         if (s->no_plan[at] < o->cap_count && o->caps[s->no_plan[at]] >= o->proved_least[at])
             o->proved_least[at] = o->caps[s->no_plan[at]] + 1;
     }
@@ -279,7 +294,6 @@ static pb_status note_least(pbi_sweep_state *s)
         if (o->cells[i].certificate && f->metrics.peak < *least)
             *least = f->metrics.peak;
     }
-    return status;
 }
 
 pb_status pbi_sweep_conclude(pbi_sweep_state *s)
@@ -294,5 +308,7 @@ pb_status pbi_sweep_conclude(pbi_sweep_state *s)
             if (pb_sweep_cap_of(s->out, cell) == k && portfolio == (i >= s->out->cell_count))
                 status = conclude_cell(s, cell);
         }
-    return status == PB_OK ? note_least(s) : status;
+    if (status == PB_OK)
+        note_least(s);
+    return status;
 }
