@@ -56,7 +56,7 @@ typedef void (*pb_watch)(void *state, const char *what, uint64_t done, uint64_t 
 void pb_session_watch(pb_session *s, pb_watch watch, void *state);
 
 /* What the library offers, as text: a JSON document with version, cbc and cadical (their versions, null without
- * them), strategies, policies and families. */
+ * them), strategies, policies, families and machines. */
 pb_status pb_session_about(pb_session *s);
 
 /* ---- graphs ---- */
@@ -69,6 +69,11 @@ pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names
 /* Their groups: an index into `names` for each node (UINT32_MAX: none), and names as above; borrowed likewise. */
 pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names,
                                  uint64_t length);
+/* What they do, for machines: their "flops" or "bytes" (UINT64_MAX: not stated), and their "op" or "dtype" as an index
+ * into `names` (UINT32_MAX: not stated); borrowed likewise. */
+pb_status pb_session_count_nodes(pb_session *s, const char *what, uint32_t count, const uint64_t *values);
+pb_status pb_session_word_nodes(pb_session *s, const char *what, uint32_t count, const uint32_t *word,
+                                const char *names, uint64_t length);
 /* workspace and flags (PB_NODE_GIVEN, _GIVEN_SLOW, _ONCE, _KEEP, _TARGET) may be NULL. */
 pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
                                const uint64_t *workspace, const uint16_t *flags);
@@ -78,6 +83,13 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
                                const uint32_t *second);
 /* Lists of nodes: "target" or "order". */
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node);
+/* What nodes state about one processor or memory of a machine, by its name: "time" (with values: their time on this
+ * processor), "on" (it may compute them), "in" (they start in this memory), "keep" (they must be in it at the end);
+ * "fixed" is memory that is always in use there (one value, no nodes). */
+pb_status pb_session_add_notes(pb_session *s, const char *what, const char *name, uint64_t count, const uint32_t *node,
+                               const uint64_t *value);
+/* The machine that the graph carries, by name, path or JSON document. */
+pb_status pb_session_carry_machine(pb_session *s, const char *machine);
 /* Freezes what was added. Texts may be NULL. The next graph starts empty, even after a failure. */
 pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
                                 uint64_t fixed_size, const pb_graph **out);
@@ -101,6 +113,14 @@ const char *pb_graph_text(const pb_graph *g, const char *field);
 const char *pb_graph_node_name(const pb_graph *g, uint32_t node);    /* NULL: no such node */
 const char *pb_graph_group_label(const pb_graph *g, uint32_t group); /* NULL: no such group */
 uint32_t pb_graph_find_node(const pb_graph *g, const char *name);    /* by name, else by index; PB_NO_NODE */
+/* What the nodes state for machines, as in pb_session_count_nodes and pb_session_word_nodes, with words as indices for
+ * pb_graph_word. Any array may be NULL. False: they state nothing, and the arrays are unchanged. */
+bool pb_graph_work_arrays(const pb_graph *g, uint64_t *flops, uint64_t *bytes, uint32_t *op, uint32_t *dtype);
+/* The notes of one kind, as in pb_session_add_notes, up to `room` of them; returns how many there are. Any array may
+ * be NULL. */
+uint64_t pb_graph_notes(const pb_graph *g, const char *what, uint64_t room, uint32_t *node, uint32_t *word,
+                        uint64_t *value);
+const char *pb_graph_word(const pb_graph *g, uint32_t word); /* NULL: no such word */
 /* The graph as text in "json", "dot" or "csv", or its "hash". */
 pb_status pb_session_write_graph(pb_session *s, const pb_graph *g, const char *form);
 /* Peak in program order: 100 % of caps. */
@@ -173,6 +193,24 @@ pb_status pb_session_cell(pb_session *s, const pb_sweep *sweep, uint64_t cell, c
 
 /* What a graph contains and how little memory is enough, as text: the document of `pebble info --json`. */
 pb_status pb_session_info(pb_session *s, const pb_graph *g);
+
+/* ---- machines: by built-in name, path or JSON document (machine.h) ---- */
+
+/* The machine as text: its document pebble-machine/1. */
+pb_status pb_session_write_machine(pb_session *s, const char *machine);
+/* The same for the machine that a graph carries; "" for none. */
+pb_status pb_session_write_graph_machine(pb_session *s, const pb_graph *g);
+/* The graph with times by the models of the session's machine, or of its own (pb_graph_time). The text is a JSON object:
+ * kept, unknown, outside, and rows with op, dtype, nodes, modelled, outside, beyond, node and time. */
+pb_status pb_session_time_graph(pb_session *s, const pb_graph *g, const pb_graph **out);
+/* Measurements of one operation and type (may be NULL) for pb_session_fit_machine: rows of flops, bytes and time. */
+pb_status pb_session_add_samples(pb_session *s, const char *op, const char *dtype, uint64_t count,
+                                 const uint64_t *rows);
+/* Fits the one processor of a machine to them (pb_machine_fit). The text is a JSON object: models, with op, dtype,
+ * samples and error (null: too few samples), and machine. The next call starts without measurements. */
+pb_status pb_session_fit_machine(pb_session *s, const char *machine);
+/* The machine with every time multiplied by `factor`, as text. */
+pb_status pb_session_rescale_machine(pb_session *s, const char *machine, double factor);
 
 /* ---- adjoint codes: streams of actions (adjoint.h) ---- */
 

@@ -15,8 +15,9 @@ from .comparing import Comparison, Row, compare
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
 from .explaining import Explanation, Info, LeastCap, explain, info
-from .families import Version, families, generate, policies, strategies, version
+from .families import Version, families, generate, machines, policies, strategies, version
 from .graph import Graph
+from .machines import Machine, Sample
 from .planning import plan, verify
 from .plots import MissingMatplotlib
 from .results import Metrics, Move, Moves, Plan, Verdict
@@ -31,6 +32,7 @@ __all__ = [
     "Graph",
     "Info",
     "LeastCap",
+    "Machine",
     "Metrics",
     "MissingMatplotlib",
     "Move",
@@ -38,6 +40,7 @@ __all__ = [
     "Progress",
     "Plan",
     "Row",
+    "Sample",
     "Sweep",
     "Verdict",
     "Version",
@@ -47,6 +50,7 @@ __all__ = [
     "families",
     "generate",
     "info",
+    "machines",
     "plan",
     "policies",
     "strategies",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 from .errors import LibraryError
@@ -38,9 +38,13 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_about": (c_int, [_S]),
     "pb_session_name_nodes": (c_int, [_S, c_uint32, c_char_p, c_uint64]),
     "pb_session_group_nodes": (c_int, [_S, c_uint32, U32, c_char_p, c_uint64]),
+    "pb_session_count_nodes": (c_int, [_S, c_char_p, c_uint32, U64]),
+    "pb_session_word_nodes": (c_int, [_S, c_char_p, c_uint32, U32, c_char_p, c_uint64]),
     "pb_session_add_nodes": (c_int, [_S, c_uint32, U64, U64, U64, U16]),
     "pb_session_add_pairs": (c_int, [_S, c_char_p, c_uint64, U32, U32]),
     "pb_session_add_list": (c_int, [_S, c_char_p, c_uint64, U32]),
+    "pb_session_add_notes": (c_int, [_S, c_char_p, c_char_p, c_uint64, U32, U64]),
+    "pb_session_carry_machine": (c_int, [_S, c_char_p]),
     "pb_session_make_graph": (c_int, [_S, c_char_p, c_char_p, c_char_p, c_uint64, HANDLE]),
     "pb_session_read_graph": (c_int, [_S, c_char_p, c_uint64, c_char_p, HANDLE]),
     "pb_session_generate": (c_int, [_S, c_char_p, c_char_p, HANDLE]),
@@ -50,6 +54,9 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_graph_node_name": (c_char_p, [_G, c_uint32]),
     "pb_graph_group_label": (c_char_p, [_G, c_uint32]),
     "pb_graph_find_node": (c_uint32, [_G, c_char_p]),
+    "pb_graph_work_arrays": (c_bool, [_G, U64, U64, U32, U32]),
+    "pb_graph_notes": (c_uint64, [_G, c_char_p, c_uint64, U32, U32, U64]),
+    "pb_graph_word": (c_char_p, [_G, c_uint32]),
     "pb_session_write_graph": (c_int, [_S, _G, c_char_p]),
     "pb_session_program_peak": (c_int, [_S, _G, U64]),
     "pb_session_size": (c_int, [_S, _G, c_char_p, U64]),
@@ -75,6 +82,12 @@ SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "pb_session_write_sweep": (c_int, [_S, _P, c_char_p]),
     "pb_session_cell": (c_int, [_S, _P, c_uint64, HANDLE]),
     "pb_session_info": (c_int, [_S, _G]),
+    "pb_session_write_machine": (c_int, [_S, c_char_p]),
+    "pb_session_write_graph_machine": (c_int, [_S, _G]),
+    "pb_session_time_graph": (c_int, [_S, _G, HANDLE]),
+    "pb_session_add_samples": (c_int, [_S, c_char_p, c_char_p, c_uint64, U64]),
+    "pb_session_fit_machine": (c_int, [_S, c_char_p]),
+    "pb_session_rescale_machine": (c_int, [_S, c_char_p, c_double]),
     "pb_session_revolve": (c_int, [_S, c_uint64, c_uint64, HANDLE]),
     "pb_session_add_level": (c_int, [_S, c_uint64, c_uint64, c_uint64]),
     "pb_session_multilevel": (c_int, [_S, c_uint64, c_uint64, c_uint64, HANDLE]),

@@ -11,7 +11,8 @@ from typing import Any
 from ._library import lib
 from ._session import Session
 from .graph import Graph, a_graph
-from .planning import cap_text, tiers_text, time_text, weights_text
+from .machines import machine_text
+from .planning import MACHINE, cap_text, tiers_text, time_text, weights_text
 from .progress import watching
 from .results import Metrics, Plan, whole
 
@@ -151,8 +152,9 @@ class Comparison:
 
 def compare(
     graph: Graph,
-    cap: int | str | None,
+    cap: int | str | None = MACHINE,
     *,
+    machine: Any = None,
     game: str | None = None,
     strategies: str | Sequence[str] | None = None,
     policy: str | None = None,
@@ -168,10 +170,10 @@ def compare(
 
     Parameters
     ----------
-    graph, cap, policy, weights, time, ticks, seed, threads, tiers, progress
+    graph, cap, machine, policy, weights, time, ticks, seed, threads, tiers, progress
         As in `plan`. All strategies share the time.
     game : str, optional
-        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers`.
+        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers` or slow memories of a machine.
     strategies : str or sequence of str, optional
         Which strategies. Default: all except portfolios.
 
@@ -185,7 +187,8 @@ def compare(
     if strategies is not None and not isinstance(strategies, str):
         strategies = ",".join(strategies)
     session = Session(
-        cap=cap_text(cap),
+        cap=cap_text(cap, graph, machine),
+        machine=machine_text(machine),
         game=game,
         strategy=strategies,
         policy=policy,

@@ -11,6 +11,7 @@ from ._library import NO_NODE
 from ._session import Session
 from .errors import InvalidArgument
 from .graph import Graph, NodeRef, a_graph
+from .machines import machine_text
 from .planning import _judge_file, tiers_text, time_text
 from .progress import watching
 from .results import Plan, whole
@@ -133,6 +134,7 @@ class Info:
 def info(
     graph: Graph,
     *,
+    machine: Any = None,
     game: str | None = None,
     time: float | str | None = None,
     ticks: int | None = None,
@@ -143,10 +145,10 @@ def info(
 
     Parameters
     ----------
-    graph, time, ticks, tiers, progress
+    graph, machine, time, ticks, tiers, progress
         As in `plan`.
     game : str, optional
-        The game. Default: remat and reversible, and tiered if there are `tiers`.
+        The game. Default: remat and reversible, and tiered if there are `tiers` or slow memories of a machine.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def info(
     >>> least.proved, least.known
     (2, 2)
     """
-    session = Session(game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
+    session = Session(machine=machine_text(machine), game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
     with watching(progress, graph) as watch:
         session.do_long("pb_session_info", a_graph(graph), watch=watch)
     return Info(graph, json.loads(session.written()))

@@ -14,7 +14,7 @@ from ._session import Session
 from .errors import InvalidArgument, UnknownName
 from .graph import Graph
 
-__all__ = ["Version", "families", "generate", "policies", "strategies", "version"]
+__all__ = ["Version", "families", "generate", "machines", "policies", "strategies", "version"]
 
 
 @lru_cache(maxsize=1)
@@ -56,6 +56,11 @@ def version() -> Version:
 def strategies() -> list[dict[str, Any]]:
     """All strategies: name, summary, games, options, and whether they are exact."""
     return _about()["strategies"]
+
+
+def machines() -> list[dict[str, Any]]:
+    """The machines that come with the library: name and summary. `Machine` has the details."""
+    return _about()["machines"]
 
 
 def policies() -> list[dict[str, Any]]:

@@ -14,16 +14,16 @@ from typing import Any, ClassVar
 from . import _arrays
 from ._library import NO_NODE, lib
 from ._session import Session
+from ._work import ByNode, Labels, NodeRef, Stated, state_notes, state_work, time_report
 from .errors import InvalidArgument, PebbleError, ReadWriteError
+from .machines import machine_text
 
 __all__ = ["Graph"]
 
 GIVEN, GIVEN_SLOW, ONCE, KEEP, TARGET = 1, 2, 4, 8, 16
 
-NodeRef = int | str
 
-
-class Graph:
+class Graph(Stated):
     """A computation as a directed acyclic graph; immutable.
 
     Edge ``(u, v)`` means that computing ``v`` reads the value of ``u``.
@@ -41,7 +41,8 @@ class Graph:
     given : sequence of nodes, or mapping of node to True or "slow", optional
         Values that exist before the start; "slow": in slow memory, in the tiered game.
     once, keep : sequence of nodes, optional
-        Nodes that are computed at most once; nodes that must be resident at the end.
+        Nodes that are computed at most once; nodes that must be resident at the end. `keep` may also be a mapping of
+        node to True or to the memory of the machine that it must be in.
     inplace : mapping of node to its inputs, optional
         ``{v: [u, ...]}``: inputs whose memory ``v`` may take over.
     byproduct_of : mapping, optional
@@ -52,6 +53,20 @@ class Graph:
         What must have been computed by the end (default: every sink); the program order.
     fixed_size : int
         Memory that is always in use, in addition to the nodes.
+    flops, bytes : sequence of int or None for each node, or mapping of node to int, optional
+        For machines: floating-point operations, and everything that the computation reads and writes.
+    op, dtype : sequence of str or None for each node, or mapping of node to str, optional
+        For machines: the operation, such as "conv", and the type of numbers, such as "float32".
+    times : mapping of node to a mapping of processor to int, optional
+        Measured times, which replace what follows from flops and bytes.
+    on : mapping of node to str or sequence of str, optional
+        The processors that may compute a node.
+    starts_in : mapping of given node to str, optional
+        The memory that a given value starts in (``in`` in files).
+    fixed : mapping of memory to int, optional
+        Memory that is always in use, by memory of the machine, instead of `fixed_size`.
+    machine : Machine, str, path or mapping, optional
+        The machine that the graph carries: the default of `plan` and others.
     name, cost_unit, size_unit : str
         For display. With ``size_unit="byte"`` sizes are shown as KiB, MiB and so on.
 
@@ -73,13 +88,22 @@ class Graph:
         workspace: Iterable[int] | None = None,
         given: Iterable[NodeRef] | Mapping[NodeRef, Any] | None = None,
         once: Iterable[NodeRef] | None = None,
-        keep: Iterable[NodeRef] | None = None,
+        keep: Iterable[NodeRef] | Mapping[NodeRef, bool | str] | None = None,
         inplace: Mapping[NodeRef, Any] | None = None,
         byproduct_of: Mapping[NodeRef, NodeRef] | None = None,
         groups: Sequence[str | None] | Mapping[NodeRef, str] | None = None,
         targets: Iterable[NodeRef] | None = None,
         order: Iterable[NodeRef] | None = None,
         fixed_size: int = 0,
+        flops: ByNode | None = None,
+        bytes: ByNode | None = None,
+        op: ByNode | None = None,
+        dtype: ByNode | None = None,
+        times: Mapping[NodeRef, Mapping[str, int]] | None = None,
+        on: Mapping[NodeRef, str | Sequence[str]] | None = None,
+        starts_in: Mapping[NodeRef, str] | None = None,
+        fixed: Mapping[str, int] | None = None,
+        machine: Any = None,
         name: str = "graph",
         cost_unit: str = "step",
         size_unit: str = "pebble",
@@ -99,10 +123,11 @@ class Graph:
                 raise InvalidArgument(f"names has {len(names)} entries and cost has {count}; give one for each node")
             label = _arrays.texts(names, "names")
             session.do("pb_session_name_nodes", count, label, len(label))
-        grouped = _Groups(groups, count, refer) if groups is not None else None
+        grouped = Labels(groups, count, refer, "groups") if groups is not None else None
         if grouped is not None:
             groups_at, text = _arrays.pointer(grouped.index, 4), grouped.text
             session.do("pb_session_group_nodes", count, groups_at, text, len(text))
+        stated = state_work(session, count, refer, {"flops": flops, "bytes": bytes, "op": op, "dtype": dtype})
         session.do(
             "pb_session_add_nodes",
             count,
@@ -111,6 +136,7 @@ class Graph:
             _arrays.pointer(spaces, 8),
             _arrays.pointer(flags, 2),
         )
+        del stated, grouped  # the library has copied them
         _add_pairs(session, "edge", *_edge_arrays(edges, refer))
         if inplace:
             pairs = [(refer(v), refer(u)) for v, row in inplace.items() for u in _as_row(row)]
@@ -122,10 +148,12 @@ class Graph:
             if listed is not None:
                 nodes = refer.many(listed, what)
                 session.do("pb_session_add_list", what.encode(), len(nodes), _arrays.pointer(nodes, 4))
-        fixed = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
+        notes = {"times": times, "on": on, "starts_in": starts_in, "keep": keep, "fixed": fixed, "machine": machine}
+        state_notes(session, refer, notes)
+        always = _arrays.numbers([fixed_size], 8, "fixed_size")[0]
         words = {"name": name, "cost_unit": cost_unit, "size_unit": size_unit}
         texts = [_arrays.text(word, what) for what, word in words.items()]
-        handle = session.make("pb_session_make_graph", *texts, int(fixed))
+        handle = session.make("pb_session_make_graph", *texts, int(always))
         self._take(session, handle)
 
     def _take(self, session: Session, handle: int) -> None:
@@ -408,6 +436,29 @@ class Graph:
         Session().do("pb_session_program_peak", self._handle, byref(peak))
         return peak.value
 
+    def timed(self, machine: Any = None) -> Graph:
+        """The graph with a time for each node, by the models that a machine's file has for operations and sizes.
+
+        Parameters
+        ----------
+        machine : Machine, str, path or mapping, optional
+            Default: the graph's own.
+
+        Returns
+        -------
+        Graph
+            Another graph, with `times`. Its attribute `time_report` has the total time of each operation and type, and
+            how many of its nodes lie outside of what was measured.
+        """
+        session = Session(machine=machine_text(machine))
+        graph = self._made(session, session.make("pb_session_time_graph", self._handle))
+        graph.time_report = time_report(session)
+        session.keeps = self  # the new graph borrows from this one
+        return graph
+
+    #: What `timed` reports.
+    time_report: Mapping[str, Any] | None = None
+
     def parse_size(self, text: str | int) -> int | None:
         """Converts a size such as "60%", "8GiB" or 4096 to the graph's unit; None for "none"."""
         value = c_uint64()
@@ -485,27 +536,6 @@ class _References:
         return _arrays.numbers([self(v) for v in nodes], 4, what)
 
 
-class _Groups:
-    """The group index of each node, and the names of the groups."""
-
-    def __init__(self, groups: Any, count: int, refer: _References) -> None:
-        listed: list[str | None] = [None] * count
-        if isinstance(groups, Mapping):
-            for node, group in groups.items():
-                at = refer(node)
-                if at >= count:
-                    raise InvalidArgument(f"groups: there is no node {at}; nodes are 0 to {count - 1}")
-                listed[at] = group
-        else:
-            listed = list(groups)
-            if len(listed) != count:
-                raise InvalidArgument(f"groups has {len(listed)} entries and cost has {count}; give one for each node")
-        names = {group: None for group in listed if group is not None}
-        places = {group: i for i, group in enumerate(names)}
-        self.text = _arrays.texts(list(names), "groups")
-        self.index = _arrays.numbers([NO_NODE if g is None else places[g] for g in listed], 4, "groups")
-
-
 def _flags(count: int, refer: _References, given: Any, once: Any, keep: Any) -> Any:
     flags = _arrays.empty(count, 2)
 
@@ -525,7 +555,8 @@ def _flags(count: int, refer: _References, given: Any, once: Any, keep: Any) -> 
     elif given is not None:
         mark(given, "given", GIVEN)
     mark(once if once is not None else (), "once", ONCE)
-    mark(keep if keep is not None else (), "keep", KEEP)
+    kept = [v for v, where in keep.items() if where] if isinstance(keep, Mapping) else keep
+    mark(kept if kept is not None else (), "keep", KEEP)
     return flags
 
 

@@ -12,18 +12,22 @@ from ._library import BORROWED, NO_NODE
 from ._session import Session
 from .errors import InvalidArgument
 from .graph import Graph, a_graph, read_bytes
+from .machines import machine_text
 from .progress import watching
 from .results import OPS, Metrics, Move, Plan, Verdict, whole
 
 __all__ = ["plan", "verify"]
 
+#: The default of caps: the first memory of the machine.
+MACHINE = "the memory of the machine"
 _TIER_KEYS = ("store_cost", "load_cost", "store_per_unit", "load_per_unit", "cap")
 
 
 def plan(
     graph: Graph,
-    cap: int | str | None,
+    cap: int | str | None = MACHINE,
     *,
+    machine: Any = None,
     game: str | None = None,
     strategy: str = "auto",
     policy: str | None = None,
@@ -45,8 +49,12 @@ def plan(
         The graph to plan.
     cap : int, str or None
         The memory limit: a number in the graph's unit, "60%" of the peak in program order, "8GiB"; None for no limit.
+        May be left out with a machine: its first memory is the limit.
+    machine : Machine, str, path or mapping, optional
+        Costs become times on this machine: a built-in name, a file, or a `Machine`. Default: the graph's own. False: none,
+        costs stay as they are.
     game : {"remat", "reversible", "tiered"}, optional
-        Default: tiered if `tiers` are given, else remat.
+        Default: tiered if `tiers` are given, else remat. With a machine, its slow memories are the default tiers.
     strategy : str
         ``NAME`` or ``NAME:key=value,...``; "auto" tries several and returns the best.
     policy : str, optional
@@ -87,7 +95,8 @@ def plan(
     ('optimal', 6, 21)
     """
     session = Session(
-        cap=cap_text(cap),
+        cap=cap_text(cap, graph, machine),
+        machine=machine_text(machine),
         game=game,
         strategy=strategy,
         policy=policy,
@@ -113,6 +122,7 @@ def verify(
     cap: int | str | None = None,
     game: str | None = None,
     tiers: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    machine: Any = None,
     borrow: int | str | None = None,
     any_graph: bool = False,
 ) -> Verdict:
@@ -124,7 +134,7 @@ def verify(
         The graph of the schedule.
     schedule : Plan, path, bytes, or moves
         A plan; a schedule file or its content; or moves as `Move` or tuples such as ``("compute", 0)``.
-    cap, game, tiers, borrow : optional
+    cap, game, tiers, machine, borrow : optional
         As in `plan`, for moves. For a plan or file, `cap` replaces its own cap, and the others are taken from it.
     any_graph : bool
         Accept a legal schedule of another graph.
@@ -146,7 +156,8 @@ def verify(
         return _judge_file(graph, schedule.require().to_bytes(), cap, any_graph)[1]
     if isinstance(schedule, (str, bytes, os.PathLike)):
         return _judge_file(graph, schedule, cap, any_graph)[1]
-    session = Session(cap=cap_text(cap), game=game, tiers=tiers_text(tiers), borrow=borrow)
+    settings = {"game": game, "tiers": tiers_text(tiers), "machine": machine_text(machine), "borrow": borrow}
+    session = Session(cap=cap_text(cap), **settings)
     _add_moves(session, schedule)
     session.make("pb_session_judge_moves", graph._handle)
     return _verdict(session.written())
@@ -200,9 +211,15 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
 # ---- settings in the library's text form ----
 
 
-def cap_text(cap: int | str | None) -> str:
-    """A cap as text; None means no limit."""
-    return "none" if cap is None else str(cap)
+def cap_text(cap: int | str | None, graph: Any = None, machine: Any = None) -> str | None:
+    """A cap as text; None means no limit. Without a cap there must be a machine, whose memory is the limit."""
+    if cap != MACHINE:
+        return "none" if cap is None else str(cap)
+    if machine is None and isinstance(graph, Graph):
+        machine = graph.machine
+    if not machine:
+        raise InvalidArgument("cap: expected a size, because there is no machine whose memory would be the limit")
+    return None
 
 
 def time_text(time: float | str | None) -> str | None:

@@ -15,6 +15,7 @@ from ._library import BORROWED, NO_NODE, lib
 from ._session import Session
 from .errors import Infeasible, NothingFound
 from .graph import Graph, write_bytes
+from .machines import PER_SECOND, Machine
 
 __all__ = ["Metrics", "Move", "Moves", "Plan", "Verdict"]
 
@@ -268,15 +269,35 @@ class Plan:
         """The requested policy, if the strategy that "auto" chose takes none; else None."""
         return self._summary.get("policy_asked")
 
+    @cached_property
+    def machine(self) -> Machine | None:
+        """The machine whose times the costs are; None without one."""
+        document = self._summary.get("machine")
+        return Machine(document) if document else None
+
+    @property
+    def cost_unit(self) -> str:
+        """The unit of work, io and makespan: that of the machine, or of the graph without one."""
+        return self.graph.cost_unit if self.machine is None else self.machine.time_unit
+
+    @property
+    def runtime(self) -> float | None:
+        """The makespan in seconds; None if costs are not times, or there is no plan."""
+        per_second = PER_SECOND.get(self.cost_unit)
+        return None if per_second is None or self.metrics is None else self.metrics.makespan / per_second
+
     @property
     def weights(self) -> tuple[float, float, float]:
         """The weights of peak, flux and work."""
         return tuple(self._summary["weights"])
 
     @property
-    def tiers(self) -> list[dict[str, int | None]]:
-        """Prices and caps of slow memory."""
-        return [{k: None if v is None else whole(v) for k, v in t.items()} for t in self._summary["tiers"]]
+    def tiers(self) -> list[dict[str, int | str | None]]:
+        """Caps of slow memory and its prices, or the names of the machine's links to store and load by."""
+        links = ("store", "load")
+        return [
+            {k: v if v is None or k in links else whole(v) for k, v in tier.items()} for tier in self._summary["tiers"]
+        ]
 
     @property
     def seconds(self) -> float:

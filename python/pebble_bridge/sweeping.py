@@ -11,6 +11,7 @@ from typing import Any
 from ._session import Session
 from .errors import InvalidArgument, NothingFound
 from .graph import Graph, a_graph
+from .machines import machine_text
 from .planning import cap_text, many_weights_text, tiers_text, time_text
 from .progress import watching
 from .results import Metrics, Plan, whole
@@ -189,6 +190,7 @@ def sweep(
     graph: Graph,
     caps: str | Sequence[int | str] | None = None,
     *,
+    machine: Any = None,
     points: int = 20,
     game: str | None = None,
     strategies: str | Sequence[str] = "auto",
@@ -205,7 +207,7 @@ def sweep(
 
     Parameters
     ----------
-    graph, game, policy, ticks, seed, tiers, progress
+    graph, machine, game, policy, ticks, seed, tiers, progress
         As in `plan`.
     caps : str or sequence of int or str, optional
         ``"100%..30%,20%,least"`` or a list. Default: from the peak in program order down to the
@@ -235,6 +237,7 @@ def sweep(
     listed = many_weights_text(weights)
     session = Session(
         caps=caps,
+        machine=machine_text(machine),
         points=points,
         game=game,
         strategy=strategies,

@@ -27,7 +27,7 @@ def test_every_call_of_the_headers_is_declared():
 )
 def test_no_session_is_safe(name):
     result, takes = SIGNATURES[name]
-    nothing = [0 if kind.__name__.startswith(("c_u", "c_int")) else None for kind in takes]
+    nothing = [0 if kind.__name__.startswith(("c_u", "c_int", "c_double")) else None for kind in takes]
     answer = getattr(lib, name)(*nothing)
     if name in ("pb_session_stopped", "pb_session_line", "pb_session_column"):
         assert answer == 0

@@ -452,13 +452,6 @@ def host_buffer(size: int, device: torch.device) -> torch.Tensor:
     return torch.frombuffer(mmap.mmap(-1, max(size, 1)), dtype=torch.uint8)[:size]
 
 
-def flop_formula(target: Any) -> Callable | None:
-    """torch's own count of multiply-adds for an operation, if it has one."""
-    from torch.utils.flop_counter import flop_registry
-
-    return flop_registry.get(getattr(target, "overloadpacket", target))
-
-
 # -- torch's own ways to save memory ---------------------------------------------------------------------------------
 
 

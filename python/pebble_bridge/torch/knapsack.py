@@ -173,10 +173,11 @@ def described(leaf: Any) -> Any:
 
 def counted(node: fx.Node) -> float:
     """Floating-point operations of a node of torch's joint graph, with the bytes that it moves."""
-    from .measure import work_of
+    from .measure import cost_of
+    from .work import work_of
 
     args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
-    return float(work_of(node.target, args, kwargs, node.meta["val"]))
+    return float(cost_of(work_of(node.target, args, kwargs, node.meta["val"])))
 
 
 class KnapsackSolver(_adapter.knapsack_base()):

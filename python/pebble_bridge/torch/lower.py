@@ -10,6 +10,7 @@ import torch
 
 from .program import Operation, Program, Value
 from .runner import Move
+from .work import Work
 
 GENERATOR_STATE = torch.default_generator.get_state().numel()  # bytes
 
@@ -65,6 +66,7 @@ class _Writer:
     effects: list[int] = field(default_factory=list)
     inplace: dict[int, list[int]] = field(default_factory=dict)
     byproduct_of: dict[int, int] = field(default_factory=dict)
+    works: dict[int, Work] = field(default_factory=dict)
     operation_at: dict[int, Operation] = field(default_factory=dict)
     value_at: dict[int, Value] = field(default_factory=dict)
     node_of: dict[Value, int] = field(default_factory=dict)
@@ -92,6 +94,7 @@ class _Writer:
         space = operation.workspace + (0 if once else sum(value.size for value in others))
         node = self.add(operation.name, main.size, group, operation.cost * self.scale, space)
         self.operation_at[node] = operation
+        self.works[node] = operation.work
         self.edges += [(self.node_of[value], node) for value in operation.reads]
         self.add_value(node, main)
         for value in others:
@@ -131,6 +134,10 @@ class _Writer:
             targets=sorted({*self.keep, *self.effects}),
             order=range(len(self.names)),
             fixed_size=states,
+            flops={node: work.flops for node, work in self.works.items()},
+            bytes={node: work.bytes for node, work in self.works.items()},
+            op={node: work.op for node, work in self.works.items()},
+            dtype={node: work.dtype for node, work in self.works.items()},
             name=name,
             cost_unit=cost_unit,
             size_unit="byte",

@@ -22,6 +22,7 @@ from .found import as_found
 from .program import Operation
 from .runner import Step, compile_step, program_order_moves
 from .state import kernels_alone
+from .work import Work
 
 
 def measure_peak(run: Callable[[], Any], device: str = "cpu") -> int:
@@ -185,7 +186,7 @@ def profile(captured: Captured, repeats: int = 3) -> None:
     """Fills in the cost of each operation in nanoseconds, and its kernel's memory in addition to the results.
 
     The step runs in program order, once for the allocator's events and `repeats` times for the clock, after one warm-up
-    run; the minimum time of each operation counts, because the machine may be shared.
+    run; the minimum time of each operation counts, because the machine may be shared. With ``repeats=0`` costs stay.
     """
     program = captured.program
     step = compile_step(program, program_order_moves(program), marks=True)
@@ -196,7 +197,8 @@ def profile(captured: Captured, repeats: int = 3) -> None:
         costs = [times_of(step, given, len(program.operations), wait) for _ in range(repeats)]
         spaces = workspaces(step, given, program.operations, device_of(captured))
     for operation in program.operations:
-        operation.cost = max(1, min(cost[operation.index] for cost in costs))
+        if costs:
+            operation.cost = max(1, min(cost[operation.index] for cost in costs))
         operation.workspace = spaces[operation.index]
 
 
@@ -258,15 +260,10 @@ BYTES_WORTH = (
 
 def count_flops(captured: Captured) -> None:
     """Fills in costs without running anything."""
-    program = captured.program
-    for operation in program.operations:
-        args, kwargs = torch.fx.map_arg((operation.node.args, operation.node.kwargs), program.fake.__getitem__)
-        operation.cost = work_of(operation.node.target, args, kwargs, program.fake[operation.node])
+    for operation in captured.program.operations:
+        operation.cost = cost_of(operation.work)
 
 
-def work_of(target: Any, args: tuple, kwargs: dict, out: Any) -> int:
-    """Floating-point operations by torch's own formulas, plus the moved bytes converted to operations."""
-    tensors = [leaf for leaf in _adapter.pytree.tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
-    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
-    formula = _adapter.flop_formula(target)
-    return max(1, BYTES_WORTH * moved + (int(formula(*args, **kwargs, out_val=out)) if formula else 0))
+def cost_of(work: Work) -> int:
+    """Floating-point operations, plus the moved bytes converted to operations."""
+    return max(1, BYTES_WORTH * work.bytes + work.flops)

@@ -17,6 +17,7 @@ from torch import fx
 
 from . import _adapter
 from .errors import Unsupported
+from .work import Work, work_of
 
 
 @dataclass(eq=False, repr=False)  # values and operations refer to each other: a full repr would not end
@@ -52,6 +53,7 @@ class Operation:
     backward: bool = False
     random: bool = False
     once: bool = False
+    work: Work = Work("other", "float32", 0, 0)
     cost: int = 1
     workspace: int = 0  # bytes that the kernel needs in addition to its outputs, including outputs that are not read
     over: dict[Value, Overwrite] = field(default_factory=dict)  # inputs that it may overwrite
@@ -170,7 +172,7 @@ class _Analysis:
                 )
         fresh = [t is not None and _adapter.storage_key(t) not in self.owner for t in outputs]
         if any(fresh):
-            self.operation(node, outputs, fresh)
+            self.operation(node, outputs, fresh).work = work_of(node.target, args, kwargs, out)
         elif isinstance(out, torch.Tensor):
             self.alias(node, out)
         elif any(t is not None for t in outputs):
@@ -181,7 +183,7 @@ class _Analysis:
                 "compute it outside of the step and pass it in"
             )
 
-    def operation(self, node: fx.Node, outputs: list[torch.Tensor | None], fresh: list[bool]) -> None:
+    def operation(self, node: fx.Node, outputs: list[torch.Tensor | None], fresh: list[bool]) -> Operation:
         if any(t is not None and not new for t, new in zip(outputs, fresh, strict=False)):
             raise Unsupported(
                 f"{_adapter.op_name(node.target)} returns new tensors and views of its inputs at once; "
@@ -203,6 +205,7 @@ class _Analysis:
         if isinstance(self.fake[node], torch.Tensor):
             self.value_of[node] = self.root_of[node] = operation.outputs[0]
         self.operations.append(operation)
+        return operation
 
     def getitem(self, node: fx.Node, args: tuple) -> None:
         out = operator.getitem(*args)

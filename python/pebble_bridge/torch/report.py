@@ -88,7 +88,15 @@ def by_module(planned: Planned) -> list[Module]:
 
 
 def unit_of(planned: Planned) -> str:
-    return "flop" if planned.plain_peak is None else "ns"
+    return "flop" if planned.plan.machine is None and planned.plain_peak is None else "ns"
+
+
+def prices_of(planned: Planned) -> str:
+    """Where the costs of the plan come from."""
+    machine = planned.plan.machine
+    if machine is not None:
+        return f"times of machine {machine.name}"
+    return "flops counted" if planned.plain_peak is None else "times measured here"
 
 
 def one_line(planned: Planned) -> str:
@@ -107,7 +115,7 @@ def one_line(planned: Planned) -> str:
     return (
         f"peak {bytes_text(planned.measured_peak)} measured, {bytes_text(planned.planned_peak)} planned ({equal}), "
         f"budget {bytes_text(planned.budget)}{plain}{host}; "
-        f"{100 * metrics.overhead:.1f} % extra work planned, {plan.outcome} by {plan.strategy}"
+        f"{100 * metrics.overhead:.1f} % extra work planned ({prices_of(planned)}), {plan.outcome} by {plan.strategy}"
     )
 
 

@@ -32,6 +32,7 @@ class Options:
     offload: bool = False
     random: str = "once"
     costs: str = "measured"
+    machine: pb.Machine | None = None
 
 
 class Planned:
@@ -159,18 +160,18 @@ class Planner:
             )
         if self.options.costs not in ("measured", "flops"):
             raise Unsupported(f'costs="{self.options.costs}": expected "measured" or "flops"')
+        check_machine(self.options)
         self.captured = capture(
             model, example_inputs, loss, model_inputs, inplace=inplace, trials=self.options.costs == "measured"
         )
         if self.options.random == "replay" and measure.device_of(self.captured) != "cpu":
             raise Unsupported('random="replay" works only on the CPU: use random="once"')
         self.plain_peak: int | None = None
+        measure.count_flops(self.captured)
         if self.options.costs == "measured":
             measure.check_capture(self.captured)
             self.plain_peak = measure.plain_peak(self.captured)
-            measure.profile(self.captured)
-        else:
-            measure.count_flops(self.captured)
+            measure.profile(self.captured, repeats=0 if self.options.machine else 3)
         self.best: list[Any] = []  # plans so far: one for a smaller budget can be used for a larger one
 
     def with_options(self, **changes: Any) -> Planner:
@@ -180,14 +181,21 @@ class Planner:
         return other
 
     def lower(self) -> Lowered:
-        scale = 1000 if self.options.offload else 1  # moving a byte takes less than a nanosecond
-        return lower(
+        """The graph to plan; with a machine, its times are in the graph."""
+        machine, offload = self.options.machine, self.options.offload and not self.options.machine
+        lowered = lower(
             self.captured.program,
             replay=self.options.random == "replay",
-            scale=scale,
-            cost_unit="flop" if self.options.costs == "flops" else "ps" if self.options.offload else "ns",
+            scale=1000 if offload else 1,  # moving a byte takes less than a nanosecond
+            cost_unit="flop" if self.options.costs == "flops" or machine else "ps" if offload else "ns",
             name=type(self.captured.model).__name__,
         )
+        if machine is not None:
+            lowered.graph = lowered.graph.timed(machine)
+            processor, times = machine.processors[0]["name"], lowered.graph.times
+            for node, operation in lowered.operation_at.items():
+                operation.cost = max(1, round(1e9 * (machine.seconds(times[node][processor]) or 0)))
+        return lowered
 
     def fit(self, budget: int | float | str) -> Planned:
         """A step within `budget`; see the function `fit`.
@@ -222,8 +230,10 @@ class Planner:
             "threads": self.options.threads,
         }
         if self.options.offload:
-            options |= {"game": "tiered", "tiers": [host_tier(self.captured)]}
-        plan = pb.plan(lowered.graph, cap, **options)
+            options |= {"game": "tiered"}
+        if self.options.offload and not self.options.machine:
+            options |= {"tiers": [host_tier(self.captured)]}
+        plan = pb.plan(lowered.graph, cap, machine=self.options.machine or False, **options)
         for _, earlier in self.best:
             if earlier.metrics.peak <= cap and (
                 plan.metrics is None or earlier.metrics.makespan < plan.metrics.makespan
@@ -271,6 +281,17 @@ class Planner:
         return found
 
 
+def check_machine(options: Options) -> None:
+    """Rejects a machine that cannot price a step."""
+    machine = options.machine
+    if machine is None:
+        return
+    if machine.seconds(1) is None:
+        raise Unsupported(f"machine {machine.name}: its clock is abstract; choose one with a real clock")
+    if options.offload and not machine.links:
+        raise Unsupported(f"machine {machine.name} has no links to a slow memory: use one with links, or offload=False")
+
+
 def host_tier(captured: Captured) -> dict[str, int]:
     """The cost of moving a byte to the host and back, in picoseconds."""
     pool, device = HostPool(), measure.device_of(captured)
@@ -305,6 +326,7 @@ def fit(
     *,
     model_inputs: int | None = None,
     costs: str = "measured",
+    machine: Any = None,
     offload: bool = False,
     random: str = "once",
     inplace: bool = True,
@@ -332,6 +354,9 @@ def fit(
     costs : {"measured", "flops"}
         Kernel times measured here, or operations counted without running the step without a plan, which may not fit;
         a percentage is then of the captured step's own peak.
+    machine : Machine, str, path or mapping, optional
+        Kernel times by this machine instead of measured ones: a file that ``python -m pebble_bridge.measure`` wrote, or a
+        built-in name. With ``offload``, its links are the host's.
     offload : bool
         Plans may store values in host memory and load them later.
     random : {"once", "replay"}
@@ -357,7 +382,7 @@ def fit(
     DoesNotFit
         The budget is too small: this is proved, or no plan was found.
     """
-    options = Options(time=time, seed=seed, threads=threads, offload=offload, random=random, costs=costs)
+    options = Options(time, seed, threads, offload, random, costs, None if machine is None else pb.Machine(machine))
     planned = Planner(model, example_inputs, loss, model_inputs=model_inputs, inplace=inplace, options=options).fit(
         budget
     )

@@ -97,6 +97,16 @@ static void put_policies(pbi_out *out)
     }
 }
 
+static void put_machines(pbi_out *out)
+{
+    for (uint32_t i = 0; i < pb_machine_builtin_count(); i++) {
+        pb_machine_summary machine = pb_machine_builtin_at(i);
+        pbi_put_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", machine.name);
+        pbi_put_text(out, ",\"summary\":", machine.text);
+        pbi_out_char(out, '}');
+    }
+}
+
 pb_status pb_session_about(pb_session *s)
 {
     if (!s)
@@ -112,6 +122,8 @@ pb_status pb_session_about(pb_session *s)
     put_policies(&out);
     pbi_out_text(&out, "],\"families\":[");
     put_families(&out);
+    pbi_out_text(&out, "],\"machines\":[");
+    put_machines(&out);
     pbi_out_text(&out, "]}\n");
     return pbi_session_end(s, pbi_out_finish(&out));
 }

@@ -16,17 +16,18 @@ static pb_status wrong(pb_session *s, const char *sentence)
 
 /* ---- from arrays ---- */
 
-static pb_status need_builder(pb_session *s) { return s->builder ? PB_OK : pb_builder_new(&s->ctx, &s->builder); }
+pb_status pbi_session_need_builder(pb_session *s) { return s->builder ? PB_OK : pb_builder_new(&s->ctx, &s->builder); }
 
 static void forget_labels(pb_session *s)
 {
     s->names = NULL;
-    s->group = NULL;
-    s->name_count = s->group_count = 0;
+    s->name_count = 0;
+    s->group = (pbi_draft_labels){NULL};
+    s->work = (pbi_draft_work){NULL};
 }
 
 /* A failure drops what was added: the next graph begins empty, and keeps no pointer to the caller's labels. */
-static pb_status end_draft(pb_session *s, pb_status status)
+pb_status pbi_session_end_draft(pb_session *s, pb_status status)
 {
     if (status != PB_OK) {
         pb_builder_free(s->builder);
@@ -36,9 +37,9 @@ static pb_status end_draft(pb_session *s, pb_status status)
     return pbi_session_end(s, status);
 }
 
-static pb_status wrong_draft(pb_session *s, const char *sentence)
+pb_status pbi_session_drop(pb_session *s, const char *sentence)
 {
-    return end_draft(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
+    return pbi_session_end_draft(s, pbi_fail(&s->ctx, PB_EINVAL, "%s", sentence));
 }
 
 /* Counts the texts in these bytes. False: the last one does not end with NUL. */
@@ -60,32 +61,39 @@ pb_status pb_session_name_nodes(pb_session *s, uint32_t count, const char *names
         return PB_EINVAL;
     uint64_t found;
     if (!texts_count(names, length, &found) || found != count)
-        return wrong_draft(s, "expected one name per node, each ended by NUL");
+        return pbi_session_drop(s, "expected one name per node, each ended by NUL");
     s->names = names;
     s->name_count = count;
     return PB_OK;
 }
 
+pb_status pbi_session_labels(pb_session *s, uint32_t count, const uint32_t *index, const char *names, uint64_t length,
+                             pbi_draft_labels *out)
+{
+    uint64_t found, k = 0;
+    if (!texts_count(names, length, &found) || (count && !index))
+        return pbi_session_drop(s, "names must each be ended by NUL, and every node needs an index");
+    for (uint32_t i = 0; i < count; i++)
+        if (index[i] != UINT32_MAX && index[i] >= found)
+            return pbi_session_drop(s, "a node has an index that there is no name for");
+    const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
+    if (!list)
+        return pbi_session_end_draft(s, PB_ENOMEM);
+    for (const char *at = names; k < found; at += strlen(at) + 1)
+        list[k++] = at;
+    *out = (pbi_draft_labels){index, list, count};
+    return PB_OK;
+}
+
+const char *pbi_draft_label(const pbi_draft_labels *labels, uint32_t i)
+{
+    return labels->index && labels->index[i] != UINT32_MAX ? labels->names[labels->index[i]] : NULL;
+}
+
 pb_status pb_session_group_nodes(pb_session *s, uint32_t count, const uint32_t *group, const char *names,
                                  uint64_t length)
 {
-    if (!s)
-        return PB_EINVAL;
-    uint64_t found, k = 0;
-    if (!texts_count(names, length, &found) || (count && !group))
-        return wrong_draft(s, "expected names of groups, each ended by NUL, and a group for each node");
-    for (uint32_t i = 0; i < count; i++)
-        if (group[i] != UINT32_MAX && group[i] >= found)
-            return wrong_draft(s, "a node is in a group that has no name; add the name");
-    const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
-    if (!list)
-        return end_draft(s, PB_ENOMEM);
-    for (const char *at = names; k < found; at += strlen(at) + 1)
-        list[k++] = at;
-    s->group = group;
-    s->group_names = list;
-    s->group_count = count;
-    return PB_OK;
+    return s ? pbi_session_labels(s, count, group, names, length, &s->group) : PB_EINVAL;
 }
 
 static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, const uint64_t *size,
@@ -93,20 +101,22 @@ static pb_status add_nodes(pb_session *s, uint32_t count, const uint64_t *cost, 
 {
     const uint16_t own = PB_NODE_GIVEN | PB_NODE_GIVEN_SLOW | PB_NODE_ONCE | PB_NODE_KEEP | PB_NODE_TARGET;
     const char *name = s->names;
-    pb_status status = need_builder(s);
+    pb_status status = pbi_session_need_builder(s);
     pb_node added;
     if (status == PB_OK && count && (!cost || !size))
         return pbi_fail(&s->ctx, PB_EINVAL, "nodes need costs and sizes; pass both arrays");
-    if (status == PB_OK && ((s->names && s->name_count != count) || (s->group && s->group_count != count)))
-        return pbi_fail(&s->ctx, PB_EINVAL, "names and groups must be as many as nodes; pass one of each per node");
+    if (status == PB_OK && ((s->names && s->name_count != count) || (s->group.index && s->group.count != count) ||
+                            !pbi_draft_work_fits(&s->work, count)))
+        return pbi_fail(&s->ctx, PB_EINVAL,
+                        "names, groups, counts and words must be as many as nodes; pass one of each per node");
     for (uint32_t i = 0; i < count && status == PB_OK; i++) {
-        bool grouped = s->group && s->group[i] != UINT32_MAX;
         pb_node_spec spec = {.name = name,
                              .cost = cost[i],
                              .size = size[i],
                              .workspace = workspace ? workspace[i] : 0,
                              .flags = flags ? (uint16_t)(flags[i] & own & ~PB_NODE_TARGET) : 0,
-                             .group = grouped ? s->group_names[s->group[i]] : NULL};
+                             .group = pbi_draft_label(&s->group, i),
+                             .work = pbi_draft_work_at(&s->work, i)};
         if (flags && (flags[i] & ~own))
             return pbi_fail(&s->ctx, PB_EINVAL,
                             "node %u has unknown flags; use GIVEN, GIVEN_SLOW, ONCE, KEEP and TARGET only",
@@ -126,7 +136,7 @@ pb_status pb_session_add_nodes(pb_session *s, uint32_t count, const uint64_t *co
         return PB_EINVAL;
     pb_status status = add_nodes(s, count, cost, size, workspace, flags);
     forget_labels(s);
-    return end_draft(s, status);
+    return pbi_session_end_draft(s, status);
 }
 
 pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, const uint32_t *first,
@@ -139,11 +149,11 @@ pb_status pb_session_add_pairs(pb_session *s, const char *what, uint64_t count, 
                                                        : strcmp(what, "byproduct_of") == 0 ? pb_builder_set_byproduct
                                                                                            : NULL;
     if (!add || (count && (!first || !second)))
-        return wrong_draft(s, "expected pairs of kind edge, inplace or byproduct_of, with two arrays of nodes");
-    pb_status status = need_builder(s);
+        return pbi_session_drop(s, "expected pairs of kind edge, inplace or byproduct_of, with two arrays of nodes");
+    pb_status status = pbi_session_need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, first[i], second[i]);
-    return end_draft(s, status);
+    return pbi_session_end_draft(s, status);
 }
 
 pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, const uint32_t *node)
@@ -154,11 +164,11 @@ pb_status pb_session_add_list(pb_session *s, const char *what, uint64_t count, c
                                               : strcmp(what, "order") == 0 ? pb_builder_add_order
                                                                            : NULL;
     if (!add || (count && !node))
-        return wrong_draft(s, "expected a list of kind target or order, with an array of nodes");
-    pb_status status = need_builder(s);
+        return pbi_session_drop(s, "expected a list of kind target or order, with an array of nodes");
+    pb_status status = pbi_session_need_builder(s);
     for (uint64_t i = 0; i < count && status == PB_OK; i++)
         status = add(s->builder, node[i]);
-    return end_draft(s, status);
+    return pbi_session_end_draft(s, status);
 }
 
 pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cost_unit, const char *size_unit,
@@ -166,7 +176,7 @@ pb_status pb_session_make_graph(pb_session *s, const char *name, const char *cos
 {
     if (!s)
         return PB_EINVAL;
-    pb_status status = need_builder(s);
+    pb_status status = pbi_session_need_builder(s);
     if (status == PB_OK)
         status = pb_builder_set_texts(s->builder, name, cost_unit, size_unit);
     if (status == PB_OK) {

@@ -8,6 +8,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+/* Labels of the nodes that are added next: an index into `names` for each (UINT32_MAX: none); NULL: no labels. */
+typedef struct pbi_draft_labels {
+    const uint32_t *index;
+    const char **names;
+    uint32_t count;
+} pbi_draft_labels;
+/* What these nodes state for machines; NULL: nothing. */
+typedef struct pbi_draft_work {
+    const uint64_t *flops, *bytes;
+    pbi_draft_labels op, dtype;
+    uint32_t flops_count, bytes_count;
+} pbi_draft_work;
+
 struct pb_session {
     pb_context ctx;
     pb_arena home;  /* holds this record */
@@ -34,12 +47,17 @@ struct pb_session {
     /* The graph, the schedule and the levels that are being built. */
     pb_builder *builder;
     const char *names;
-    const uint32_t *group;
-    const char **group_names;
-    uint32_t name_count, group_count;
+    uint32_t name_count;
+    pbi_draft_labels group;
+    pbi_draft_work work;
     pb_moves moves;
     pb_level level[PB_MAX_LEVELS];
     uint32_t level_count;
+
+    /* Measurements to fit a machine to. */
+    pb_machine_sample *samples;
+    uint32_t sample_count;
+    size_t sample_room;
 };
 
 /* Every call ends with this. It keeps the message of a failure, because the context may overwrite it. */
@@ -47,6 +65,18 @@ pb_status pbi_session_end(pb_session *s, pb_status status);
 
 /* PB_EINVAL with a message. A NULL session cannot keep the message. */
 pb_status pbi_session_refuse(pb_session *s, const char *sentence);
+
+/* A graph that is being built: a builder for it; a failure drops what was added, with a sentence or without. */
+pb_status pbi_session_need_builder(pb_session *s);
+pb_status pbi_session_end_draft(pb_session *s, pb_status status);
+pb_status pbi_session_drop(pb_session *s, const char *sentence);
+/* Labels for `count` nodes; the names are one after the other, each ended by NUL. */
+pb_status pbi_session_labels(pb_session *s, uint32_t count, const uint32_t *index, const char *names, uint64_t length,
+                             pbi_draft_labels *out);
+/* NULL: node i has none. */
+const char *pbi_draft_label(const pbi_draft_labels *labels, uint32_t i);
+bool pbi_draft_work_fits(const pbi_draft_work *w, uint32_t count);
+pb_work pbi_draft_work_at(const pbi_draft_work *w, uint32_t i);
 
 /* Between begin and finish, a stop and the limits on time, ticks and memory have effect, and progress is reported. */
 pb_status pbi_session_begin(pb_session *s);

@@ -1,0 +1,151 @@
+"""What captured operations state for machines."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch_models  # noqa: E402
+from torch import nn  # noqa: E402
+
+import pebble_bridge as pb  # noqa: E402
+from pebble_bridge import torch as planning  # noqa: E402
+from pebble_bridge.torch.capture import capture  # noqa: E402
+from pebble_bridge.torch.work import Work, work_of  # noqa: E402
+
+aten = torch.ops.aten
+
+
+def work(target: object, *args: object, **kwargs: object) -> Work:
+    return work_of(target, args, kwargs, target(*args, **kwargs))  # type: ignore[operator]
+
+
+def conv(groups: int = 1, transposed: bool = False) -> tuple:
+    shape = (8, 8 // groups, 3, 3)
+    return (torch.ones(2, 8, 6, 6), torch.ones(shape), None, [1, 1], [1, 1], [1, 1], transposed, [0, 0], groups)
+
+
+def test_products() -> None:
+    a, b, stack = torch.ones(3, 4), torch.ones(4, 5), torch.ones(2, 3, 4)
+    assert work(aten.mm.default, a, b) == ("matmul", "float32", 2 * 3 * 4 * 5, 4 * (12 + 20 + 15))
+    assert work(aten.addmm.default, torch.ones(5), a, b).flops == 120
+    assert work(aten.bmm.default, stack, torch.ones(2, 4, 5)).flops == 240
+    assert work(aten.mm.default, a.bfloat16(), b.bfloat16())[1:] == ("bfloat16", 120, 94)
+
+
+@pytest.mark.parametrize("groups, kind", [(1, "conv"), (2, "conv"), (8, "depthwise")])
+def test_convolutions_count_their_groups(groups: int, kind: str) -> None:
+    once = 2 * 2 * 36 * 8 * (8 // groups) * 9
+    args = conv(groups)
+    assert work(aten.convolution.default, *args)[:3] == (kind, "float32", once)
+    assert work(aten.convolution.default, *conv(groups, True))[:3] == (f"{kind}.dx", "float32", once)
+    tail = (None, *args[3:])
+    for mask, name, flops in (
+        ([True, False, False], f"{kind}.dx", once),
+        ([False, True, False], f"{kind}.dw", once),
+        ([True, True, False], f"{kind}.dw", 2 * once),
+    ):
+        found = work(aten.convolution_backward.default, torch.ones(2, 8, 6, 6), args[0], args[1], *tail, mask)
+        assert (found.op, found.flops) == (name, flops)
+
+
+def test_strided_convolutions_count_their_results() -> None:
+    x, w = torch.ones(1, 3, 9, 9), torch.ones(4, 3, 3, 3)
+    assert work(aten.convolution.default, x, w, None, [2], [1], [1], False, [0], 1).flops == 2 * 25 * 4 * 27
+
+
+def test_attention_does_not_write_scores() -> None:
+    q = torch.ones(2, 4, 16, 8)
+    flash = aten._scaled_dot_product_flash_attention_for_cpu.default
+    out, sums = flash(q, q, q)
+    once = 2 * 8 * 16 * 16 * 8
+    forward = work(flash, q, q.clone(), q.clone())
+    assert forward == ("attention", "float32", 2 * once, 4 * (4 * q.numel() + sums.numel()))
+    assert work(flash, q, q, q, 0.0, True).flops == once
+    back = aten._scaled_dot_product_flash_attention_for_cpu_backward.default
+    assert work(back, out, q, q, q, out, sums, 0.0, False)[:3] == ("attention.dx", "float32", 5 * once)
+
+
+def test_bytes_are_those_that_the_kernel_touches() -> None:
+    x = torch.ones(10, 6)
+    assert work(aten.add.Tensor, x, x).bytes == 4 * 2 * 60  # the same tensor is read once
+    assert work(aten.mul.Tensor, x, torch.ones(6).expand(10, 6)).bytes == 4 * (60 + 6 + 60)
+    assert work(aten.clone.default, x[:, :3], memory_format=torch.contiguous_format).bytes == 4 * 60
+    assert work(aten.zeros_like.default, x).bytes == 4 * 60
+    table, rows = torch.ones(1000, 6), torch.zeros(4, dtype=torch.int64)
+    assert work(aten.embedding.default, table, rows)[:3] == ("embed", "float32", 0)
+    assert work(aten.embedding.default, table, rows).bytes == 8 * 4 + 2 * 4 * 24
+
+
+@pytest.mark.parametrize(
+    "kind, call",
+    [
+        ("elementwise", lambda x: (aten.relu.default, x)),
+        ("elementwise", lambda x: (aten.gt.Scalar, x, 0)),
+        ("elementwise", lambda x: (aten.pow.Tensor_Scalar, x, 2)),
+        ("elementwise", lambda x: (aten._to_copy.default, x.bfloat16())),
+        ("math", lambda x: (aten.gelu.default, x)),
+        ("math", lambda x: (aten.tanh.default, x)),
+        ("norm", lambda x: (aten.native_layer_norm.default, x, [6], None, None, 1e-5)),
+        ("softmax", lambda x: (aten._softmax.default, x, -1, False)),
+        ("reduce", lambda x: (aten.sum.dim_IntList, x, [0])),
+        ("copy", lambda x: (aten.cat.default, [x, x])),
+        ("dropout", lambda x: (aten.native_dropout.default, x, 0.5, True)),
+        ("loss", lambda x: (aten.mse_loss.default, x, x.clone())),
+        ("pool", lambda x: (aten.avg_pool2d.default, x[None], [2, 2])),
+        ("other", lambda x: (aten.sort.default, x)),
+    ],
+)
+def test_kinds(kind: str, call: object) -> None:
+    target, *args = call(torch.ones(10, 6))  # type: ignore[operator]
+    kwargs = {"dtype": torch.float32} if target is aten._to_copy.default else {}
+    assert work(target, *args, **kwargs).op == kind
+
+
+def test_every_operation_of_a_step_states_its_work() -> None:
+    model, inputs, loss = torch_models.gpt(layers=1, fused=True)
+    program = capture(model, inputs, loss).program
+    known = [operation.work for operation in program.operations]
+    assert all(found.bytes and found.op != "other" for found in known)
+    assert {"matmul", "attention", "attention.dx", "norm", "norm.dx", "math", "embed", "embed.dw"} <= {f.op for f in known}
+
+
+def test_mixed_precision_states_the_type_of_the_kernel() -> None:
+    model = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 1))
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(x).float().mean()
+
+    class Whole(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = model
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return loss(x)
+
+    program = capture(Whole(), torch.ones(4, 8)).program
+    kinds = {(operation.work.op, operation.work.dtype) for operation in program.operations}
+    assert ("matmul", "bfloat16") in kinds and ("matmul", "float32") not in kinds
+
+
+def test_a_machine_prices_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    model, inputs, loss = torch_models.mlp(depth=4, width=16, batch=64)
+    planned = planning.fit(model, inputs, loss, "70%", machine="a100-40", time=0.5)
+    assert "times of machine a100-40" in capsys.readouterr().out
+    assert planned.plan.machine == pb.Machine("a100-40") and planned.plan.cost_unit == "ns"
+    assert planned.plan.runtime is not None and planned.plan.runtime < 1e-3
+    assert planned.measured_peak <= planned.budget
+    assert planned.lowered.graph.op[0] == "matmul"
+    counted = planning.fit(model, inputs, loss, "70%", machine="t4", costs="flops", time=0.5)
+    assert counted.plan.runtime is not None and "µs" in counted.report()
+
+
+def test_machines_that_cannot_price_a_step_are_refused() -> None:
+    model, inputs, loss = torch_models.mlp(depth=2, width=8, batch=4)
+    with pytest.raises(planning.Unsupported, match="abstract"):
+        planning.fit(model, inputs, loss, machine="red-blue")
+    with pytest.raises(planning.Unsupported, match="no links"):
+        planning.fit(model, inputs, loss, machine={**pb.Machine("t4").document, "links": []}, offload=True)
