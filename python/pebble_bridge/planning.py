@@ -149,7 +149,7 @@ def verify(
     >>> import pebble_bridge as pb
     >>> g = pb.Graph(cost=[1, 1], size=[1, 1], edges=[(0, 1)])
     >>> pb.verify(g, [("compute", 1)]).sentence
-    'move 0 (compute 1): input 0 is not resident [rule input-not-resident]'
+    'move 0 (compute 1): input 0 is not resident; compute or load it first [rule input-not-resident]'
     """
     a_graph(graph)
     if isinstance(schedule, Plan):
