@@ -502,6 +502,7 @@ test("a machine makes costs times, and its memories tiers", options, async () =>
   assert.ok(await by(page, "price-store_cost").isHidden(), "its links are the slow memory");
   await writeFile(file, '{"format":"pebble-graph/1"}');
   await by(page, "machine-file").setInputFiles(file);
+  await by(page, "machine-error").waitFor();
   assert.match((await by(page, "machine-error").textContent()) ?? "", /not a machine file/);
 });
 
