@@ -173,7 +173,8 @@ def compare(
     graph, cap, machine, policy, weights, time, ticks, seed, threads, tiers, progress
         As in `plan`. All strategies share the time.
     game : str, optional
-        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers` or slow memories of a machine.
+        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers` or slow
+        memories of a machine.
     strategies : str or sequence of str, optional
         Which strategies. Default: all except portfolios.
 

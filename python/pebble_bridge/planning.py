@@ -51,8 +51,8 @@ def plan(
         The memory limit: a number in the graph's unit, "60%" of the peak in program order, "8GiB"; None for no limit.
         May be left out with a machine: its first memory is the limit.
     machine : Machine, str, path or mapping, optional
-        Costs become times on this machine: a built-in name, a file, or a `Machine`. Default: the graph's own. False: none,
-        costs stay as they are.
+        Costs become times on this machine: a built-in name, a file, or a `Machine`. Default: the graph's own. False:
+        none, costs stay as they are.
     game : {"remat", "reversible", "tiered"}, optional
         Default: tiered if `tiers` are given, else remat. With a machine, its slow memories are the default tiers.
     strategy : str

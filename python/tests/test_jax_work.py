@@ -23,7 +23,8 @@ def test_products_and_functions() -> None:
     assert ("matmul", "float32", 2 * 16 * 8 * 4, 4 * (128 + 32 + 64)) in found
     assert any(op == "math" and flops == 10 * 64 for op, _, flops, _ in found)
     assert "reduce" in graph.op
-    half = planning.capture(lambda w: (x.astype(jnp.bfloat16) @ w).astype(jnp.float32).sum(), w.astype(jnp.bfloat16)).graph
+    w, x = w.astype(jnp.bfloat16), x.astype(jnp.bfloat16)
+    half = planning.capture(lambda w: (x @ w).astype(jnp.float32).sum(), w).graph
     assert ("matmul", "bfloat16") in {row[:2] for row in stated(half)}
 
 

@@ -106,7 +106,8 @@ def joint_nodes(
     place = _places(equations, boundary)
     free = free_equations(joint)
     roots: dict[int, set[int]] = {}  # value: the nodes it needs, through free equations
-    extent = {v: _adapter.size_of(joint.avals[v]) for v in (*joint.arguments, *joint.constants)}  # bytes that reading takes
+    # value: the bytes that reading it takes
+    extent = {v: _adapter.size_of(joint.avals[v]) for v in (*joint.arguments, *joint.constants)}
     nodes: list[Node] = []
     for k, equation in enumerate(equations):
         inputs = set().union(*(roots.get(i, ()) for i in equation.inputs if i is not None))

@@ -18,9 +18,9 @@ from .probes import Maker, Probe, probes
 from .runner import HostPool
 from .work import work_of
 
-ROTATION = 48 << 20  # bytes that operands and results of a probe rotate through: more than caches hold
+ROTATION = 32 << 20  # bytes that operands and results of a probe rotate through: more than caches hold
 SETS = 64  # at most so many sets of operands
-BATCH_NS, ENOUGH_NS = 200_000, 6_000_000  # calls that are timed together, and time for one probe of a round
+BATCH_NS, ENOUGH_NS = 200_000, 5_000_000  # calls that are timed together, and time for one probe of a round
 REFERENCE = "torch: products of 512 by 512 matrices in float32, and their sums"
 
 
@@ -118,9 +118,9 @@ def time_probe(probe: Probe, device: str) -> pb.Sample:
     target, kwargs, clock = probe.target, probe.kwargs, clock_of(device)
     times: list[float] = []
     batch, spent, turn = 1, 0, 0
-    for place in range(count):
-        kept[place] = target(*sets[place], **kwargs)  # first touch of memory is not part of a step
-    while spent < ENOUGH_NS or len(times) < 3:
+    for place in range(2 * count):
+        kept[place % count] = target(*sets[place % count], **kwargs)  # first touch of memory is not part of a step
+    while spent < ENOUGH_NS or len(times) < 5:
         begin = clock()
         for _ in range(batch):
             kept[turn] = target(*sets[turn], **kwargs)
@@ -163,7 +163,8 @@ def rescaled(machine: pb.Machine) -> pb.Machine:
     reference = machine.document.get("reference", {})
     if reference.get("what") != REFERENCE:
         raise pb.InvalidArgument(
-            f"machine {machine.name} has no reference of torch's kernels; measure it with python -m pebble_bridge.measure"
+            f"machine {machine.name} has no reference of torch's kernels; measure it again, with "
+            "python -m pebble_bridge.measure"
         )
     device = "cpu" if machine.processors[0]["name"] == "cpu" else "cuda"
     return machine.rescaled(median(time_reference(device) for _ in range(5)) / int(reference["time"]))
@@ -190,7 +191,7 @@ def pin_allocator() -> None:
     """Keeps freed memory in the process: otherwise the system clears pages anew in every step."""
     try:
         library = ctypes.CDLL(None)
-        library.mallopt(-1, ctypes.c_int(1 << 30))  # M_TRIM_THRESHOLD
-        library.mallopt(-3, ctypes.c_int(1 << 30))  # M_MMAP_THRESHOLD
+        library.mallopt(-1, ctypes.c_int(2**31 - 1))  # M_TRIM_THRESHOLD
+        library.mallopt(-4, ctypes.c_int(0))  # M_MMAP_MAX
     except (OSError, AttributeError):  # another C library
         pass
