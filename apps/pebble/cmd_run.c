@@ -34,8 +34,8 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return app_usage(a, "--slow-cap limits slow memory, but there is none; add --slow FOLDER");
     *s = (settings){.request = PB_REQUEST_DEFAULT};
     if (!workload_parse(a, a->opts.positional[0], &r->spec) || !setting_request(a, &s->request) ||
-        !setting_weights(a, &r->game.weights) || !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) ||
-        !app_number(a, OPT_REPEAT, 0, &s->repeat) || !clock_option(a))
+        !app_number(a, OPT_STEPS, MIN_STEPS, &s->steps) || !app_number(a, OPT_REPEAT, 0, &s->repeat) ||
+        !clock_option(a))
         return EXIT_USAGE;
     if (s->steps < 1 || s->steps > MAX_STEPS)
         return app_usage(a, "--steps: expected a number from 1 to %d", MAX_STEPS);
@@ -167,7 +167,7 @@ static exit_code find_tier(app *a, run_report *r)
 
 static exit_code make_plan(app *a, run_report *r, settings *s)
 {
-    if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap))
+    if (!setting_size(a, OPT_CAP, r->game.graph, &r->game.cap) || !setting_weights(a, r->game.graph, &r->game.weights))
         return EXIT_USAGE;
     exit_code code = find_tier(a, r);
     if (code != EXIT_DONE)

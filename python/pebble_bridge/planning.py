@@ -31,7 +31,7 @@ def plan(
     game: str | None = None,
     strategy: str = "auto",
     policy: str | None = None,
-    weights: Sequence[float] = (0, 0, 1),
+    weights: Sequence[float | str] | str = (0, 0, 1),
     time: float | str | None = None,
     ticks: int | None = None,
     seed: int = 1,
@@ -59,8 +59,9 @@ def plan(
         ``NAME`` or ``NAME:key=value,...``; "auto" tries several and returns the best.
     policy : str, optional
         The eviction policy, for strategies that take one.
-    weights : three numbers
-        The weights of peak, flux and work in the cost to minimise.
+    weights : three numbers, or texts with units
+        The weights of peak, flux and work in the cost to minimise: ``(0, 0, 1)``,
+        ``("0.5s/GiB", 0, 1)`` or ``"peak=0.5s/GiB"``.
     time : seconds or "500ms", optional
         The time limit of the search. Without `time` and `ticks` a search ends when it no longer improves.
     ticks : int, optional
@@ -237,7 +238,7 @@ def time_text(time: float | str | None) -> str | None:
     return f"{time:.9f}"
 
 
-def weights_text(weights: Sequence[float] | str) -> str:
+def weights_text(weights: Sequence[float | str] | str) -> str:
     """Three weights as text."""
     if isinstance(weights, str):
         return weights
@@ -249,6 +250,8 @@ def weights_text(weights: Sequence[float] | str) -> str:
 def many_weights_text(weights: Any) -> str:
     """Three weights, or a sequence of such, as text."""
     if isinstance(weights, str) or not weights or isinstance(weights[0], (int, float)):
+        return weights_text(weights)
+    if isinstance(weights[0], str) and not set(weights[0]) & set(",="):  # ("0.5s/GiB", 0, 1)
         return weights_text(weights)
     return ";".join(weights_text(each) for each in weights)
 

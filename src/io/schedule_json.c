@@ -140,7 +140,7 @@ static pb_status read_weights(pbi_schedule_reader *r, pbi_field field)
         if (status == PB_OK && more)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? "," : "", weight);
     }
-    if (status == PB_OK && pb_weights_parse(r->ctx, text, &r->s->weights) != PB_OK) {
+    if (status == PB_OK && pb_weights_parse(r->ctx, NULL, text, &r->s->weights) != PB_OK) {
         r->json.place = place;
         return pbi_field_fail(&r->json, field, "must be decimals of 0 or more with at most 18 digits after the point");
     }

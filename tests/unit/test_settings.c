@@ -39,7 +39,7 @@ static pb_status read_all(desk *d)
     uint64_t points = 1, any_graph = 0;
     pb_status status = pb_settings_game(&d->ctx, &d->settings, &d->arena, &d->game);
     if (status == PB_OK)
-        status = pb_settings_weights(&d->ctx, &d->settings, &d->arena, &d->weights, &d->weights_count);
+        status = pb_settings_weights(&d->ctx, &d->settings, d->game.graph, &d->arena, &d->weights, &d->weights_count);
     if (status == PB_OK)
         status = pb_settings_request(&d->ctx, &d->settings, &d->request);
     if (status == PB_OK)

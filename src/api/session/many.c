@@ -81,7 +81,7 @@ static pb_status run_sweep(pb_session *s, const pb_graph *g, pb_sweep *out)
         status = pbi_take_request(s, &request.plan, &handler);
     if (status == PB_OK)
         status = pbi_session_name(
-            s, pb_settings_weights(&s->ctx, &s->settings, &s->arena, &weights, &request.weights_count));
+            s, pb_settings_weights(&s->ctx, &s->settings, base.graph, &s->arena, &weights, &request.weights_count));
     if (status == PB_OK)
         status = pbi_take_number(s, PB_SET_points, DEFAULT_POINTS, PB_SWEEP_MAX_CAPS, &points);
     if (status != PB_OK)
