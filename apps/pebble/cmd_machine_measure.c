@@ -189,19 +189,10 @@ static bool is_csv(const char *path)
 static exit_code add_samples(app *a, const char *path, pb_machine_sample **samples, uint32_t *count)
 {
     const pb_graph *g;
-    pb_file_in in;
-    if (!is_csv(path)) {
-        exit_code code = read_graph(a, path, &g);
-        return code == EXIT_DONE ? app_status(a, pb_machine_samples(&a->ctx, g, "cpu", &a->arena, samples, count))
-                                 : code;
-    }
-    pb_status status = pb_file_open(&a->ctx, path, &in);
-    if (status == PB_OK)
-        status = pb_file_close(&a->ctx, path, &in,
-                               pb_machine_samples_read(&a->ctx, pb_file_source(&in), &a->arena, samples, count));
-    if (status == PB_EFORMAT || status == PB_EIO)
-        return app_fail(a, EXIT_INPUT, "%s", a->ctx.error.message);
-    return app_status(a, status);
+    if (is_csv(path))
+        return read_samples(a, path, samples, count);
+    exit_code code = read_graph(a, path, &g);
+    return code == EXIT_DONE ? app_status(a, pb_machine_samples(&a->ctx, g, "cpu", &a->arena, samples, count)) : code;
 }
 
 exit_code machine_fit(app *a)

@@ -237,7 +237,8 @@ static exit_code write_moves(app *a, const task *t, const char *path)
     if (status != PB_OK)
         return app_status(a, status);
     if (!planned.certificate)
-        return app_fail(a, EXIT_NOTHING, "nothing was written to %s: %s", path, planned.schedule.reason);
+        return app_fail(a, EXIT_NOTHING, "nothing was written to %s: %s; try a larger --cap or another --algorithm",
+                        path, planned.schedule.reason);
     return write_schedule(a, &planned.schedule, path);
 }
 

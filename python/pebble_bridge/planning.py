@@ -149,7 +149,7 @@ def verify(
     >>> import pebble_bridge as pb
     >>> g = pb.Graph(cost=[1, 1], size=[1, 1], edges=[(0, 1)])
     >>> pb.verify(g, [("compute", 1)]).sentence
-    'move 0 (compute 1): input 0 is not resident [rule input-not-resident]'
+    'move 0 (compute 1): input 0 is not resident; compute or load it first [rule input-not-resident]'
     """
     a_graph(graph)
     if isinstance(schedule, Plan):
@@ -185,7 +185,10 @@ def _verdict(text: bytes) -> Verdict:
 
 def _add_moves(session: Session, moves: Iterable[Any]) -> None:
     numbers = {name: k for k, name in enumerate(OPS)}
-    rows: list[int] = []
+    op: list[int] = []
+    node: list[int] = []
+    place: list[int] = []
+    over: list[int] = []
     also: list[int] = []
     start = [0]
     if not isinstance(moves, Iterable):
@@ -197,15 +200,18 @@ def _add_moves(session: Session, moves: Iterable[Any]) -> None:
             raise InvalidArgument(f'move {k}: expected a Move or a tuple such as ("compute", 0)') from None
         if move.op not in numbers:
             raise InvalidArgument(f"move {k}: there is no operation `{move.op}`; expected one of {', '.join(OPS)}")
-        place = BORROWED if move.borrowed else move.tier
-        rows += numbers[move.op], move.node, place, NO_NODE if move.over is None else move.over
+        op.append(numbers[move.op])
+        node.append(move.node)
+        place.append(BORROWED if move.borrowed else move.tier)
+        over.append(NO_NODE if move.over is None else move.over)
         also.extend(move.also)
         start.append(len(also))
-    arrays = [
-        (_arrays.numbers(values, width, what), width)
-        for what, values, width in (("moves", rows, 4), ("rows of also", start, 8), ("also", also, 4))
-    ]
-    session.do("pb_session_add_moves", len(start) - 1, *(_arrays.pointer(values, width) for values, width in arrays))
+    rows = _arrays.empty(4 * len(op), 4)
+    for k, (what, values) in enumerate({"op": op, "node": node, "tier": place, "over": over}.items()):
+        rows[k::4] = _arrays.numbers(values, 4, what)
+    starts, parts = _arrays.numbers(start, 8, "rows of also"), _arrays.numbers(also, 4, "also")
+    pointers = _arrays.pointer(rows, 4), _arrays.pointer(starts, 8), _arrays.pointer(parts, 4)
+    session.do("pb_session_add_moves", len(op), *pointers)
 
 
 # ---- settings in the library's text form ----

@@ -230,7 +230,7 @@ def test_a_search_begins_from_plans_of_its_own_graph_and_game(chain, tiny):
         pb.plan(chain, 8, start=pb.plan(tiny, 4))
     with pytest.raises(pb.InvalidArgument, match="for the remat game"):
         pb.plan(chain, 20, start=pb.plan(chain, 8), game="reversible")
-    with pytest.raises(pb.InvalidArgument, match="there is no plan"):
+    with pytest.raises(pb.InvalidArgument, match="has no plan"):
         pb.plan(chain, 8, start=pb.plan(chain, 1))
 
 

@@ -55,7 +55,8 @@ static pb_status assign(pb_engine *e, const pb_certificate *plan)
         return status;
     if (most && e->whole.packing.size > most)
         return pbi_fail(e->ctx, PB_ELIMIT,
-                        "the values need a block of %llu bytes, but the block has %llu; plan with a larger cap",
+                        "the values need a block of %llu bytes, but at most %llu are allowed; allow more, or plan with "
+                        "a smaller cap",
                         (unsigned long long)e->whole.packing.size, (unsigned long long)most);
     e->block_bytes = e->whole.packing.size;
     /* If plans may change, the block has room for any plan within the cap, and an eighth more for gaps between

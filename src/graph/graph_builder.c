@@ -94,7 +94,7 @@ pb_status pb_builder_add_node(pb_builder *b, const pb_node_spec *spec, pb_node *
 {
     size_t index = b->names.count;
     if (index >= PB_MAX_NODES)
-        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more than %u nodes, the limit; use a smaller graph",
+        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more nodes than the limit of %u; use a smaller graph",
                         PB_MAX_NODES);
     char number[24];
     const char *name = spec->name;
@@ -158,7 +158,7 @@ static pb_status nodes_add(pb_builder *b, pbi_nodes *nodes, pb_node v)
 pb_status pb_builder_add_edge(pb_builder *b, pb_node from, pb_node to)
 {
     if (b->edges.count >= PB_MAX_EDGES)
-        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more than %u edges, the limit; use a smaller graph",
+        return pbi_fail(b->ctx, PB_ERANGE, "the graph has more edges than the limit of %u; use a smaller graph",
                         PB_MAX_EDGES);
     return pairs_add(b, &b->edges, from, to);
 }

@@ -27,7 +27,7 @@ static pb_status reserve(maker *m)
         return PB_OK;
     if (m->count >= ELSEWHERE)
         return pbi_fail(m->ctx, PB_ERANGE,
-                        "the plan computes more than %u values, the limit; raise the cap, or use a smaller graph",
+                        "the plan computes more values than the limit of %u; raise the cap, or use a smaller graph",
                         ELSEWHERE);
     uint64_t room = m->room ? 2 * m->room : FIRST_ROOM;
     pb_lifetime *life = pb_arena_alloc(m->result, room, sizeof *life);

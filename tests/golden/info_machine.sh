@@ -10,3 +10,8 @@ print(r["machine"], r["fits"], p["phase"], p["node"], sum(p[k] for k in kinds) =
 print(sum(o["time"] for o in r["time_by_op"]) == r["time"], {k: p[k] for k in kinds[:3]}, p["largest"][0])'
 echo 'no split, no groups, and too large:'
 pebble gen chain 5 --size 30000000000 | fit v100-16 --ticks 1000 --quiet | sed '/^game/,$d'
+echo 'a statement about fixed memory that does not fit it is ignored:'
+for parts in '"x"' '{"parameters":99}' '{"parameters":3,"other":[1]}'; do
+    echo '{"format":"pebble-graph/1","fixed_size":5,"fixed_parts":'"$parts"',"nodes":[{"name":"a","size":4,"workspace":2}]}' |
+        fit t4 --quiet | sed -n '/^in memory/,/^$/p'
+done

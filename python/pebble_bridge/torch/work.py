@@ -72,7 +72,8 @@ MATH = {
     "glu_backward": 14, "softshrink": 2,
 }  # fmt: skip
 # Operations per element of other kinds.
-PER_ELEMENT = {"norm": 7, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
+PER_ELEMENT = {"norm": 6, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
+BY_NAME = {"native_layer_norm": 8, "native_layer_norm_backward": 14, "native_group_norm": 7, "native_group_norm_backward": 12}
 # They read only the shape of their argument.
 SHAPES = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty"}
 SHAPES |= {"new_empty_strided", "rand_like", "randn_like", "randint_like"}
@@ -153,7 +154,7 @@ def counted(
         kind = "elementwise" if torch.Tag.pointwise in tags else "reduce" if torch.Tag.reduction in tags else "other"
     if kind in ("copy", "embed", "embed.dw"):
         return kind, elements if kind == "embed.dw" else 0
-    return kind, PER_ELEMENT.get(kind, 1) * (elements if kind == "elementwise" else largest)
+    return kind, BY_NAME.get(name, PER_ELEMENT.get(kind, 1)) * (elements if kind == "elementwise" else largest)
 
 
 def product(name: str, read: list[torch.Tensor], written: list[torch.Tensor]) -> int:

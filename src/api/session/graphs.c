@@ -72,10 +72,10 @@ pb_status pbi_session_labels(pb_session *s, uint32_t count, const uint32_t *inde
 {
     uint64_t found, k = 0;
     if (!texts_count(names, length, &found) || (count && !index))
-        return pbi_session_drop(s, "names must each be ended by NUL, and every node needs an index");
+        return pbi_session_drop(s, "expected names, each ended by NUL, and an index for each node");
     for (uint32_t i = 0; i < count; i++)
         if (index[i] != UINT32_MAX && index[i] >= found)
-            return pbi_session_drop(s, "a node has an index that there is no name for");
+            return pbi_session_drop(s, "a node has an index that has no name; add the name");
     const char **list = pb_arena_alloc(&s->arena, (size_t)found + 1, sizeof *list);
     if (!list)
         return pbi_session_end_draft(s, PB_ENOMEM);

@@ -31,7 +31,7 @@ pb_status pbi_circuit_signal(pbi_circuit *c, const char *name, size_t length, pb
         return PB_OK;
     uint32_t s = c->count;
     if (s >= PB_MAX_NODES)
-        return pbi_fail(c->ctx, PB_ERANGE, "the circuit has more than %u signals, the limit; use a smaller one",
+        return pbi_fail(c->ctx, PB_ERANGE, "the circuit has more signals than the limit of %u; use a smaller one",
                         PB_MAX_NODES);
     void *start = c->start, *signal = c->signal;
     if (!pbi_arena_reserve(c->arena, &start, &c->start_room, (size_t)s + 1, sizeof *c->start))

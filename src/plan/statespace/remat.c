@@ -223,7 +223,7 @@ static pb_status conclude(exact *e, pbi_plan *plan)
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", answer->states,
+    return pbi_plan_note(plan, "no plan has less work (proved in %" PRIu64 " state%s)", answer->states,
                          answer->states == 1 ? "" : "s");
 }
 

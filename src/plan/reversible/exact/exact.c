@@ -99,7 +99,7 @@ static pb_status conclude(pb_context *ctx, const pb_game *game, const pbi_plan_o
         return status;
     if (!w->alpha && !w->beta)
         plan->outcome = PB_OPTIMAL;
-    return pbi_plan_note(plan, "every plan of less work is ruled out, in %" PRIu64 " state%s", a->states,
+    return pbi_plan_note(plan, "no plan has less work (proved in %" PRIu64 " state%s)", a->states,
                          a->states == 1 ? "" : "s");
 }
 
