@@ -47,7 +47,7 @@ typedef struct options {
     const char *value[OPT_COUNT]; /* NULL: not given; flags: "" */
     const char *positional[MAX_POSITIONALS];
     int positional_count;
-    pb_option params[MAX_PARAMS]; /* of gen: --height 5 */
+    pb_option params[MAX_PARAMS]; /* of gen and fit: --height 5 */
     uint32_t param_count;
     const char *weights[MAX_WEIGHTS]; /* every --weights, for commands that take several */
     uint32_t weights_count;

@@ -155,6 +155,47 @@ typedef struct pb_fit {
  *           PB_EUNKNOWN, PB_EINVAL   no such workload or option */
 pb_status pb_fit_find(pb_context *ctx, const pb_fit_request *request, pb_arena *result, pb_fit *out);
 
+/* ---- the largest size of a graph that fits, without running it ---- */
+
+typedef struct pb_size_request {
+    /* The graph at a size; PB_EINVAL or PB_ERANGE above `first`: there is nothing as large as that. */
+    pb_status (*graph)(void *state, uint64_t value, pb_arena *result, const pb_graph **out);
+    void *state;
+    uint64_t first;            /* the smallest size, at least 1 */
+    const pb_machine *machine; /* prices the graph; NULL: costs are as in the graph */
+    uint64_t cap;              /* not PB_UNLIMITED */
+    double max_overhead;       /* as in pb_fit_request */
+    pb_request plan;
+    bool batches; /* sizes are batches: several small ones can take the place of a large one */
+} pb_size_request;
+
+/* One step at a size. */
+typedef struct pb_size_point {
+    uint64_t value; /* 0: none */
+    uint64_t peak, cost;
+    double overhead;      /* of recomputation */
+    const char *strategy; /* NULL: program order */
+    bool fits;            /* the overhead is within the limit */
+    /* The gradients of `parts` batches of size `part` accumulated in program order, with one update: together at least
+     * `value`. parts 0: none fits. */
+    uint64_t parts, part, parts_cost;
+} pb_size_point;
+
+typedef struct pb_sizes {
+    pb_size_point program, planned;        /* the largest that fit in program order and with a plan */
+    bool program_bounded, planned_bounded; /* false: there are no larger sizes */
+    const pb_size_point *tried;            /* every plan above program.value, ascending */
+    uint32_t tried_count;
+    uint64_t break_even; /* the largest that fits and costs no more than its parts; 0: none */
+    uint64_t first_peak; /* in program order, of the smallest size */
+    bool stopped;        /* before the end */
+    const char *cost_unit, *size_unit;
+} pb_sizes;
+
+/* The largest size that fits the cap in program order and with recomputation, and what else would give as many samples.
+ *   returns PB_OK also if nothing fits, and after a stop */
+pb_status pb_sizes_find(pb_context *ctx, const pb_size_request *request, pb_arena *result, pb_sizes *out);
+
 #ifdef __cplusplus
 }
 #endif

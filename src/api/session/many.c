@@ -165,6 +165,8 @@ static pb_status run_info(pb_session *s, const pb_graph *g, pb_info *info)
         status = pbi_take_request(s, &request, &handler);
     if (status == PB_OK)
         status = pb_info_make(&s->ctx, game.graph, info);
+    if (status == PB_OK && game.graph->priced_by)
+        status = pb_step_report_make(&s->ctx, game.graph, &s->arena, &info->step);
     unsigned games = 0;
     if (status == PB_OK)
         status = pbi_session_name(s, pb_settings_games(&s->ctx, &s->settings, &game, &games));
