@@ -100,8 +100,7 @@ static void wrong_arrays_are_refused_with_a_sentence(void **state)
     refused_as(s, pb_session_add_nodes(s, 2, one, NULL, NULL, NULL), PB_EINVAL, "costs and sizes");
     refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, odd), PB_EINVAL, "flags");
     must(s, pb_session_name_nodes(s, 1, "a", 2));
-    refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, NULL), PB_EINVAL,
-               "must be as many as nodes");
+    refused_as(s, pb_session_add_nodes(s, 2, one, one, NULL, NULL), PB_EINVAL, "must be as many as nodes");
     refused_as(s, pb_session_add_pairs(s, "knot", 0, NULL, NULL), PB_EINVAL, "edge, inplace or byproduct_of");
     refused_as(s, pb_session_add_pairs(s, "edge", 1, loop, NULL), PB_EINVAL, "two arrays");
     refused_as(s, pb_session_add_list(s, "knot", 0, NULL), PB_EINVAL, "target or order");
