@@ -153,8 +153,7 @@ static pb_status read_units(pb_context *ctx, const pb_graph *g, int which, const
         return pbi_fail(ctx, PB_EINVAL, "the weight of time has no unit, but has `%.60s`; write a decimal, as in 1",
                         text);
     if (which == 1 && cost[0])
-        return pbi_fail(ctx, PB_EINVAL,
-                        "the weight of flux has only a unit of size, as in 0.01/%.30s, but has `%.60s`",
+        return pbi_fail(ctx, PB_EINVAL, "the weight of flux has only a unit of size, as in 0.01/%.30s, but has `%.60s`",
                         strcmp(g->size_unit, "byte") == 0 ? "GiB" : g->size_unit, text);
     if (!pbi_cost_ratio(cost, g->cost_unit, &out->cost))
         return pbi_fail(ctx, PB_EINVAL,
