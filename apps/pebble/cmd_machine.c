@@ -4,6 +4,7 @@
 #include "common/json_print.h"
 #include "common/output.h"
 #include "files.h"
+#include "machine_print.h"
 #include "plain_print.h"
 #include "settings.h"
 #include "table.h"
@@ -12,27 +13,6 @@
 #include <string.h>
 
 enum { MAX_KEYS = 64 };
-
-/* "19.5 T", "1.555 T": four digits at most. */
-static void rate_text(uint64_t rate, char text[FIGURE_ROOM])
-{
-    static const char *const prefixes[] = {"", " k", " M", " G", " T", " P", " E"};
-    double shown = (double)rate;
-    int at = 0;
-    for (; shown >= 999.95 && at < 6; at++)
-        shown /= 1000;
-    snprintf(text, FIGURE_ROOM, "%.4g%s", shown, prefixes[at]);
-}
-
-/* "40 GB"; sizes of an abstract machine are numbers. */
-static void size_text(const pb_machine *m, uint64_t size, char text[FIGURE_ROOM])
-{
-    rate_text(size, text);
-    if (size == PB_UNLIMITED)
-        snprintf(text, FIGURE_ROOM, "no limit");
-    else if (m->per_second)
-        snprintf(text + strlen(text), FIGURE_ROOM - strlen(text), "%s", strchr(text, ' ') ? "B" : " B");
-}
 
 /* ---- list ---- */
 
@@ -244,14 +224,18 @@ static exit_code machine_show(app *a)
 static const struct {
     const char *name;
     exit_code (*run)(app *a);
-} parts[] = {{"list", machine_list}, {"show", machine_show}};
+} parts[] = {{"list", machine_list},
+             {"show", machine_show},
+             {"measure", machine_measure},
+             {"rescale", machine_rescale},
+             {"fit", machine_fit}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 exit_code cmd_machine(app *a)
 {
     const char *names[PARTS], *name = a->opts.positional_count ? a->opts.positional[0] : NULL;
     if (!name)
-        return app_usage(a, "expected what to do: list or show, as in pebble machine list");
+        return app_usage(a, "expected what to do: list, show, measure, rescale or fit, as in pebble machine list");
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;
         if (strcmp(name, parts[i].name) == 0)
@@ -260,5 +244,7 @@ exit_code cmd_machine(app *a)
     const char *near = nearest_name(name, names, PARTS);
     if (near)
         return app_usage(a, "there is no `pebble machine %s`; did you mean %s?", name, near);
-    return app_usage(a, "there is no `pebble machine %s`; use list or show, as in pebble machine show %s", name, name);
+    return app_usage(
+        a, "there is no `pebble machine %s`; use list, show, measure, rescale or fit, as in pebble machine show %s",
+        name, name);
 }

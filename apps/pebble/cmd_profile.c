@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "common/json_print.h"
 #include "files.h"
+#include "machine_print.h"
 #include "plain_print.h"
 #include "table.h"
 #include "workload_spec.h"
@@ -170,6 +171,11 @@ exit_code cmd_profile(app *a)
     exit_code code = workload_open(a, &spec, &w);
     if (code != EXIT_DONE)
         return code;
+    if (app_option(a, OPT_TIMED_BY)) {
+        code = price_graph(a, pb_workload_graph(w));
+        pb_workload_close(w);
+        return code;
+    }
     measuring(a, true);
     pb_status status = pb_profile_workload(&a->ctx, w, (uint32_t)repeat, &a->arena, &profiled);
     measuring(a, false);

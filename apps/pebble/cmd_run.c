@@ -2,6 +2,7 @@
 #include "certify.h"
 #include "commands.h"
 #include "files.h"
+#include "machine_print.h"
 #include "plan_print.h"
 #include "run_print.h"
 #include "settings.h"
@@ -25,6 +26,8 @@ static exit_code read_settings(app *a, run_report *r, settings *s)
         return missing_cap(a);
     if (path && strcmp(path, "-") == 0)
         return app_usage(a, "-o needs a file name: standard output is already used for the table");
+    if (app_option(a, OPT_PROFILE) && app_option(a, OPT_TIMED_BY))
+        return app_usage(a, "--profile and --machine both give the costs; leave one out");
     if (app_option(a, OPT_PLAN) && path)
         return app_usage(a, "--plan runs an existing schedule, so there is nothing to write; leave out -o");
     if (app_option(a, OPT_SLOW_CAP) && !app_option(a, OPT_SLOW))
@@ -65,11 +68,32 @@ static exit_code read_profile(app *a, const char *path, const pb_graph *own, con
     return EXIT_DONE;
 }
 
+/* --machine: by its models, else its rates. */
+static exit_code take_machine(app *a, const pb_graph *own, const pb_graph **out)
+{
+    const pb_machine *m;
+    const pb_graph *timed;
+    pb_time_report report;
+    exit_code code = machine_option(a, &m);
+    if (code == EXIT_DONE)
+        code = time_graph(a, own, m, &timed, &report);
+    if (code != EXIT_DONE)
+        return code;
+    if (report.outside)
+        app_note(a,
+                 "%u computation%s outside the range that machine %s was measured in; pebble profile --machine "
+                 "lists them",
+                 (unsigned)report.outside, report.outside == 1 ? " is" : "s are", m->name);
+    return app_status(a, pb_graph_price(&a->ctx, timed, m, &a->arena, out));
+}
+
 static exit_code find_costs(app *a, run_report *r, pb_workload *w, const settings *s)
 {
     const char *path = app_option(a, OPT_PROFILE);
     if (path)
         return read_profile(a, path, pb_workload_graph(w), &r->game.graph);
+    if (app_option(a, OPT_TIMED_BY))
+        return take_machine(a, pb_workload_graph(w), &r->game.graph);
     measuring(a, true);
     pb_status status = pb_profile_workload(&a->ctx, w, (uint32_t)s->repeat, &a->arena, &r->profiled);
     measuring(a, false);

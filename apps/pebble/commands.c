@@ -114,18 +114,32 @@ const command commands[] = {
      "Every result is run for one step, to check that it fits the cap and to measure its time. Each plan gets 20,000 "
      "ticks, unless --ticks is given; --time limits the whole search.",
      "34I", cmd_fit},
-    {"machine", ON_MACHINE, "list the machines that --machine names, and show what is in one",
-     "pebble machine list [--json]\npebble machine show NAME|FILE [--json] [-o FILE]",
+    {"price", ON_PRICE, "write the times that a graph's nodes take on a machine into the graph",
+     "pebble price GRAPH --machine NAME|FILE [-o FILE]",
+     "pebble price g.json --machine here.json -o timed.json\ttimes by the models of a measured machine\n"
+     "pebble plan timed.json --machine here.json\tplan with them\n"
+     "pebble price g.json --machine a100-40\tonly show the time of each operation\n",
+     "A machine that was measured has models: times by operation, type, size and flops per byte. --machine alone plans "
+     "with the simpler rates and bandwidths of the file. Times that the graph already has are kept. The output says "
+     "which computations are outside the range that was measured.",
+     "5", cmd_price},
+    {"machine", ON_MACHINE, "list machines, show what is in one, and measure this computer",
+     "pebble machine list [--json]\npebble machine show NAME|FILE [--json] [-o FILE]\n"
+     "pebble machine measure -o FILE [--quick]\npebble machine rescale FILE -o FILE\n"
+     "pebble machine fit PROFILE|CSV... -o FILE",
      "pebble machine list\twhat --machine can name\n"
      "pebble machine show a100-40\tits memories, rates and links\n"
      "pebble machine show 'a100-40*4'\tfour of them\n"
      "pebble machine show rtx4090 -o mine.json\ta file to edit, for --machine mine.json\n"
-     "pebble plan g.json --machine rtx4090\tplan for it: times, in its memory\n",
+     "pebble plan g.json --machine rtx4090\tplan for it: times, in its memory\n"
+     "pebble machine measure -o here.json\tmeasure this computer, in about half a minute\n"
+     "pebble machine rescale here.json -o now.json\tits speed under today's load\n"
+     "pebble machine fit p8.json p32.json -o mine.json\tfrom profiles of two sizes, to price others\n",
      "A machine turns the flops and bytes of a node into its time: a fixed overhead, and the longer of computing at "
      "the "
      "rate of its operation and type and of reading and writing memory. docs/machines.md names the source of every "
      "number.",
-     "5", cmd_machine},
+     "5I", cmd_machine},
     {"ui", ON_UI, "open the interactive page in a browser", "pebble ui [GRAPH...] [options]",
      "pebble ui\tstart with the gallery of graphs\n"
      "pebble ui g.json\tstart with a graph of your own\n"

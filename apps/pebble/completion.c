@@ -223,7 +223,7 @@ void help_complete_zsh(void)
             print_workloads(" ");
             puts(")' ;;");
         } else if (commands[i].bit == ON_MACHINE) {
-            fputs(" \\\n            '1:what:(list show)' '2:machine:(", stdout);
+            fputs(" \\\n            '1:what:(list show measure rescale fit)' '2:machine:(", stdout);
             print_machines(" ");
             puts(")' ;;");
         } else if (commands[i].bit == ON_HELP) {

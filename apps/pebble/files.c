@@ -76,6 +76,16 @@ exit_code read_schedule(app *a, const char *path, const pb_graph *g, pb_schedule
     return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
 }
 
+exit_code read_samples(app *a, const char *path, pb_machine_sample **samples, uint32_t *count)
+{
+    pb_file_in in;
+    pb_status status = open_input(a, path, &in);
+    if (status == PB_OK)
+        status =
+            close_input(a, path, &in, pb_machine_samples_read(&a->ctx, pb_file_source(&in), &a->arena, samples, count));
+    return status == PB_OK ? EXIT_DONE : tell_input(a, path, status);
+}
+
 bool read_schedule_alone(app *a, const char *path, pb_schedule *out)
 {
     pb_file_in in;

@@ -21,7 +21,8 @@ enum {
     ON_RUN = 8192,
     ON_FIT = 16384,
     ON_MACHINE = 32768,
-    ON_ALL = 65535
+    ON_PRICE = 65536,
+    ON_ALL = 131071
 };
 
 typedef enum option_id {

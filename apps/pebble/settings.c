@@ -114,10 +114,10 @@ static void note_costs(app *a, const pb_graph *g)
     if (!m && own->work && strcmp(own->cost_unit, "flop") == 0)
         app_note(a, "note: flop counts ignore memory traffic; use --machine NAME (pebble machine list) for times");
     if (m && !own->work && !own->note && strcmp(own->cost_unit, m->time_unit) != 0)
-        app_note(
-            a,
-            "warning: the nodes state neither flops nor bytes; their costs in %.60s are taken as times in %.60s on %.60s",
-            own->cost_unit, m->time_unit, m->name);
+        app_note(a,
+                 "warning: the nodes state neither flops nor bytes; their costs in %.60s are taken as times in %.60s "
+                 "on %.60s",
+                 own->cost_unit, m->time_unit, m->name);
     if (m && m->per_second && strcmp(own->size_unit, "byte") != 0)
         app_note(a, "note: sizes in %.60s are taken as bytes, which the memory and the links of %.60s count",
                  own->size_unit, m->name);
@@ -166,5 +166,7 @@ bool has_cap(const app *a, const pb_game *game)
 
 exit_code missing_cap(app *a)
 {
-    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order, or --machine NAME");
+    bool machines = a->command->bit & option_specs[OPT_MACHINE].commands;
+    return app_usage(a, "--cap is missing; try --cap 80%%, for 80 %% of the peak in program order%s",
+                     machines ? ", or --machine NAME" : "");
 }

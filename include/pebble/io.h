@@ -72,6 +72,10 @@ pb_status pb_graph_write(pb_context *ctx, const pb_graph *g, pb_format format, p
 pb_status pb_machine_read(pb_context *ctx, pb_source source, pb_arena *result, const pb_machine **out);
 pb_status pb_machine_read_file(pb_context *ctx, const char *path, pb_arena *result, const pb_machine **out);
 pb_status pb_machine_write(pb_context *ctx, const pb_machine *m, pb_sink sink);
+/* Measurements as lines op,dtype,flops,bytes,ns, with or without this header, appended to *samples in `result`; *count
+ * is how many there are now. */
+pb_status pb_machine_samples_read(pb_context *ctx, pb_source source, pb_arena *result, pb_machine_sample **samples,
+                                  uint32_t *count);
 
 /* json or binary; node references by name need the graph. Checks syntax and ranges, not the rules. */
 pb_status pb_schedule_read(pb_context *ctx, pb_source source, pb_format format, const pb_graph *g, pb_arena *result,

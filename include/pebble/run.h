@@ -92,8 +92,8 @@ typedef struct pb_machine_measured {
     const char *missing;             /* NULL, or why some kernels could not be measured in this build */
 } pb_machine_measured;
 
-/* Times the kernels of the workloads over a range of sizes, as steps of small networks, so that caches are as warm as in
- * real ones, and fits models to them. The clock should be that of the processor, if other programs are running.
+/* Times the kernels of the workloads over a range of sizes, as steps of small networks, so that caches are as warm as
+ * in real ones, and fits models to them. The clock should be that of the processor, if other programs are running.
  *   returns PB_OK         after a stop too, if there is something to fit models to */
 pb_status pb_machine_measure(pb_context *ctx, const pb_measure_options *options, pb_arena *result,
                              pb_machine_measured *out);

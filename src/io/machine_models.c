@@ -168,19 +168,28 @@ static pb_status read_model(reader *r, uint64_t index, pb_machine_model *m)
 pb_status pbi_models_read(pbi_json *json, pbi_field field, pb_arena *scratch, pb_arena *result, pb_machine_processor *p)
 {
     reader r = {.json = json, .scratch = scratch, .result = result};
-    pb_machine_model *models = pb_arena_alloc(result, PB_MACHINE_MAX_PARTS, sizeof *models);
-    uint32_t count = 0;
+    void *rows = NULL;
+    size_t count = 0, room = 0;
     bool more;
-    pb_status status = models ? enter(&r, field, PBI_JSON_ARRAY) : PB_ENOMEM;
+    pb_status status = enter(&r, field, PBI_JSON_ARRAY);
     while (status == PB_OK && (status = pbi_json_item(json, &more)) == PB_OK && more) {
         if (count == PB_MACHINE_MAX_PARTS)
             return pbi_field_fail(json, field, "has more than %d entries; remove some", PB_MACHINE_MAX_PARTS);
-        status = read_model(&r, count, &models[count]);
+        if (!pbi_arena_reserve(scratch, &rows, &room, count + 1, sizeof *p->models))
+            return PB_ENOMEM;
+        status = read_model(&r, count, (pb_machine_model *)rows + count);
         count++;
     }
+    if (status != PB_OK)
+        return status;
+    pb_machine_model *models = pb_arena_alloc(result, count, sizeof *models);
+    if (!models)
+        return PB_ENOMEM;
+    if (count)
+        memcpy(models, rows, count * sizeof *models);
     p->models = models;
-    p->model_count = count;
-    return status;
+    p->model_count = (uint32_t)count;
+    return PB_OK;
 }
 
 pb_status pbi_reference_read(pbi_json *json, pbi_field field, pb_arena *result, pb_machine_reference *out)

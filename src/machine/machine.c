@@ -41,6 +41,20 @@ static uint64_t flop_rate(const pb_machine_processor *p, const pb_work *work)
     return rate ? rate : rate_of(p->rates, p->rate_count, "other");
 }
 
+static pb_status no_rate(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p, const pb_work *work)
+{
+    const char *op = work->op ? work->op : "computations";
+    if (!work->dtype)
+        return pbi_fail(
+            ctx, PB_EINVAL,
+            "machine %.60s: processor %.60s has no rate for %.60s without dtype; add \"other\" to its rates", m->name,
+            p->name, op);
+    return pbi_fail(
+        ctx, PB_EINVAL,
+        "machine %.60s: processor %.60s has no rate for %.60s in %.60s; add \"%.60s\" or \"other\" to its rates",
+        m->name, p->name, op, work->dtype, work->dtype);
+}
+
 pb_status pb_machine_duration(pb_context *ctx, const pb_machine *m, const pb_machine_processor *p, const pb_work *work,
                               uint64_t cost, uint64_t *out)
 {
@@ -53,11 +67,7 @@ pb_status pb_machine_duration(pb_context *ctx, const pb_machine *m, const pb_mac
     if (work->has_flops && work->flops) {
         rate = flop_rate(p, work);
         if (!rate)
-            return pbi_fail(ctx, PB_EINVAL,
-                            "machine %.60s: processor %.60s has no rate for %s%s%.60s; add \"%.60s\" or "
-                            "\"other\" to its rates",
-                            m->name, p->name, work->op ? work->op : "", work->op ? " in " : "",
-                            work->dtype ? work->dtype : "this node", work->dtype ? work->dtype : "other");
+            return no_rate(ctx, m, p, work);
         fits = pbi_mul_div_up(work->flops, m->per_second, rate, &computing);
     }
     if (work->has_bytes && work->bytes) {

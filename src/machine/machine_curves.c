@@ -83,18 +83,15 @@ static int by_bytes(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* The geometric mean. */
+/* The one in the middle, with the geometric mean of all times. */
 static pb_machine_point mean_of(const pb_machine_point *points, uint32_t count)
 {
-    double flops = 0, bytes = 0, time = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        flops += points[i].flops ? log((double)points[i].flops) : 0;
-        bytes += points[i].bytes ? log((double)points[i].bytes) : 0;
-        time += log((double)points[i].time);
-    }
-    return (pb_machine_point){points[0].flops ? (uint64_t)llround(exp(flops / count)) : 0,
-                              points[0].bytes ? (uint64_t)llround(exp(bytes / count)) : 0,
-                              (uint64_t)llround(exp(time / count))};
+    pb_machine_point mean = points[count / 2];
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += log((double)points[i].time);
+    mean.time = (uint64_t)llround(exp(sum / count));
+    return mean;
 }
 
 /* Of points in the order of their sizes: joins those of nearly the same size. Returns how many remain. */

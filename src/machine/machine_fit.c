@@ -98,6 +98,15 @@ static uint32_t split(const pb_machine_point *points, uint32_t count, uint32_t f
     return others;
 }
 
+/* Whether every point has what the form goes by. */
+static bool form_applies(pbi_model_form form, const pb_machine_point *points, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if ((form.by == PB_BY_FLOPS && !points[i].flops) || (form.by == PB_BY_BYTES && !points[i].bytes))
+            return false;
+    return true;
+}
+
 /* Predicts each point from the points of other folds. */
 static pb_status form_errors(const pb_machine_point *points, uint32_t count, double error[FORMS], pb_arena *scratch)
 {
@@ -128,10 +137,13 @@ static pb_status fit_model(pb_context *ctx, const pb_machine_point *points, uint
     pb_arena_init(&scratch, ctx);
     pb_status status = count < LEAST_SAMPLES ? PB_OK : form_errors(points, count, error, &scratch);
     pb_arena_release(&scratch);
-    for (int k = 1; k < FORMS && count >= LEAST_SAMPLES; k++)
-        best = error[k] < better * error[best] ? k : best;
     if (count < LEAST_SAMPLES) /* memory is the limit below some ten operations per byte */
         best = pbi_point_intensity(&points[count / 2]) > log(10.0);
+    if (!form_applies(forms[best], points, count))
+        best = 1 - best;
+    for (int k = 0; k < FORMS && count >= LEAST_SAMPLES; k++)
+        if (form_applies(forms[k], points, count) && error[k] < better * error[best])
+            best = k;
     pbi_formula f;
     if (status == PB_OK)
         status = fit_form(points, count, forms[best], result, m, &f);

@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Intensities that differ by less than a factor of 2, as a logarithm. */
+static const double similar = 0.7;
+
 const char *pb_model_by_name(pb_model_by by)
 {
     static const char *const names[] = {"formula", "bytes", "flops"};
@@ -85,6 +88,18 @@ static spot spot_on(const pb_machine_model *m, const pb_machine_curve *c, double
                   (1 - share) * pbi_point_intensity(&p[low]) + share * pbi_point_intensity(&p[high]), 0};
 }
 
+/* How far the size is outside of all curves of similar intensity: many curves have few points each. */
+static double near_beyond(const pb_machine_model *m, double size, double intensity)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < m->curve_count; i++) {
+        spot s = spot_on(m, &m->curves[i], size);
+        if (fabs(s.intensity - intensity) < similar)
+            least = fmin(least, s.beyond);
+    }
+    return least;
+}
+
 /* Between the curves, at the same number of operations. Less intense than all of them: memory traffic counts, so it is
  * on the first curve at the same number of bytes. */
 static double between(const pb_machine_model *m, const pb_machine_point *at, double *beyond)
@@ -107,7 +122,7 @@ static double between(const pb_machine_model *m, const pb_machine_point *at, dou
         return above.time;
     }
     double share = (wanted - below.intensity) / (above.intensity - below.intensity);
-    *beyond = below.beyond < above.beyond ? below.beyond : above.beyond;
+    *beyond = fmin(fmin(below.beyond, above.beyond), near_beyond(m, size, wanted));
     return (1 - share) * below.time + share * above.time;
 }
 

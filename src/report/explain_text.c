@@ -25,6 +25,17 @@ static void amount(pbi_out *out, uint64_t value, const char *unit)
     pbi_out_plain(out, text);
 }
 
+/* The width for printf, which counts bytes: µ has two. */
+static int width_of(const char *text, int characters)
+{
+    for (; *text; text++)
+        characters += ((unsigned char)*text & 0xc0) == 0x80;
+    return characters;
+}
+
+/* What the costs are. */
+static const char *effort(const pb_graph *g) { return pb_unit_is_time(g->cost_unit) ? "time" : "work"; }
+
 /* "move 12 (compute b)" */
 static void write_move(pbi_out *out, const pb_graph *g, const pb_moves *moves, pb_step k)
 {
@@ -261,16 +272,17 @@ static void write_again(pbi_out *out, const pbi_overview *o)
         pbi_out_text(out, "\nNo value is recomputed.\n");
         return;
     }
-    pbi_out_format(out, "\n%llu value%s recomputed%s:\n", (unsigned long long)o->again_values,
+    pbi_out_format(out, "\n%llu value%s recomputed%s%s:\n", (unsigned long long)o->again_values,
                    o->again_values == 1 ? " is" : "s are",
-                   o->again_values > o->again_length ? ". Those with the most extra work" : "");
-    pbi_out_format(out, "  %-*s %10s %20s\n", NAME_WIDTH, "value", "computed", "extra work");
+                   o->again_values > o->again_length ? ". Those with the most extra " : "",
+                   o->again_values > o->again_length ? effort(g) : "");
+    pbi_out_format(out, "  %-*s %10s %15s %s\n", NAME_WIDTH, "value", "computed", "extra", effort(g));
     for (size_t i = 0; i < o->again_length; i++) {
         const pbi_share *share = &o->again[i];
         pbi_out_text(out, "  ");
         column_name(out, pb_graph_name(g, share->node));
-        pb_quantity_text(share->work, NULL, work, sizeof work);
-        pbi_out_format(out, " %10llu %20s\n", (unsigned long long)share->times, work);
+        pb_quantity_text(share->work, g->cost_unit, work, sizeof work);
+        pbi_out_format(out, " %10llu %*s\n", (unsigned long long)share->times, width_of(work, 20), work);
     }
 }
 
@@ -280,20 +292,20 @@ static void write_absences(pbi_out *out, const pbi_overview *o)
     const pbi_pressure *p = &o->pressure;
     char work[AMOUNT_ROOM], cap[AMOUNT_ROOM], over[AMOUNT_ROOM + 4];
     pbi_out_text(out, "\nThe most expensive recomputations, each with the cap that would keep the value instead:\n");
-    pbi_out_format(out, "  %-*s %10s %20s %13s %12s %12s\n", NAME_WIDTH, "value", "at move", "work", "fullest move",
+    pbi_out_format(out, "  %-*s %10s %20s %13s %12s %12s\n", NAME_WIDTH, "value", "at move", effort(g), "fullest move",
                    "cap to keep", "over cap");
     for (size_t i = 0; i < p->absence_count; i++) {
         const pbi_absence *x = &p->absences[i];
         pbi_out_text(out, "  ");
         column_name(out, pb_graph_name(g, x->node));
-        pb_quantity_text(x->saves, NULL, work, sizeof work);
+        pb_quantity_text(x->saves, g->cost_unit, work, sizeof work);
         pb_quantity_text(x->need, g->size_unit, cap, sizeof cap);
         over[0] = '+';
         if (x->need > o->game->cap)
             pb_quantity_text(x->need - o->game->cap, g->size_unit, over + 1, sizeof over - 1);
         else
             strcpy(over, "fits");
-        pbi_out_format(out, " %10llu %20s", (unsigned long long)x->made, work);
+        pbi_out_format(out, " %10llu %*s", (unsigned long long)x->made, width_of(work, 20), work);
         if (x->full_step == PBI_NO_STEP)
             pbi_out_format(out, " %13s", "-");
         else
@@ -359,22 +371,30 @@ static void write_kept(pbi_out *out, const pbi_overview *o)
     pbi_out_format(out, "\n%llu value%s kept in memory for a later use%s:\n", (unsigned long long)o->kept_values,
                    o->kept_values == 1 ? " is" : "s are",
                    o->kept_values > o->kept_length ? ". Those with the most memory x time" : "");
-    pbi_out_format(out, "  %-*s %10s %14s %10s %18s\n", NAME_WIDTH, "value", "size", "memory x time", "% of flux",
-                   "work saved");
+    pbi_out_format(out, "  %-*s %10s %14s %10s %12s saved\n", NAME_WIDTH, "value", "size", "memory x time", "% of flux",
+                   effort(g));
     for (size_t i = 0; i < o->kept_length; i++) {
         const pbi_share *share = &o->kept[i];
         pbi_out_text(out, "  ");
         column_name(out, pb_graph_name(g, share->node));
         pb_quantity_text(g->size[share->node], g->size_unit, size, sizeof size);
-        pb_quantity_text(share->saves, NULL, saves + 3, sizeof saves - 3);
+        pb_quantity_text(share->saves, g->cost_unit, saves + 3, sizeof saves - 3);
         memcpy(saves, ">= ", 3);
         held_text(share->held, held);
         snprintf(share_text, sizeof share_text, "%.1f %%", flux > 0 ? 100 * pb_u128_double(share->held) / flux : 0.0);
-        pbi_out_format(out, " %10s %14s %10s %18s\n", size, held, share_text,
-                       !share->possible  ? "not recomputable"
-                       : share->complete ? saves + 3
-                                         : saves);
+        const char *saved = !share->possible ? "not recomputable" : share->complete ? saves + 3 : saves;
+        pbi_out_format(out, " %10s %14s %10s %*s\n", size, held, share_text, width_of(saved, 18), saved);
     }
+}
+
+static void write_phase(pbi_out *out, const pb_graph *g, const char *name, uint64_t time)
+{
+    char text[AMOUNT_ROOM];
+    pb_amount_text(time, g->cost_unit, text, sizeof text);
+    pbi_out_format(out, "  %-14s ", name);
+    for (int blanks = width_of(text, PHASE_WIDTH) - (int)strlen(text); blanks > 0; blanks--)
+        pbi_out_char(out, ' ');
+    pbi_out_plain(out, text);
 }
 
 /* A row for each phase of the plan. */
@@ -382,24 +402,18 @@ static void write_phases(pbi_out *out, const pbi_overview *o)
 {
     const pb_graph *g = o->game->graph;
     const pb_phases *p = &o->phases;
-    bool tiered = o->game->kind == PB_GAME_TIERED, time = pb_unit_is_time(g->cost_unit);
-    pbi_out_format(out, "\nThe %s by phase:\n", tiered || time ? "time" : "work");
+    bool tiered = o->game->kind == PB_GAME_TIERED;
+    pbi_out_format(out, "\nThe %s by phase:\n", tiered ? "time" : effort(g));
     for (int i = 0; i < PB_PHASE_COUNT; i++) {
         bool transfer = i == PB_PHASE_STORES || i == PB_PHASE_LOADS;
-        char text[AMOUNT_ROOM];
         if (!p->moves[i] && !(transfer && tiered) && i != PB_PHASE_FORWARD && i != PB_PHASE_RECOMPUTE)
             continue;
-        pb_amount_text(p->time[i], g->cost_unit, text, sizeof text);
-        pbi_out_format(out, "  %-14s ", i == PB_PHASE_FORWARD && !p->backward ? "once" : pb_phase_name((pb_phase)i));
-        int width = 0;
-        for (const char *at = text; *at; at++)
-            width += ((unsigned char)*at & 0xc0) != 0x80; /* characters of UTF-8 */
-        for (; width < PHASE_WIDTH; width++)
-            pbi_out_char(out, ' ');
-        pbi_out_plain(out, text);
+        write_phase(out, g, i == PB_PHASE_FORWARD && !p->backward ? "once" : pb_phase_name((pb_phase)i), p->time[i]);
         pbi_out_format(out, " %5.1f %%  %llu move%s\n", p->total ? 100.0 * (double)p->time[i] / (double)p->total : 0.0,
                        (unsigned long long)p->moves[i], p->moves[i] == 1 ? "" : "s");
     }
+    write_phase(out, g, "total", p->total);
+    pbi_out_char(out, '\n');
 }
 
 static void write_overview(pbi_out *out, const pbi_overview *o)

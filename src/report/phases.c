@@ -4,6 +4,8 @@
 #include "pebble/layout.h"
 #include "report/walk.h"
 
+#include <string.h>
+
 const char *pb_phase_name(pb_phase phase)
 {
     static const char *const names[] = {"forward", "recomputation", "uncomputing", "stores", "loads", "gradients"};
@@ -25,6 +27,20 @@ static pb_phase phase_of(const pbi_walk *w, const uint8_t *backward, bool *compu
     return backward[v] ? PB_PHASE_GRADIENTS : PB_PHASE_FORWARD;
 }
 
+/* One node does not make a pass: a value that is read twice looks like a gradient. */
+static pb_status find_backward(pb_context *ctx, const pb_graph *g, uint8_t *backward, bool *found)
+{
+    uint32_t count = 0;
+    pb_status status = pb_layout_backward(ctx, g, backward, found);
+    for (pb_node v = 0; v < g->node_count && status == PB_OK; v++)
+        count += backward[v];
+    if (status == PB_OK && count < 2) {
+        memset(backward, 0, g->node_count);
+        *found = false;
+    }
+    return status;
+}
+
 pb_status pb_phases_make(pb_context *ctx, const pb_certificate *c, pb_phases *out)
 {
     const pb_graph *g = pb_certificate_game(c)->graph;
@@ -36,7 +52,7 @@ pb_status pb_phases_make(pb_context *ctx, const pb_certificate *c, pb_phases *ou
     bool *computed = pb_arena_zero(&scratch, (size_t)g->node_count + 1, sizeof *computed);
     pb_status status = backward && computed ? pbi_walk_init(&w, c, &scratch) : PB_ENOMEM;
     if (status == PB_OK)
-        status = pb_layout_backward(ctx, g, backward, &phases.backward);
+        status = find_backward(ctx, g, backward, &phases.backward);
     while (status == PB_OK && pbi_walk_next(&w)) {
         if (w.move.op == PB_FREE || w.move.op == PB_DROP)
             continue;

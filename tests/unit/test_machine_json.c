@@ -54,12 +54,12 @@ static const char *written(desk *d)
 }
 
 static const char every_field[] =
-    "{" FORMAT ",\"name\":\"two\",\"time_unit\":\"us\",\"reference\":{\"by\":\"hand\"},\n"
+    "{" FORMAT ",\"name\":\"two\",\"time_unit\":\"us\",\"source\":{\"by\":\"hand\"},\n"
     "\"memories\":[\n{\"name\":\"hbm\",\"cap\":\"40000000000000000\",\"reserve\":7,\"speed\":\"fast\"},\n"
     "{\"name\":\"host\"}],\n"
     "\"processors\":[\n{\"name\":\"gpu\",\"memory\":\"hbm\",\"overhead\":4000,\"bandwidth\":1555000000000,"
     "\"rates\":{\"conv/float32\":14,\"other\":\"9223372036854775808\"},\"bandwidths\":{\"norm\":3},"
-    "\"models\":[{\"op\":\"conv\"}, 2]},\n"
+    "\"vendor\":[{\"op\":\"conv\"}, 2]},\n"
     "{\"name\":\"cpu\",\"memory\":\"host\"}],\n"
     "\"links\":[\n{\"name\":\"out\",\"from\":\"hbm\",\"to\":\"host\",\"bandwidth\":25,\"latency\":10,\"per_unit\":2,"
     "\"lane\":\"bus\"},\n"
@@ -88,7 +88,7 @@ static void reader_takes_every_field(void **state)
         assert_true(p->rates[1].per_second == PB_MACHINE_MAX_RATE);
         assert_int_equal(p->bandwidth_count, 1);
         assert_int_equal(p->bandwidths[0].per_second, 3);
-        assert_string_equal(p->extra, "\"models\":[{\"op\":\"conv\"}, 2]");
+        assert_string_equal(p->extra, "\"vendor\":[{\"op\":\"conv\"}, 2]");
         assert_int_equal(m->processors[1].memory, 1);
         assert_int_equal(m->processors[1].bandwidth, 0);
         assert_int_equal(m->link_count, 2);
@@ -98,7 +98,7 @@ static void reader_takes_every_field(void **state)
         assert_string_equal(m->links[0].lane, "bus");
         assert_null(m->links[1].lane);
         assert_int_equal(m->links[1].from, 1);
-        assert_string_equal(m->extra, "\"reference\":{\"by\":\"hand\"}");
+        assert_string_equal(m->extra, "\"source\":{\"by\":\"hand\"}");
         assert_string_equal(written(&d), every_field);
         shut(&d);
     }

@@ -147,6 +147,30 @@ static void every_failure_has_one_message(void **state)
     pb_session_free(s);
 }
 
+/* Every call prices the graph again, so that the machine may change in between. */
+static void a_machine_is_a_setting(void **state)
+{
+    (void)state;
+    const pb_graph *g;
+    const pb_plan_result *p;
+    pb_session *s = open_session(NULL);
+    must(s, pb_session_generate(s, "adjoint-chain", "steps=100\ngrad-size=0", &g));
+    must(s, pb_session_set(s, "machine", "red-blue"));
+    must(s, pb_session_set(s, "game", "tiered"));
+    must(s, pb_session_plan(s, g, NULL, &p));
+    assert_int_equal(p->schedule.metrics.makespan, 335);
+    assert_string_equal(p->schedule.machine->name, "red-blue");
+    assert_int_equal(pb_session_plan(s, g, p, &p), PB_OK); /* from an earlier plan */
+    must(s, pb_session_set(s, "machine", "laptop"));
+    must(s, pb_session_plan(s, g, NULL, &p));
+    assert_int_equal(p->schedule.cap, 12000000000);
+    assert_int_equal(p->schedule.metrics.overhead > 0, false);
+    must(s, pb_session_set(s, "machine", "lptop"));
+    assert_int_equal(pb_session_plan(s, g, NULL, &p), PB_EUNKNOWN);
+    assert_string_equal(pb_session_message(s), "machine: there is no machine `lptop`; did you mean laptop?");
+    pb_session_free(s);
+}
+
 static void no_plan_is_a_status_with_the_reason(void **state)
 {
     (void)state;
@@ -173,9 +197,8 @@ static void no_plan_is_a_status_with_the_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_on_no_session_are_safe),
-        cmocka_unit_test(a_graph_is_loaded_planned_and_saved),
-        cmocka_unit_test(every_failure_has_one_message),
+        cmocka_unit_test(calls_on_no_session_are_safe),        cmocka_unit_test(a_graph_is_loaded_planned_and_saved),
+        cmocka_unit_test(every_failure_has_one_message),       cmocka_unit_test(a_machine_is_a_setting),
         cmocka_unit_test(no_plan_is_a_status_with_the_reason),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -475,9 +475,9 @@ test("a server that is killed while planning is reported, and the page continues
 });
 
 test("a machine makes costs times, and its memories tiers", options, async () => {
-  const page = await open("#family=resnet&p.depth=18&p.image=64&cap=70%25&game=remat&strategies=last-use;sqrt;chen&time=500");
-  const graph = join(dir.dir, "resnet.json");
-  await run(["gen", "resnet", "--depth", "18", "--image", "64", "-o", graph]);
+  const page = await open("#family=unet&p.depth=2&cap=70%25&game=remat&strategies=last-use;sqrt;chen&time=500");
+  const graph = join(dir.dir, "priced.json");
+  await run(["gen", "unet", "--depth", "2", "-o", graph]);
   const told = await compare(graph, ["--cap", "70%", "--game", "remat", "--strategy", "last-use,sqrt,chen", "--machine", "a100-40"]);
   await by(page, "machine").selectOption("a100-40");
   await ready(page);

@@ -1,0 +1,18 @@
+# what is wrong with the arguments of price, and of machine measure, rescale and fit
+here=$(dirname "$0")
+pebble price
+pebble gen chain 4 -o g.json
+pebble price g.json
+pebble price g.json --machine red-blue
+pebble price g.json --machine "$here/price_machine.json" -o - --json
+pebble price none.json --machine "$here/price_machine.json"
+pebble machine measure
+pebble machine measure here
+pebble machine measure -o -
+pebble machine rescale "$here/price_machine.json"
+pebble machine rescale a100-40 -o x.json
+pebble machine fit -o x.json
+pebble machine fit g.json -o x.json
+printf 'op,dtype,flops,bytes,ns\nconv,float32,1,2,x\n' >bad.csv
+pebble machine fit bad.csv -o x.json
+pebble run synthetic --cap 50% --profile p.json --machine "$here/price_machine.json"
