@@ -89,10 +89,10 @@ function workPart(row: Row, graph: GraphInfo): string {
   return m.overhead > 0 ? `for ${percent(m.overhead)} more ${effort(graph)}` : `with no extra ${effort(graph)}`;
 }
 
-function proofPart(row: Row, live: boolean): string {
+function proofPart(row: Row, live: boolean, graph: GraphInfo): string {
   if (row.outcome === "optimal" && live) return "Proved: no plan costs less.";
-  if (row.gap === 0) return "Proved: no plan needs less work.";
-  if (row.gap !== null && row.gap > 0) return `Its work is at most ${percent(row.gap)} above the minimum.`;
+  if (row.gap === 0) return `Proved: no plan needs less ${effort(graph)}.`;
+  if (row.gap !== null && row.gap > 0) return `Its ${effort(graph)} is at most ${percent(row.gap)} above the minimum.`;
   return "";
 }
 
@@ -123,7 +123,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   const row = rows[index];
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row, graph)}.`,
-    proofPart(row, live),
+    proofPart(row, live, graph),
     rivalPart(rows, row, w),
   ];
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };
