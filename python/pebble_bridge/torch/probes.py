@@ -1,7 +1,7 @@
 """The calls whose kernels are timed to measure this computer: the operations of training steps, over a range of sizes.
 
 Sizes are drawn evenly by magnitude, the same ones every time: what fits caches and what does not, few channels and
-many, short rows and long. Every probe is an operation with its arguments, so that flops and bytes are counted as in a
+many, short rows and long; most channels are multiples of 16, as in most networks, because kernels depend on it. Every probe is an operation with its arguments, so that flops and bytes are counted as in a
 captured step.
 """
 
@@ -77,7 +77,7 @@ def products(make: Maker) -> Iterator[Probe]:
     """A linear layer: rows, inputs, outputs; forward, and the gradients of its input and its weight."""
     sizes = make.draw(
         30,
-        lambda d: (d.between(16, 8192), d.between(16, 2048, 8), d.between(16, 2048, 8)),
+        lambda d: (d.between(24, 8192, 8), d.between(32, 2048, 16), d.between(32, 2048, 16)),
         lambda rows, inputs, outputs: rows * inputs * outputs / 6e8 + max(rows, inputs) * max(inputs, outputs) / 4e6,
     )
     for rows, inputs, outputs in [*sizes, (100, 200, 10), (5000, 200, 10)]:
@@ -92,7 +92,7 @@ def batched_products(make: Maker) -> Iterator[Probe]:
     values, masks."""
     sizes = make.draw(
         12,
-        lambda d: (d.between(4, 100), d.between(16, 500), d.of(8, 16, 24, 32, 48, 64, 80, 96, 128)),
+        lambda d: (d.between(4, 100), d.between(16, 500), d.of(16, 32, 32, 64, 64, 64, 80, 128)),
         lambda heads, length, deep: heads * length * max(length, deep) / 2.5e6,
     )
     for heads, length, deep in sizes:
@@ -122,8 +122,8 @@ def convolution(make: Maker, batch: int, inputs: int, outputs: int, image: int, 
 
 def image_of(draw: Draw) -> tuple[int, int, int]:
     """Batch, channels and side of an image; the smaller the image the more channels."""
-    side = draw.between(4, 128)
-    return draw.between(1, 32), draw.between(max(8, 256 // side), min(1024, 6000 // side), 8), side
+    side, step = draw.of(4, 7, 8, 10, 14, 16, 20, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128), draw.of(8, 16, 16, 16)
+    return draw.between(1, 32), draw.between(max(8, 256 // side), min(1024, 6000 // side), step), side
 
 
 def filter_of(draw: Draw) -> tuple[int, ...]:
@@ -169,7 +169,7 @@ def attention(make: Maker) -> Iterator[Probe]:
     """Fused attention: batch, heads, length, size of a head; whole and causal."""
     sizes = make.draw(
         10,
-        lambda d: (d.between(1, 16), d.between(2, 16), d.between(16, 1000), d.of(16, 32, 64, 64, 80, 128)),
+        lambda d: (d.between(1, 16), d.between(2, 16), d.between(16, 1000), d.of(32, 64, 64, 64, 128)),
         lambda batch, heads, length, deep: batch * heads * length * length * deep / 2e8,
     )
     for batch, heads, length, deep in sizes:
@@ -263,6 +263,7 @@ def streams(make: Maker) -> Iterator[Probe]:
         yield Probe(aten.cat.default, ([x, y],))
         yield Probe(aten.zeros_like.default, (x,))
         yield Probe(aten.native_dropout.default, (x, 0.1, True))
+        yield Probe(aten.native_dropout_backward.default, (x, y > 0, 1.1))
     for batch, length, heads, deep in [(2, 40, 2, 16), (6, 80, 3, 24), (10, 160, 6, 32), (3, 250, 10, 64)]:
         x = make(batch, length, heads, deep)
         how = {"memory_format": torch.contiguous_format}

@@ -52,7 +52,8 @@ _kind("embed.dw", "_unsafe_index_put scatter_reduce")
 _kind("dropout", "native_dropout bernoulli rand randn randint rand_like randn_like randint_like uniform normal")
 _kind("dropout", "randperm normal_functional exponential")
 _kind("elementwise", "native_dropout_backward threshold_backward tanh_backward sigmoid_backward hardtanh_backward")
-_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where")
+_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where hardswish hardsigmoid")
+_kind("elementwise", "hardtanh leaky_relu relu6 _prelu_kernel _prelu_kernel_backward")
 _kind("reduce", "cumsum cumprod logcumsumexp cummax cummin logsumexp linalg_vector_norm norm std var var_mean std_mean")
 _kind("copy", "cat stack clone copy _to_copy constant_pad_nd slice_backward select_backward slice_scatter")
 _kind("copy", "select_scatter")
@@ -76,7 +77,7 @@ TANH_FORM = {"gelu": 25, "gelu_backward": 28}  # the same with approximate="tanh
 # Operations per element of other kinds.
 PER_ELEMENT = {"norm": 6, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
 BY_NAME = {"native_layer_norm": 8, "native_layer_norm_backward": 14}
-BY_NAME |= {"native_group_norm": 7, "native_group_norm_backward": 12}
+BY_NAME |= {"native_group_norm": 7, "native_group_norm_backward": 12, "masked_fill": 2, "where": 2}
 # They read only the shape of their argument.
 SHAPES = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty"}
 SHAPES |= {"new_empty_strided", "rand_like", "randn_like", "randint_like"}
