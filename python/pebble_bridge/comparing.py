@@ -158,7 +158,7 @@ def compare(
     game: str | None = None,
     strategies: str | Sequence[str] | None = None,
     policy: str | None = None,
-    weights: Sequence[float] = (0, 0, 1),
+    weights: Sequence[float | str] | str = (0, 0, 1),
     time: float | str | None = None,
     ticks: int | None = None,
     seed: int = 1,
@@ -173,7 +173,8 @@ def compare(
     graph, cap, machine, policy, weights, time, ticks, seed, threads, tiers, progress
         As in `plan`. All strategies share the time.
     game : str, optional
-        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers` or slow memories of a machine.
+        The game. Default: every strategy in its own game: remat and reversible, and tiered if there are `tiers` or slow
+        memories of a machine.
     strategies : str or sequence of str, optional
         Which strategies. Default: all except portfolios.
 

@@ -157,7 +157,8 @@ def info(
     >>> least.proved, least.known
     (2, 2)
     """
-    session = Session(machine=machine_text(machine), game=game, time=time_text(time), ticks=ticks, tiers=tiers_text(tiers))
+    settings = {"machine": machine_text(machine), "game": game, "tiers": tiers_text(tiers)}
+    session = Session(time=time_text(time), ticks=ticks, **settings)
     with watching(progress, graph) as watch:
         session.do_long("pb_session_info", a_graph(graph), watch=watch)
     return Info(graph, json.loads(session.written()))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
 import torch_models  # noqa: E402
 from torch import nn  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 import pebble_bridge as pb  # noqa: E402
+from pebble_bridge import measure as command  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
+from pebble_bridge.torch import kernels, probes  # noqa: E402
 from pebble_bridge.torch.capture import capture  # noqa: E402
 from pebble_bridge.torch.work import Work, work_of  # noqa: E402
 
@@ -108,7 +113,8 @@ def test_every_operation_of_a_step_states_its_work() -> None:
     program = capture(model, inputs, loss).program
     known = [operation.work for operation in program.operations]
     assert all(found.bytes and found.op != "other" for found in known)
-    assert {"matmul", "attention", "attention.dx", "norm", "norm.dx", "math", "embed", "embed.dw"} <= {f.op for f in known}
+    kinds = {"matmul", "attention", "attention.dx", "norm", "norm.dx", "math", "embed", "embed.dw"}
+    assert kinds <= {found.op for found in known}
 
 
 def test_mixed_precision_states_the_type_of_the_kernel() -> None:
@@ -149,3 +155,40 @@ def test_machines_that_cannot_price_a_step_are_refused() -> None:
         planning.fit(model, inputs, loss, machine="red-blue")
     with pytest.raises(planning.Unsupported, match="no links"):
         planning.fit(model, inputs, loss, machine={**pb.Machine("t4").document, "links": []}, offload=True)
+
+
+def test_kernels_become_a_machine_that_predicts_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = probes.Maker(torch.float32, "cpu", True)
+    few = [next(kind(made)) for kind in (probes.products, probes.norms, probes.functions, probes.streams)]
+    monkeypatch.setattr(kernels, "probes", lambda make: iter(few))
+    monkeypatch.setattr(kernels, "ENOUGH_NS", 1000)
+    monkeypatch.setattr(kernels, "ROTATION", 1 << 16)
+    machine = kernels.measure_machine("few", quick=True)
+    assert {row["op"] for row in machine.fitted} == {"matmul", "norm", "math", "elementwise"}
+    assert machine.document["reference"]["what"] == kernels.REFERENCE and len(machine.links) == 2
+    assert kernels.rescaled(machine).name == "few"
+    with pytest.raises(pb.InvalidArgument, match="no reference"):
+        kernels.rescaled(pb.Machine("t4"))
+    model, inputs, loss = torch_models.mlp(depth=3, width=16, batch=64)
+    planned = planning.fit(model, inputs, loss, "90%", machine=machine, time=0.2, verbose=False)
+    assert 0 < planned.plan.runtime < 1  # type: ignore[operator]
+    assert any(row["modelled"] for row in planned.lowered.graph.time_report["rows"])
+
+
+def test_every_probe_is_of_a_kind_that_it_measures() -> None:
+    made = probes.Maker(torch.float32, "cpu", True)
+    with torch.no_grad(), FakeTensorMode():
+        found = {work(probe.target, *probe.args, **probe.kwargs).op for probe in probes.probes(made)}
+    assert "other" not in found and len(found) == 24
+
+
+def test_the_command_measures_and_rescales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = probes.Maker(torch.float32, "cpu", True)
+    monkeypatch.setattr(kernels, "probes", lambda make: iter([next(probes.streams(made))]))
+    monkeypatch.setattr(kernels, "pin_allocator", lambda: None)
+    monkeypatch.setattr(kernels, "ROTATION", 1 << 16)
+    here, now = str(tmp_path / "here.json"), str(tmp_path / "now.json")
+    assert command.main(["-o", here, "--quick", "--device", "cpu", "--name", "mine"]) == 0
+    assert command.main(["--rescale", here, "-o", now]) == 0
+    assert pb.Machine(now).name == "mine"
+    assert command.main(["--rescale", str(tmp_path / "nothing.json"), "-o", now]) == 1

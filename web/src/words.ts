@@ -20,6 +20,8 @@ export const TERMS = {
   peak: "The largest memory in use at any time.",
   work: "The cost of all computations, recomputations included.",
   recompute: "The cost of computing values again after they were freed.",
+  uncompute: "The cost of removing values by reversing their computation.",
+  io: "The cost of moving values to slow memory and back.",
   flux: "Memory in use, summed over time.",
   moves: "Computations, removals and transfers in the plan.",
   cost: "α·peak + β·flux + γ·(recompute + uncompute + transfers). The lowest cost wins.",
@@ -89,10 +91,10 @@ function workPart(row: Row, graph: GraphInfo): string {
   return m.overhead > 0 ? `for ${percent(m.overhead)} more ${effort(graph)}` : `with no extra ${effort(graph)}`;
 }
 
-function proofPart(row: Row, live: boolean): string {
+function proofPart(row: Row, live: boolean, graph: GraphInfo): string {
   if (row.outcome === "optimal" && live) return "Proved: no plan costs less.";
-  if (row.gap === 0) return "Proved: no plan needs less work.";
-  if (row.gap !== null && row.gap > 0) return `Its work is at most ${percent(row.gap)} above the minimum.`;
+  if (row.gap === 0) return `Proved: no plan needs less ${effort(graph)}.`;
+  if (row.gap !== null && row.gap > 0) return `Its ${effort(graph)} is at most ${percent(row.gap)} above the minimum.`;
   return "";
 }
 
@@ -123,7 +125,7 @@ export function verdict(rows: readonly Row[], graph: GraphInfo, weights: WeightT
   const row = rows[index];
   const parts = [
     `It ${memoryPart(row, graph)}, ${workPart(row, graph)}.`,
-    proofPart(row, live),
+    proofPart(row, live, graph),
     rivalPart(rows, row, w),
   ];
   return { title: `${rowName(row)} wins`, text: parts.filter(Boolean).join(" ") };

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 from jax.ad_checkpoint import checkpoint_name
 
-from .. import Graph
+from .. import Graph, Machine
 from ..errors import GraphError
 from . import _adapter, _cost
 from ._flatten import Equation, Flat, flatten
@@ -79,6 +79,7 @@ def capture(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     cost: str | Callable[[Any], int] = "flops",
+    machine: Any = None,
     fuse: bool = True,
     name: str | None = None,
 ) -> Captured:
@@ -96,6 +97,8 @@ def capture(
         As in `jax.grad`.
     cost : {"flops", "measured"} or callable
         Operations counted from shapes, nanoseconds of each equation run separately, or a function of an equation.
+    machine : Machine, str, path or mapping, optional
+        Costs are times on this machine, whatever `cost` is.
     fuse : bool
         Treat an elementwise value that has one reader as part of its reader, as XLA does: it takes no memory.
     name : str, optional
@@ -115,12 +118,10 @@ def capture(
     fixed += sum(_adapter.size_of(v) for v in closed.in_avals) + sum(
         _adapter.size_of(forward.avals[c]) for c in forward.constants
     )
-    graph = _graph(
-        nodes,
-        fixed,
-        name or getattr(fun, "__name__", "function"),
-        "flop" if cost == "flops" else "ns" if cost == "measured" else "cost",
-    )
+    name = name or getattr(fun, "__name__", "function")
+    graph = _graph(nodes, fixed, name, "flop" if cost == "flops" else "ns" if cost == "measured" else "cost")
+    if machine is not None:
+        graph = _priced(graph, nodes, Machine(machine), fixed)
     return Captured(
         graph,
         nodes,
@@ -132,6 +133,15 @@ def capture(
         [jax.typeof(v) if not hasattr(v, "shape") else v for v in leaves],
         _notes(forward, joint),
     )
+
+
+def _priced(graph: Graph, nodes: list[Node], machine: Machine, fixed: int) -> Graph:
+    """The same graph with times as costs."""
+    processor, times = machine.processors[0]["name"], graph.timed(machine).times
+    for v, node in enumerate(nodes):
+        if v in times:
+            node.cost = times[v][processor]
+    return _graph(nodes, fixed, graph.name, machine.time_unit)
 
 
 def _check_output(fun: Any, shape: Any, has_aux: bool) -> None:
@@ -201,6 +211,10 @@ def _graph(nodes: list[Node], fixed: int, name: str, cost_unit: str) -> Graph:
         targets=[v for v, n in enumerate(nodes) if n.result or n.effect],
         order=[v for v, n in enumerate(nodes) if n.residual_of is None],
         fixed_size=fixed,
+        flops=[None if n.residual_of is not None else n.work.flops for n in nodes],
+        bytes=[None if n.residual_of is not None else n.work.bytes for n in nodes],
+        op=[None if n.residual_of is not None else n.work.op for n in nodes],
+        dtype=[None if n.residual_of is not None else n.work.dtype for n in nodes],
         name=name,
         cost_unit=cost_unit,
         size_unit="byte",

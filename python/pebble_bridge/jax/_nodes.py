@@ -10,6 +10,7 @@ from typing import Any
 from . import _adapter, _cost
 from ._flatten import Equation, Flat
 from ._naming import DONE, NAME
+from ._work import Work, joined, work_of
 
 # They own no memory: the compiler reads through them.
 VIEWS = {
@@ -40,6 +41,7 @@ class Node:
     inputs: set[int]
     size: int
     cost: int
+    work: Work = Work("other", "float32", 0, 0)
     workspace: int = 0
     elements: int = 0  # of its result
     forward: int | None = None  # the forward equation of these results: a policy can save them
@@ -104,6 +106,8 @@ def joint_nodes(
     place = _places(equations, boundary)
     free = free_equations(joint)
     roots: dict[int, set[int]] = {}  # value: the nodes it needs, through free equations
+    # value: the bytes that reading it takes
+    extent = {v: _adapter.size_of(joint.avals[v]) for v in (*joint.arguments, *joint.constants)}
     nodes: list[Node] = []
     for k, equation in enumerate(equations):
         inputs = set().union(*(roots.get(i, ()) for i in equation.inputs if i is not None))
@@ -111,6 +115,10 @@ def joint_nodes(
             for v in inputs if len(inputs) == 1 else ():
                 if equation.inputs[0] in nodes[v].equation.outputs and nodes[v].forward is None:
                     nodes[v].forward = int(equation.eqn.params["name"][len(NAME) :])
+        read = [extent.get(i, 0) for i in dict.fromkeys(equation.inputs) if i is not None]
+        for o in equation.outputs:  # a broadcast value is no longer than what it repeats
+            size = _adapter.size_of(joint.avals[o])
+            extent[o] = min(size, sum(read)) if free[k] else size
         if free[k]:
             roots.update(dict.fromkeys(equation.outputs, inputs))
         elif any(o in live for o in equation.outputs) or has_effect(equation.eqn):
@@ -118,6 +126,7 @@ def joint_nodes(
             for node in nodes[-2:]:
                 if node.equation is equation:
                     node.backward, node.place = k >= boundary, place[k] if k < boundary else -1
+                    node.work = work_of(equation.eqn, node.backward, read)
     results = {r for r in joint.results if r in roots}
     for r in results:
         size = _adapter.size_of(joint.avals[r])
@@ -225,6 +234,8 @@ def _fuse(nodes: list[Node]) -> list[Node]:
             v = readers[u].pop()
             reader.inputs = (reader.inputs - {u}) | node.inputs
             reader.cost += node.cost
+            between = sum(_adapter.size_of(v.aval) for v in node.equation.eqn.outvars)
+            reader.work = joined(node.work, reader.work, between)
             for w in node.inputs:
                 readers[w].discard(u)
                 readers[w].add(v)

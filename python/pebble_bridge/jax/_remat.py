@@ -28,6 +28,7 @@ def plan(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     cost: str | Callable[[Any], int] = "flops",
+    machine: Any = None,
     fuse: bool = True,
     **options: Any,
 ) -> Plan:
@@ -36,9 +37,8 @@ def plan(
     `budget` is a number of bytes, "8GiB", or "60%" of the peak in program order; arguments and results count.
     `options` go to `pebble_bridge.plan`; the other parameters are those of :func:`capture`.
     """
-    return plan_graph(
-        capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, fuse=fuse).graph, budget, **options
-    )
+    captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, machine=machine, fuse=fuse)
+    return plan_graph(captured.graph, budget, **options)
 
 
 def remat(
@@ -48,6 +48,7 @@ def remat(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     cost: str | Callable[[Any], int] = "flops",
+    machine: Any = None,
     fuse: bool = True,
     compare: float = 2.0,
     effort: int = 500_000,
@@ -79,7 +80,7 @@ def remat(
     GraphError
         The function cannot be cut this way; the message names the primitive.
     """
-    captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, fuse=fuse)
+    captured = capture(fun, *args, argnums=argnums, has_aux=has_aux, cost=cost, machine=machine, fuse=fuse)
     _refuse_effects(captured)
     graph = captured.graph
     limit = None if budget is None else graph.parse_size(budget)

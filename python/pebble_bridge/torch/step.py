@@ -355,8 +355,8 @@ def fit(
         Kernel times measured here, or operations counted without running the step without a plan, which may not fit;
         a percentage is then of the captured step's own peak.
     machine : Machine, str, path or mapping, optional
-        Kernel times by this machine instead of measured ones: a file that ``python -m pebble_bridge.measure`` wrote, or a
-        built-in name. With ``offload``, its links are the host's.
+        Kernel times by this machine instead of measured ones: a file that ``python -m pebble_bridge.measure`` wrote, or
+        a built-in name. With ``offload``, its links are the host's.
     offload : bool
         Plans may store values in host memory and load them later.
     random : {"once", "replay"}

@@ -49,30 +49,35 @@ _kind("pool.dx", "adaptive_max_pool2d_backward adaptive_max_pool3d_backward")
 _kind("embed", "embedding _embedding_bag")
 _kind("embed.dw", "embedding_dense_backward _embedding_bag_dense_backward index_add scatter_add index_put")
 _kind("embed.dw", "_unsafe_index_put scatter_reduce")
-_kind("dropout", "native_dropout bernoulli rand randn randint rand_like randn_like randint_like uniform normal randperm")
-_kind("dropout", "normal_functional exponential")
+_kind("dropout", "native_dropout bernoulli rand randn randint rand_like randn_like randint_like uniform normal")
+_kind("dropout", "randperm normal_functional exponential")
 _kind("elementwise", "native_dropout_backward threshold_backward tanh_backward sigmoid_backward hardtanh_backward")
-_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where")
+_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where hardswish hardsigmoid")
+_kind("elementwise", "hardtanh leaky_relu relu6 _prelu_kernel _prelu_kernel_backward")
 _kind("reduce", "cumsum cumprod logcumsumexp cummax cummin logsumexp linalg_vector_norm norm std var var_mean std_mean")
-_kind("copy", "cat stack clone copy _to_copy constant_pad_nd slice_backward select_backward slice_scatter select_scatter")
+_kind("copy", "cat stack clone copy _to_copy constant_pad_nd slice_backward select_backward slice_scatter")
+_kind("copy", "select_scatter")
 _kind("copy", "diagonal_backward unfold_backward as_strided_scatter repeat flip roll index_select gather index")
-_kind("copy", "_unsafe_index scatter index_copy tril triu expand_copy permute_copy view_copy _reshape_copy im2col col2im")
-_kind("copy", "pixel_shuffle pixel_unshuffle reflection_pad1d reflection_pad2d replication_pad2d masked_scatter")
+_kind("copy", "_unsafe_index scatter index_copy tril triu expand_copy permute_copy view_copy _reshape_copy im2col")
+_kind("copy", "col2im pixel_shuffle pixel_unshuffle reflection_pad1d reflection_pad2d replication_pad2d masked_scatter")
 _kind("copy", "upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest2d_backward zeros ones full")
 _kind("copy", "zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty new_empty_strided empty")
 _kind("copy", "scalar_tensor arange eye linspace fill lift_fresh_copy")
 
-# Functions that take many operations per element, which count in the model of `math`.
+# Functions that take many operations per element: about as many as a vectorized implementation does.
 MATH = {
-    "exp": 8, "exp2": 8, "expm1": 10, "log": 8, "log2": 8, "log10": 8, "log1p": 10, "sin": 10, "cos": 10, "tan": 14,
-    "atan": 12, "atan2": 14, "tanh": 14, "sinh": 14, "cosh": 14, "asin": 12, "acos": 12, "erf": 16, "erfc": 16,
-    "erfinv": 20, "sigmoid": 9, "log_sigmoid_forward": 18, "log_sigmoid_backward": 18, "silu": 10, "silu_backward": 14,
-    "gelu": 20, "gelu_backward": 30, "mish": 24, "mish_backward": 28, "softplus": 18, "softplus_backward": 12,
-    "elu": 10, "elu_backward": 10, "pow": 16, "lgamma": 24, "digamma": 24, "logaddexp": 20, "glu": 10,
-    "glu_backward": 14, "softshrink": 2,
+    "exp": 12, "exp2": 12, "expm1": 16, "log": 14, "log2": 14, "log10": 14, "log1p": 12, "sin": 18, "cos": 18,
+    "tan": 24, "atan": 16, "atan2": 20, "tanh": 34, "sinh": 24, "cosh": 24, "asin": 18, "acos": 18, "erf": 18,
+    "erfc": 18, "erfinv": 30, "sigmoid": 6, "log_sigmoid_forward": 20, "log_sigmoid_backward": 20, "silu": 6,
+    "silu_backward": 8, "gelu": 12, "gelu_backward": 16, "mish": 30, "mish_backward": 34, "softplus": 22,
+    "softplus_backward": 14, "elu": 18, "elu_backward": 10, "pow": 36, "lgamma": 40, "digamma": 40, "logaddexp": 26,
+    "glu": 10, "glu_backward": 14,
 }  # fmt: skip
+TANH_FORM = {"gelu": 25, "gelu_backward": 28}  # the same with approximate="tanh"
 # Operations per element of other kinds.
-PER_ELEMENT = {"norm": 7, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
+PER_ELEMENT = {"norm": 6, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
+BY_NAME = {"native_layer_norm": 8, "native_layer_norm_backward": 14}
+BY_NAME |= {"native_group_norm": 7, "native_group_norm_backward": 12, "masked_fill": 2, "where": 2}
 # They read only the shape of their argument.
 SHAPES = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty"}
 SHAPES |= {"new_empty_strided", "rand_like", "randn_like", "randint_like"}
@@ -143,7 +148,8 @@ def counted(
     if kind in ("pool", "pool.dx"):
         return kind, largest
     if kind is None and name in MATH:
-        return "math", MATH[name] * elements
+        form = TANH_FORM if argument(target, args, kwargs, "approximate") == "tanh" else MATH
+        return "math", form[name] * elements
     if kind is None and "_loss" in name:
         kind = "loss.dx" if "backward" in name else "loss"
     if name == "_to_copy" and read and written and read[0].dtype != written[0].dtype:
@@ -153,7 +159,7 @@ def counted(
         kind = "elementwise" if torch.Tag.pointwise in tags else "reduce" if torch.Tag.reduction in tags else "other"
     if kind in ("copy", "embed", "embed.dw"):
         return kind, elements if kind == "embed.dw" else 0
-    return kind, PER_ELEMENT.get(kind, 1) * (elements if kind == "elementwise" else largest)
+    return kind, BY_NAME.get(name, PER_ELEMENT.get(kind, 1)) * (elements if kind == "elementwise" else largest)
 
 
 def product(name: str, read: list[torch.Tensor], written: list[torch.Tensor]) -> int:

@@ -1,6 +1,6 @@
 // The machine that runs the graph: a built-in one, one from a file, or none.
 import type { MachineFacts } from "../api";
-import { h, setText } from "../dom";
+import { h, setAttr, setText } from "../dom";
 import { errorLine } from "../field";
 import { amount } from "../format";
 import { chosen, memoryOf, readMachine, tiersOf } from "../machine";
@@ -14,7 +14,7 @@ export class MachineKnob implements Panel {
   private readonly select = h("select", { "aria-label": "Machine", "data-testid": "machine" });
   private readonly file = h("input", { type: "file", accept: ".json,application/json", hidden: true, "data-testid": "machine-file" });
   private readonly text = h("p", { class: "machine-text", "data-testid": "machine-text" });
-  private readonly cap = h("button", { type: "button", class: "small", "data-testid": "machine-cap", hidden: true });
+  private readonly cap = h("button", { type: "button", class: "small", "data-testid": "machine-cap", "data-tip": "Use the memory of the machine as the cap.", hidden: true });
   private readonly error = errorLine("machine-error");
   private listed = "";
 
@@ -25,7 +25,9 @@ export class MachineKnob implements Panel {
       "section",
       { class: "knob", "aria-label": "Machine" },
       h("div", { class: "knob-row" }, h("h3", { "data-tip": TERMS.machine }, "Machine"), this.select),
-      this.file, this.text, this.cap, this.error,
+      this.file,
+      h("div", { class: "machine-line" }, this.text, this.cap),
+      this.error,
     );
   }
 
@@ -75,11 +77,13 @@ export class MachineKnob implements Panel {
     const memory = machine && memoryOf(machine);
     const tiers = machine ? tiersOf(machine) : [];
     const slow = tiers.map((tier, i) => `tier ${i + 1}: ${tier.memory}, ${tier.text}`);
+    const text = machine ? [machine.text || machine.name, ...slow].join(" · ") : "";
     this.text.hidden = !machine;
-    setText(this.text, machine ? [machine.text || machine.name, ...slow].join(" · ") : "");
+    setText(this.text, text);
+    setAttr(this.text, "data-tip", text || null);
     this.cap.hidden = memory === null;
     if (memory === null) return;
-    setText(this.cap, `Cap: its memory, ${amount(String(memory), unit)}`);
+    setText(this.cap, `Cap ${amount(String(memory), unit)}`);
     this.cap.onclick = () => this.actions.setCap(String(memory));
   }
 }
