@@ -38,8 +38,14 @@ static exit_code take_request(app *a, const char *path, pb_game *game, pb_reques
     game->cap = old.cap;
     game->borrow = old.borrow;
     game->weights = old.weights;
-    game->tier_count = old.tier_count;
-    memcpy(game->tiers, old.tiers, sizeof game->tiers);
+    /* Tiers that are links of the old machine are those of the new one instead, if another is named. */
+    if (!app_option(a, OPT_MACHINE) || !old.tier_count || !old.tiers[0].store_link) {
+        game->tier_count = old.tier_count;
+        memcpy(game->tiers, old.tiers, sizeof game->tiers);
+    } else if (strcmp(app_option(a, OPT_MACHINE), "none") == 0) {
+        return app_usage(a, "the slow memory of %s is that of its machine; leave out --machine none, or name a machine",
+                         path);
+    }
     request->policy = old.policy;
     request->seed = old.seed;
     request->threads = old.threads;

@@ -130,7 +130,7 @@ const pb_machine_model *pb_machine_model_of(const pb_machine_processor *p, const
  *                       more or less intense than any that was measured. May be NULL */
 double pb_machine_model_time(const pb_machine *m, const pb_machine_model *model, const pb_work *work, double *beyond);
 
-/* A measurement for pb_machine_fit; `time` is in the machine's time unit. */
+/* A measurement for pb_machine_fit; `time` is in ns. */
 typedef struct pb_machine_sample {
     const char *op, *dtype; /* dtype NULL: not stated */
     pb_machine_point at;

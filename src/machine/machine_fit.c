@@ -211,7 +211,8 @@ static pb_status fill_rates(pb_machine_processor *p, pb_arena *result)
         overhead[i] = m->overhead;
         if (m->dtype)
             add_rate(rate, &rates, key, m->rate);
-        add_rate(bandwidth, &bandwidths, m->op, m->bandwidth);
+        if (strlen(m->op) < PB_MACHINE_KEY) /* longer keys are never found */
+            add_rate(bandwidth, &bandwidths, m->op, m->bandwidth);
     }
     for (uint32_t i = 0; i < n; i++) {
         const pb_machine_model *m = p->models[i].dtype ? typical(p, computing, p->models[i].dtype) : NULL;

@@ -265,6 +265,9 @@ static pb_status fit(pb_session *s, const char *machine)
     if (base->processor_count != 1)
         return pbi_fail(&s->ctx, PB_EINVAL, "machine \"%.60s\" has %u processors; models are fitted for one",
                         base->name, (unsigned)base->processor_count);
+    if (strcmp(base->time_unit, "ns") != 0)
+        return pbi_fail(&s->ctx, PB_EINVAL, "machine \"%.60s\" counts in %.20s; models are fitted in ns, so use that",
+                        base->name, base->time_unit);
     *p = base->processors[0];
     status = pb_machine_fit(&s->ctx, s->samples, s->sample_count, &s->arena, p, &fitted);
     pb_machine made = *base;

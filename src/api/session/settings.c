@@ -250,6 +250,11 @@ static pb_status default_tiers(pb_context *ctx, pb_settings *s, pb_game *game)
 {
     const pb_machine *m = game->graph ? game->graph->priced_by : NULL;
     pb_status status = m ? pb_machine_tiers(ctx, m, game->tiers, &game->tier_count) : PB_OK;
+    if (status == PB_OK && m && !game->tier_count)
+        status = pbi_fail(ctx, PB_EINVAL,
+                          "machine \"%.60s\" has no slow memory with links from and to its first memory; add links, or "
+                          "give the prices of transfers",
+                          m->name);
     if (status == PB_OK && !game->tier_count) {
         game->tiers[0] = (pb_tier){.cap = PB_UNLIMITED};
         game->tier_count = 1;
