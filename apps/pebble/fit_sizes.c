@@ -53,9 +53,10 @@ static pb_status graph_at(void *state, uint64_t value, pb_arena *result, const p
     if (strcmp(s->vary, "batch") == 0)
         s->how.batch = value;
     pb_status status = pb_file_open(ctx, s->path, &in);
-    if (status == PB_OK)
-        status = pb_graph_read_with(ctx, pb_file_source(&in), &s->how, result, out);
-    return status == PB_EIO ? status : pb_file_close(ctx, s->path, &in, status);
+    if (status != PB_OK)
+        return status;
+    status = pb_graph_read_with(ctx, pb_file_source(&in), &s->how, result, out);
+    return pb_file_close(ctx, s->path, &in, status);
 }
 
 static const pb_param_spec *param_of(const pb_family *family, const char *key)

@@ -191,9 +191,9 @@ pb_status pb_sizes_find(pb_context *ctx, const pb_size_request *request, pb_aren
     if (status == PB_OK)
         status = pbi_fit_search(try_planned, &f, request->first, &value, &f.found.planned_bounded);
     f.found.planned = f.best;
-    f.found.stopped = status == PB_ECANCELLED;
     if (status == PB_OK)
         status = compare_parts(&f);
+    f.found.stopped = status == PB_ECANCELLED;
     if (status == PB_OK || f.found.stopped)
         *out = f.found;
     return f.found.stopped ? PB_OK : status;
