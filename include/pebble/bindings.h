@@ -201,8 +201,8 @@ pb_status pb_session_info(pb_session *s, const pb_graph *g);
 pb_status pb_session_write_machine(pb_session *s, const char *machine);
 /* The same for the machine that a graph carries; "" for none. */
 pb_status pb_session_write_graph_machine(pb_session *s, const pb_graph *g);
-/* The graph with times by the models of the session's machine, or of its own (pb_graph_time). The text is a JSON object:
- * kept, unknown, outside, and rows with op, dtype, nodes, modelled, outside, beyond, node and time. */
+/* The graph with times by the models of the session's machine, or of its own (pb_graph_time). The text is a JSON
+ * object: kept, unknown, outside, and rows with op, dtype, nodes, modelled, outside, beyond, node and time. */
 pb_status pb_session_time_graph(pb_session *s, const pb_graph *g, const pb_graph **out);
 /* Measurements of one operation and type (may be NULL) for pb_session_fit_machine: rows of flops, bytes and time. */
 pb_status pb_session_add_samples(pb_session *s, const char *op, const char *dtype, uint64_t count,
