@@ -17,7 +17,7 @@ from pebble_bridge import measure as command  # noqa: E402
 from pebble_bridge import torch as planning  # noqa: E402
 from pebble_bridge.torch import kernels, probes  # noqa: E402
 from pebble_bridge.torch.capture import capture  # noqa: E402
-from pebble_bridge.torch.work import Work, work_of  # noqa: E402
+from pebble_bridge.torch.work import Work, counted, work_of  # noqa: E402
 
 aten = torch.ops.aten
 
@@ -67,7 +67,10 @@ def test_attention_does_not_write_scores() -> None:
     once = 2 * 8 * 16 * 16 * 8
     forward = work(flash, q, q.clone(), q.clone())
     assert forward == ("attention", "float32", 2 * once, 4 * (4 * q.numel() + sums.numel()))
-    assert work(flash, q, q, q, 0.0, True).flops == once
+    assert work(flash, q, q, q, 0.0, True).flops == 2 * once  # one block of keys
+    long = torch.empty(1, 1, 1024, 8, device="meta")
+    skipped = counted("_scaled_dot_product_flash_attention", flash, (long, long, long, 0.0, True), {}, [long] * 3, [])
+    assert skipped == ("attention", 2 * 16 * (1024 * 1025 // 2))
     back = aten._scaled_dot_product_flash_attention_for_cpu_backward.default
     assert work(back, out, q, q, q, out, sums, 0.0, False)[:3] == ("attention.dx", "float32", 5 * once)
 

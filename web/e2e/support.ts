@@ -4,6 +4,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
@@ -39,9 +40,12 @@ export async function startServer(...args: string[]): Promise<Server> {
     child.on("exit", (code) => fail(new Error(`pebble ui ended with ${code} before it told its address`)));
     setTimeout(() => fail(new Error("pebble ui told no address within 20 s")), 20_000).unref();
   });
+  child.unref(); // the tests end even if one of them fails and leaves its server running
+  (child.stdout as Socket).unref();
   const end = (signal: NodeJS.Signals): Promise<void> =>
     new Promise((done) => {
       if (child.exitCode !== null || child.signalCode !== null) return done();
+      child.ref();
       child.on("exit", () => done());
       child.kill(signal);
     });

@@ -38,14 +38,16 @@ export function sweptStrategies(about: Pick<About, "strategies">, shown: readonl
 }
 
 /** At most one live job. `take` drops the previous one, also if the server has not answered its start yet. */
-class Slot {
+export class Slot {
   private handle: JobHandle | null = null;
   private turn = 0;
+  private stopping = false; // also before there is a handle
 
   drop(): void {
     this.turn += 1;
     this.handle?.drop();
     this.handle = null;
+    this.stopping = false;
   }
 
   begin(): number {
@@ -57,9 +59,10 @@ class Slot {
     return turn === this.turn;
   }
 
-  accept(turn: number, handle: JobHandle): void {
-    if (this.holds(turn)) this.handle = handle;
-    else handle.drop();
+  async accept(turn: number, handle: JobHandle): Promise<void> {
+    if (!this.holds(turn)) return handle.drop();
+    this.handle = handle;
+    if (this.stopping) await handle.stop();
   }
 
   finish(turn: number): void {
@@ -67,6 +70,7 @@ class Slot {
   }
 
   async stop(): Promise<void> {
+    this.stopping = true;
     await this.handle?.stop();
   }
 }
@@ -144,7 +148,7 @@ export class Planner {
           this.sweepLater();
         })(),
       });
-      this.compareSlot.accept(turn, handle);
+      await this.compareSlot.accept(turn, handle);
     } catch (reason) {
       if (!this.compareSlot.holds(turn)) return;
       if (model.server !== "up") return this.lost();
@@ -246,7 +250,7 @@ export class Planner {
           end();
         },
       });
-      this.sweepSlot.accept(turn, handle);
+      await this.sweepSlot.accept(turn, handle);
     } catch {
       end(); // marks are optional
     }

@@ -1,8 +1,8 @@
 """The calls whose kernels are timed to measure this computer: the operations of training steps, over a range of sizes.
 
 Sizes are drawn evenly by magnitude, the same ones every time: what fits caches and what does not, few channels and
-many, short rows and long; most channels are multiples of 16, as in most networks, because kernels depend on it. Every probe is an operation with its arguments, so that flops and bytes are counted as in a
-captured step.
+many, short rows and long; most channels are multiples of 16, as in most networks, because kernels depend on it. Every
+probe is an operation with its arguments, so that flops and bytes are counted as in a captured step.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Draw:
         value = math.exp(self.random.uniform(math.log(low), math.log(high)))
         return max(step, step * round(value / step))
 
-    def of(self, *choices: int) -> int:
+    def of(self, *choices: Any) -> Any:
         return self.random.choice(choices)
 
 
@@ -131,7 +131,7 @@ def filter_of(draw: Draw) -> tuple[int, ...]:
     batch, channels, side = image_of(draw)
     inputs = 3 if side > 30 and not draw.random.randrange(4) else channels
     outputs = max(4, channels * draw.of(1, 2, 4, 4, 4, 8, 16) // 4)
-    return batch, inputs, outputs, side, draw.of(1, 1, 3, 3, 3, 5, 7), draw.of(1, 1, 1, 2)
+    return batch, inputs, outputs, side, draw.of(1, 1, 1, 3, 3, 3, 3, 5, 7), draw.of(1, 1, 1, 2)
 
 
 def filter_cost(batch: int, inputs: int, outputs: int, side: int, kernel: int, stride: int) -> float:
@@ -143,7 +143,7 @@ def filter_cost(batch: int, inputs: int, outputs: int, side: int, kernel: int, s
 
 
 def convolutions(make: Maker) -> Iterator[Probe]:
-    for size in make.draw(60, filter_of, filter_cost):
+    for size in make.draw(76, filter_of, filter_cost):
         yield from convolution(make, *size, 1)
     for batch, inputs, side in make.draw(8, image_of, lambda batch, inputs, side: batch * inputs * side * side / 5e5):
         outputs = max(8, inputs // 2)
@@ -157,8 +157,8 @@ def convolutions(make: Maker) -> Iterator[Probe]:
 
 def depthwise(make: Maker) -> Iterator[Probe]:
     sizes = make.draw(
-        12,
-        lambda d: (*image_of(d), d.of(3, 3, 5, 7), d.of(1, 1, 2)),
+        24,
+        lambda d: (*image_of(d), *d.of((3, 1), (3, 1), (3, 1), (3, 2), (5, 1), (7, 1))),
         lambda batch, channels, side, kernel, _: batch * channels * side * side * kernel * kernel / 2e7,
     )
     for batch, channels, side, kernel, stride in sizes:

@@ -52,8 +52,8 @@ _kind("embed.dw", "_unsafe_index_put scatter_reduce")
 _kind("dropout", "native_dropout bernoulli rand randn randint rand_like randn_like randint_like uniform normal")
 _kind("dropout", "randperm normal_functional exponential")
 _kind("elementwise", "native_dropout_backward threshold_backward tanh_backward sigmoid_backward hardtanh_backward")
-_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where hardswish hardsigmoid")
-_kind("elementwise", "hardtanh leaky_relu relu6 _prelu_kernel _prelu_kernel_backward")
+_kind("elementwise", "leaky_relu_backward hardswish_backward hardsigmoid_backward masked_fill where hardswish")
+_kind("elementwise", "hardsigmoid hardtanh leaky_relu relu6 _prelu_kernel _prelu_kernel_backward")
 _kind("reduce", "cumsum cumprod logcumsumexp cummax cummin logsumexp linalg_vector_norm norm std var var_mean std_mean")
 _kind("copy", "cat stack clone copy _to_copy constant_pad_nd slice_backward select_backward slice_scatter")
 _kind("copy", "select_scatter")
@@ -78,6 +78,7 @@ TANH_FORM = {"gelu": 25, "gelu_backward": 28}  # the same with approximate="tanh
 PER_ELEMENT = {"norm": 6, "norm.dx": 10, "softmax": 10, "softmax.dx": 4, "loss": 3, "loss.dx": 3, "dropout": 2}
 BY_NAME = {"native_layer_norm": 8, "native_layer_norm_backward": 14}
 BY_NAME |= {"native_group_norm": 7, "native_group_norm_backward": 12, "masked_fill": 2, "where": 2}
+KEYS_AT_ONCE = 512  # of fused attention on processors
 # They read only the shape of their argument.
 SHAPES = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "new_full", "new_empty"}
 SHAPES |= {"new_empty_strided", "rand_like", "randn_like", "randint_like"}
@@ -212,12 +213,17 @@ def spread(value: Any, count: int) -> list[int]:
 def attention(
     back: bool, causal: bool, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor
 ) -> tuple[str, int]:
-    """Two products of queries with keys, and weights with values; backward five. Causal kernels skip half."""
-    whole = 2 * math.prod(query.shape[:-2]) * query.shape[-2] * key.shape[-2]
+    """Two products, of queries with keys and of weights with values; backward five. Causal kernels skip whole blocks of
+    keys: on processors these are long."""
+    length, keys = query.shape[-2], key.shape[-2]
+    block = KEYS_AT_ONCE if query.device.type == "cpu" else 1
+    if causal and length == keys:
+        met = sum(min(block, length - k) * min(keys, k + block) for k in range(0, length, block))
+    else:
+        met = length * keys
     deep, wide = query.shape[-1], value.shape[-1]
-    flops = whole * (3 * deep + 2 * wide) if back else whole * (deep + wide)
-    skips = causal and query.shape[-2] == key.shape[-2]
-    return "attention.dx" if back else "attention", flops // 2 if skips else flops
+    flops = 2 * math.prod(query.shape[:-2]) * met * (3 * deep + 2 * wide if back else deep + wide)
+    return "attention.dx" if back else "attention", flops
 
 
 def argument(target: Any, args: tuple, kwargs: dict[str, Any], name: str) -> Any:
