@@ -19,7 +19,7 @@ json_t *control_load(const char *text, size_t length, pb_error *error)
     if (json_is_object(document))
         return document;
     snprintf(error->message, sizeof error->message,
-             "expected a JSON object as the request, as in {\"kind\": \"compare\"}");
+             "expected a JSON object as the request; docs/server.md has its fields");
     json_decref(document);
     return NULL;
 }

@@ -92,7 +92,7 @@ def fields_of_graphs():
         refused("POST", "/api/graphs", body)
     for value in NUMBERS:
         refused("POST", "/api/graphs", {"family": "chain", "parameters": {"nodes": value}})
-    refused("POST", "/api/graphs", ["chain"], says="not a JSON object")
+    refused("POST", "/api/graphs", ["chain"], says="expected a JSON object")
 
 
 def numbers_of_graphs():
