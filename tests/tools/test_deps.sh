@@ -15,12 +15,6 @@ if run must; then
 fi
 grep -q '^  cmake$' "$work/out"
 
-# What can be done without is named with its purpose.
-mkdir -p "$work/tree/tools"
-cp "$root/tools/deps" "$work/tree/tools/deps"
-PATH=$work/bin "$work/bin/bash" "$work/tree/tools/deps" test >"$work/out" 2>&1 || true
-grep -q '^  clang-tidy  *tools/check_tidy$' "$work/out" || { cat "$work/out"; exit 1; }
-
 # An apt-get that notes its arguments; its second install puts the command there.
 cat >"$work/bin/apt-get" <<STUB
 #!$work/bin/bash

@@ -22,8 +22,8 @@ static void forget_labels(pb_session *s)
 {
     s->names = NULL;
     s->name_count = 0;
-    s->group = (pbi_draft_labels){NULL};
-    s->work = (pbi_draft_work){NULL};
+    s->group = (pbi_draft_labels){.index = NULL};
+    s->work = (pbi_draft_work){.flops = NULL};
 }
 
 /* A failure drops what was added: the next graph begins empty, and keeps no pointer to the caller's labels. */
