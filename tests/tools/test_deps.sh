@@ -37,7 +37,6 @@ run must && [ ! -s "$work/out" ] && [ ! -e "$work/calls" ]
 
 # Every optional package that is missing is named, with its purpose.
 rm "$work/bin/apt-get" "$work/bin/sudo"
-ln -s "$(command -v mkdir)" "$work/bin/mkdir"
 mkdir "$work/tree" && cp -r "$root/tools" "$work/tree"
 PATH=$work/bin "$work/bin/bash" "$work/tree/tools/deps" test >"$work/out" 2>&1 || true
 for package in clang-tidy npm chromium; do
